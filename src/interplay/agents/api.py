@@ -1,0 +1,184 @@
+"""Who acts. A policy is pure JAX and runs inside compiled rollouts; a player is any Python object.
+
+Either sits in any seat. An `Agent` is one of the two with a name and an identity, which is what traces record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+
+Memory = Any
+Observation = Any
+
+
+class Info(NamedTuple):
+    """What a policy tells of its choice."""
+
+    logits: Float[Array, " action"]
+
+
+class Policy(eqx.Module):
+    """A pure function from memory and observation to an action.
+
+    Two policies are of one kind if they differ in array values only. Kinds, not policies, are compiled,
+    so whatever tells two policies of a family apart belongs into arrays, not into static fields.
+    """
+
+    def bind(self, game: Game) -> Policy:
+        """This policy made ready for a game; an error if it cannot play it."""
+        return self
+
+    @property
+    def encoding(self) -> str:
+        """The name of the game's encoding that `act` reads."""
+        raise NotImplementedError
+
+    def init(self, key: PRNGKeyArray, seat: Int[Array, ""]) -> Memory:
+        """Memory at the start of an episode."""
+        return ()
+
+    def act(
+        self, memory: Memory, obs: Observation, legal: Bool[Array, " action"], key: PRNGKeyArray
+    ) -> tuple[Memory, Int[Array, ""], Info]:
+        """Choose; called every turn, on turn or off, so that memory sees all."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something said or noted beside a move: a message, a plan, a verdict, a timing."""
+
+    kind: str
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Move:
+    """An action with the remarks that go into the trace's event table."""
+
+    action: int
+    remarks: Sequence[Remark] = ()
+
+
+@dataclass(frozen=True)
+class View:
+    """What a player is shown when it is to move, and nothing more."""
+
+    game: Game
+    seat: int
+    t: int
+    legal: np.ndarray  # [action] bool
+    observation: Any  # in the player's encoding
+    text: Callable[[], str]  # the game rendered for this seat
+
+
+class Session(Protocol):
+    """A player in one seat of one episode."""
+
+    async def act(self, view: View) -> int | Move: ...
+
+
+@runtime_checkable
+class Player(Protocol):
+    """Any Python object that can sit down at a game: an LLM, a person, a remote client, a PyTorch model."""
+
+    encoding: str
+    deadline_s: float | None  # after this long the default action is taken
+    default_action: int | None  # None: the first legal action
+
+    def begin(self, game: Game, seat: int, seed: int) -> Session: ...
+
+
+@dataclass(frozen=True)
+class FunctionPlayer:
+    """A player made of any callable from an observation (and, if it takes two arguments, the legal mask) to an action."""
+
+    function: Callable[..., int]
+    encoding: str
+    deadline_s: float | None = None
+    default_action: int | None = None
+
+    def begin(self, game: Game, seat: int, seed: int) -> Session:
+        return _FunctionSession(self.function)
+
+
+@dataclass(frozen=True)
+class _FunctionSession:
+    function: Callable[..., int]
+
+    async def act(self, view: View) -> int:
+        import inspect
+
+        takes_legal = len(inspect.signature(self.function).parameters) > 1
+        arguments = (view.observation, view.legal) if takes_legal else (view.observation,)
+        return int(await asyncio.to_thread(self.function, *arguments))
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A policy or a player with the name and identity under which it appears in traces and tables."""
+
+    name: str
+    mind: Policy | Player
+    config: Mapping[str, Any] = field(default_factory=dict)  # plain JSON values that tell how it was made
+
+    @property
+    def is_policy(self) -> bool:
+        return isinstance(self.mind, Policy)
+
+    def identity(self, game: Game) -> Identity:
+        """What a trace records of this agent at this game."""
+        encoding = self.mind.encoding
+        if encoding not in game.encodings:
+            known = ", ".join(game.encodings)
+            raise InterplayError(f"agent {self.name!r} reads the encoding {encoding!r}; {game.id} has {known}")
+        return Identity(self.name, content_hash(self), game.encodings[encoding].privileged, dict(self.config))
+
+
+class Identity(NamedTuple):
+    """Who sat in a seat: a name for people, a hash for proof."""
+
+    name: str
+    hash: str
+    privileged: bool
+    config: Mapping[str, Any] = {}
+
+
+def content_hash(agent: Agent) -> str:
+    """A short hash of what the agent is: its code's name, its settings and its weights."""
+    digest = hashlib.sha256(f"{type(agent.mind).__module__}:{type(agent.mind).__qualname__}".encode())
+    digest.update(repr(sorted(agent.config.items())).encode())
+    if isinstance(agent.mind, Policy):
+        arrays, static = eqx.partition(agent.mind, eqx.is_array)
+        digest.update(repr(static).encode())
+        for leaf in jax.tree_util.tree_leaves(arrays):
+            digest.update(str(leaf.dtype).encode() + np.asarray(leaf).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def as_agent(thing: Any, name: str | None = None) -> Agent:
+    """An agent from an agent, a registered name, a policy, or a player."""
+    if isinstance(thing, Agent):
+        return thing
+    if isinstance(thing, str):
+        from interplay.agents.registry import agent
+
+        return agent(thing)
+    if isinstance(thing, Policy) or hasattr(thing, "begin"):
+        return Agent(name or type(thing).__name__, thing)
+    raise InterplayError(
+        f"{thing!r} is neither an agent's name, a Policy nor a Player; wrap a plain function as "
+        f"interplay.agents.FunctionPlayer(function, encoding=...)"
+    )

@@ -1,0 +1,79 @@
+"""Agents for any game: random, staying, and any policy with noise."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from interplay.agents.api import Info, Policy
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+
+
+def masked(logits: Float[Array, " action"], legal) -> Float[Array, " action"]:
+    """Logits with the illegal actions ruled out."""
+    return jnp.where(legal, logits, jnp.finfo(logits.dtype).min)
+
+
+class Random(Policy):
+    """A legal action at random, each as likely as the next."""
+
+    @property
+    def encoding(self) -> str:
+        return "nothing"
+
+    def act(self, memory, obs, legal, key):
+        logits = masked(jnp.zeros(legal.shape, jnp.float32), legal)
+        return memory, jax.random.categorical(key, logits), Info(logits)
+
+
+class Stay(Policy):
+    """Does nothing: the game's action called `stay` or `noop`, or its last one."""
+
+    action: int = eqx.field(static=True, default=-1)
+
+    @property
+    def encoding(self) -> str:
+        return "nothing"
+
+    def bind(self, game: Game) -> Policy:
+        for name in ("stay", "noop"):
+            if name in game.action_names:
+                return Stay(game.action_names.index(name))
+        raise InterplayError(f"{game.id} has no action that does nothing, so nobody can stay idle in it")
+
+    def act(self, memory, obs, legal, key):
+        logits = masked(jnp.where(jnp.arange(legal.shape[0]) == self.action, 0.0, -30.0), legal)
+        return memory, jnp.argmax(logits), Info(logits)
+
+
+class Noisy(Policy):
+    """A policy that takes a random legal action in a share `epsilon` of its turns."""
+
+    base: Policy
+    epsilon: Float[Array, ""]
+
+    def __init__(self, base: Policy, epsilon: float):
+        self.base = base
+        self.epsilon = jnp.float32(epsilon)
+
+    @property
+    def encoding(self) -> str:
+        return self.base.encoding
+
+    def bind(self, game: Game) -> Policy:
+        return eqx.tree_at(lambda n: n.base, self, self.base.bind(game))
+
+    def init(self, key, seat):
+        return self.base.init(key, seat)
+
+    def act(self, memory, obs, legal, key):
+        for_base, for_coin, for_slip = jax.random.split(key, 3)
+        memory, action, info = self.base.act(memory, obs, legal, for_base)
+        uniform = masked(jnp.zeros(legal.shape, jnp.float32), legal)
+        slip = jax.random.bernoulli(for_coin, self.epsilon)
+        action = jnp.where(slip, jax.random.categorical(for_slip, uniform), action)
+        odds = (1 - self.epsilon) * jax.nn.softmax(info.logits) + self.epsilon * jax.nn.softmax(uniform)
+        return memory, action, Info(jnp.log(jnp.maximum(odds, 1e-9)))

@@ -1,0 +1,68 @@
+"""Agents by name: `overcooked/onion_passer`, `module:Thing`, or the path of a checkpoint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interplay.agents.api import Agent, as_agent
+from interplay.errors import InterplayError, UnknownName
+from interplay.registry import Registry
+
+AGENTS = Registry(
+    "agent",
+    entry_points="interplay.agents",
+    table={
+        "random": "interplay.agents.basic:Random",
+        "stay": "interplay.agents.basic:Stay",
+        "overcooked": "interplay.agents.overcooked.registry:Family",
+    },
+)
+
+
+def agent(name: str, **options: Any) -> Agent:
+    """The agent of this name. `name+0.1` adds random actions in one turn of ten.
+
+    A registered thing is either a policy or player (called with the options), or a family: an object
+    with `make(variant, **options)` and `variants()`.
+    """
+    base, plus, noise = name.partition("+")
+    found = _make(base, options)
+    return with_noise(found, noise, name) if plus else found
+
+
+def _make(name: str, options: dict[str, Any]) -> Agent:
+    if ":" in name:
+        return as_agent(AGENTS.load(name)(**options), name)
+    family, slash, variant = name.partition("/")
+    if family not in AGENTS.names():
+        raise UnknownName("agent", name, names())
+    thing = AGENTS.load(family)
+    if slash:
+        if not hasattr(thing, "make"):
+            raise UnknownName("agent", name, names())
+        return thing.make(variant, **options)
+    return Agent(name, thing(**options), dict(options))
+
+
+def with_noise(base: Agent, noise: str, name: str) -> Agent:
+    """The agent with a random legal action in a share of its turns."""
+    from interplay.agents.basic import Noisy
+
+    try:
+        epsilon = float(noise)
+    except ValueError:
+        raise InterplayError(f"cannot read the noise in {name!r}: write a share, as in {base.name}+0.1") from None
+    if not 0 <= epsilon <= 1:
+        raise InterplayError(f"the noise in {name!r} is a share of turns between 0 and 1, not {noise}")
+    if not base.is_policy:
+        raise InterplayError(f"{base.name!r} is a player; only policies can be given noise")
+    return Agent(name, Noisy(base.mind, epsilon), dict(base.config) | {"epsilon": epsilon})  # type: ignore[arg-type]
+
+
+def names() -> list[str]:
+    """Every registered agent."""
+    found = []
+    for name in AGENTS.names():
+        thing = AGENTS.load(name)
+        found += [f"{name}/{v}" for v in thing.variants()] if hasattr(thing, "variants") else [name]
+    return found

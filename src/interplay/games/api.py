@@ -1,0 +1,95 @@
+"""What a game is: the contract that every world of interplay keeps, and that users' own worlds may keep too.
+
+`Game` is a plain protocol, so that a world may be Python all the way down. `JaxGame` adds that
+`init`, `step`, `observe`, `legal` and `to_move` are pure and can be jitted and vmapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from interplay.games.records import record
+from interplay.games.scene import Scene
+
+State = Any
+
+
+@record
+class Step:
+    """What one joint action brought about."""
+
+    reward: Float[Array, " seat"]  # points, credited to the seat that earned them: the team's score is their sum
+    shaped: Float[Array, " seat"]  # training help, never part of a score
+    terminated: Bool[Array, ""]  # the game is over by its own rules
+    truncated: Bool[Array, ""]  # the horizon cut it
+    events: Int[Array, "seat event"]  # how often each event of `event_names` happened to each seat in this step
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """One way to see the game. `shape` is that of a single seat's view; None for a record of arrays."""
+
+    shape: tuple[int, ...] | None
+    dtype: str
+    doc: str
+    privileged: bool = False  # shows what a seat may not see; whoever reads it is marked in every table
+
+
+@runtime_checkable
+class Game(Protocol):
+    """A world for a fixed number of seats. Turn-based ones end their actions with a no-op, legal only off turn."""
+
+    id: str  # `interplay.make(game.id, **game.options)` gives this game again
+    options: Mapping[str, Any]  # plain JSON values
+    num_seats: int
+    seat_names: tuple[str, ...]
+    action_names: tuple[str, ...]
+    event_names: tuple[str, ...]
+    encodings: Mapping[str, Encoding]
+    rules_version: str  # changes when recorded actions would replay differently
+    horizon: int  # no episode is longer
+    replayable: bool  # False: chance strikes within `step`, so traces must record states
+
+    def init(self, key: PRNGKeyArray, **start: Any) -> State:
+        """A start state. `start` fixes what chance would decide (a deck, start poses)."""
+        ...
+
+    def start(self, state: State) -> Mapping[str, Any]:
+        """The arrays that make `init(key, **game.start(state))` give this start state under any key."""
+        ...
+
+    def step(self, state: State, actions: Int[Array, " seat"], key: PRNGKeyArray) -> tuple[State, Step]:
+        """Play one joint action. Never resets."""
+        ...
+
+    def observe(self, state: State, encoding: str) -> Any:
+        """What every seat sees, [seat, ...]."""
+        ...
+
+    def legal(self, state: State) -> Bool[Array, "seat action"]: ...
+
+    def to_move(self, state: State) -> Bool[Array, " seat"]: ...
+
+    def render(self, state: State, seat: int | None = None) -> str:
+        """The state as text; with a seat, only what that seat may see."""
+        ...
+
+    def scene(self, state: State, seat: int | None = None) -> Scene:
+        """The state as shapes to draw: `scene.svg()`, `scene.png()`, and the report's replay."""
+        ...
+
+
+@runtime_checkable
+class JaxGame(Game, Protocol):
+    """A game whose rules are pure JAX functions."""
+
+    pure: ClassVar[bool] = True
+
+
+def is_jax(game: Game) -> bool:
+    """Whether the game's functions may be jitted and vmapped."""
+    return bool(getattr(game, "pure", False))

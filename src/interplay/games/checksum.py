@@ -1,0 +1,26 @@
+"""A fingerprint of a state, equal wherever the same state is reached: traces carry it to prove their replay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, UInt32
+
+
+def checksum(state: Any) -> UInt32[Array, ""]:
+    """A 32-bit mix of all values of a state. Pure JAX; floats count by their bits."""
+    total = jnp.uint32(2166136261)
+    for leaf in jax.tree_util.tree_leaves(state):
+        values = jnp.asarray(leaf)
+        if jnp.issubdtype(values.dtype, jax.dtypes.prng_key):
+            values = jax.random.key_data(values)
+        if jnp.issubdtype(values.dtype, jnp.floating):
+            values = jax.lax.bitcast_convert_type(values.astype(jnp.float32), jnp.uint32)
+        flat = values.astype(jnp.uint32).reshape(-1)
+        place = jnp.arange(flat.shape[0], dtype=jnp.uint32)
+        mixed = (flat + jnp.uint32(0x9E3779B9)) * (place * jnp.uint32(2) + jnp.uint32(0x85EBCA6B))
+        mixed = mixed ^ (mixed >> 15)
+        total = (total ^ jnp.sum(mixed * jnp.uint32(0xC2B2AE35), dtype=jnp.uint32)) * jnp.uint32(16777619)
+    return total ^ (total >> 13)

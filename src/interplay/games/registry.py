@@ -1,0 +1,39 @@
+"""Games by name. A table from a family's name to `module:Thing`, imported when used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interplay.errors import UnknownName
+from interplay.games.api import Game
+from interplay.registry import Registry
+
+GAMES = Registry(
+    "game",
+    entry_points="interplay.games",
+    table={
+        "overcooked": "interplay.games.overcooked.game:Family",
+    },
+)
+
+
+def make(name: str, **options: Any) -> Game:
+    """The game of this name, such as `overcooked/counter_circuit`; its options as keywords.
+
+    A family (`overcooked`) is an object with `make(variant, **options)` and `variants()`. A name of
+    the form `module:Thing` is imported and called with the options.
+    """
+    if ":" in name:
+        return GAMES.load(name)(**options)
+    family, _, variant = name.partition("/")
+    if family not in GAMES.names():
+        raise UnknownName("game", name, names())
+    return GAMES.load(family).make(variant, **options)
+
+
+def names() -> list[str]:
+    """Every registered game with its variants."""
+    found = []
+    for family in GAMES.names():
+        found += [f"{family}/{variant}" if variant else family for variant in GAMES.load(family).variants()]
+    return found
