@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from interplay.games.records import record
@@ -93,3 +94,11 @@ class JaxGame(Game, Protocol):
 def is_jax(game: Game) -> bool:
     """Whether the game's functions may be jitted and vmapped."""
     return bool(getattr(game, "pure", False))
+
+
+NOTHING = Encoding((0,), "float32", "no observation, for agents that need none")
+
+
+def no_observation(seats: int) -> Float[Array, "seat 0"]:
+    """What the encoding `nothing` shows, which every game has."""
+    return jnp.zeros((seats, 0), jnp.float32)

@@ -1,0 +1,168 @@
+"""How a chef sees the kitchen: the field's standard planes, and a short vector of features."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, UInt8
+
+from interplay.games.overcooked.kitchen import UNREACHABLE, Kitchen, walking_distances
+from interplay.games.overcooked.state import (
+    COUNTER,
+    DISHES,
+    ONIONS,
+    POT,
+    SERVING,
+    TOMATOES,
+    Item,
+    State,
+    is_soup,
+    onions_in,
+    tomatoes_in,
+)
+from interplay.games.records import record
+
+URGENT = 40  # steps before the horizon from which the urgency plane is on
+MAP_PLANES = (POT, COUNTER, ONIONS, TOMATOES, DISHES, SERVING)
+
+
+@record
+class Seen:
+    """The encoding `state`: nothing is hidden in a kitchen, so a chef may see the whole state."""
+
+    state: State
+    seat: Int[Array, ""]
+
+
+def num_planes(seats: int) -> int:
+    return 5 * seats + 16
+
+
+def planes(kitchen: Kitchen, state: State) -> UInt8[Array, "seat width height plane"]:
+    """The standard observation, 26 planes for two chefs, equal to overcooked_ai's lossless encoding.
+
+    The seat's own place first, then the others' in seat order; the same for the four directions; pots, counters,
+    onions, tomatoes, dishes, serving; then onions and tomatoes in idle pots, in soups, steps left to cook, soups
+    done, dishes, onions, tomatoes; urgency.
+    """
+    seats, size = state.cell.shape[0], state.items.shape[0]
+    here = state.cell[:, None] == jnp.arange(size)  # [seat, cell]
+    facing = here[:, None] & (state.facing[:, None, None] == jnp.arange(4)[:, None])  # [seat, 4, cell]
+    shared = _shared_planes(kitchen, state, here)
+    views = []
+    for seat in range(seats):
+        order = [seat, *(s for s in range(seats) if s != seat)]
+        own = [here[s] for s in order] + [facing[s, d] for s in order for d in range(4)]
+        views.append(jnp.stack([p.astype(jnp.uint8) for p in (*own, *shared)], axis=-1))
+    layout = kitchen.layout
+    return jnp.stack(views).reshape(seats, layout.width, layout.height, -1)
+
+
+def _shared_planes(kitchen: Kitchen, state: State, here) -> list:
+    """The planes that are the same for every seat: map, things and urgency, each [cell]."""
+    carried = jnp.sum(here * state.held[:, None], axis=0, dtype=jnp.int8)
+    thing = state.items + carried  # a chef stands on floor, where nothing lies
+    soup, onions, tomatoes = is_soup(thing), onions_in(thing), tomatoes_in(thing)
+    pot = kitchen.terrain == POT
+    filling = soup & pot & (state.timer < 0)
+    cooked_or_cooking = soup & ~filling
+    zero = jnp.int8(0)
+    urgent = jnp.full(thing.shape, kitchen.horizon - state.time < URGENT)
+    return [
+        *(jnp.asarray(kitchen.terrain == kind) for kind in MAP_PLANES),
+        jnp.where(filling, onions, zero),
+        jnp.where(filling, tomatoes, zero),
+        jnp.where(cooked_or_cooking, onions, zero),
+        jnp.where(cooked_or_cooking, tomatoes, zero),
+        jnp.maximum(state.timer, 0),
+        soup & (~pot | (state.timer == 0)),
+        thing == Item.DISH,
+        thing == Item.ONION,
+        thing == Item.TOMATO,
+        urgent,
+    ]
+
+
+class Features:
+    """A short vector: for each chef, the seat's own first, facing, what is held, and the way to the nearest of
+    everything; then every pot; then the time left. Built once per kitchen, since it needs its distances."""
+
+    NEAREST = ("onions", "tomatoes", "dishes", "serving", "onion", "tomato", "dish", "soup", "empty_counter")
+
+    def __init__(self, kitchen: Kitchen, seats: int):
+        self.kitchen, self.seats = kitchen, seats
+        self._distance = walking_distances(kitchen.layout)
+        cells = np.array([kitchen.layout.xy(c) for c in range(kitchen.layout.size)], np.float32)
+        self._xy = cells
+        self._scale = np.array([kitchen.layout.width, kitchen.layout.height], np.float32)
+
+    @property
+    def size(self) -> int:
+        return self.seats * (4 + 7 + 2 + 3 * len(self.NEAREST)) + self.seats * 3 * len(self.kitchen.pots) + self._pots + 1
+
+    @property
+    def _pots(self) -> int:
+        return 6 * len(self.kitchen.pots)
+
+    def __call__(self, state: State) -> Float[Array, "seat feature"]:
+        chefs = [self._chef(state, s) for s in range(self.seats)]
+        left = ((self.kitchen.horizon - state.time) / self.kitchen.horizon).astype(jnp.float32)
+        views = []
+        for seat in range(self.seats):
+            order = [seat, *(s for s in range(self.seats) if s != seat)]
+            views.append(jnp.concatenate([*(chefs[s] for s in order), self._pot_contents(state), left[None]]))
+        return jnp.stack(views)
+
+    def _chef(self, state: State, seat: int) -> Float[Array, " feature"]:
+        held = state.held[seat]
+        soup = is_soup(held)
+        hand = jnp.array(
+            [
+                held == Item.NOTHING,
+                held == Item.ONION,
+                held == Item.TOMATO,
+                held == Item.DISH,
+                soup,
+                jnp.where(soup, onions_in(held), 0) / 3,
+                jnp.where(soup, tomatoes_in(held), 0) / 3,
+            ],
+            jnp.float32,
+        )
+        facing = (state.facing[seat] == jnp.arange(4)).astype(jnp.float32)
+        cell = state.cell[seat]
+        place = jnp.asarray(self._xy)[cell] / self._scale
+        wanted = [self._way(cell, mask) for mask in self._masks(state)]
+        pots = [self._way(cell, jnp.arange(state.items.shape[0]) == pot) for pot in self.kitchen.pots]
+        return jnp.concatenate([facing, hand, place, *wanted, *pots])
+
+    def _masks(self, state: State) -> list:
+        terrain = jnp.asarray(self.kitchen.terrain)
+        counter = terrain == COUNTER
+        return [
+            *(terrain == kind for kind in (ONIONS, TOMATOES, DISHES, SERVING)),
+            *(counter & (state.items == item) for item in (Item.ONION, Item.TOMATO, Item.DISH)),
+            counter & is_soup(state.items),
+            counter & (state.items == Item.NOTHING),
+        ]
+
+    def _way(self, cell, mask) -> Float[Array, "3"]:
+        """(dx, dy, exists) to the nearest reachable cell of a mask, as shares of the kitchen's size."""
+        distance = jnp.where(mask, jnp.asarray(self._distance)[cell], UNREACHABLE)
+        nearest = jnp.argmin(distance)
+        exists = distance[nearest] < UNREACHABLE
+        xy = jnp.asarray(self._xy)
+        delta = jnp.where(exists, (xy[nearest] - xy[cell]) / self._scale, 0.0)
+        return jnp.concatenate([delta, exists[None].astype(jnp.float32)])
+
+    def _pot_contents(self, state: State) -> Float[Array, " feature"]:
+        item, timer = state.items[self.kitchen.pots], state.timer[self.kitchen.pots]
+        soup = is_soup(item)
+        per_pot = [
+            item == Item.NOTHING,
+            jnp.where(soup, onions_in(item), 0) / 3,
+            jnp.where(soup, tomatoes_in(item), 0) / 3,
+            timer > 0,
+            timer == 0,
+            jnp.maximum(timer, 0) / 20,
+        ]
+        return jnp.stack([p.astype(jnp.float32) for p in per_pot], axis=-1).reshape(-1)
