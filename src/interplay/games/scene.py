@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
+from interplay.errors import InterplayError
+
 # A shape is a plain tuple, so that thousands of frames stay small as JSON:
-#   ("rect",   x, y, width, height, fill, radius)
-#   ("circle", x, y, radius, fill)
-#   ("poly",   ((x, y), ...), fill)
-#   ("line",   x1, y1, x2, y2, colour, width)
-#   ("text",   x, y, string, size, colour, anchor)     anchor: start, middle or end
+#   ("rect",    x, y, width, height, fill, radius)
+#   ("circle",  x, y, radius, fill)
+#   ("ellipse", x, y, radius_x, radius_y, fill)
+#   ("poly",    ((x, y), ...), fill)
+#   ("line",    x1, y1, x2, y2, colour, width)
+#   ("text",    x, y, string, size, colour, anchor)     anchor: start, middle or end
+#   ("group",   x, y, (shape, ...))                     shapes moved by (x, y): one sprite, many places
+# A colour is #rrggbb, or #rrggbbaa to let what lies below shine through.
 Shape = tuple
 
 
@@ -24,10 +29,10 @@ class Scene:
     shapes: tuple[Shape, ...]
 
     def svg(self) -> str:
-        body = "".join(_svg(shape) for shape in (*self.backdrop, *self.shapes))
+        body = "".join(svg_of(shape) for shape in (*self.backdrop, *self.shapes))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_number(self.width)} {_number(self.height)}" '
-            f'font-family="sans-serif">{body}</svg>'
+            f'font-family="sans-serif" font-weight="700">{body}</svg>'
         )
 
     def png(self, scale: float = 2.0) -> bytes:
@@ -37,26 +42,32 @@ class Scene:
 
 
 def _number(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+    text = f"{value:.2f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _svg(shape: Shape) -> str:
-    n = _number
+def svg_of(shape: Shape) -> str:
+    """One shape as an SVG element."""
+    n, e = _number, escape
     match shape:
         case ("rect", x, y, w, h, fill, radius):
-            return f'<rect x="{n(x)}" y="{n(y)}" width="{n(w)}" height="{n(h)}" rx="{n(radius)}" fill="{fill}"/>'
+            return f'<rect x="{n(x)}" y="{n(y)}" width="{n(w)}" height="{n(h)}" rx="{n(radius)}" fill="{e(fill)}"/>'
         case ("circle", x, y, radius, fill):
-            return f'<circle cx="{n(x)}" cy="{n(y)}" r="{n(radius)}" fill="{fill}"/>'
+            return f'<circle cx="{n(x)}" cy="{n(y)}" r="{n(radius)}" fill="{e(fill)}"/>'
+        case ("ellipse", x, y, rx, ry, fill):
+            return f'<ellipse cx="{n(x)}" cy="{n(y)}" rx="{n(rx)}" ry="{n(ry)}" fill="{e(fill)}"/>'
         case ("poly", points, fill):
-            return f'<polygon points="{" ".join(f"{n(x)},{n(y)}" for x, y in points)}" fill="{fill}"/>'
+            return f'<polygon points="{" ".join(f"{n(x)},{n(y)}" for x, y in points)}" fill="{e(fill)}"/>'
         case ("line", x1, y1, x2, y2, colour, width):
             return (
-                f'<line x1="{n(x1)}" y1="{n(y1)}" x2="{n(x2)}" y2="{n(y2)}" stroke="{colour}" '
+                f'<line x1="{n(x1)}" y1="{n(y1)}" x2="{n(x2)}" y2="{n(y2)}" stroke="{e(colour)}" '
                 f'stroke-width="{n(width)}" stroke-linecap="round"/>'
             )
         case ("text", x, y, string, size, colour, anchor):
             return (
-                f'<text x="{n(x)}" y="{n(y)}" font-size="{n(size)}" fill="{colour}" text-anchor="{anchor}" '
-                f'dominant-baseline="central">{escape(str(string))}</text>'
+                f'<text x="{n(x)}" y="{n(y)}" font-size="{n(size)}" fill="{e(colour)}" text-anchor="{e(anchor)}" '
+                f'dominant-baseline="central">{e(str(string))}</text>'
             )
-    raise ValueError(f"not a shape: {shape!r}")
+        case ("group", x, y, shapes):
+            return f'<g transform="translate({n(x)} {n(y)})">{"".join(map(svg_of, shapes))}</g>'
+    raise InterplayError(f"not a shape: {shape!r}; the kinds of shapes are listed in interplay.games.scene")
