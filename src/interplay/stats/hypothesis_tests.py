@@ -1,0 +1,209 @@
+"""Tests of one sample, two paired samples and two independent samples. All assume independent observations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from interplay.errors import InterplayError
+from interplay.stats._checks import Missing, Seed, complete, generator, one_of, open_unit, varying
+from interplay.stats.comparison import probability_of_improvement
+
+ALTERNATIVES = ("two-sided", "less", "greater")
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """A test, what it estimates, and how large the effect is."""
+
+    __test__ = False  # a record, whatever pytest thinks of its name
+
+    test: str
+    statistic: float
+    df: float | None
+    p: float
+    estimate: float
+    low: float | None
+    high: float | None
+    level: float
+    effect: float | None
+    effect_name: str
+    n: tuple[int, ...]
+    alternative: str
+
+
+def t_test_one_sample(
+    x: Any, *, mean: float = 0.0, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
+) -> TestResult:
+    """Does the mean differ from a given one? The effect is (mean - given) / sd."""
+    (a,) = complete(x, names=["x"], missing=missing, least=2)
+    varying(a, "x")
+    return _one_sample("one-sample t", a, mean, "cohen_d", alternative, level)
+
+
+def t_test_paired(
+    x: Any, y: Any, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
+) -> TestResult:
+    """Does the mean of x - y differ from 0? With missing="drop" a pair goes if either half is missing."""
+    a, b = complete(x, y, names=["x", "y"], missing=missing, least=2)
+    varying(a - b, "x - y")
+    return _one_sample("paired t", a - b, 0.0, "cohen_dz", alternative, level)
+
+
+def t_test_welch(
+    x: Any, y: Any, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
+) -> TestResult:
+    """Do two independent means differ? Without assuming equal variances; the effect is in mean-variance sds."""
+    a, b = _two(x, y, missing)
+    if np.ptp(a) == 0 and np.ptp(b) == 0:
+        raise InterplayError("x and y are both constant; a t test needs values that vary")
+    va, vb = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
+    df = (va + vb) ** 2 / (va**2 / (len(a) - 1) + vb**2 / (len(b) - 1))
+    effect = (a.mean() - b.mean()) / np.sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2)
+    estimate, se = a.mean() - b.mean(), np.sqrt(va + vb)
+    return _t_result("welch t", estimate, 0.0, se, df, effect, "cohen_d", (len(a), len(b)), alternative, level)
+
+
+def t_test_pooled(
+    x: Any, y: Any, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
+) -> TestResult:
+    """Student's two-sample test with one variance for both. Prefer Welch unless a protocol names this one."""
+    a, b = _two(x, y, missing)
+    if np.ptp(a) == 0 and np.ptp(b) == 0:
+        raise InterplayError("x and y are both constant; a t test needs values that vary")
+    df = len(a) + len(b) - 2
+    pooled = np.sqrt(((len(a) - 1) * a.var(ddof=1) + (len(b) - 1) * b.var(ddof=1)) / df)
+    estimate, se = a.mean() - b.mean(), pooled * np.sqrt(1 / len(a) + 1 / len(b))
+    return _t_result(
+        "pooled t", estimate, 0.0, se, df, estimate / pooled, "cohen_d", (len(a), len(b)), alternative, level
+    )
+
+
+def t_p_value(t: float, df: float, *, alternative: str = "two-sided") -> float:
+    """The p value of a printed t with its degrees of freedom."""
+    from scipy.special import stdtr
+
+    one_of(alternative, ALTERNATIVES, "alternative")
+    if df <= 0:
+        raise InterplayError(f"df must be positive, not {df}")
+    if alternative == "two-sided":
+        return float(2 * stdtr(df, -abs(t)))
+    return float(stdtr(df, t if alternative == "less" else -t))
+
+
+def mann_whitney(x: Any, y: Any, *, alternative: str = "two-sided", missing: Missing = "raise") -> TestResult:
+    """Does one independent sample tend to larger values? The estimate is P(X > Y) + P(X = Y) / 2."""
+    from scipy.stats import mannwhitneyu
+
+    one_of(alternative, ALTERNATIVES, "alternative")
+    a, b = _two(x, y, missing, least=1)
+    found = mannwhitneyu(a, b, alternative=alternative)
+    share = probability_of_improvement(a, b)
+    return _rank_result("mann-whitney", found, share, 2 * share - 1, "rank_biserial", (len(a), len(b)), alternative)
+
+
+def wilcoxon(x: Any, y: Any, *, alternative: str = "two-sided", missing: Missing = "raise") -> TestResult:
+    """Signed-rank test of paired samples; pairs without a difference are left out. The estimate is the median of
+    x - y over all pairs."""
+    from scipy.stats import rankdata
+    from scipy.stats import wilcoxon as signed_rank
+
+    one_of(alternative, ALTERNATIVES, "alternative")
+    a, b = complete(x, y, names=["x", "y"], missing=missing)
+    moved = (a - b)[a != b]
+    if len(moved) == 0:
+        raise InterplayError("x and y agree in every pair; there is nothing to rank")
+    found = signed_rank(moved, alternative=alternative)
+    order = rankdata(np.abs(moved))
+    effect = float(np.sum(np.sign(moved) * order) / order.sum())
+    return _rank_result("wilcoxon", found, float(np.median(a - b)), effect, "rank_biserial", (len(a),), alternative)
+
+
+def permutation_test(
+    x: Any,
+    y: Any,
+    *,
+    seed: Seed,
+    paired: bool = False,
+    alternative: str = "two-sided",
+    replicates: int = 10_000,
+    missing: Missing = "raise",
+) -> TestResult:
+    """Difference of means under random relabelling (paired: random swaps). p counts the data as one relabelling."""
+    one_of(alternative, ALTERNATIVES, "alternative")
+    if replicates < 1:
+        raise InterplayError("replicates must be at least 1")
+    rng = generator(seed)
+    if paired:
+        a, b = complete(x, y, names=["x", "y"], missing=missing)
+        drawn = _swapped(a - b, replicates, rng)
+    else:
+        a, b = _two(x, y, missing, least=1)
+        drawn = _relabelled(np.concatenate([a, b]), len(a), replicates, rng)
+    observed = float(a.mean() - b.mean())
+    # ties with the data must count as extreme even where sums differ by rounding
+    slack = 1e-9 * max(float(np.abs(drawn).max()), abs(observed))
+    if alternative == "two-sided":
+        extreme = np.abs(drawn) >= abs(observed) - slack
+    else:
+        extreme = drawn >= observed - slack if alternative == "greater" else drawn <= observed + slack
+    p = (np.count_nonzero(extreme) + 1) / (replicates + 1)
+    sizes = (len(a),) if paired else (len(a), len(b))
+    name = "paired permutation" if paired else "permutation"
+    return TestResult(name, observed, None, p, observed, None, None, 0.95, None, "", sizes, alternative)
+
+
+def _swapped(difference: np.ndarray, replicates: int, rng: np.random.Generator) -> np.ndarray:
+    rows = max(1, (1 << 20) // len(difference))
+    parts = []
+    for start in range(0, replicates, rows):
+        signs = rng.integers(0, 2, size=(min(rows, replicates - start), len(difference)), dtype=np.int8)
+        parts.append((2.0 * signs - 1) @ difference / len(difference))
+    return np.concatenate(parts)
+
+
+def _relabelled(pooled: np.ndarray, first: int, replicates: int, rng: np.random.Generator) -> np.ndarray:
+    rest = len(pooled) - first
+    drawn = np.empty(replicates)
+    for k in range(replicates):
+        total = pooled[rng.permutation(len(pooled))[:first]].sum()
+        drawn[k] = total / first - (pooled.sum() - total) / rest
+    return drawn
+
+
+def _two(x: Any, y: Any, missing: Missing, least: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    (a,) = complete(x, names=["x"], missing=missing, least=least)
+    (b,) = complete(y, names=["y"], missing=missing, least=least)
+    return a, b
+
+
+def _one_sample(name: str, x: np.ndarray, null: float, effect_name: str, alternative: str, level: float) -> TestResult:
+    sd = x.std(ddof=1)
+    estimate, se = x.mean(), sd / np.sqrt(len(x))
+    effect = (estimate - null) / sd
+    return _t_result(name, estimate, null, se, len(x) - 1, effect, effect_name, (len(x),), alternative, level)
+
+
+def _t_result(
+    name: str, estimate: Any, null: float, se: Any, df: Any, effect: Any, effect_name: str,
+    n: tuple[int, ...], alternative: str, level: float,
+) -> TestResult:  # fmt: skip
+    from scipy.special import stdtrit
+
+    one_of(alternative, ALTERNATIVES, "alternative")
+    t = float((estimate - null) / se)
+    half = float(stdtrit(df, (1 + open_unit(level, "level")) / 2) * se)
+    p = t_p_value(t, df, alternative=alternative)
+    low, high = float(estimate) - half, float(estimate) + half
+    return TestResult(
+        name, t, float(df), p, float(estimate), low, high, level, float(effect), effect_name, n, alternative
+    )
+
+
+def _rank_result(
+    name: str, found: Any, estimate: float, effect: float, effect_name: str, n: tuple[int, ...], alternative: str
+) -> TestResult:
+    p, statistic = float(found.pvalue), float(found.statistic)
+    return TestResult(name, statistic, None, p, estimate, None, None, 0.95, effect, effect_name, n, alternative)

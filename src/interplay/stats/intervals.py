@@ -1,0 +1,39 @@
+"""Closed-form intervals of a mean and of a proportion, for independent values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from interplay.errors import InterplayError
+from interplay.stats._checks import Missing, complete, open_unit
+from interplay.stats.bootstrap import Interval
+
+
+def mean_interval(values: Any, *, level: float = 0.95, missing: Missing = "raise") -> Interval:
+    """Mean with Student's t interval. For independent values only: episodes of one seed are not."""
+    from scipy.special import stdtrit
+
+    (x,) = complete(values, names=["values"], missing=missing, least=2)
+    open_unit(level, "level")
+    se = float(x.std(ddof=1) / math.sqrt(len(x)))
+    half = float(stdtrit(len(x) - 1, (1 + level) / 2)) * se
+    centre = float(np.mean(x))
+    return Interval(centre, centre - half, centre + half, level, "t", len(x), se=se)
+
+
+def proportion_interval(successes: int, n: int, *, level: float = 0.95) -> Interval:
+    """Share of successes with Wilson's score interval, which stays inside 0 and 1 and holds up for small n."""
+    from scipy.special import ndtri
+
+    if n < 1 or not 0 <= successes <= n or int(successes) != successes or int(n) != n:
+        raise InterplayError(f"{successes} successes of {n}: need whole numbers with 0 <= successes <= n and n >= 1")
+    z = float(ndtri((1 + open_unit(level, "level")) / 2))
+    share = successes / n
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    low = 0.0 if successes == 0 else centre - half
+    high = 1.0 if successes == n else centre + half
+    return Interval(share, low, high, level, "wilson", int(n), se=math.sqrt(share * (1 - share) / n))

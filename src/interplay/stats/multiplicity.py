@@ -1,0 +1,71 @@
+"""Corrections for many tests at once. Adjusted p values keep the order and the missing entries of the input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.errors import InterplayError
+from interplay.stats._checks import open_unit
+
+
+def bonferroni(p: Any, *, tests: int | None = None) -> np.ndarray:
+    """p times the number of tests. `tests` may be more than the p values given (tests run but not shown)."""
+    values, here = _p_values(p)
+    count = _count(tests, here)
+    return _fill(values, here, np.minimum(values[here] * count, 1.0))
+
+
+def bonferroni_threshold(alpha: float, tests: int) -> float:
+    """The level below which each of so many tests must fall."""
+    if tests < 1:
+        raise InterplayError(f"tests must be at least 1, not {tests}")
+    return open_unit(alpha, "alpha") / tests
+
+
+def holm(p: Any, *, tests: int | None = None) -> np.ndarray:
+    """Holm's step-down procedure: as safe as Bonferroni, never less powerful."""
+    values, here = _p_values(p)
+    count = _count(tests, here)
+    order = np.argsort(values[here], kind="stable")
+    stepped = np.maximum.accumulate(values[here][order] * (count - np.arange(len(order))))
+    return _fill(values, here, _restore(np.minimum(stepped, 1.0), order))
+
+
+def benjamini_hochberg(p: Any) -> np.ndarray:
+    """Controls the expected share of false discoveries, not the chance of a single one."""
+    values, here = _p_values(p)
+    order = np.argsort(values[here], kind="stable")
+    n = len(order)
+    scaled = values[here][order] * n / np.arange(1, n + 1)
+    return _fill(values, here, _restore(np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0), order))
+
+
+def _p_values(p: Any) -> tuple[np.ndarray, np.ndarray]:
+    values = np.asarray(p, dtype=np.float64)
+    if values.ndim != 1 or values.size == 0:
+        raise InterplayError(f"expected a list of p values, got shape {values.shape}")
+    here = ~np.isnan(values)
+    if not here.any() or np.any((values[here] < 0) | (values[here] > 1)):
+        raise InterplayError("p values must lie between 0 and 1, and at least one must be present")
+    return values, here
+
+
+def _count(tests: int | None, here: np.ndarray) -> int:
+    given = int(here.sum())
+    if tests is not None and tests < given:
+        raise InterplayError(f"tests={tests} is fewer than the {given} p values given")
+    return given if tests is None else tests
+
+
+def _restore(adjusted: np.ndarray, order: np.ndarray) -> np.ndarray:
+    restored = np.empty_like(adjusted)
+    restored[order] = adjusted
+    return restored
+
+
+def _fill(values: np.ndarray, here: np.ndarray, adjusted: np.ndarray) -> np.ndarray:
+    filled = np.full(len(values), np.nan)
+    filled[here] = adjusted
+    return filled

@@ -1,0 +1,181 @@
+"""How many seeds, partners and episodes make an interval so narrow. For the mean; an IQM is some per cent wider."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from interplay.errors import InterplayError
+from interplay.stats._checks import open_unit
+from interplay.stats.components import VarianceComponents
+from interplay.stats.resampling import EPISODE
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A design and what to expect of it."""
+
+    levels: dict[str, int]  # random factor -> how many
+    episodes: int  # per cell of all factors, fixed ones included
+    half_width: float
+    level: float
+    se: float
+    df: float
+    total_episodes: int
+    cost: float
+    sources: dict[str, float]  # source -> its share of the squared standard error
+
+
+def expected_width(
+    components: VarianceComponents, levels: Mapping[str, int], episodes: int, *, level: float = 0.95
+) -> Plan:
+    """The half-width to expect of a t interval (Satterthwaite's degrees of freedom) for the mean of this design."""
+    open_unit(level, "level")
+    sizes = _sizes(components, levels)
+    if episodes < 1:
+        raise InterplayError(f"episodes must be at least 1, not {episodes}")
+    return _plan(components, sizes, int(episodes), level, {EPISODE: 1.0})
+
+
+def cheapest_design(
+    components: VarianceComponents,
+    half_width: float,
+    *,
+    costs: Mapping[str, float] | None = None,
+    most: Mapping[str, int] | None = None,
+    least: Mapping[str, int] | None = None,
+    level: float = 0.95,
+) -> Plan:
+    """The cheapest design whose expected half-width is at most the target.
+
+    `costs`: of one more level of a factor (training a seed) and of one "episode"; default 1 per episode, 0 else.
+    `most` and `least` bound what is searched (defaults 100 and 2 levels, 100 and 1 episodes).
+    """
+    if not half_width > 0:
+        raise InterplayError(f"the target half-width must be positive, not {half_width!r}")
+    open_unit(level, "level")
+    prices = _named(components, costs or {}, "costs", default=0.0) | {EPISODE: (costs or {}).get(EPISODE, 1.0)}
+    top = _named(components, most or {}, "most", default=100) | {EPISODE: (most or {}).get(EPISODE, 100)}
+    bottom = _named(components, least or {}, "least", default=2) | {EPISODE: (least or {}).get(EPISODE, 1)}
+    axes = [np.arange(bottom[name], top[name] + 1) for name in [*components.factors, EPISODE]]
+    if any(len(axis) == 0 for axis in axes) or min(int(axis[0]) for axis in axes) < 1:
+        raise InterplayError("every factor needs at least one level, and `least` must not exceed `most`")
+    if math.prod(map(len, axes)) > 20_000_000:
+        raise InterplayError("too many designs to search; lower `most`")
+    grid = dict(zip([*components.factors, EPISODE], np.meshgrid(*axes, indexing="ij", sparse=True), strict=True))
+    return _search(components, grid, prices, half_width, level)
+
+
+def _search(
+    components: VarianceComponents,
+    grid: dict[str, np.ndarray],
+    prices: Mapping[str, float],
+    half_width: float,
+    level: float,
+) -> Plan:
+    from scipy.special import ndtri
+
+    variance = _variance(components, grid)
+    cost = _cost(components, grid, prices) + np.zeros_like(variance)
+    # the normal quantile is a lower bound on the t quantile, and cheap: only designs that pass it are looked at
+    hopeful = np.flatnonzero(ndtri((1 + level) / 2) * np.sqrt(variance.ravel()) <= half_width)
+    for index in hopeful[np.argsort(cost.ravel()[hopeful], kind="stable")]:
+        place = np.unravel_index(index, variance.shape)
+        at = {name: int(axis.ravel()[k]) for (name, axis), k in zip(grid.items(), place, strict=True)}
+        episodes = at.pop(EPISODE)
+        plan = _plan(components, at | components.fixed, episodes, level, prices)
+        if plan.half_width <= half_width:
+            return plan
+    best = _plan(
+        components,
+        {n: int(a.max()) for n, a in grid.items() if n != EPISODE} | components.fixed,
+        int(grid[EPISODE].max()),
+        level,
+        prices,
+    )
+    raise InterplayError(
+        f"no design within the bounds reaches a half-width of {half_width:g}; the largest one gives "
+        f"{best.half_width:.4g}. Raise `most`, or accept a wider interval"
+    )
+
+
+def _variance(components: VarianceComponents, sizes: Mapping[str, np.ndarray | int]) -> np.ndarray:
+    return np.asarray(sum(_contributions(components, sizes).values()))
+
+
+def _contributions(
+    components: VarianceComponents, sizes: Mapping[str, np.ndarray | int]
+) -> dict[str, np.ndarray | float]:
+    """What each source adds to the variance of the mean. Sources of fixed factors alone add nothing."""
+    counts = {**components.fixed, **sizes}
+    parts: dict[str, np.ndarray | float] = {}
+    for source, variance in components.variances.items():
+        names = list(counts) if source == EPISODE else source.split(":")
+        if all(name in components.fixed for name in names):
+            continue
+        number = math.prod(counts[name] for name in names if name != EPISODE)
+        parts[source] = variance / (number * counts[EPISODE] if source == EPISODE else number)
+    return parts
+
+
+def _plan(
+    components: VarianceComponents, sizes: Mapping[str, int], episodes: int, level: float, prices: Mapping[str, float]
+) -> Plan:
+    from scipy.special import ndtri, stdtrit
+
+    counts = {**components.fixed, **sizes, EPISODE: episodes}
+    parts = {source: float(v) for source, v in _contributions(components, counts).items()}
+    variance = sum(parts.values())
+    df = _degrees(components, parts, counts)
+    quantile = float(stdtrit(df, (1 + level) / 2)) if math.isfinite(df) else float(ndtri((1 + level) / 2))
+    cells = math.prod(n for name, n in counts.items() if name != EPISODE)
+    return Plan(
+        levels={name: int(counts[name]) for name in components.factors},
+        episodes=episodes,
+        half_width=quantile * math.sqrt(variance),
+        level=level,
+        se=math.sqrt(variance),
+        df=df,
+        total_episodes=cells * episodes,
+        cost=float(_cost(components, counts, prices)),
+        sources={source: v / variance if variance else 0.0 for source, v in parts.items()},
+    )
+
+
+def _degrees(components: VarianceComponents, parts: Mapping[str, float], counts: Mapping[str, int]) -> float:
+    """Satterthwaite's degrees of freedom, from those of every source in a balanced table."""
+    below = 0.0
+    for source, part in parts.items():
+        if source == EPISODE:
+            cells = math.prod(n for name, n in counts.items() if name != EPISODE)
+            own = cells * max(counts[EPISODE] - 1, 0) or cells - 1
+        else:
+            own = math.prod(max(counts[n] - 1, 1) for n in source.split(":"))
+        below += part**2 / max(own, 1)
+    return sum(parts.values()) ** 2 / below if below else math.inf
+
+
+def _cost(
+    components: VarianceComponents, counts: Mapping[str, np.ndarray | int], prices: Mapping[str, float]
+) -> np.ndarray | float:
+    played = math.prod([*components.fixed.values(), counts[EPISODE], *(counts[n] for n in components.factors)])
+    return played * prices[EPISODE] + sum(counts[n] * prices.get(n, 0.0) for n in components.factors)
+
+
+def _sizes(components: VarianceComponents, levels: Mapping[str, int]) -> dict[str, int]:
+    if set(levels) != set(components.factors):
+        raise InterplayError(f"levels must name {', '.join(components.factors)}; got {', '.join(levels) or 'nothing'}")
+    for name, n in levels.items():
+        if n < 1:
+            raise InterplayError(f"{name!r} needs at least one level, not {n}")
+    return {**components.fixed, **levels}
+
+
+def _named(components: VarianceComponents, given: Mapping[str, float], what: str, *, default: float) -> dict:
+    unknown = set(given) - {*components.factors, EPISODE}
+    if unknown:
+        raise InterplayError(f"{what}: unknown factor {sorted(unknown)[0]!r}; known: {', '.join(components.factors)}")
+    return {name: given.get(name, default) for name in components.factors}
