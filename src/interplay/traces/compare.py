@@ -1,0 +1,102 @@
+"""A replay against its record: every way in which they can part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from interplay.games.api import Game
+from interplay.play.episodes import Episode
+
+if TYPE_CHECKING:
+    from interplay.traces.replay import Replay
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """Where a replay and its record part ways."""
+
+    what: str
+    t: int | None = None  # steps played
+    expected: str = ""  # what the record says
+    found: str = ""  # what the replay gives
+
+    def __str__(self) -> str:
+        at = "" if self.t is None else f" at t={self.t}"
+        numbers = f": recorded {self.expected}, replayed {self.found}" if self.expected or self.found else ""
+        return f"{self.what}{at}{numbers}"
+
+
+def compare(game: Game, episode: Episode, again: Replay) -> list[Difference]:
+    """Every way in which a replay disagrees with its record; none if all is well."""
+    return [
+        *_compare_checks(episode, again),
+        *_compare_legal(game, episode, again),
+        *_compare_end(episode, again),
+        *_compare_score(episode, again),
+    ]
+
+
+def _compare_checks(episode: Episode, again: Replay) -> Iterator[Difference]:
+    steps = np.asarray(episode.check_steps)
+    recorded, found = np.asarray(episode.checks), again.checks[steps]
+    wrong = np.flatnonzero(recorded != found)
+    if wrong.size:
+        first = wrong[0]
+        since = f"the last that agrees is at t={steps[first - 1]}" if first > 0 else "even the start state differs"
+        yield Difference(
+            what=f"checksum of the state differs ({since})",
+            t=int(steps[first]),
+            expected=str(recorded[first]),
+            found=str(found[first]),
+        )
+
+
+def _compare_legal(game: Game, episode: Episode, again: Replay) -> Iterator[Difference]:
+    illegal = np.argwhere(~again.legal)
+    if illegal.size:
+        t, seat = (int(i) for i in illegal[0])
+        action = int(episode.actions[t, seat])
+        yield Difference(
+            what=f"seat {seat} took an action that was not allowed",
+            t=t,
+            expected=f"{action} ({game.action_names[action]})",
+            found="illegal",
+        )
+
+
+def _compare_end(episode: Episode, again: Replay) -> Iterator[Difference]:
+    terminated = np.asarray(again.steps.terminated, dtype=bool)
+    over = np.flatnonzero(terminated | np.asarray(again.steps.truncated, dtype=bool))
+    if over.size and over[0] + 1 < episode.length:
+        t = int(over[0]) + 1
+        yield Difference(what="the game was over", t=t, expected=f"{episode.length} steps", found=f"{t} steps")
+    elif episode.terminated != bool(terminated[-1:].any()):
+        yield Difference(
+            what="the end differs",
+            t=episode.length,
+            expected=_ending(episode.terminated),
+            found=_ending(not episode.terminated),
+        )
+
+
+def _ending(terminated: bool) -> str:
+    return "ended by the rules" if terminated else "not ended by the rules"
+
+
+def _compare_score(episode: Episode, again: Replay) -> Iterator[Difference]:
+    rewards = np.asarray(again.steps.reward, dtype=np.float64)
+    recorded, found = np.asarray(episode.rewards), rewards.sum(axis=0)
+    # Whole points agree exactly; a rollout that added up fractions in 32 bits may be off by its rounding.
+    rounding = 1e-5 * np.abs(rewards).sum(axis=0)
+    wrong = np.flatnonzero(~(np.abs(recorded - found) <= rounding))
+    if wrong.size:
+        yield Difference(
+            what=f"score differs (first at seat {wrong[0]})",
+            t=episode.length,
+            expected=f"{recorded.tolist()}, in all {recorded.sum():g}",
+            found=f"{found.tolist()}, in all {found.sum():g}",
+        )

@@ -1,0 +1,127 @@
+"""Traces for other programs: JSON lines that can be read back without loss, and a CSV of the episodes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from interplay.agents.api import Identity
+from interplay.errors import TraceError
+from interplay.play.episodes import Episode, Remarked
+from interplay.table import Table, plain
+from interplay.traces.columns import arrays_from_json, arrays_to_json, check
+from interplay.traces.schema import FORMAT, FORMAT_VERSION, dump
+from interplay.traces.store import TraceSet
+
+
+def to_record(episode: Episode, number: int | None = None) -> dict[str, Any]:
+    """An episode as plain values: one line of JSON lines."""
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "episode": number,
+        "game": episode.game_id,
+        "options": plain(episode.options),
+        "rules_version": episode.rules_version,
+        "agents": [a._asdict() | {"config": plain(a.config)} for a in episode.agents],
+        "seed": int(episode.seed),
+        "index": int(episode.index),
+        "score": episode.score,
+        "rewards": [float(r) for r in episode.rewards],
+        "terminated": bool(episode.terminated),
+        "start": json.loads(arrays_to_json(episode.start)),
+        "actions": np.asarray(episode.actions).tolist(),
+        "checksums": [[int(t), int(v)] for t, v in zip(episode.check_steps, episode.checks, strict=True)],
+        "events": [
+            {"t": e.t, "seq": e.seq, "seat": e.seat, "kind": e.kind, "payload": plain(e.payload)}
+            for e in episode.events
+        ],
+        "states": None if episode.states is None else base64.b64encode(episode.states).decode("ascii"),
+    }
+
+
+def from_record(record: Mapping[str, Any]) -> Episode:
+    """The episode of a record made by `to_record`."""
+    if record.get("format") != FORMAT:
+        raise TraceError(
+            f"its format is {record.get('format')!r}, not {FORMAT!r}: it was not exported from a trace set"
+        )
+    if record.get("format_version", 0) > FORMAT_VERSION:
+        raise TraceError(
+            f"its format version {record['format_version']} is newer than {FORMAT_VERSION}: update interplay"
+        )
+    agents = tuple(Identity(**a) for a in record["agents"])
+    checks = np.array(record["checksums"], dtype=np.int64).reshape(-1, 2)
+    episode = Episode(
+        game_id=record["game"],
+        options=record["options"],
+        rules_version=record["rules_version"],
+        agents=agents,
+        seed=record["seed"],
+        index=record["index"],
+        start=arrays_from_json(json.dumps(record["start"])),
+        actions=np.array(record["actions"], dtype=np.int16).reshape(-1, len(agents)),
+        check_steps=checks[:, 0].astype(np.int32),
+        checks=checks[:, 1].astype(np.uint32),
+        rewards=np.array(record["rewards"], dtype=np.float64),
+        terminated=record["terminated"],
+        events=tuple(Remarked(**e) for e in record["events"]),
+        states=None if record["states"] is None else base64.b64decode(record["states"]),
+    )
+    check(episode, "the episode")
+    return episode
+
+
+def write_jsonl(traces: TraceSet, out: str | os.PathLike[str] | TextIO) -> int:
+    """Write one episode a line, and say how many."""
+    if isinstance(out, str | os.PathLike):
+        with Path(out).open("w", encoding="utf-8") as file:
+            return write_jsonl(traces, file)
+    count = 0
+    for number, episode in traces.items():
+        out.write(dump(to_record(episode, number), f"episode {number}") + "\n")
+        count += 1
+    return count
+
+
+def read_jsonl(source: str | os.PathLike[str] | Iterable[str]) -> Iterator[Episode]:
+    """The episodes of JSON lines, one by one; an error names the line that is wrong."""
+    if isinstance(source, str | os.PathLike):
+        try:
+            with Path(source).open(encoding="utf-8") as file:
+                yield from _episodes(file, str(source))
+        except (OSError, UnicodeDecodeError) as error:
+            raise TraceError(f"cannot read {source} as JSON lines: {error}") from None
+    else:
+        yield from _episodes(source, "JSON lines")
+
+
+def _episodes(lines: Iterable[str], name: str) -> Iterator[Episode]:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            episode = from_record(json.loads(line))
+        except json.JSONDecodeError as error:
+            raise TraceError(f"{name}, line {number} is not JSON: {error}") from None
+        except KeyError as error:
+            raise TraceError(f"{name}, line {number} has no {error}: it was not exported from a trace set") from None
+        except (TraceError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise TraceError(f"{name}, line {number}: {error}") from None
+        yield episode
+
+
+def episodes_csv(traces: TraceSet) -> str:
+    """One line per episode: its small facts, lists and mappings as JSON."""
+    rows = [{k: _cell(v) for k, v in row.items()} for row in traces.summary()]
+    return Table.of(rows, columns=traces.summary().columns).to_csv()
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
