@@ -13,6 +13,7 @@ GAMES = Registry(
     entry_points="interplay.games",
     table={
         "overcooked": "interplay.games.overcooked.game:Family",
+        "hanabi": "interplay.games.hanabi.game:Family",
     },
 )
 

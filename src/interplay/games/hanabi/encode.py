@@ -1,0 +1,227 @@
+"""What a seat may see: as the field's two standard vectors, and as a record for agents that think in cards.
+
+The vectors are nearly all bits, so each is first put together as bits of a few words and then spread out to
+numbers in one go. `_sections` lists what stands in them, in order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, Int8, UInt8, UInt32
+
+from interplay.games.hanabi.rules import union
+from interplay.games.hanabi.state import (
+    DISCARD,
+    HIDDEN,
+    HINT_COLOUR,
+    HINT_RANK,
+    NO_CARD,
+    PLAY,
+    LastMove,
+    Rules,
+    State,
+    card_bit,
+)
+from interplay.games.records import record
+
+U32 = jnp.uint32
+
+
+class Bits(NamedTuple):
+    """Some bits of the vector: `bits[..., i]` are `width` of them, lowest first, one group after the other."""
+
+    bits: UInt32[Array, "*batch group"]
+    width: int
+
+
+def vector_size(rules: Rules) -> int:
+    """Numbers in either vector: 658 for two players."""
+    ids, colours, ranks = rules.identities, len(rules.colours), rules.ranks
+    seats, slots = rules.players, rules.hand_size
+    hands = (seats - 1) * slots * ids + seats
+    board = rules.deck_size - seats * slots + ids + rules.hint_tokens + rules.lives
+    last = seats + 4 + seats + colours + ranks + 2 * slots + ids + 2
+    return hands + board + rules.deck_size + last + seats * slots * (ids + colours + ranks)
+
+
+def hle(rules: Rules, state: State) -> Float[Array, "seat size"]:
+    """The canonical vector of the Hanabi Learning Environment, [seat, size]."""
+    public = _hands(rules, state) + _board(rules, state) + _last_move(rules, state)
+    return _spread(public + _knowledge(rules, state)).astype(jnp.float32)
+
+
+def belief(rules: Rules, state: State) -> Float[Array, "seat size"]:
+    """As `hle`, but with the odds of each card by hints and cards gone in place of what it may be (JaxMARL's)."""
+    public = _spread(_hands(rules, state) + _board(rules, state) + _last_move(rules, state)).astype(jnp.float32)
+    ids = np.arange(rules.identities)
+    played = jnp.repeat(state.fireworks, rules.ranks) > ids % rules.ranks
+    left = (rules.total_copies - state.discards - played).astype(jnp.float32)
+    weight = ((state.possible[..., None] >> ids.astype(np.uint32)) & 1).astype(jnp.float32) * left
+    total = jnp.sum(weight, axis=-1, keepdims=True)
+    odds = jnp.where(total > 0, weight / jnp.where(total > 0, total, 1.0), 0.0)
+    told = _spread([Bits(_told(rules, state)[..., None], len(rules.colours) + rules.ranks)]).astype(jnp.float32)
+    cards = jnp.concatenate([odds, told], axis=-1)[_from_each_seat(rules)]
+    return jnp.concatenate([public, cards.reshape(rules.players, -1)], axis=-1)
+
+
+def _from_each_seat(rules: Rules) -> np.ndarray:
+    """[observer, k] is the seat that sits k after the observer."""
+    seats = np.arange(rules.players)
+    return (seats[:, None] + seats) % rules.players
+
+
+def _hands(rules: Rules, state: State) -> list[Bits]:
+    """The others' cards, and whose hand lacks a card."""
+    around = _from_each_seat(rules)
+    others = card_bit(state.hands)[around[:, 1:]].reshape(rules.players, -1)
+    short = (state.hands[:, -1] == NO_CARD).astype(U32)[around]
+    return [Bits(others, rules.identities), Bits(short, 1)]
+
+
+def _board(rules: Rules, state: State) -> list[Bits]:
+    """Cards left in the deck, fireworks, hint tokens, lives and discards: the same for all."""
+    deck = rules.deck_size - rules.players * rules.hand_size
+    height = state.fireworks.astype(jnp.int32)
+    fireworks = jnp.where(height > 0, U32(1) << (height - 1).astype(U32), U32(0))
+    # Each identity's discards as a row of ones, all identities of a suit side by side in one word.
+    copies = np.array(rules.copies)
+    start = (np.cumsum(copies) - copies).astype(np.uint32)
+    rows = ((U32(1) << state.discards.astype(U32)) - 1).reshape(-1, rules.ranks) << start
+    fields = [
+        *_ones(rules.deck_size - state.dealt, deck),
+        Bits(fireworks, rules.ranks),
+        *_ones(state.tokens, rules.hint_tokens),
+        *_ones(state.lives, rules.lives),
+        Bits(union(rows), int(copies.sum())),
+    ]
+    return [Bits(jnp.broadcast_to(f.bits, (rules.players, *f.bits.shape)), f.width) for f in fields]
+
+
+def _last_move(rules: Rules, state: State) -> list[Bits]:
+    """Who did what to whom and what came of it; all zeros before the first move."""
+    moves, last, seats = rules.moves, state.last, rules.players
+    kind = jnp.asarray(moves.kind)[last.action]
+    hint = jnp.asarray(moves.hint)[last.action]
+    is_hint = (kind == HINT_COLOUR) | (kind == HINT_RANK)
+    uses = (kind == PLAY) | (kind == DISCARD)
+    order = np.array([1, 0, 2, 3, 31], np.uint32)  # the vector names plays before discards; a no-op falls off the end
+
+    observers = np.arange(seats)
+    actor_back = (state.time - 1 - observers) % seats
+    receiver_back = (actor_back + jnp.asarray(moves.offset)[last.action]) % seats
+    happened = state.time > 0
+
+    def same_for_all(bits):
+        return jnp.broadcast_to(jnp.where(happened, bits, U32(0)), (seats,))[:, None]
+
+    def one(index, present):
+        return jnp.where(present, U32(1) << jnp.maximum(index, 0).astype(U32), U32(0))
+
+    slot = jnp.asarray(moves.slot)[last.action]
+    return [
+        Bits(one(actor_back, happened)[:, None], seats),
+        Bits(same_for_all(one(jnp.asarray(order)[kind], kind < 4)), 4),
+        Bits(one(receiver_back, happened & is_hint)[:, None], seats),
+        Bits(same_for_all(one(hint, kind == HINT_COLOUR)), len(rules.colours)),
+        Bits(same_for_all(one(hint - len(rules.colours), kind == HINT_RANK)), rules.ranks),
+        Bits(same_for_all(_pack_bools(last.touched)), rules.hand_size),
+        Bits(same_for_all(one(slot, uses)), rules.hand_size),
+        Bits(same_for_all(card_bit(last.card)), rules.identities),
+        Bits(same_for_all(last.scored.astype(U32)), 1),
+        Bits(same_for_all(last.token.astype(U32)), 1),
+    ]
+
+
+def _knowledge(rules: Rules, state: State) -> list[Bits]:
+    """What each card may be by its hints and what was told of it, observer's hand first."""
+    around = _from_each_seat(rules)
+    possible = state.possible[around].reshape(rules.players, -1)
+    told = _told(rules, state)[around].reshape(rules.players, -1)
+    width = len(rules.colours) + rules.ranks
+    return [
+        field
+        for i in range(possible.shape[1])
+        for field in (Bits(possible[:, i : i + 1], rules.identities), Bits(told[:, i : i + 1], width))
+    ]
+
+
+def _told(rules: Rules, state: State) -> UInt32[Array, "seat slot"]:
+    return state.told_colours.astype(U32) | (state.told_ranks.astype(U32) << len(rules.colours))
+
+
+def _ones(number: Int[Array, ""], width: int) -> list[Bits]:
+    """`number` ones and then zeros."""
+    fields = []
+    for start in range(0, width, 31):
+        part = min(31, width - start)
+        full = jnp.clip(number - start, 0, part).astype(U32)
+        fields.append(Bits(((U32(1) << full) - 1)[None], part))
+    return fields
+
+
+def _pack_bools(flags) -> UInt32[Array, ""]:
+    return jnp.sum(jnp.where(flags, U32(1) << np.arange(flags.shape[-1], dtype=np.uint32), U32(0)), axis=-1, dtype=U32)
+
+
+def _spread(fields: list[Bits]) -> UInt32[Array, "*batch size"]:
+    """All fields one after the other, one number per bit."""
+    words: list = []
+    filled = 0
+    for field in fields:
+        for i in range(field.bits.shape[-1]):
+            bits, shift = field.bits[..., i], filled % 32
+            if shift == 0:
+                words.append(bits)
+            else:
+                words[-1] = words[-1] | (bits << shift)
+                if shift + field.width > 32:
+                    words.append(bits >> (32 - shift))
+            filled += field.width
+    packed = jnp.stack(words, axis=-1)
+    numbers = (packed[..., None] >> np.arange(32, dtype=np.uint32)) & 1
+    return numbers.reshape(*packed.shape[:-1], -1)[..., :filled]
+
+
+@record
+class Seen:
+    """What a seat may see, in cards. The observer's own cards are HIDDEN; the rest is public."""
+
+    seat: Int[Array, ""]
+    time: Int[Array, ""]
+    hands: Int8[Array, "seat slot"]
+    possible: UInt32[Array, "seat slot"]
+    told_colours: UInt8[Array, "seat slot"]
+    told_ranks: UInt8[Array, "seat slot"]
+    fireworks: Int8[Array, " suit"]
+    discards: Int8[Array, " identity"]
+    tokens: Int[Array, ""]
+    lives: Int[Array, ""]
+    deck: Int[Array, ""]  # cards left to draw
+    last: LastMove
+
+
+def seen(rules: Rules, state: State) -> Seen:
+    """Every seat's record, [seat, ...]."""
+
+    def of(seat):
+        own = (jnp.arange(rules.players) == seat)[:, None]
+        return Seen(
+            seat=seat,
+            time=state.time,
+            hands=jnp.where(own & (state.hands != NO_CARD), jnp.int8(HIDDEN), state.hands),
+            possible=state.possible,
+            told_colours=state.told_colours,
+            told_ranks=state.told_ranks,
+            fireworks=state.fireworks,
+            discards=state.discards,
+            tokens=state.tokens,
+            lives=state.lives,
+            deck=rules.deck_size - state.dealt,
+            last=state.last,
+        )
+
+    return jax.vmap(of)(jnp.arange(rules.players, dtype=jnp.int32))

@@ -1,0 +1,154 @@
+"""Hanabi as a game of interplay: the rules behind the common contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int, PRNGKeyArray
+
+from interplay.errors import InterplayError, UnknownName
+from interplay.games.api import Encoding, Step
+from interplay.games.hanabi import checks, draw, encode
+from interplay.games.hanabi import rules as hanabi
+from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, Rules, State
+from interplay.games.scene import Scene
+
+SETS: dict[str, dict[str, Any]] = {  # rule sets by name: what they change
+    "": {},
+    "rainbow": {"suits": "RYGWBM", "wild": "M"},
+    "six": {"suits": "RYGWBM"},
+}
+
+
+class Family:
+    """`hanabi/2p` ... `hanabi/5p`; `hanabi/2p-rainbow` and `hanabi/2p-six` for other rule sets."""
+
+    @staticmethod
+    def variants() -> list[str]:
+        return [f"{players}p{'-' if name else ''}{name}" for name in SETS for players in range(2, 6)]
+
+    @classmethod
+    def make(cls, variant: str, **options: Any) -> Hanabi:
+        if variant not in cls.variants():
+            raise UnknownName("game", f"hanabi/{variant}", [f"hanabi/{v}" for v in cls.variants()])
+        players, _, name = variant.partition("-")
+        return Hanabi(f"hanabi/{variant}", _rules(int(players[0]), name, options), options)
+
+
+def _rules(players: int, name: str, options: Mapping[str, Any]) -> Rules:
+    known = [f.name for f in fields(Rules) if f.name != "players"]
+    for option in options:
+        if option not in known:
+            raise UnknownName("option of hanabi", option, known)
+    changes = {"hand_size": 5 if players <= 3 else 4} | SETS[name] | dict(options)
+    if "copies" in changes:
+        changes["copies"] = tuple(int(c) for c in changes["copies"])
+    return Rules(players=players, **changes)
+
+
+class Hanabi:
+    """Hanabi for 2 to 5 players."""
+
+    pure: ClassVar[bool] = True
+    rules_version = "1"
+    replayable = True
+    event_names = hanabi.EVENTS
+
+    def __init__(self, id: str, rules: Rules, options: Mapping[str, Any]):
+        self.id = id
+        self.rules = rules
+        self.options = {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()}
+        self.num_seats = rules.players
+        self.seat_names = tuple(f"seat {i}" for i in range(rules.players))
+        self.action_names = _action_names(rules)
+        self.horizon = rules.horizon
+        size = (encode.vector_size(rules),)
+        self.encodings = {
+            "hle": Encoding(size, "float32", "the canonical vector of the Hanabi Learning Environment"),
+            "belief": Encoding(size, "float32", "the same with odds in place of possibilities, as in JaxMARL"),
+            "seen": Encoding(None, "record", "what a seat may see as small integers: interplay.games.hanabi.encode.Seen"),
+            "nothing": Encoding((0,), "float32", "no observation"),
+            "state": Encoding(None, "record", "everything, own cards and deck included", privileged=True),
+        }
+
+    def init(self, key: PRNGKeyArray, deck: Any = None) -> State:
+        """Shuffle and deal. `deck`: an int array [deck, 2] of (colour, rank - 1), top card first, to be dealt instead."""
+        if deck is None:
+            return hanabi.deal(self.rules, hanabi.shuffle(self.rules, key))
+        if isinstance(deck, jax.core.Tracer):  # within compiled code only the shape can be judged
+            if deck.shape != (self.rules.deck_size, 2):
+                raise InterplayError(f"a deck is [{self.rules.deck_size}, 2]; this one is {list(deck.shape)}")
+            identities = (deck[:, 0] * self.rules.ranks + deck[:, 1]).astype(jnp.int8)
+        else:
+            identities = jnp.asarray(checks.check_deck(self.rules, deck))
+        return hanabi.deal(self.rules, identities)
+
+    def start(self, state: State) -> dict[str, Any]:
+        return {"deck": jnp.stack([state.deck // self.rules.ranks, state.deck % self.rules.ranks], axis=-1)}
+
+    def step(self, state: State, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None) -> tuple[State, Step]:
+        after = hanabi.step(self.rules, state, jnp.asarray(actions))
+        return after, Step(
+            reward=hanabi.reward(self.rules, state, after),
+            shaped=jnp.zeros(self.num_seats, jnp.float32),
+            terminated=hanabi.is_over(self.rules, after),
+            truncated=jnp.bool_(False),
+            events=hanabi.events(self.rules, state, after),
+        )
+
+    def checked_step(self, state: State, actions: Any, key: PRNGKeyArray | None = None) -> tuple[State, Step]:
+        """As `step`, outside of compiled code: an illegal action is an error that says why and what was legal."""
+        if bool(hanabi.is_over(self.rules, state)):
+            raise InterplayError(f"this game is over after {int(state.time)} moves")
+        checks.check_actions(self.rules, self.action_names, state, actions)
+        return self.step(state, jnp.asarray(np.asarray(actions)), key)
+
+    def observe(self, state: State, encoding: str) -> Any:
+        if encoding == "hle":
+            return encode.hle(self.rules, state)
+        if encoding == "belief":
+            return encode.belief(self.rules, state)
+        if encoding == "seen":
+            return encode.seen(self.rules, state)
+        if encoding == "nothing":
+            return jnp.zeros((self.num_seats, 0), jnp.float32)
+        if encoding == "state":
+            return jax.tree.map(lambda x: jnp.broadcast_to(x, (self.num_seats, *jnp.shape(x))), state)
+        raise UnknownName("encoding", encoding, list(self.encodings))
+
+    def legal(self, state: State) -> Bool[Array, "seat action"]:
+        return hanabi.legal(self.rules, state)
+
+    def to_move(self, state: State) -> Bool[Array, " seat"]:
+        return hanabi.to_move(self.rules, state)
+
+    def score(self, state: State) -> Int[Array, ""]:
+        """The score if the game ended now."""
+        return hanabi.score(self.rules, state)
+
+    def render(self, state: State, seat: int | None = None) -> str:
+        return draw.text(self.rules, self.action_names, state, seat)
+
+    def scene(self, state: State, seat: int | None = None) -> Scene:
+        return draw.scene(self.rules, self.action_names, state, seat)
+
+
+def _action_names(rules: Rules) -> tuple[str, ...]:
+    names = []
+    moves = rules.moves
+    hints = [*rules.colours, *(str(r + 1) for r in range(rules.ranks))]
+    for kind, slot, offset, hint in zip(moves.kind, moves.slot, moves.offset, moves.hint):
+        if kind == DISCARD:
+            names.append(f"discard {slot}")
+        elif kind == PLAY:
+            names.append(f"play {slot}")
+        elif kind in (HINT_COLOUR, HINT_RANK):
+            names.append(f"hint +{offset} {hints[hint]}")
+        else:
+            names.append("noop")
+    return tuple(names)
