@@ -1,0 +1,29 @@
+"""Who helps whom: causal links between agents' actions, their classes, and the rates built on them."""
+
+from interplay.metrics.interdependence.count import count
+from interplay.metrics.interdependence.records import (
+    CLASSES,
+    UNLIMITED,
+    Interdependence,
+    Link,
+    Options,
+    Trigger,
+    Window,
+    windows,
+)
+from interplay.metrics.interdependence.rows import detail, rows, unused
+
+__all__ = [
+    "CLASSES",
+    "UNLIMITED",
+    "Interdependence",
+    "Link",
+    "Options",
+    "Trigger",
+    "Window",
+    "count",
+    "detail",
+    "rows",
+    "unused",
+    "windows",
+]

@@ -1,0 +1,280 @@
+"""Declare a domain beside its game. This module is the leaf of the symbolic room that games may import.
+
+A domain is text (see `grammar`). A `World` knows the objects of one game and numbers its facts, so that facts are
+integers and grounded operators are made once and looked up afterwards. A `Recorder` takes the operators of an
+episode in the game's own order, rolls the facts forward and complains when an operator's needs are not met.
+Where only facts are known, `derive` finds the operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Protocol
+
+from interplay.symbolic.grammar import Domain, DomainError, Predicate, parse
+from interplay.symbolic.trace import NATURE, Grounded, SymbolicTrace
+
+__all__ = [
+    "NATURE",
+    "Domain",
+    "DomainError",
+    "Grounded",
+    "Reader",
+    "Recorder",
+    "SymbolicTrace",
+    "World",
+    "declare",
+    "derive",
+]
+
+Fact = tuple[Any, ...]  # (predicate, object, ...)
+
+
+def declare(name: str, text: str) -> Domain:
+    """The domain that this text declares."""
+    return parse(name, text)
+
+
+class Reader(Protocol):
+    """What a game's domain module offers as `Reader(game)`: it reads whole episodes."""
+
+    domain: Domain
+
+    def read(self, states: Any, actions: Any) -> SymbolicTrace:
+        """`states` is the game's record with a leading [step + 1] axis, `actions` is [step, seat]."""
+        ...
+
+
+def show(fact: Fact) -> str:
+    return f"{fact[0]}({', '.join(fact[1:])})"
+
+
+class World:
+    """The objects of one game with all facts and operators that were spoken of. Shared by its episodes."""
+
+    def __init__(self, domain: Domain, objects: Mapping[str, str] | None = None):
+        self.domain = domain
+        self.types: dict[str, str] = {}
+        self._ids: dict[Fact, int] = {}
+        self._facts: list[Fact] = []
+        self._predicates: list[Predicate] = []
+        self._about: list[str | None] = []
+        self._grounded: dict[Any, Grounded] = {}
+        for name, kind in (objects or {}).items():
+            self.add(name, kind)
+
+    def add(self, name: str, kind: str) -> str:
+        """A new object, or the same again; gives its name back."""
+        known = self.types.get(name)
+        if known == kind:
+            return name
+        if known is not None:
+            raise DomainError(f"domain {self.domain.name!r}: the object {name} is a {known}, so it cannot be a {kind}")
+        if name in self.domain.parents or name in self.domain.predicates or name in self.domain.operators:
+            raise DomainError(f"domain {self.domain.name!r}: call the object {name!r} otherwise; the name is taken")
+        if kind not in self.domain.parents:
+            raise DomainError(f"domain {self.domain.name!r}: the object {name} is of the undeclared type {kind!r}")
+        self.types[name] = kind
+        return name
+
+    def fact(self, predicate: str, *objects: str) -> int:
+        """The number of a fact; an error if the domain does not know such a fact."""
+        key = (predicate, *objects)
+        found = self._ids.get(key)
+        return self._intern(key) if found is None else found
+
+    def _intern(self, key: Fact) -> int:
+        predicate = self.domain.predicates.get(key[0])
+        if predicate is None:
+            known = ", ".join(self.domain.predicates)
+            raise DomainError(f"domain {self.domain.name!r}: the fact {show(key)} is not declared; declared: {known}")
+        if len(key) - 1 != len(predicate.types):
+            declared = f"{predicate.name}({', '.join(predicate.types)})"
+            raise DomainError(
+                f"domain {self.domain.name!r}: {show(key)} has {len(key) - 1} objects, but line {predicate.line} "
+                f"declares {declared}"
+            )
+        for thing, wanted in zip(key[1:], predicate.types):
+            self._check(thing, wanted, show(key))
+        self._ids[key] = number = len(self._facts)
+        self._facts.append(key)
+        self._predicates.append(predicate)
+        self._about.append(None if predicate.about is None else key[1 + predicate.about])
+        return number
+
+    def _check(self, thing: str, wanted: str, where: str) -> None:
+        kind = self.types.get(thing)
+        if kind is None:
+            raise DomainError(f"domain {self.domain.name!r}: {where} speaks of {thing!r}, an object that nobody added")
+        if not self.domain.is_a(kind, wanted):
+            raise DomainError(f"domain {self.domain.name!r}: {where}: {thing!r} is a {kind}, not a {wanted}")
+
+    def facts(self, facts: Iterable[Fact]) -> frozenset[int]:
+        return frozenset(self.fact(*f) for f in facts)
+
+    def fact_of(self, number: int) -> Fact:
+        return self._facts[number]
+
+    def predicate_of(self, number: int) -> Predicate:
+        return self._predicates[number]
+
+    def about(self, number: int) -> str | None:
+        """The object that a fact is about."""
+        return self._about[number]
+
+    def show(self, number: int) -> str:
+        return show(self._facts[number])
+
+    def ground(self, operator: str, *objects: str, needs: Sequence[int] = ()) -> Grounded:
+        """An operator with its objects; `needs` adds facts that this instance also depended on."""
+        key = (operator, objects, tuple(needs))
+        found = self._grounded.get(key)
+        if found is None:
+            found = self._grounded[key] = self._ground(operator, objects, tuple(needs))
+        return found
+
+    def _ground(self, name: str, objects: tuple[str, ...], also: tuple[int, ...]) -> Grounded:
+        operator = self.domain.operators.get(name)
+        if operator is None:
+            known = ", ".join(self.domain.operators)
+            raise DomainError(f"domain {self.domain.name!r} has no operator {name!r}; it has {known}")
+        call = f"{name}({', '.join(objects)})"
+        if len(objects) != len(operator.parameters):
+            raise DomainError(
+                f"domain {self.domain.name!r}: {call} has {len(objects)} objects, but line {operator.line} "
+                f"declares {len(operator.parameters)}"
+            )
+        bound = {}
+        for (variable, kind), thing in zip(operator.parameters, objects):
+            self._check(thing, kind, call)
+            bound[variable] = thing
+        needs, adds, drops = (
+            tuple(self.fact(a.predicate, *(bound[v] for v in a.variables)) for a in atoms)
+            for atoms in (operator.needs, operator.adds, operator.drops)
+        )
+        return _grounded(name, operator.kind, objects, (*needs, *also), adds, drops)
+
+    def derived(
+        self, name: str, kind: str, needs: Iterable[int], adds: Iterable[int], drops: Iterable[int]
+    ) -> Grounded:
+        """An operator known only by its facts; its objects are those that its facts mention."""
+        needs, adds, drops = tuple(sorted(needs)), tuple(sorted(adds)), tuple(sorted(drops))
+        key = (name, kind, needs, adds, drops)
+        found = self._grounded.get(key)
+        if found is None:
+            mentioned = dict.fromkeys(o for f in (*needs, *adds, *drops) for o in self._facts[f][1:])
+            found = self._grounded[key] = _grounded(name, kind, tuple(mentioned), needs, adds, drops)
+        return found
+
+
+def _grounded(name, kind, objects, needs, adds, drops) -> Grounded:
+    # What an operator both drops and adds stays true: STRIPS adds last.
+    return Grounded(name, kind, objects, needs, adds, drops, frozenset(needs), frozenset(adds), frozenset(drops))
+
+
+class Recorder:
+    """Takes an episode's operators in order; `t` never falls."""
+
+    def __init__(self, world: World, agents: Sequence[str], start: Iterable[int]):
+        self.world, self.agents = world, tuple(agents)
+        for agent in self.agents:
+            kind = world.types.get(agent)
+            if not any(world.domain.is_a(kind, a) for a in world.domain.agents):
+                raise DomainError(f"domain {world.domain.name!r}: {agent!r} is a {kind}, and no agent")
+        self.start = frozenset(start)
+        self.now = set(self.start)
+        self._actions: list[Grounded] = []
+        self._seats: list[int] = []
+        self._times: list[int] = []
+
+    def do(self, t: int, seat: int, operator: str, *objects: str, needs: Sequence[int] = ()) -> None:
+        """A seat's operator at time t (seat NATURE: an event)."""
+        try:
+            action = self.world.ground(operator, *objects, needs=needs)
+        except DomainError as error:
+            raise DomainError(f"time step {t}, seat {seat}: {error}") from None
+        self.take(t, seat, action)
+
+    def take(self, t: int, seat: int, action: Grounded) -> None:
+        """The same with an operator grounded before."""
+        if not action.needed <= self.now:
+            missing = self.world.show(min(action.needed - self.now))
+            raise DomainError(
+                f"time step {t}, seat {seat}: {action} needs {missing}, which is not true then; either the trace is "
+                f"of another game or the domain {self.world.domain.name!r} misses an operator before it"
+            )
+        self.now -= action.dropped
+        self.now |= action.added
+        self._actions.append(action)
+        self._seats.append(seat)
+        self._times.append(t)
+
+    def finish(self, length: int, horizon: int | None = None, **more: Any) -> SymbolicTrace:
+        """The trace of `length` time steps."""
+        return SymbolicTrace(
+            self.world,
+            self.agents,
+            self.start,
+            frozenset(self.now),
+            tuple(self._actions),
+            tuple(self._seats),
+            tuple(self._times),
+            length,
+            horizon or length,
+            **more,
+        )
+
+
+def derive(
+    world: World, agents: Sequence[str], facts: Sequence[Iterable[int]], names: Sequence[Sequence[str]], **more: Any
+) -> SymbolicTrace:
+    """A symbolic trace from facts alone: `facts[t]` is p_t, `names[t][seat]` what each seat's action is called.
+
+    A changed fact is the doing of the agent that it names, or of the agent whose changed facts name one of its
+    objects, or nature's. An operator needs what it dropped and what was true before of the objects it changed.
+    """
+    sets = [frozenset(f) for f in facts]
+    recorder = Recorder(world, agents, sets[0])
+    for t, (before, after) in enumerate(pairwise(sets)):
+        if before == after:
+            continue
+        blame = _blame(world, recorder.agents, before ^ after)
+        for seat in (*range(len(recorder.agents)), NATURE):
+            mine = blame.get(seat)
+            if not mine:
+                continue
+            drops, adds = mine - after, mine & after
+            changed = {world.about(f) for f in mine} - {None}
+            told = {f for f in before & recorder.now if world.about(f) in changed}
+            called = "nature" if seat == NATURE else str(names[t][seat])
+            kind = "event" if seat == NATURE else "action"
+            recorder.take(t, seat, world.derived(called, kind, drops | told, adds, drops))
+    return recorder.finish(len(sets) - 1, **more)
+
+
+def _blame(world: World, agents: tuple[str, ...], changed: Iterable[int]) -> dict[int, set[int]]:
+    """Which seat brought about which of the changed facts."""
+    seat_of = {agent: seat for seat, agent in enumerate(agents)}
+    found: dict[int, set[int]] = {}
+    owners: dict[str, int] = {}  # objects of facts that are blamed on somebody already
+    rest: list[int] = []
+    for fact in sorted(changed):
+        named = [seat_of[o] for o in world.fact_of(fact)[1:] if o in seat_of]
+        if not named:
+            rest.append(fact)
+            continue
+        found.setdefault(named[0], set()).add(fact)
+        for thing in world.fact_of(fact)[1:]:
+            owners.setdefault(thing, named[0])
+    while rest:  # what shares an object with somebody's doing is their doing too
+        near = next((f for f in rest if any(o in owners for o in world.fact_of(f)[1:])), None)
+        if near is None:
+            found[NATURE] = set(rest)
+            break
+        rest.remove(near)
+        seat = next(owners[o] for o in world.fact_of(near)[1:] if o in owners)
+        found.setdefault(seat, set()).add(near)
+        for thing in world.fact_of(near)[1:]:
+            owners.setdefault(thing, seat)
+    return found
