@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from interplay.errors import InterplayError
 from interplay.stats._checks import open_unit
 from interplay.stats.components import VarianceComponents
 from interplay.stats.resampling import EPISODE
+
+_BATCH = 4096  # designs whose t quantile is computed at once, cheapest first
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ def expected_width(
     sizes = _sizes(components, levels)
     if episodes < 1:
         raise InterplayError(f"episodes must be at least 1, not {episodes}")
-    return _plan(components, sizes, int(episodes), level, {EPISODE: 1.0})
+    return _plan(components, {**sizes, EPISODE: int(episodes)}, level, {EPISODE: 1.0})
 
 
 def cheapest_design(
@@ -78,40 +81,30 @@ def _search(
 ) -> Plan:
     from scipy.special import ndtri
 
-    variance = _variance(components, grid)
-    cost = _cost(components, grid, prices) + np.zeros_like(variance)
+    full = {name: np.broadcast_arrays(*grid.values())[k].ravel() for k, name in enumerate(grid)}
+    cost = np.asarray(_cost(components, full, prices))
+    variance = np.asarray(sum(_contributions(components, full).values()))
     # the normal quantile is a lower bound on the t quantile, and cheap: only designs that pass it are looked at
-    hopeful = np.flatnonzero(ndtri((1 + level) / 2) * np.sqrt(variance.ravel()) <= half_width)
-    for index in hopeful[np.argsort(cost.ravel()[hopeful], kind="stable")]:
-        place = np.unravel_index(index, variance.shape)
-        at = {name: int(axis.ravel()[k]) for (name, axis), k in zip(grid.items(), place, strict=True)}
-        episodes = at.pop(EPISODE)
-        plan = _plan(components, at | components.fixed, episodes, level, prices)
-        if plan.half_width <= half_width:
-            return plan
-    best = _plan(
-        components,
-        {n: int(a.max()) for n, a in grid.items() if n != EPISODE} | components.fixed,
-        int(grid[EPISODE].max()),
-        level,
-        prices,
-    )
+    hopeful = np.flatnonzero(ndtri((1 + level) / 2) * np.sqrt(variance) <= half_width)
+    hopeful = hopeful[np.argsort(cost[hopeful], kind="stable")]
+    for start in range(0, len(hopeful), _BATCH):
+        batch = hopeful[start : start + _BATCH]
+        widths = _precision(components, {name: column[batch] for name, column in full.items()}, level)[0]
+        if (widths <= half_width).any():
+            first = batch[np.argmax(widths <= half_width)]
+            at = {name: int(column[first]) for name, column in full.items()}
+            return _plan(components, at, level, prices)
+    best = _plan(components, {name: int(axis.max()) for name, axis in grid.items()}, level, prices)
     raise InterplayError(
         f"no design within the bounds reaches a half-width of {half_width:g}; the largest one gives "
         f"{best.half_width:.4g}. Raise `most`, or accept a wider interval"
     )
 
 
-def _variance(components: VarianceComponents, sizes: Mapping[str, np.ndarray | int]) -> np.ndarray:
-    return np.asarray(sum(_contributions(components, sizes).values()))
-
-
-def _contributions(
-    components: VarianceComponents, sizes: Mapping[str, np.ndarray | int]
-) -> dict[str, np.ndarray | float]:
+def _contributions(components: VarianceComponents, sizes: Mapping[str, Any]) -> dict[str, Any]:
     """What each source adds to the variance of the mean. Sources of fixed factors alone add nothing."""
     counts = {**components.fixed, **sizes}
-    parts: dict[str, np.ndarray | float] = {}
+    parts: dict[str, Any] = {}
     for source, variance in components.variances.items():
         names = list(counts) if source == EPISODE else source.split(":")
         if all(name in components.fixed for name in names):
@@ -121,46 +114,43 @@ def _contributions(
     return parts
 
 
-def _plan(
-    components: VarianceComponents, sizes: Mapping[str, int], episodes: int, level: float, prices: Mapping[str, float]
-) -> Plan:
-    from scipy.special import ndtri, stdtrit
-
-    counts = {**components.fixed, **sizes, EPISODE: episodes}
+def _plan(components: VarianceComponents, sizes: Mapping[str, int], level: float, prices: Mapping[str, float]) -> Plan:
+    counts = {**components.fixed, **sizes}
     parts = {source: float(v) for source, v in _contributions(components, counts).items()}
     variance = sum(parts.values())
-    df = _degrees(components, parts, counts)
-    quantile = float(stdtrit(df, (1 + level) / 2)) if math.isfinite(df) else float(ndtri((1 + level) / 2))
-    cells = math.prod(n for name, n in counts.items() if name != EPISODE)
+    half_width, df = _precision(components, counts, level)
     return Plan(
         levels={name: int(counts[name]) for name in components.factors},
-        episodes=episodes,
-        half_width=quantile * math.sqrt(variance),
+        episodes=int(counts[EPISODE]),
+        half_width=float(half_width),
         level=level,
         se=math.sqrt(variance),
-        df=df,
-        total_episodes=cells * episodes,
+        df=float(df),
+        total_episodes=math.prod(counts.values()),
         cost=float(_cost(components, counts, prices)),
         sources={source: v / variance if variance else 0.0 for source, v in parts.items()},
     )
 
 
-def _degrees(components: VarianceComponents, parts: Mapping[str, float], counts: Mapping[str, int]) -> float:
-    """Satterthwaite's degrees of freedom, from those of every source in a balanced table."""
-    below = 0.0
-    for source, part in parts.items():
+def _precision(components: VarianceComponents, sizes: Mapping[str, Any], level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Half-width and Satterthwaite's degrees of freedom, from those of every source in a balanced table."""
+    from scipy.special import stdtrit
+
+    counts = {name: np.asarray(n) for name, n in {**components.fixed, **sizes}.items()}
+    cells = math.prod(n for name, n in counts.items() if name != EPISODE)
+    variance, below = np.asarray(0.0), np.asarray(0.0)
+    for source, part in _contributions(components, counts).items():
         if source == EPISODE:
-            cells = math.prod(n for name, n in counts.items() if name != EPISODE)
-            own = cells * max(counts[EPISODE] - 1, 0) or cells - 1
+            own = np.where(counts[EPISODE] > 1, cells * (counts[EPISODE] - 1), cells - 1)
         else:
-            own = math.prod(max(counts[n] - 1, 1) for n in source.split(":"))
-        below += part**2 / max(own, 1)
-    return sum(parts.values()) ** 2 / below if below else math.inf
+            own = math.prod(np.maximum(counts[name] - 1, 1) for name in source.split(":"))
+        variance = variance + part
+        below = below + part**2 / np.maximum(own, 1)
+    df = np.divide(variance**2, below, out=np.full(np.shape(below), np.inf), where=below > 0)
+    return stdtrit(np.minimum(df, 1e9), (1 + level) / 2) * np.sqrt(variance), df
 
 
-def _cost(
-    components: VarianceComponents, counts: Mapping[str, np.ndarray | int], prices: Mapping[str, float]
-) -> np.ndarray | float:
+def _cost(components: VarianceComponents, counts: Mapping[str, Any], prices: Mapping[str, float]) -> Any:
     played = math.prod([*components.fixed.values(), counts[EPISODE], *(counts[n] for n in components.factors)])
     return played * prices[EPISODE] + sum(counts[n] * prices.get(n, 0.0) for n in components.factors)
 
@@ -174,7 +164,7 @@ def _sizes(components: VarianceComponents, levels: Mapping[str, int]) -> dict[st
     return {**components.fixed, **levels}
 
 
-def _named(components: VarianceComponents, given: Mapping[str, float], what: str, *, default: float) -> dict:
+def _named(components: VarianceComponents, given: Mapping[str, float], what: str, *, default: Any) -> dict[str, Any]:
     unknown = set(given) - {*components.factors, EPISODE}
     if unknown:
         raise InterplayError(f"{what}: unknown factor {sorted(unknown)[0]!r}; known: {', '.join(components.factors)}")
