@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 
 import interplay
+from interplay.games.hanabi import rules as hanabi
 
 
 def random_legal(key, legal):
@@ -28,29 +29,52 @@ def random_legal(key, legal):
 
 
 def consume(vectors, weight):
-    """A number that depends on every entry, so that none can be left out."""
-    return jnp.sum(vectors * weight)
+    """A number that depends on every entry; the barrier makes the vectors exist, as a network would need them."""
+    return jnp.sum(jax.lax.optimization_barrier(vectors) * weight)
 
 
-def ours(players: int) -> tuple[Callable, Callable]:
+def ours(players: int, envs: int) -> tuple[Callable, Callable]:
     game = interplay.make(f"hanabi/{players}p")
-    noop = game.rules.moves.noop
+    rules = game.rules
     weight = jnp.linspace(0.5, 1.5, game.encodings["hle"].shape[0])
 
-    def step(state, key):
-        for_move, for_deck = jax.random.split(key)
-        legal = game.legal(state)
+    def move(state, key):
         turn = game.to_move(state)
-        action = random_legal(for_move, jnp.any(legal & turn[:, None], axis=0))
-        after, result = game.step(state, jnp.where(turn, action, noop), for_move)
-        fresh = game.init(for_deck)
-        after = jax.tree.map(lambda a, b: jnp.where(result.terminated, a, b), fresh, after)
-        return after, consume(game.observe(after, "hle"), weight) + result.reward.sum()
+        action = random_legal(key, jnp.any(game.legal(state) & turn[:, None], axis=0))
+        after, result = game.step(state, jnp.where(turn, action, rules.moves.noop), key)
+        return after, result.reward.sum(), result.terminated
+
+    def renew(state, deck, over):
+        return jax.tree.map(lambda new, old: jnp.where(over, new, old), hanabi.deal(rules, deck), state)
+
+    def step(states, key):
+        for_moves, for_decks = jax.random.split(key)
+        states, rewards, over = jax.vmap(move)(states, jax.random.split(for_moves, envs))
+        states = jax.vmap(renew)(states, fresh_decks(rules, states.deck, over, for_decks), over)
+        vectors = jax.vmap(lambda s: game.observe(s, "hle"))(states)
+        return states, consume(vectors, weight) + rewards.sum()
 
     return game.init, step
 
 
-def jaxmarl(players: int) -> tuple[Callable, Callable]:
+def fresh_decks(rules, decks, over, key):
+    """The decks, those of finished games shuffled. On a CPU only so many are shuffled as are needed."""
+    envs = len(decks)
+    if jax.default_backend() != "cpu":
+        return jax.vmap(lambda k: hanabi.shuffle(rules, k))(jax.random.split(key, envs))
+    group = max(1, envs // 8)
+
+    def shuffle_some(carry):
+        decks, waiting, key = carry
+        key, now = jax.random.split(key)
+        which = jnp.nonzero(waiting, size=group, fill_value=envs)[0]
+        new = jax.vmap(lambda k: hanabi.shuffle(rules, k))(jax.random.split(now, group))
+        return decks.at[which].set(new, mode="drop"), waiting.at[which].set(False, mode="drop"), key
+
+    return jax.lax.while_loop(lambda c: jnp.any(c[1]), shuffle_some, (decks, over, key))[0]
+
+
+def jaxmarl(players: int, envs: int) -> tuple[Callable, Callable]:
     import jaxmarl as theirs
 
     env = theirs.make("hanabi", num_agents=players)
@@ -59,12 +83,16 @@ def jaxmarl(players: int) -> tuple[Callable, Callable]:
     def init(key):
         return env.reset(key)[1]
 
-    def step(state, key):
+    def move(state, key):
         for_move, for_step = jax.random.split(key)
         legal = env.get_legal_moves(state)
         actions = {a: random_legal(for_move, legal[a]) for a in env.agents}
         obs, state, rewards, _, _ = env.step(for_step, state, actions)  # starts anew by itself
-        return state, consume(jnp.stack([obs[a] for a in env.agents]), weight) + rewards["__all__"]
+        return state, jnp.stack([obs[a] for a in env.agents]), rewards["__all__"]
+
+    def step(states, key):
+        states, vectors, rewards = jax.vmap(move)(states, jax.random.split(key, envs))
+        return states, consume(vectors, weight) + rewards.sum()
 
     return init, step
 
@@ -77,8 +105,8 @@ def measure(engine: tuple[Callable, Callable], envs: int, steps: int, repeats: i
     def run(states, key):
         def turn(carry, key):
             states, total = carry
-            states, numbers = jax.vmap(step)(states, jax.random.split(key, envs))
-            return (states, total + jnp.sum(numbers)), None
+            states, number = step(states, key)
+            return (states, total + number), None
 
         (states, total), _ = jax.lax.scan(turn, (states, jnp.float32(0)), jax.random.split(key, steps))
         return states, total
@@ -108,7 +136,7 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for name, engine in (("interplay", ours), ("jaxmarl 0.2.0", jaxmarl)):
         row = {"engine": name, "device": jax.devices()[0].device_kind, "envs": args.envs, "players": args.players}
-        rows.append(row | measure(engine(args.players), args.envs, args.steps, args.repeats))
+        rows.append(row | measure(engine(args.players, args.envs), args.envs, args.steps, args.repeats))
     ratio = rows[0]["steps_per_s"] / rows[1]["steps_per_s"]
     if args.json:
         print(json.dumps({"rows": rows, "ratio": round(ratio, 2)}))

@@ -30,9 +30,7 @@ def test_belief_vector_is_that_of_jaxmarl(players):
             logits = jnp.where(legal, 0.0, -jnp.inf).at[:, game.rules.hand_size : 2 * game.rules.hand_size].add(-2.0)
             joint = jnp.where(game.to_move(ours), jax.random.categorical(key, logits), noop)
             mine, step = game.step(ours, joint, key)
-            obs, other, rewards, dones, _ = env.step_env(
-                key, theirs, {a: joint[i] for i, a in enumerate(env.agents)}
-            )
+            obs, other, rewards, dones, _ = env.step_env(key, theirs, {a: joint[i] for i, a in enumerate(env.agents)})
             seen = jnp.stack([obs[a] for a in env.agents])
             allowed = jnp.stack([env.get_legal_moves(other)[a] for a in env.agents])
             facts = {

@@ -65,11 +65,7 @@ def _face(rules: Rules, state: State, owner: int, slot: int, seat: int | None) -
 
 
 def _discards(rules: Rules, state: State) -> list[str]:
-    return [
-        rules.card_name(i) + (f"x{n}" if n > 1 else "")
-        for i, n in enumerate(np.asarray(state.discards))
-        if n
-    ]
+    return [rules.card_name(i) + (f"x{n}" if n > 1 else "") for i, n in enumerate(np.asarray(state.discards)) if n]
 
 
 def scene(rules: Rules, action_names: tuple[str, ...], state: State, seat: int | None = None) -> Scene:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
 from interplay.errors import InterplayError, UnknownName
@@ -45,7 +46,7 @@ def _rules(players: int, name: str, options: Mapping[str, Any]) -> Rules:
     for option in options:
         if option not in known:
             raise UnknownName("option of hanabi", option, known)
-    changes = {"hand_size": 5 if players <= 3 else 4} | SETS[name] | dict(options)
+    changes: dict[str, Any] = {"hand_size": 5 if players <= 3 else 4} | SETS[name] | dict(options)
     if "copies" in changes:
         changes["copies"] = tuple(int(c) for c in changes["copies"])
     return Rules(players=players, **changes)
@@ -71,16 +72,16 @@ class Hanabi:
         self.encodings = {
             "hle": Encoding(size, "float32", "the canonical vector of the Hanabi Learning Environment"),
             "belief": Encoding(size, "float32", "the same with odds in place of possibilities, as in JaxMARL"),
-            "seen": Encoding(None, "record", "what a seat may see as small integers: interplay.games.hanabi.encode.Seen"),
+            "seen": Encoding(None, "record", "what a seat may see, in cards: interplay.games.hanabi.encode.Seen"),
             "nothing": Encoding((0,), "float32", "no observation"),
             "state": Encoding(None, "record", "everything, own cards and deck included", privileged=True),
         }
 
     def init(self, key: PRNGKeyArray, deck: Any = None) -> State:
-        """Shuffle and deal. `deck`: an int array [deck, 2] of (colour, rank - 1), top card first, to be dealt instead."""
+        """Shuffle and deal; or deal `deck`, an int array [deck, 2] of (colour, rank - 1), top card first."""
         if deck is None:
             return hanabi.deal(self.rules, hanabi.shuffle(self.rules, key))
-        if isinstance(deck, jax.core.Tracer):  # within compiled code only the shape can be judged
+        if isinstance(deck, Tracer):  # within compiled code only the shape can be judged
             if deck.shape != (self.rules.deck_size, 2):
                 raise InterplayError(f"a deck is [{self.rules.deck_size}, 2]; this one is {list(deck.shape)}")
             identities = (deck[:, 0] * self.rules.ranks + deck[:, 1]).astype(jnp.int8)

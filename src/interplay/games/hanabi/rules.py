@@ -26,10 +26,11 @@ def shuffle(rules: Rules, key: PRNGKeyArray) -> Int8[Array, " deck"]:
 
     Counting smaller numbers is far quicker than sorting fifty of them, on CPU and GPU alike.
     """
-    number = jax.random.bits(key, (rules.deck_size,), jnp.uint32)
-    place = jnp.arange(rules.deck_size)
-    before = (number[:, None] > number) | ((number[:, None] == number) & (place[:, None] > place))
-    return jnp.asarray(rules.sorted_deck)[before.sum(axis=1)]
+    place = jnp.arange(rules.deck_size, dtype=jnp.int32)
+    number = jax.random.bits(key, (rules.deck_size,), jnp.uint32).astype(jnp.int32)
+    number = (number & ~jnp.int32(127)) | place  # so no two are equal
+    smaller = jnp.sum((number[:, None] > number).astype(jnp.int32), axis=0)
+    return jnp.asarray(rules.sorted_deck)[smaller]
 
 
 def deal(rules: Rules, deck: Int8[Array, " deck"]) -> State:

@@ -52,6 +52,7 @@ class Rules:
                 self.deck_size > self.players * self.hand_size > 0,
                 f"a deck of {self.deck_size} cards is too small for {self.players} hands of {self.hand_size}",
             ),
+            (self.deck_size <= 128, f"a deck of {self.deck_size} cards; at most 128 are supported"),
             (self.hint_tokens > 0, f"hint_tokens={self.hint_tokens}: at least 1"),
             (self.lives > 0, f"lives={self.lives}: at least 1"),
         ]
