@@ -68,18 +68,35 @@ def test_missing_values_raise_or_go_by_request():
         stats.mean([1.0, 2.0], counts=[0.5, 0.5])
 
 
-@pytest.mark.skipif("INTERPLAY_DATA" not in os.environ, reason="INTERPLAY_DATA is not set: the public ZSC-Eval results")
-def test_iqm_of_public_zsc_eval_results():
-    """Self-play on the forced layout (random0): BR-Prox .849 with cells without a best response counted as 1, .666
-    without them (recomputed from the repository's results with the right best responses)."""
-    with gzip.open(Path(os.environ["INTERPLAY_DATA"]) / "zsc_eval" / "random0.csv.gz", "rt") as file:
-        rows = [r for r in csv.DictReader(file) if r["algorithm"] == "sp"]
-    got = np.array([float(r["return"]) for r in rows])
-    best = np.array([float(r["best_response_return"]) for r in rows])
-    ratio = np.clip(np.divide(got, best, out=np.ones_like(got), where=best > 0), None, 1)
-    assert stats.iqm(ratio) == pytest.approx(0.849, abs=5e-4)
-    assert stats.iqm(ratio[best > 0]) == pytest.approx(0.666, abs=5e-4)
-    factors = {"seed": [r["seed"] for r in rows], "partner": [r["partner"] + r["skill"] for r in rows]}
-    made = stats.bootstrap(ratio, factors | {"seat": [r["ego_seat"] for r in rows]}, fixed=["seat"], seed=0)
+def br_prox(layout, algorithm, population):
+    """Rows of the public ZSC-Eval results with their clipped ratio to the best response; 1 where that has no return."""
+    with gzip.open(Path(os.environ["INTERPLAY_DATA"]) / "zsc_eval" / f"{layout}.csv.gz", "rt") as file:
+        rows = [r for r in csv.DictReader(file) if (r["algorithm"], r["population"]) == (algorithm, population)]
+    got, best = (np.array([float(r[name]) for r in rows]) for name in ("return", "best_response_return"))
+    return rows, np.minimum(np.divide(got, best, out=np.ones_like(got), where=best > 0), 1), best > 0
+
+
+needs_data = pytest.mark.skipif(
+    "INTERPLAY_DATA" not in os.environ, reason="INTERPLAY_DATA is not set: it names the folder with zsc_eval/*.csv.gz"
+)
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("layout", "algorithm", "population", "expected"),
+    [("random0", "sp", "", 0.849), ("random3", "mep", "12", 0.671)],  # forced coordination and counter circuit
+)
+def test_iqm_of_public_zsc_eval_results(layout, algorithm, population, expected):
+    """BR-Prox recomputed by others from the repository's results with the right best responses."""
+    rows, ratio, _ = br_prox(layout, algorithm, population)
+    assert stats.iqm(ratio) == pytest.approx(expected, abs=5e-4)
+    factors = {name: [r[name] for r in rows] for name in ("seed", "partner", "skill", "ego_seat")}
+    made = stats.bootstrap(ratio, factors, units=["seed", "partner"], fixed=["skill", "ego_seat"], seed=0)
     assert made.low < made.estimate < made.high
     assert made.resampled == ("seed", "partner")
+
+
+@needs_data
+def test_cells_without_a_best_response_flatter_self_play():
+    _, ratio, has_best = br_prox("random0", "sp", "")
+    assert stats.iqm(ratio[has_best]) == pytest.approx(0.666, abs=5e-4)

@@ -177,6 +177,14 @@ def test_bootstrap_correlation_is_near_fishers_for_independent_pairs():
         stats.pearson([1, 2, 3], [2, 2, 2])
 
 
+def test_resamples_without_spread_have_no_slope():
+    """Five agents, one with its own x: a third of the resamples leave it out, and must not count as slopes."""
+    x, y = [0.1, 0.1, 0.1, 0.1, 0.7], [1.0, 1.2, 0.9, 1.1, 2.0]
+    for interval in (stats.slope_interval, stats.correlation_interval):
+        with pytest.raises(InterplayError, match=r"not defined in .* of 500 resamples"):
+            interval(x, y, seed=0, replicates=500)
+
+
 def test_linear_fit_of_anscombe_and_scipy():
     """Anscombe 1973, first set: slope 0.500, intercept 3.00, standard error 0.118, r squared 0.667."""
     x = [10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5]

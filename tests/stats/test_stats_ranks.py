@@ -94,3 +94,5 @@ def test_comparison_errors():
         stats.compare(values, groups, "a", "b", factors, shared=["seat"], seed=0)
     with pytest.raises(InterplayError, match="at least two groups"):
         stats.rank_stability([1.0, 2.0], ["a", "a"], seed=0)
+    with pytest.raises(InterplayError, match="nothing to resample"):  # not: a perfectly stable ranking
+        stats.rank_stability([1.0, 2.0], ["a", "b"], {"seed": [0, 0]}, seed=0)

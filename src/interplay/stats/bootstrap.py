@@ -84,11 +84,6 @@ def bootstrap_counts(
     one_of(method, METHODS, "method")
     if replicates < 100:
         raise InterplayError(f"{replicates} replicates are too few for an interval; use at least 100, better 2000")
-    if not plan.resampled:
-        raise InterplayError(
-            "nothing to resample: every unit has one level and every cell one row "
-            f"({', '.join(plan.not_resampled)}); an interval needs at least two of something"
-        )
     rows = len(plan.row_place)
     estimate = float(statistic(np.ones((1, rows), np.int64))[0])
     drawn = np.concatenate([statistic(c) for c in plan.counts(replicates, generator(seed))])

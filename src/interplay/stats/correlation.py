@@ -102,13 +102,14 @@ def _columns(x: Any, y: Any, missing: Missing) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _weighted_r(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Pearson's r per replicate; x and y are [N] or [replicate, N]."""
+    """Pearson's r per replicate, NaN where a column is constant; x and y are [N] or [replicate, N]."""
+    rounding = [1e-24 * counts.sum(axis=1) * np.max(u**2) for u in (x, y)]  # what a constant column may leave
     n = counts.sum(axis=1, keepdims=True)
     x = x - (counts * x).sum(axis=1, keepdims=True) / n
     y = y - (counts * y).sum(axis=1, keepdims=True) / n
     sxx, syy, sxy = ((counts * u * v).sum(axis=1) for u, v in ((x, x), (y, y), (x, y)))
-    size = np.sqrt(sxx * syy)
-    return np.clip(np.divide(sxy, size, out=np.full_like(sxy, np.nan), where=size > 1e-300), -1, 1)
+    varies = (sxx > rounding[0]) & (syy > rounding[1])
+    return np.clip(np.divide(sxy, np.sqrt(sxx * syy), out=np.full_like(sxy, np.nan), where=varies), -1, 1)
 
 
 def _ranks(x: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -29,8 +29,8 @@ def sd(values: Any, counts: Any = None, *, missing: Missing = "raise") -> Any:
     n = w.sum(-1)
     if np.any(n < 2):
         raise InterplayError("a standard deviation needs at least two values")
-    centred = x - x.mean()
-    return _plain(np.sqrt(np.maximum(w @ centred**2 - (w @ centred) ** 2 / n, 0) / (n - 1)), counts)
+    centred = x - (w @ x / n)[..., None]  # in two passes: the sum of squares less the squared sum cancels badly
+    return _plain(np.sqrt((w * centred**2).sum(-1) / (n - 1)), counts)
 
 
 def iqm(values: Any, counts: Any = None, *, missing: Missing = "raise") -> Any:

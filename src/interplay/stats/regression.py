@@ -127,7 +127,9 @@ def slope_interval(
     def slopes(counts: np.ndarray) -> np.ndarray:
         n = counts.sum(axis=1)
         sx, sy = counts @ a, counts @ b
-        sxx = counts @ (a * a) - sx * sx / n
-        return np.divide(counts @ (a * b) - sx * sy / n, sxx, out=np.full(len(n), np.nan), where=sxx > 1e-300)
+        squares = counts @ (a * a)
+        sxx = squares - sx * sx / n
+        varies = sxx > 1e-12 * squares  # a replicate with one x has no slope, whatever rounding leaves
+        return np.divide(counts @ (a * b) - sx * sy / n, sxx, out=np.full(len(n), np.nan), where=varies)
 
     return bootstrap_counts(slopes, plan, seed=seed, level=level, method=method, replicates=replicates)

@@ -78,6 +78,11 @@ class Design:
 
     def counts(self, replicates: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Counts [some, N], together `replicates` of them; draws that leave a block empty are drawn again."""
+        if not self.resampled:
+            raise InterplayError(
+                "nothing to resample: every unit has one level and every cell one row "
+                f"({', '.join(self.not_resampled)}); to see how sure a number is takes at least two of something"
+            )
         rows = len(self.row_place)
         most = max(1, _CHUNK // rows)
         done = tried = 0
