@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -111,18 +112,16 @@ class FunctionPlayer:
     default_action: int | None = None
 
     def begin(self, game: Game, seat: int, seed: int) -> Session:
-        return _FunctionSession(self.function)
+        return _FunctionSession(self.function, len(inspect.signature(self.function).parameters) > 1)
 
 
 @dataclass(frozen=True)
 class _FunctionSession:
     function: Callable[..., int]
+    takes_legal: bool
 
     async def act(self, view: View) -> int:
-        import inspect
-
-        takes_legal = len(inspect.signature(self.function).parameters) > 1
-        arguments = (view.observation, view.legal) if takes_legal else (view.observation,)
+        arguments = (view.observation, view.legal) if self.takes_legal else (view.observation,)
         return int(await asyncio.to_thread(self.function, *arguments))
 
 

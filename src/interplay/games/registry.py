@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 from typing import Any
 
 from interplay.errors import UnknownName
@@ -24,12 +26,19 @@ def make(name: str, **options: Any) -> Game:
     A family (`overcooked`) is an object with `make(variant, **options)` and `variants()`. A name of
     the form `module:Thing` is imported and called with the options.
     """
+    return _make(name, json.dumps(options, sort_keys=True, default=list))
+
+
+@functools.lru_cache(maxsize=256)
+def _make(name: str, options: str) -> Game:
+    """Games never change, so the same name gives the same game, and what was compiled for it serves again."""
+    settings = json.loads(options)
     if ":" in name:
-        return GAMES.load(name)(**options)
+        return GAMES.load(name)(**settings)
     family, _, variant = name.partition("/")
     if family not in GAMES.names():
         raise UnknownName("game", name, names())
-    return GAMES.load(family).make(variant, **options)
+    return GAMES.load(family).make(variant, **settings)
 
 
 def names() -> list[str]:

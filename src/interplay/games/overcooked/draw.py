@@ -1,6 +1,6 @@
 """An Overcooked kitchen as text and as shapes. Pure functions of the layout's rows and a state.
 
-Seats are numbered from 0, as everywhere in interplay; the number is on each chef's hat.
+Chefs are called by their seat's name: chef 1 sits in seat 0. The number is on the hat.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _NAMES = {Item.NOTHING: "nothing", Item.ONION: "an onion", Item.TOMATO: "a tomat
 def text(rows: Sequence[str], state: Any) -> str:
     """A map with one line per row of the kitchen, then what is held, cooked and lying about.
 
-    In the map `0↑o` is chef 0 facing north with an onion; `Poo` a pot with two onions; `Xd` a dish on a counter.
+    In the map `1↑o` is chef 1 facing north with an onion; `Poo` a pot with two onions; `Xd` a dish on a counter.
     Letters: o onion, t tomato, d dish, s soup.
     """
     height = len(rows)
     cells, facing, held, items, timer = _plain(state)
-    chefs = {cell: f"{seat}{ARROWS[facing[seat]]}{_letter(held[seat])}" for seat, cell in enumerate(cells)}
+    chefs = {cell: f"{seat + 1}{ARROWS[facing[seat]]}{_letter(held[seat])}" for seat, cell in enumerate(cells)}
     lines = [f"time {int(state.time)}"]
     for y, row in enumerate(rows):
         line = (chefs.get(x * height + y) or _cell(tile, items[x * height + y]) for x, tile in enumerate(row))
         lines.append("".join(f"{word:<5}" for word in line).rstrip())
     for seat, cell in enumerate(cells):
         where, look = divmod(cell, height), FACING_NAMES[facing[seat]]
-        lines.append(f"chef {seat} at {where} facing {look} holds {name(held[seat])}")
+        lines.append(f"chef {seat + 1} at {where} facing {look} holds {name(held[seat])}")
     for cell, item in enumerate(items):
         x, y = divmod(cell, height)
         if rows[y][x] == "P":

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import NOTHING, Encoding, Step, no_observation
 from interplay.games.overcooked import layouts, rules
-from interplay.games.overcooked.encodings import Features, Seen, num_planes, planes
+from interplay.games.overcooked.encodings import Features, Seen, num_planes, planes, planes_first
 from interplay.games.overcooked.interact import EVENTS
 from interplay.games.overcooked.kitchen import Kitchen
 from interplay.games.overcooked.layouts import Layout
@@ -52,9 +52,10 @@ class Overcooked:
         self.seat_names = tuple(f"chef {seat + 1}" for seat in range(players))
         self._starts = np.array(layouts.seat_starts(layout, players), np.int32)
         self._features = Features(self.kitchen, players)
-        shape = (layout.width, layout.height, num_planes(players))
+        width, height, depth = layout.width, layout.height, num_planes(players)
         self.encodings = {
-            "planes": Encoding(shape, "uint8", "the field's standard planes (width, height, plane), self first"),
+            "planes": Encoding((width, height, depth), "uint8", "the field's standard planes, the own seat's first"),
+            "planes_first": Encoding((depth, width, height), "uint8", "the same with the plane axis first; faster"),
             "features": Encoding((self._features.size,), "float32", "a short vector: hands, ways to things, pots"),
             "state": Encoding(None, "record", "the whole state and the own seat; nothing is hidden in a kitchen"),
             "nothing": NOTHING,
@@ -89,6 +90,8 @@ class Overcooked:
     def observe(self, state: State, encoding: str = "planes") -> Any:
         if encoding == "planes":
             return planes(self.kitchen, state)
+        if encoding == "planes_first":
+            return planes_first(self.kitchen, state)
         if encoding == "features":
             return self._features(state)
         if encoding == "state":

@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 
 from interplay.games.overcooked.state import Item, is_soup, onions_in, tomatoes_in
-from interplay.games.scene import Shape
+from interplay.games.scene import SEAT_COLOURS, Shape
 
 CELL = 48
 Sprite = tuple[Shape, ...]
@@ -19,8 +19,6 @@ TOMATO, TOMATO_DARK, LEAF = "#d8412f", "#9f2a1f", "#3f7d3a"
 PLATE, PLATE_RIM = "#ffffff", "#b9c4cf"
 SKIN, HAIR, INK, SHADOW = "#f2c9a0", "#6b4a33", "#23262b", "#00000030"
 GOOD = "#1d7a5f"
-# Okabe and Ito's colours, told apart with any kind of colour vision; a little deeper, to stand out on the floor.
-SEATS = ("#0072b2", "#e07b00", "#009e73", "#a3478f", "#56b4e9", "#8a6d00")
 
 
 @lru_cache(maxsize=64)
@@ -201,7 +199,7 @@ _EYES = ((), ((20, 22), (28, 22)), ((27, 21), (32, 21)), ((16, 21), (21, 21)))
 @lru_cache(maxsize=1024)
 def chef(seat: int, facing: int, held: int, mine: bool = False) -> Sprite:
     """A chef in the seat's colour, looking where it faces, with what it holds held out in front."""
-    colour = SEATS[seat % len(SEATS)]
+    colour = SEAT_COLOURS[seat % len(SEAT_COLOURS)]
     x, y = _REACH[facing]
     hands: Sprite = item(held, x, y, 8.5) if held else ()
     ring: Sprite = (("ellipse", 24, 41, 20, 7, "#ffffffd0"), ("ellipse", 24, 41, 17, 5.4, colour)) if mine else ()
@@ -243,5 +241,5 @@ def _hat(seat: int, colour: str) -> Sprite:
         ("rect", 14, 6, 20, 11, INK, 3),
         *(("circle", x, y, r, "#ffffff") for x, y, r in puffs),
         ("rect", 15.2, 6, 17.6, 9.8, "#ffffff", 2),
-        ("text", 24, 7.6, str(seat), 11, colour, "middle"),
+        ("text", 24, 7.6, str(seat + 1), 11, colour, "middle"),
     )

@@ -1,0 +1,142 @@
+"""Episodes of a game that is plain Python: one after the other, policies and players alike asked turn by turn."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import pickle
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.agents.api import Move, Policy, View
+from interplay.errors import IllegalAction
+from interplay.games.api import Game
+from interplay.games.checksum import checksum
+from interplay.play.episodes import CHECK_EVERY, Episode, Remarked
+from interplay.play.lineups import LineUp
+from interplay.play.rollout import Progress
+
+
+def rollout(
+    game: Game, line_ups: Sequence[LineUp], episodes: int, seed: int, progress: Progress | None = None
+) -> Iterator[Episode]:
+    """Each line-up plays its episodes."""
+    for line_up in line_ups:
+        for index in range(episodes):
+            yield asyncio.run(_episode(game, line_up, seed, index))
+            if progress:
+                progress(1)
+
+
+class PolicySeat:
+    """A policy asked one observation at a time."""
+
+    def __init__(self, policy: Policy, game: Game, seat: int, key: Any):
+        self._policy, self._seat, self._key = policy.bind(game), seat, key
+        self._memory = self._policy.init(jax.random.fold_in(key, 0), jnp.int32(seat))
+        self._act = jax.jit(self._policy.act)
+        self.encoding = self._policy.encoding
+
+    async def act(self, view: View) -> int:
+        key = jax.random.fold_in(self._key, view.t + 1)
+        self._memory, action, _ = self._act(self._memory, view.observation, jnp.asarray(view.legal), key)
+        return int(action)
+
+
+async def _episode(game: Game, line_up: LineUp, seed: int, index: int) -> Episode:
+    key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), line_up.number), index)
+    state = game.init(jax.random.fold_in(key, 0))
+    start = {name: np.array(value) for name, value in game.start(state).items()}
+    seats = [_sit(agent.mind, game, s, jax.random.fold_in(key, 1 + s), seed, index) for s, agent in enumerate(line_up.agents)]
+    actions, remarks, states = [], [], [state]
+    steps, checks = [0], [_check(game, state)]
+    rewards, ended, terminated = np.zeros(game.num_seats), False, False
+    while not ended and len(actions) < game.horizon:
+        t = len(actions)
+        joint = await _joint_action(game, line_up, seats, state, t, remarks)
+        state, step = game.step(state, joint, jax.random.fold_in(key, t))
+        actions.append(joint)
+        states.append(state)
+        rewards += np.asarray(step.reward, np.float64)
+        terminated = bool(step.terminated)
+        ended = terminated or bool(step.truncated)
+        if len(actions) % CHECK_EVERY == 0:
+            steps.append(len(actions))
+            checks.append(_check(game, state))
+    if steps[-1] != len(actions):
+        steps.append(len(actions))
+        checks.append(_check(game, state))
+    return Episode(
+        game_id=game.id,
+        options=json.loads(json.dumps(dict(game.options))),
+        rules_version=game.rules_version,
+        agents=line_up.identities,
+        seed=seed,
+        index=index,
+        start=start,
+        actions=np.array(actions, np.int16).reshape(-1, game.num_seats),
+        check_steps=np.array(steps, np.int32),
+        checks=np.array(checks, np.uint32),
+        rewards=rewards,
+        terminated=terminated,
+        events=tuple(remarks),
+        states=None if game.replayable else pickle.dumps(states),
+    )
+
+
+def _sit(mind: Any, game: Game, seat: int, key: Any, seed: int, index: int) -> Any:
+    if isinstance(mind, Policy):
+        return PolicySeat(mind, game, seat, key)
+    own_seed = int(np.random.SeedSequence([seed, index, seat]).generate_state(1)[0])
+    session = mind.begin(game, seat, own_seed)
+    return _PlayerSeat(session, mind.encoding, mind.deadline_s, mind.default_action)
+
+
+class _PlayerSeat:
+    def __init__(self, session: Any, encoding: str, deadline_s: float | None, default_action: int | None):
+        self._session, self.encoding = session, encoding
+        self._deadline_s, self._default = deadline_s, default_action
+
+    async def act(self, view: View) -> int | Move:
+        try:
+            return await asyncio.wait_for(self._session.act(view), self._deadline_s)
+        except TimeoutError:
+            fallback = int(np.argmax(view.legal))
+            return fallback if self._default is None or not view.legal[self._default] else self._default
+
+
+async def _joint_action(
+    game: Game, line_up: LineUp, seats: Sequence[Any], state: Any, t: int, remarks: list[Remarked]
+) -> np.ndarray:
+    legal, turn = np.asarray(game.legal(state)), np.asarray(game.to_move(state))
+    views = {e: game.observe(state, e) for e in {s.encoding for s in seats}}
+
+    async def choose(seat: int) -> Move:
+        asked = seats[seat]
+        if not turn[seat] and not isinstance(asked, PolicySeat):
+            return Move(int(np.argmax(legal[seat])))
+        seen = jax.tree_util.tree_map(lambda x: x[seat], views[asked.encoding])
+        answer = await asked.act(View(game, seat, t, legal[seat], seen, lambda: game.render(state, seat)))
+        move = answer if isinstance(answer, Move) else Move(int(answer))
+        return move if turn[seat] else Move(int(np.argmax(legal[seat])), move.remarks)
+
+    moves = await asyncio.gather(*(choose(seat) for seat in range(game.num_seats)))
+    for seat, move in enumerate(moves):
+        if not (0 <= move.action < legal.shape[-1] and legal[seat, move.action]):
+            names = ", ".join(n for n, ok in zip(game.action_names, legal[seat], strict=True) if ok)
+            name = line_up.agents[seat].name
+            raise IllegalAction(f"{name!r} in seat {seat} of {game.id}, step {t}: {move.action} is not legal; legal: {names}")
+        for remark in move.remarks:
+            seq = sum(r.t == t for r in remarks)
+            remarks.append(Remarked(t=t, seq=seq, seat=seat, kind=remark.kind, payload=dict(remark.payload)))
+    return np.array([m.action for m in moves], np.int32)
+
+
+def _check(game: Game, state: Any) -> int:
+    """A plain game's state may hold anything: it may offer its own `checksum(state)`."""
+    own = getattr(game, "checksum", None)
+    return int(own(state) if own else checksum(state))
