@@ -186,9 +186,13 @@ def test_writer_commits_as_it_goes(tmp_path):
 def test_what_was_played_is_kept_when_the_program_fails(tmp_path):
     traces = TraceSet.create(tmp_path / "set")
     played = invented(3, 3)
-    with pytest.raises(RuntimeError), traces.writer() as writer:
-        writer.add(played[0])
+
+    def fails_midway():
+        yield played[0]
         raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        traces.append(fails_midway())
     bad = dataclasses.replace(played[1], events=(Remarked(t=0, seq=0, seat=0, kind="plan", payload={"a": object()}),))
     with pytest.raises(TraceError, match="event 'plan' at t=0"):
         traces.append([played[1], bad, played[2]])
@@ -228,6 +232,29 @@ def test_a_killed_run_leaves_a_readable_set(tmp_path):
         assert_same(traces, invented(40, 50) * (len(traces) // 40))
         traces.append(invented(1, 3))
         assert len(TraceSet.open(folder)) == len(traces)
+
+
+KILLED_BEFORE_COMMIT = """
+import os, signal, sys
+from traces_toy import invented
+from interplay.traces import TraceSet
+traces = TraceSet.create(sys.argv[1])
+traces.append(invented(4, 5))
+os.rename = lambda source, target: os.kill(os.getpid(), signal.SIGKILL)
+traces.append(invented(9, 5))
+"""
+
+
+def test_a_run_killed_just_before_its_commit_leaves_the_parts_before(tmp_path):
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    run = subprocess.run([sys.executable, "-c", KILLED_BEFORE_COMMIT, str(tmp_path / "set")], env=env, check=False)
+    assert run.returncode == -signal.SIGKILL
+    (hidden,) = (tmp_path / "set").glob(".writing-*")
+    assert len(list(hidden.iterdir())) == 4  # all was written, only the commit is missing
+    traces = TraceSet.open(tmp_path / "set")
+    assert_same(traces, invented(4, 5))
+    traces.append(invented(2, 5))
+    assert traces.numbers.tolist() == list(range(6))
 
 
 def test_left_overs_are_not_seen(tmp_path, mixed):
@@ -329,14 +356,26 @@ WRONG = {
     "no manifest": (lambda f: (f / "manifest.json").unlink(), "its manifest.json is missing"),
     "another folder": (lambda f: (shutil.rmtree(f), f.mkdir()), "is not a trace set: it has no manifest.json"),
     "damaged manifest": (lambda f: truncate(f / "manifest.json"), "manifest.json is damaged, it is not JSON"),
-    "foreign manifest": (lambda f: (f / "manifest.json").write_text('{"name": "web app"}'), "another program: it names no"),
+    "foreign manifest": (
+        lambda f: (f / "manifest.json").write_text('{"name": "web app"}'),
+        "another program: it names no",
+    ),
     "other format": (lambda f: edit_manifest(f, format="zarr"), "another program: its format is 'zarr'"),
     "newer": (lambda f: edit_manifest(f, format_version=99, interplay="7.0"), "format version 99.*interplay 7.0"),
     "wrong type": (lambda f: edit_manifest(f, meta=3), "wrong value for 'meta'"),
-    "truncated episodes": (lambda f: truncate(f / "part-000001/episodes.parquet"), "part-000001/episodes.parquet cannot"),
+    "truncated episodes": (
+        lambda f: truncate(f / "part-000001/episodes.parquet"),
+        "part-000001/episodes.parquet cannot",
+    ),
     "truncated actions": (lambda f: truncate(f / "part-000001/actions.parquet"), "part-000001/actions.parquet cannot"),
-    "not Parquet": (lambda f: (f / "part-000000/events.parquet").write_text("hi"), "events.parquet cannot be read as Par"),
-    "missing table": (lambda f: (f / "part-000000/checksums.parquet").unlink(), "checksums.parquet is missing: restore"),
+    "not Parquet": (
+        lambda f: (f / "part-000000/events.parquet").write_text("hi"),
+        "events.parquet cannot be read as Par",
+    ),
+    "missing table": (
+        lambda f: (f / "part-000000/checksums.parquet").unlink(),
+        "checksums.parquet is missing: restore",
+    ),
     "part is a file": (lambda f: (f / "part-000007").write_text(""), "part-000007 should be a folder"),
     "foreign part": (lambda f: shutil.copytree(f / "part-000000", f / "part-000002"), "comes from another trace set"),
     "missing column": (lambda f: rewrite(f, "actions", "SELECT * EXCLUDE action"), "no column 'action'"),
@@ -366,7 +405,7 @@ def test_missing_and_reordered_actions_are_noticed(folder):
         list(TraceSet.open(folder))
     duckdb.sql(f"{held} WHERE NOT (episode = 5 AND t = 2) ORDER BY episode, t, seat")
     duckdb.sql(f"COPY held TO '{file}' (FORMAT parquet)")
-    with pytest.raises(TraceError, match="episode 5 should have 10 actions .*, it has 8"):
+    with pytest.raises(TraceError, match=r"episode 5 should have 10 actions .*, it has 8"):
         list(TraceSet.open(folder))
 
 

@@ -90,9 +90,7 @@ def _ending(terminated: bool) -> str:
 def _compare_score(episode: Episode, again: Replay) -> Iterator[Difference]:
     rewards = np.asarray(again.steps.reward, dtype=np.float64)
     recorded, found = np.asarray(episode.rewards), rewards.sum(axis=0)
-    # Whole points agree exactly; a rollout that added up fractions in 32 bits may be off by its rounding.
-    rounding = 1e-5 * np.abs(rewards).sum(axis=0)
-    wrong = np.flatnonzero(~(np.abs(recorded - found) <= rounding))
+    wrong = np.flatnonzero(~(np.abs(recorded - found) <= _rounding(rewards)))
     if wrong.size:
         yield Difference(
             what=f"score differs (first at seat {wrong[0]})",
@@ -100,3 +98,10 @@ def _compare_score(episode: Episode, again: Replay) -> Iterator[Difference]:
             expected=f"{recorded.tolist()}, in all {recorded.sum():g}",
             found=f"{found.tolist()}, in all {found.sum():g}",
         )
+
+
+def _rounding(rewards: np.ndarray) -> np.ndarray:
+    """[seat] How far off a rollout may be that added up these rewards in 32 bits: whole points agree exactly."""
+    if np.array_equal(rewards, np.round(rewards)):
+        return np.zeros(rewards.shape[1])
+    return np.finfo(np.float32).eps * (8 + np.sqrt(len(rewards))) * np.abs(rewards).sum(axis=0)

@@ -14,7 +14,7 @@ from interplay.table import Table
 from interplay.traces.columns import encode
 from interplay.traces.parts import connect, select_typed
 from interplay.traces.schema import TABLES
-from interplay.traces.store import FolderStore, TraceSet
+from interplay.traces.store import TraceSet
 
 SEATS = {"episode": "BIGINT", "seat": "BIGINT", "agent": "VARCHAR", "hash": "VARCHAR", "privileged": "BOOLEAN"}
 SEATS |= {"config": "JSON", "reward": "DOUBLE"}
@@ -52,16 +52,14 @@ def schema_text() -> str:
 
 def _define(con: duckdb.DuckDBPyConnection, traces: TraceSet) -> list[str]:
     """Make the tables known, and say which files they read. A folder is scanned in place, however large it is."""
-    store = traces._store
     paths: list[str] = []
-    if isinstance(store, FolderStore) and store.parts and traces._chosen is None:
-        for table in TABLES:
-            files = [str(part.file(table)) for part in store.parts]
-            columns = ", ".join(f'"{c}"' for c in TABLES[table])
-            listed = ", ".join(_quoted(f) for f in files)
-            _run(con, f"CREATE VIEW {table} AS SELECT {columns} FROM read_parquet([{listed}])", traces)
-            paths += files
-    else:
+    for table in TABLES if traces.files("episodes") else ():
+        files = [str(file) for file in traces.files(table)]
+        columns = ", ".join(f'"{c}"' for c in TABLES[table])
+        listed = ", ".join(_quoted(f) for f in files)
+        _run(con, f"CREATE VIEW {table} AS SELECT {columns} FROM read_parquet([{listed}])", traces)
+        paths += files
+    if not paths:
         _materialise(con, traces)
     _run(con, _SEATS_VIEW, traces)
     return paths

@@ -221,6 +221,12 @@ class TraceSet(Sequence[Episode]):
             raise TraceError(f"cannot add to a selection of {self.name}: add to the whole set")
         return Writer(self._store, episodes, seconds)
 
+    def files(self, table: str) -> list[Path]:
+        """The Parquet files of a table, for any program that reads Parquet; none of a set in memory or a selection."""
+        if self._chosen is not None or not isinstance(self._store, FolderStore):
+            return []
+        return [part.file(table) for part in self._store.parts]
+
     def refresh(self) -> TraceSet:
         """The set as it is on disk now."""
         return TraceSet.open(self.path) if self.path else self
