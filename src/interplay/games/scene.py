@@ -18,6 +18,10 @@ from interplay.errors import InterplayError
 # A colour is #rrggbb, or #rrggbbaa to let what lies below shine through.
 Shape = tuple
 
+# Okabe and Ito's colours, told apart with any kind of colour vision; a little deeper, to stand out on light ground.
+# Seat by seat, the same in games, figures and replays.
+SEAT_COLOURS = ("#0072b2", "#e07b00", "#009e73", "#a3478f", "#56b4e9", "#8a6d00")
+
 
 @dataclass(frozen=True)
 class Scene:

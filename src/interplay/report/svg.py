@@ -1,0 +1,147 @@
+"""Small helpers to write SVG by hand: elements, scales, ticks, and colours that follow the page's theme.
+
+Colours are `var(--name, #fallback)`: inside a report they follow light and dark mode, and `standalone`
+puts the fallbacks in their place, for files that other programs open.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from html import escape
+
+from interplay.games.scene import SEAT_COLOURS
+
+INK = "var(--ink, #1d2530)"
+MUTED = "var(--muted, #5f6b7a)"
+RULE = "var(--rule, #d8dde4)"
+PAPER = "var(--paper, #ffffff)"
+PANEL = "var(--panel, #f3f5f8)"
+ACCENT = "var(--accent, #0b63a5)"
+DAGGER = "†"
+
+
+def seat_colour(index: int) -> str:
+    """The colour of a seat or of a group, the same as that of the chefs."""
+    index %= len(SEAT_COLOURS)
+    return f"var(--seat-{index}, {SEAT_COLOURS[index]})"
+
+
+def element(tag: str, content: str = "", **attributes: object) -> str:
+    """One element. `content` is markup; attributes are escaped, `_` becomes `-`, None is left out."""
+    given = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{escape(number(value) if isinstance(value, float) else str(value))}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    return f"<{tag}{given}>{content}</{tag}>" if content else f"<{tag}{given}/>"
+
+
+def text(x: float, y: float, string: object, size: float = 12, fill: str = INK, **attributes: object) -> str:
+    given: dict[str, object] = {"x": float(x), "y": float(y), "font_size": size, "fill": fill}
+    return element("text", escape(str(string)), **given, **attributes)
+
+
+def hover(string: str) -> str:
+    """What the browser shows when the pointer rests on the element."""
+    return element("title", escape(string))
+
+
+def picture(width: float, height: float, body: str, title: str, interactive: bool = False) -> str:
+    """An SVG drawing with a title for those who cannot see it."""
+    return element(
+        "svg",
+        hover(title) + body,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {number(width)} {number(height)}",
+        width=float(width),
+        height=float(height),
+        role="group" if interactive else "img",
+        aria_label=title,
+        font_family="system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif",
+        class_="figure",
+    )
+
+
+def standalone(svg: str) -> str:
+    """The drawing without theme variables, as a file of its own."""
+    return re.sub(r"var\(--[\w-]+, (#[0-9a-fA-F]+)\)", r"\1", svg)
+
+
+def number(value: float) -> str:
+    """A coordinate: two decimals at most, never -0."""
+    shown = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if shown == "-0" else shown
+
+
+def label(value: float | None, digits: int = 1) -> str:
+    """A value for people; null is an en dash."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    shown = f"{value:.{digits}f}"
+    return (shown if float(shown) else shown.lstrip("-")).replace("-", "−")
+
+
+def digits_for(values: Sequence[float | None]) -> int:
+    """Decimals that tell values of this size apart."""
+    finite = [abs(v) for v in values if v is not None and math.isfinite(v)]
+    largest = max(finite, default=0.0)
+    if finite and all(float(v).is_integer() for v in finite):
+        return 0
+    return 1 if largest >= 10 else 2 if largest >= 0.1 else 3
+
+
+def ticks(low: float, high: float, count: int = 5) -> list[float]:
+    """Round numbers that cover the range from within."""
+    span = high - low
+    if span <= 0:
+        return [low]
+    raw = span / count
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = min((m * power for m in (1, 2, 2.5, 5, 10)), key=lambda s: abs(s - raw))
+    first = math.ceil(low / step - 1e-9)
+    return [round(k * step, 12) for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def tick_labels(values: Sequence[float]) -> list[str]:
+    """Ticks as text, with as many decimals as they need and no more."""
+    digits = next((d for d in range(7) if all(abs(round(v, d) - v) < 1e-9 for v in values)), 7)
+    return [label(v, digits) for v in values]
+
+
+def span(values: Sequence[float], zero: bool = False, pad: float = 0.06) -> tuple[float, float]:
+    """The range to draw: the values with some air, and zero if it should be in it."""
+    low, high = (min([*values, 0.0]), max([*values, 0.0])) if zero else (min(values), max(values))
+    if low == high:
+        low, high = low - (abs(low) or 1.0) * 0.5, high + (abs(high) or 1.0) * 0.5
+    air = (high - low) * pad
+    return (low if zero and low == 0 else low - air), (high if zero and high == 0 else high + air)
+
+
+def text_width(string: str, size: float = 12) -> float:
+    """About how wide a text will be; fonts differ, so somewhat generous."""
+    return 0.58 * size * len(string)
+
+
+def shorten(string: str, most: int = 26) -> str:
+    return string if len(string) <= most else string[: most - 1] + "…"
+
+
+# Light for little, dark for much; lightness falls evenly, so it also reads in grey.
+_RAMP = ((247, 250, 240), (196, 226, 205), (121, 190, 186), (58, 138, 163), (38, 84, 134), (32, 36, 82))
+
+
+def ramp(share: float) -> tuple[str, str]:
+    """The fill of a heat map's cell at this share of the range, and a text colour to read on it."""
+    place = min(1.0, max(0.0, share)) * (len(_RAMP) - 1)
+    i = min(int(place), len(_RAMP) - 2)
+    r, g, b = (round(a + (c - a) * (place - i)) for a, c in zip(_RAMP[i], _RAMP[i + 1], strict=True))
+    luminance = sum(w * _linear(c) for w, c in zip((0.2126, 0.7152, 0.0722), (r, g, b), strict=True))
+    dark_ink_contrast, white_contrast = (luminance + 0.05) / (0.014 + 0.05), 1.05 / (luminance + 0.05)
+    return f"#{r:02x}{g:02x}{b:02x}", "#1d2530" if dark_ink_contrast >= white_contrast else "#ffffff"
+
+
+def _linear(channel: int) -> float:
+    c = channel / 255
+    return c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
