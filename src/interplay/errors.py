@@ -22,3 +22,11 @@ class IllegalAction(InterplayError):
 
 class TraceError(InterplayError):
     """A trace set that cannot be read, or whose replay disagrees with its record."""
+
+
+class ContractError(InterplayError):
+    """A game or an agent that breaks a promise of its contract: which clause, what it asks for and what was found."""
+
+    def __init__(self, subject: str, clause: str, expected: str, found: str):
+        self.subject, self.clause, self.expected, self.found = subject, clause, expected, found
+        super().__init__(f"{subject} breaks the clause {clause!r}: expected {expected}; found {found}")
