@@ -11,13 +11,29 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "make": "interplay.games.registry",
     "agent": "interplay.agents.registry",
+    "play": "interplay.api",
+    "crossplay": "interplay.api",
+    "measure": "interplay.api",
+    "TraceSet": "interplay.traces",
+    "check_game": "interplay.games.check",
+    "check_agent": "interplay.agents.check",
+    "to_pettingzoo": "interplay.games.interop.pettingzoo",
+    "InterplayError": "interplay.errors",
 }
 
 __all__ = ["__version__", *_PUBLIC]  # noqa: PLE0604
 
 if TYPE_CHECKING:
+    from interplay.agents.check import check_agent as check_agent
     from interplay.agents.registry import agent as agent
+    from interplay.api import crossplay as crossplay
+    from interplay.api import measure as measure
+    from interplay.api import play as play
+    from interplay.errors import InterplayError as InterplayError
+    from interplay.games.check import check_game as check_game
+    from interplay.games.interop.pettingzoo import to_pettingzoo as to_pettingzoo
     from interplay.games.registry import make as make
+    from interplay.traces import TraceSet as TraceSet
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,56 @@
+# Everything runs in a virtual environment in .venv, which these targets make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+.PHONY: grade test test-slow test-browser bench lint format docs clean
+
+grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
+	$(BIN)/interplay grade --game overcooked/counter_circuit --agent overcooked/greedy
+
+test: $(VENV)/.dev  ## all that proves rules and contracts, oracles included
+	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser"
+
+test-slow: $(VENV)/.dev  ## long runs
+	$(BIN)/python -m pytest tests -m slow
+
+test-browser: $(VENV)/.dev $(VENV)/.browser  ## opens reports in a real Chromium
+	$(BIN)/python -m pytest tests -m browser
+
+bench: $(VENV)/.dev  ## ours and our peers in one process; results go to benchmarks/RESULTS.md by hand
+	$(BIN)/python benchmarks/overcooked.py
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.docs  ## the documentation as a site in site/
+	$(BIN)/mkdocs build --strict
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	touch $@ $(VENV)/.core
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	touch $@
+
+$(VENV)/.browser:
+	command -v chromium >/dev/null || (apt-get update && apt-get install --yes chromium)
+	touch $@
+
+clean:
+	rm -rf $(VENV) .cache site dist build out

@@ -1,0 +1,231 @@
+"""The front door of the library: play, cross-play, measure. What `import interplay` offers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from interplay.errors import InterplayError
+from interplay.games.registry import make
+from interplay.progress import bar
+
+if TYPE_CHECKING:
+    from interplay.games.api import Game
+    from interplay.partners.grade import Grade
+    from interplay.play.episodes import Episode
+    from interplay.play.lineups import LineUp
+    from interplay.table import Table
+    from interplay.traces import TraceSet
+
+PART = 512  # episodes written at a time: a killed run loses no more
+
+
+def play(
+    game: Game | str,
+    agents: Sequence[Any],
+    *,
+    episodes: int = 100,
+    seed: int = 0,
+    out: str | os.PathLike[str] | None = None,
+    engine: str = "local",
+    batch: int | None = None,
+    progress: bool = False,
+) -> TraceSet:
+    """Let agents (one for each seat: names, policies, players) play; their traces, in memory or in a folder `out`."""
+    from interplay.play.lineups import LineUp
+
+    world = _game(game)
+    return _record(world, [LineUp.of(world, agents)], episodes, seed, out, engine, batch, progress)
+
+
+def crossplay(
+    game: Game | str,
+    agents: Sequence[Any],
+    *,
+    episodes: int = 100,
+    seed: int = 0,
+    out: str | os.PathLike[str] | None = None,
+    engine: str = "local",
+    batch: int | None = None,
+    progress: bool = False,
+) -> TraceSet:
+    """Every agent with every agent in every seating, self-play included."""
+    from interplay.play.lineups import all_line_ups
+
+    world = _game(game)
+    return _record(world, all_line_ups(world, agents), episodes, seed, out, engine, batch, progress)
+
+
+def measure(
+    traces: TraceSet | str | os.PathLike[str], metrics: Sequence[Any] = ("score",), *, progress: bool = False, **options: Any
+) -> Table:
+    """Metrics of a trace set as one tidy table."""
+    from interplay.metrics.api import measure as measure_set
+
+    found = _traces(traces)
+    with bar("measuring", len(found), show=progress) as advance:
+        return measure_set(found, metrics, progress=advance, **options)
+
+
+def team_scores(traces: TraceSet, *, seed: int = 0) -> Table:
+    """A row per line-up: its mean score with an interval."""
+    from interplay.stats import interval_table
+    from interplay.table import Table
+
+    scores = measure(traces, ["score"]).where(metric="score")
+    by = ["game", "agents", "privileged"]
+    found = interval_table(scores, by=by, seed=seed, statistic="mean")
+    rows = [
+        {**{b: r[b] for b in by}, "mean": r["estimate"], "low": r["low"], "high": r["high"], "episodes": r["n"]} for r in found
+    ]
+    return Table.of(rows, "Mean score of each line-up, with its 95 % interval")
+
+
+def mean_over_episodes(table: Table) -> Table:
+    """A tidy table averaged over the episodes of each line-up; a value missing in all of them stays missing."""
+    by = [c for c in table.columns if c not in ("episode", "value", "seed")]
+    return table.summarise(by, "value", {"value": lambda v: sum(v) / len(v), "episodes": len})
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A grade with its traces and the path of its report."""
+
+    grade: Grade
+    traces: TraceSet
+    report: Path
+
+    @property
+    def table(self) -> Table:
+        return self.grade.partners
+
+
+def grade(
+    agent: Any,
+    game: Game | str,
+    *,
+    panel: str | None = None,
+    partners: Sequence[str] = (),
+    episodes: int = 20,
+    seed: int = 0,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> Graded:
+    """Play an agent with every partner of a panel in every seat, and write a report (into a new folder by default)."""
+    from interplay.agents.api import as_agent
+    from interplay.partners import grade as grading
+    from interplay.partners.panels import panel as find_panel
+    from interplay.report.assemble import grade_document
+
+    world, ego = _game(game), as_agent(agent)
+    chosen = find_panel(world, panel, partners)
+    folder = Path(out) if out is not None else _new_folder("grade")
+    line_ups = grading.line_ups(world, ego, chosen)
+    traces = _record(world, line_ups, episodes, seed, folder / "traces", "local", None, progress)
+    found = grading.summarise(traces, world, ego, chosen, seed)
+    provenance = {"panel": f"{chosen.name} ({chosen.hash(world)})", "seed": seed, "traces": "traces/ beside this file"}
+    document = grade_document(world, traces, found.overall, found.partners, found.cells, provenance)
+    return Graded(found, traces, document.write(folder / "report.html"))
+
+
+def write_report(
+    traces: TraceSet | str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    replays: Sequence[int] | None = None,
+    bundle: bool = False,
+    seed: int = 0,
+) -> Path:
+    """A report of a trace set: who scores what with whom, with replays of chosen episodes."""
+    from interplay.report.assemble import trace_document
+
+    found = _traces(traces)
+    document = trace_document(found, team_scores(found, seed=seed), title=title, replays=replays)
+    return document.write_bundle(out) if bundle else document.write(out)
+
+
+def import_traces(kind: str, source: str | os.PathLike[str], out: str | os.PathLike[str]) -> TraceSet:
+    """Others' recordings as a trace set in a folder."""
+    from interplay.traces import TraceSet, read_jsonl
+
+    if kind == "overcooked-ai":
+        from interplay.traces.importers import import_overcooked_ai
+
+        episodes: Iterable[Episode] = import_overcooked_ai(source)
+    elif kind == "jsonl":
+        episodes = read_jsonl(source)
+    else:
+        raise InterplayError(f"no importer is called {kind!r}; there are overcooked-ai and jsonl")
+    episodes = list(episodes)  # nothing is written if the source turns out to be unreadable
+    traces = TraceSet.create(out, {"imported": kind, "source": os.path.basename(os.fspath(source))})
+    for part in _parts(episodes):
+        traces.append(part)
+    return traces
+
+
+def episodes_by_game(traces: TraceSet) -> Table:
+    """How many episodes and steps of each game a set holds."""
+    from interplay.table import Table
+
+    rows = []
+    for (game,), part in traces.summary().groups("game").items():
+        rows.append({"game": game, "episodes": len(part), "steps": sum(part.column("length"))})
+    return Table.of(rows, "Episodes")
+
+
+def _new_folder(name: str) -> Path:
+    number = 1
+    while (folder := Path("out") / f"{name}-{number}").exists():
+        number += 1
+    return folder
+
+
+def _game(game: Game | str) -> Game:
+    return make(game) if isinstance(game, str) else game
+
+
+def _traces(traces: TraceSet | str | os.PathLike[str]) -> TraceSet:
+    from interplay.traces import TraceSet
+
+    return traces if isinstance(traces, TraceSet) else TraceSet.open(traces)
+
+
+def _record(
+    game: Game,
+    line_ups: Sequence[LineUp],
+    episodes: int,
+    seed: int,
+    out: str | os.PathLike[str] | None,
+    engine: str,
+    batch: int | None,
+    progress: bool,
+) -> TraceSet:
+    from interplay.play.engine import DEFAULT_BATCH, run
+    from interplay.traces import TraceSet
+
+    if not 0 <= seed < 2**32:
+        raise InterplayError(f"seed: {seed}; a seed is a whole number from 0 to {2**32 - 1}")
+    meta = {"game": game.id, "episodes_per_line_up": episodes, "line_ups": len(line_ups), "seed": seed}
+    traces = TraceSet.create(out, meta) if out is not None else TraceSet.in_memory(meta=meta)
+    with bar("playing", len(line_ups) * episodes, show=progress) as advance:
+        found = run(
+            game, line_ups, episodes=episodes, seed=seed, engine=engine, batch=batch or DEFAULT_BATCH, progress=advance
+        )
+        for part in _parts(found):
+            traces.append(part)
+    return traces
+
+
+def _parts(episodes: Iterable[Episode]) -> Iterator[list[Episode]]:
+    part: list[Episode] = []
+    for episode in episodes:
+        part.append(episode)
+        if len(part) == PART:
+            yield part
+            part = []
+    if part:
+        yield part

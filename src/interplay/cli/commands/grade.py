@@ -1,0 +1,62 @@
+"""`interplay grade`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from interplay.cli.show import note, options, show
+from interplay.errors import InterplayError
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradeCommand:
+    """Grade an agent: it plays with every partner of a panel, in every seat. Prints a table and the report's path.
+
+    Examples:
+      interplay grade --game overcooked/counter_circuit --agent overcooked/greedy
+      interplay grade --game overcooked/forced_coordination --agent my_package:MyPolicy --episodes 50 --out grades/mine
+      interplay grade --game overcooked/cramped_room --agent random --partners overcooked/greedy stay --json
+    """
+
+    game: str
+    """The game: a name of `interplay list games`, or module:Thing."""
+    agent: str
+    """The agent to grade: a name of `interplay list agents`, or module:Thing."""
+    panel: str | None = None
+    """The panel; by default the game's own (see `interplay list panels`)."""
+    partners: tuple[str, ...] = ()
+    """Partners of your own choice in place of a panel."""
+    episodes: int = 20
+    """Episodes for each partner and seat, at least 20."""
+    seed: int = 0
+    """Results depend on the seed and the line-ups alone."""
+    out: Path | None = None
+    """Folder for report and traces; by default a new one under out/."""
+    options: tuple[str, ...] = ()
+    """Options of the game as name=value."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        from interplay import api
+        from interplay.games.registry import make
+        from interplay.partners.grade import LEAST_EPISODES
+
+        if self.episodes < LEAST_EPISODES:
+            raise InterplayError(f"--episodes {self.episodes}: a grade needs at least {LEAST_EPISODES} for each partner and seat")
+        game = make(self.game, **options(self.options))
+        graded = api.grade(
+            self.agent,
+            game,
+            panel=self.panel,
+            partners=self.partners,
+            episodes=self.episodes,
+            seed=self.seed,
+            out=self.out,
+            progress=True,
+        )
+        show(graded.table, json=self.json, grade=graded.grade.overall.rows[0], report=str(graded.report))
+        if not self.json:
+            show(graded.grade.overall, json=False)
+        note(f"report: {graded.report}")

@@ -1,0 +1,65 @@
+"""`interplay list`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import tyro
+
+from interplay.cli.show import show
+from interplay.table import Table
+
+
+@dataclass(frozen=True)
+class List:
+    """What there is: games, agents, metrics, panels.
+
+    Examples:
+      interplay list
+      interplay list games --json
+    """
+
+    what: Annotated[Literal["all", "games", "agents", "metrics", "panels"], tyro.conf.Positional] = "all"
+    """What to list."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        kinds = {"games": _games, "agents": _agents, "metrics": _metrics, "panels": _panels}
+        chosen = kinds if self.what == "all" else {self.what: kinds[self.what]}
+        show(Table.of([row for rows in chosen.values() for row in rows()], columns=["kind", "name", "about"]), json=self.json)
+
+
+def _games() -> list[dict]:
+    from interplay.games.registry import make, names
+
+    rows = []
+    for name in names():
+        game = make(name)
+        about = f"{game.num_seats} seats, {len(game.action_names)} actions, {game.horizon} steps; sees {', '.join(game.encodings)}"
+        rows.append({"kind": "game", "name": name, "about": about})
+    return rows
+
+
+def _agents() -> list[dict]:
+    from interplay.agents.registry import agent, names
+
+    rows = []
+    for name in names():
+        about = (type(agent(name).mind).__doc__ or "").split("\n")[0]
+        rows.append({"kind": "agent", "name": name, "about": agent(name).config.get("about", about)})
+    return rows
+
+
+def _metrics() -> list[dict]:
+    from interplay.metrics.api import METRICS, metric
+
+    found = [metric(name) for name in METRICS.names()]
+    return [{"kind": "metric", "name": m.name, "about": f"{m.doc} [{m.unit}; {m.direction} is better]"} for m in found]
+
+
+def _panels() -> list[dict]:
+    from interplay.partners.panels import SCRIPTED
+
+    return [{"kind": "panel", "name": f"{family}: scripted", "about": ", ".join(p)} for family, p in SCRIPTED.items()]

@@ -1,0 +1,48 @@
+"""`interplay measure`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from interplay.cli.show import options, show
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Metrics of a trace set as one tidy table, a row per value.
+
+    Examples:
+      interplay measure traces --metrics score
+      interplay measure traces --metrics score events --json
+      interplay measure traces --metrics score --mean
+    """
+
+    traces: Annotated[Path, tyro.conf.Positional]
+    """Folder of a trace set."""
+    metrics: tuple[str, ...] = ("score",)
+    """Names of `interplay list metrics`."""
+    detail: bool = False
+    """List what was counted, one row each, with its times (metrics that count moments)."""
+    mean: bool = False
+    """Average over the episodes of each line-up."""
+    options: tuple[str, ...] = ()
+    """Options of the metrics as name=value."""
+    csv: Path | None = None
+    """Also write the table to this CSV file."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        from interplay import api
+
+        given: dict[str, Any] = options(self.options) | ({"detail": True} if self.detail else {})
+        table = api.measure(self.traces, self.metrics, progress=True, **given)
+        if self.mean and not self.detail:
+            table = api.mean_over_episodes(table)
+        if self.csv:
+            self.csv.write_text(table.to_csv())
+        show(table, json=self.json)

@@ -1,0 +1,85 @@
+"""`interplay play` and `interplay crossplay`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from interplay.cli.show import note, options, show
+
+
+@dataclass(frozen=True, kw_only=True)
+class Play:
+    """Let agents play a game, one for each seat, and keep the traces.
+
+    Examples:
+      interplay play --game overcooked/counter_circuit --agents overcooked/onion_passer overcooked/onion_receiver
+      interplay play --game overcooked/cramped_room --agents overcooked/greedy random+0.5 --episodes 100 --out traces
+      interplay play --game overcooked/cramped_room --options players=3 horizon=200 --agents random random stay
+    """
+
+    game: str
+    """The game: a name of `interplay list games`, or module:Thing."""
+    agents: tuple[str, ...]
+    """One for each seat: names of `interplay list agents` (NAME+0.1 acts at random in a tenth of its turns), or
+    module:Thing."""
+    episodes: int = 20
+    """Episodes to play."""
+    seed: int = 0
+    """Results depend on the seed and the line-up alone."""
+    out: Path | None = None
+    """Folder for the traces; none are kept without it."""
+    options: tuple[str, ...] = ()
+    """Options of the game as name=value."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        from interplay import api
+        from interplay.games.registry import make
+
+        game = make(self.game, **options(self.options))
+        traces = api.play(game, self.agents, episodes=self.episodes, seed=self.seed, out=self.out, progress=True)
+        show(api.team_scores(traces, seed=self.seed), json=self.json, out=str(self.out) if self.out else None)
+        if self.out:
+            note(f"traces: {self.out}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crossplay:
+    """Every agent with every agent, in every seating, self-play included.
+
+    Examples:
+      interplay crossplay --game overcooked/cramped_room --agents overcooked/greedy overcooked/onion_only random
+      interplay crossplay --game overcooked/counter_circuit --agents overcooked/greedy stay --episodes 100
+        --out traces --report crossplay.html
+    """
+
+    game: str
+    """The game: a name of `interplay list games`, or module:Thing."""
+    agents: tuple[str, ...]
+    """Names of `interplay list agents`, or module:Thing."""
+    episodes: int = 20
+    """Episodes for each line-up."""
+    seed: int = 0
+    """Results depend on the seed and the line-up alone."""
+    out: Path | None = None
+    """Folder for the traces; none are kept without it."""
+    report: Path | None = None
+    """Where to write an HTML report."""
+    options: tuple[str, ...] = ()
+    """Options of the game as name=value."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        from interplay import api
+        from interplay.games.registry import make
+
+        game = make(self.game, **options(self.options))
+        traces = api.crossplay(game, self.agents, episodes=self.episodes, seed=self.seed, out=self.out, progress=True)
+        written = api.write_report(traces, self.report, seed=self.seed) if self.report else None
+        show(api.team_scores(traces, seed=self.seed), json=self.json, report=str(written) if written else None)
+        for what, where in (("traces", self.out), ("report", written)):
+            if where:
+                note(f"{what}: {where}")

@@ -1,0 +1,99 @@
+"""`interplay COMMAND ...`: finds the command, imports nothing else.
+
+Exit codes: 0 done; 1 a check found problems (a trace that does not verify, a game or agent that fails its suite);
+2 the input cannot be used, and the message says why; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import os
+import sys
+from collections.abc import Sequence
+
+from interplay import __version__
+from interplay.errors import InterplayError
+from interplay.registry import load_reference
+
+COMMANDS = {
+    "list": ("interplay.cli.commands.listing:List", "games, agents, metrics and panels by name"),
+    "play": ("interplay.cli.commands.play:Play", "let agents play a game and keep the traces"),
+    "crossplay": ("interplay.cli.commands.play:Crossplay", "every agent with every agent, in every seating"),
+    "grade": ("interplay.cli.commands.grade:GradeCommand", "grade an agent against a panel of partners"),
+    "measure": ("interplay.cli.commands.measure:Measure", "metrics of a trace set as a tidy table"),
+    "report": ("interplay.cli.commands.report:ReportCommand", "one HTML file with tables, figures and replays"),
+    "replay": ("interplay.cli.commands.replay:Replay", "verify a trace set, or watch an episode"),
+    "import": ("interplay.cli.commands.exchange:Import", "turn others' recordings into traces"),
+    "export": ("interplay.cli.commands.exchange:Export", "write a trace set as JSON lines or CSV"),
+    "sql": ("interplay.cli.commands.exchange:Sql", "ask a trace set in SQL"),
+    "bench": ("interplay.cli.commands.bench:Bench", "steps per second of a game on this machine"),
+}
+
+USAGE = f"""usage: interplay COMMAND [arguments]
+
+interplay {__version__}: measure how agents work together, not only what they score.
+
+commands:
+{chr(10).join(f"  {name:<10} {what}" for name, (_, what) in COMMANDS.items())}
+
+examples:
+  interplay grade --game overcooked/counter_circuit --agent overcooked/greedy
+  interplay crossplay --game overcooked/cramped_room --agents overcooked/greedy random stay --out traces
+  interplay measure traces --metrics score --json
+
+`interplay COMMAND --help` tells more."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command line; its exit code."""
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(USAGE)
+        return 0 if arguments else 2
+    if arguments[0] in ("-V", "--version"):
+        print(f"interplay {__version__}")
+        return 0
+    name, *rest = arguments
+    if name not in COMMANDS:
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"commands: {', '.join(COMMANDS)}"
+        return _refuse(f"unknown command {name!r}; {hint}")
+    return _guarded(name, rest)
+
+
+def _guarded(name: str, rest: list[str]) -> int:
+    import tyro
+
+    _keep_compiled_programs()
+    try:
+        kind = load_reference(COMMANDS[name][0])
+        command = tyro.cli(kind, prog=f"interplay {name}", args=rest, description=inspect.cleandoc(kind.__doc__))
+        return int(command.run() or 0)
+    except InterplayError as error:
+        return _refuse(str(error))
+    except KeyboardInterrupt:
+        print("interplay: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _keep_compiled_programs() -> None:
+    """What was compiled once need not be compiled by the next command."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", os.path.join(home, "interplay", "jax"))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+
+
+def _refuse(message: str) -> int:
+    print(f"interplay: {message}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    main()

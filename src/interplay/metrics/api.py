@@ -1,0 +1,139 @@
+"""What a metric is, and how a set of traces is measured: replayed once, shown to every metric, one tidy table out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any, Protocol
+
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+from interplay.play.episodes import Episode
+from interplay.registry import Registry
+from interplay.table import Row, Table
+from interplay.traces import Replay, TraceSet, game_of, replays
+
+CHUNK = 64  # episodes replayed at once
+
+METRICS = Registry(
+    "metric",
+    entry_points="interplay.metrics",
+    table={
+        "score": "interplay.metrics.score:SCORE",
+        "events": "interplay.metrics.events:EVENTS",
+    },
+)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some episodes of one game, with their numbers in the trace set. Replay happens when first asked for."""
+
+    game: Game
+    numbers: Sequence[int]
+    episodes: Sequence[Episode]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def replays(self) -> list[Replay]:
+        """Every episode played again, each compared with its record."""
+        return list(replays(self.game, self.episodes, chunk=CHUNK))
+
+    def about(self) -> list[Row]:
+        """The columns with which every row of an episode begins."""
+        return [about(number, episode) for number, episode in zip(self.numbers, self.episodes, strict=True)]
+
+
+class Compute(Protocol):
+    def __call__(self, sample: Sample) -> Iterable[Row]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """Something that can be measured. `compute` gives rows with at least `metric` and `value`."""
+
+    name: str
+    doc: str
+    compute: Compute
+    direction: str  # "higher" or "lower" is better, or "neither"
+    unit: str
+    source: str  # where it is defined
+    needs: tuple[str, ...] = ("traces",)  # also: policies, panel, ratings
+    options: Mapping[str, str] = field(default_factory=dict)  # what may be set, and what it does
+
+
+def about(number: int, episode: Episode) -> Row:
+    """Which episode a row speaks of, and who played it."""
+    names = [identity.name for identity in episode.agents]
+    return {
+        "game": episode.game_id,
+        "episode": number,
+        "agents": " | ".join(names),
+        "privileged": any(identity.privileged for identity in episode.agents),
+        "seed": episode.seed,
+    }
+
+
+def metric(name: str) -> Metric:
+    return METRICS.load(name)
+
+
+def measure(
+    traces: TraceSet,
+    metrics: Sequence[str | Metric],
+    *,
+    progress: Callable[[int], None] | None = None,
+    **options: Any,
+) -> Table:
+    """A tidy table, one row per value: game, episode, agents, seat (or giver and receiver), metric, value, and
+    whatever columns the metrics add. Options go to the metrics that know them."""
+    if not metrics:
+        raise InterplayError(f"name at least one metric: {', '.join(METRICS.names())}")
+    chosen = [m if isinstance(m, Metric) else metric(m) for m in metrics]
+    _check_options(chosen, options)
+    _check_needs(chosen, options)
+    if len(traces) == 0:
+        raise InterplayError(f"{traces.name} holds no episodes, so there is nothing to measure")
+    rows: list[Row] = []
+    for sample in samples(traces, options):
+        for one in chosen:
+            rows.extend(one.compute(sample))
+        if progress:
+            progress(len(sample.numbers))
+    front = ["game", "episode", "agents", "privileged", "seed", "seat", "agent", "metric", "value"]
+    columns = [c for c in front if any(c in row for row in rows[:1])] if rows else front
+    return Table.of(rows, "measurements", columns=columns)
+
+
+def samples(traces: TraceSet, options: Mapping[str, Any]) -> Iterator[Sample]:
+    """The set cut into runs of episodes of one game, in order."""
+    items = traces.items()
+    while part := list(islice(items, CHUNK)):
+        runs: list[list[tuple[int, Episode]]] = []
+        for number, episode in part:
+            same = runs and game_of(runs[-1][0][1]) is game_of(episode)
+            if same:
+                runs[-1].append((number, episode))
+            else:
+                runs.append([(number, episode)])
+        for run in runs:
+            yield Sample(game_of(run[0][1]), [n for n, _ in run], [e for _, e in run], options)
+
+
+def _check_options(chosen: Sequence[Metric], options: Mapping[str, Any]) -> None:
+    known = {option: m.name for m in chosen for option in m.options}
+    for option in options:
+        if option not in known:
+            told = ", ".join(f"{o} ({m})" for o, m in known.items()) or "no options"
+            raise InterplayError(f"no metric here takes the option {option!r}; they take {told}")
+
+
+def _check_needs(chosen: Sequence[Metric], options: Mapping[str, Any]) -> None:
+    for one in chosen:
+        for need in one.needs:
+            if need != "traces" and options.get(need) is None:
+                raise InterplayError(
+                    f"the metric {one.name!r} needs {need}, not traces alone: {one.options.get(need, 'give them too')}"
+                )

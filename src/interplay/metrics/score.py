@@ -1,0 +1,27 @@
+"""What a team scored, what each seat was credited with, and how long the episode was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from interplay.metrics.api import Metric, Sample
+from interplay.table import Row
+
+
+def compute(sample: Sample) -> Iterator[Row]:
+    for base, episode in zip(sample.about(), sample.episodes, strict=True):
+        yield {**base, "seat": None, "agent": None, "metric": "score", "value": episode.score}
+        yield {**base, "seat": None, "agent": None, "metric": "length", "value": episode.length}
+        for seat, identity in enumerate(episode.agents):
+            points = float(episode.rewards[seat])
+            yield {**base, "seat": seat, "agent": identity.name, "metric": "reward", "value": points}
+
+
+SCORE = Metric(
+    name="score",
+    doc="the team's score (the sum of all rewards), the points credited to each seat, and the episode's length",
+    compute=compute,
+    direction="higher",
+    unit="points",
+    source="the game's own rules",
+)

@@ -1,0 +1,1 @@
+"""Evaluation partners: whom an agent is graded with."""

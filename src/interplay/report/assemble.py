@@ -1,0 +1,103 @@
+"""Reports of trace sets: which tables stand in them and which episodes are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from interplay import __version__
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+from interplay.report.build import build_report, crossplay_report, grade_report
+from interplay.report.document import Report
+from interplay.report.replay import replay_data
+from interplay.table import Row, Table
+from interplay.traces import TraceSet, game_of, replay
+
+MARKED = {"delivery", "SOUP_PICKUP"}  # events that are marked on a replay's bar
+
+
+def trace_document(
+    traces: TraceSet, scores: Table, *, title: str | None = None, replays: Sequence[int] | None = None
+) -> Report:
+    """Whatever was played: cross-play if teams of two differ, else scores and replays."""
+    chosen = list(replays) if replays is not None else extremes(traces)
+    shown = [show_episode(traces, number) for number in chosen]
+    provenance = _provenance(traces)
+    pairs = _pairs(scores)
+    if pairs is not None:
+        return crossplay_report(pairs, title=title or "Cross-play", replays=shown, provenance=provenance)
+    return build_report({"scores": scores}, shown, title=title or "Report", provenance=provenance)
+
+
+def grade_document(
+    game: Game, traces: TraceSet, overall: Table, partners: Table, cells: Table, provenance: Mapping[str, Any]
+) -> Report:
+    """The report of `interplay grade`."""
+    name = overall.rows[0]["agent"]
+    return grade_report(
+        overall,
+        partners,
+        title=f"{name} in {game.id}",
+        subtitle="How well it works with each partner of a panel",
+        intro=GRADE_INTRO,
+        tables={"seats": cells},
+        replays=[show_episode(traces, number) for number in extremes(traces)],
+        provenance=_provenance(traces) | dict(provenance),
+    )
+
+
+GRADE_INTRO = (
+    "The agent played with every partner in every seat. The headline is the inter-quartile mean over all of these "
+    "episodes; its interval treats the partners as a sample of those that the agent might meet. The other intervals "
+    "are about the very partner that they stand beside."
+)
+
+
+def extremes(traces: TraceSet) -> list[int]:
+    """The episode with the best score and the one with the worst."""
+    rows = traces.summary().rows
+    best = max(rows, key=lambda r: r["score"])
+    worst = min(rows, key=lambda r: r["score"])
+    return [best["episode"]] if best["episode"] == worst["episode"] else [best["episode"], worst["episode"]]
+
+
+def show_episode(traces: TraceSet, number: int) -> dict[str, Any]:
+    """An episode as the report's player shows it."""
+    numbers = traces.numbers.tolist()
+    if number not in numbers:
+        raise InterplayError(f"{traces.name} has no episode {number}; it has {len(numbers)}, the last is {numbers[-1]}")
+    episode = traces[numbers.index(number)]
+    game = game_of(episode)
+    again = replay(game, episode)
+    names = [identity.name for identity in episode.agents]
+    return replay_data(
+        game,
+        again.states,
+        episode.actions,
+        again.steps.reward,
+        title=f"Episode {number}: {' with '.join(names)}, {episode.score:g} points",
+        agents=names,
+        id=number,
+        events=again.steps.events,
+        mark_events=MARKED & set(game.event_names),
+        remarks=[{"t": e.t, "seat": e.seat, "kind": e.kind, "text": str(dict(e.payload))} for e in episode.events],
+    )
+
+
+def _pairs(scores: Table) -> Table | None:
+    """Line-ups of two as agent (first seat) and partner (second seat), or None if that is not what was played."""
+    names = [str(row["agents"]).split(" | ") for row in scores]
+    if not names or any(len(n) != 2 for n in names) or len(names) < 2:
+        return None
+    rows: list[Row] = []
+    for (agent, partner), row in zip(names, scores.rows, strict=True):
+        rest = {k: v for k, v in row.items() if k != "agents"}
+        rows.append({"agent": agent, "partner": partner, **rest})
+    return Table.of(rows, "Pairs: agent in the first seat, partner in the second")
+
+
+def _provenance(traces: TraceSet) -> dict[str, Any]:
+    rows = traces.summary().rows
+    games = sorted({row["game"] for row in rows})
+    return {"interplay": __version__, "games": ", ".join(games), "episodes": len(rows)} | dict(traces.manifest.meta)
