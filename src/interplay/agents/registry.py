@@ -15,6 +15,8 @@ AGENTS = Registry(
         "random": "interplay.agents.basic:Random",
         "stay": "interplay.agents.basic:Stay",
         "overcooked": "interplay.agents.overcooked.registry:Family",
+        "hanabi": "interplay.agents.hanabi.registry:Family",
+        "rescue": "interplay.agents.rescue.registry:Family",
     },
 )
 

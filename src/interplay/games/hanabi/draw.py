@@ -75,7 +75,7 @@ def scene(rules: Rules, action_names: tuple[str, ...], state: State, seat: int |
     hands_left = MARGIN + 84
     board_left = hands_left + columns * (CARD_W + GAP) + MARGIN
     width = board_left + suits * (30 + 6) + MARGIN
-    row = CARD_H + 34
+    row = CARD_H + 44
     height = 2 * MARGIN + 30 + rules.players * row
     shapes = [*_status(rules, action_names, state), *_board(rules, state, board_left, MARGIN + 36)]
     for owner in range(rules.players):
@@ -129,8 +129,8 @@ def _hand(rules: Rules, state: State, owner: int, seat: int | None, left: float,
         shapes.append(("rect", x, top, CARD_W, CARD_H, BACK if hidden else PAINT.get(suit, BRIGHT), 6))
         face = "?" if hidden else str(card % rules.ranks + 1)
         shapes.append(("text", x + CARD_W / 2, top + CARD_H / 2, face, 28, INK if hidden else _ink(suit), "middle"))
-        known = knowledge(rules, state, owner, slot)
-        shapes.append(("text", x + CARD_W / 2, top + CARD_H + 12, known, 11, INK, "middle"))
+        for line, known in enumerate(knowledge(rules, state, owner, slot).split("|")):
+            shapes.append(("text", x + CARD_W / 2, top + CARD_H + 13 + 13 * line, known, 11, INK, "middle"))
     return shapes
 
 

@@ -1,0 +1,1 @@
+"""Rule bots for Hanabi."""

@@ -1,0 +1,103 @@
+"""Sets of cards, and the public facts of a table, for bots that reason about the standard deck.
+
+An identity is colour * 5 + value index, a set of identities is the bits of one uint32 (see the game's `state`).
+Values are named 1 to 5 as people name them; UNKNOWN is -1.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax.lax import clz, population_count
+from jaxtyping import Array, Bool, Int, UInt32
+
+from interplay.games.hanabi.encode import Seen
+from interplay.games.hanabi.state import NO_CARD, Rules
+from interplay.games.hanabi.state import card_bit as card_bit
+
+UNKNOWN = -1
+IDS = np.arange(25)
+COLOUR, VALUE = IDS // 5, IDS % 5 + 1
+TOTAL = np.tile([3, 2, 2, 2, 1], 5).astype(np.int32)
+ALL = np.uint32((1 << 25) - 1)
+BIT = (1 << IDS).astype(np.uint32)
+# The ten hints in the order in which bots try them: colours 0 to 4, then values 1 to 5.
+HINTS = Rules(players=2, hand_size=5).hint_sets
+
+
+def pack(flags: Bool[Array, "*shape 25"]) -> UInt32[Array, "*shape"]:
+    """The set of the identities that are flagged."""
+    return jnp.sum(jnp.where(flags, BIT, np.uint32(0)), axis=-1, dtype=jnp.uint32)
+
+
+def members(sets: UInt32[Array, "*shape"]) -> Bool[Array, "*shape 25"]:
+    return (sets[..., None] & BIT) != 0
+
+
+def size(sets: UInt32[Array, "*shape"]) -> Int[Array, "*shape"]:
+    return population_count(sets).astype(jnp.int32)
+
+
+def identity(sets: UInt32[Array, "*shape"]) -> Int[Array, "*shape"]:
+    """The only identity of a set of one; UNKNOWN for any other set."""
+    return jnp.where(size(sets) == 1, 31 - clz(sets).astype(jnp.int32), UNKNOWN)
+
+
+def only_colour(sets: UInt32[Array, "*shape"]) -> Int[Array, "*shape"]:
+    """The one colour that a set has left, or UNKNOWN."""
+    return _only((sets[..., None] & HINTS[:5]) != 0)
+
+
+def only_value(sets: UInt32[Array, "*shape"]) -> Int[Array, "*shape"]:
+    """The one value that a set has left, 1 to 5, or UNKNOWN."""
+    found = _only((sets[..., None] & HINTS[5:]) != 0)
+    return jnp.where(found >= 0, found + 1, UNKNOWN)
+
+
+def _only(has):
+    return jnp.where(jnp.sum(has, axis=-1) == 1, jnp.argmax(has, axis=-1), UNKNOWN).astype(jnp.int32)
+
+
+def heights(board: Seen) -> Int[Array, " 25"]:
+    """The height of each identity's firework."""
+    return board.fireworks.astype(jnp.int32)[COLOUR]
+
+
+def played(board: Seen) -> Bool[Array, " 25"]:
+    return heights(board) >= VALUE
+
+
+def playable(board: Seen) -> Bool[Array, " 25"]:
+    """Next on its pile."""
+    return heights(board) == VALUE - 1
+
+
+def gone(board: Seen) -> Int[Array, " 25"]:
+    """Copies publicly gone: played, discarded or misplayed."""
+    return board.discards.astype(jnp.int32) + played(board)
+
+
+def lost(board: Seen) -> Bool[Array, " 25"]:
+    """All copies discarded."""
+    return board.discards.astype(jnp.int32) == TOTAL
+
+
+def dead(board: Seen) -> Bool[Array, " 25"]:
+    """Played already, or it or a lower value above its pile is lost: it will never be played."""
+    blocked = jnp.cumsum((lost(board) & ~played(board)).reshape(5, 5), axis=1).reshape(25) > 0
+    return played(board) | blocked
+
+
+def last_copy(board: Seen) -> Bool[Array, " 25"]:
+    """Not on its pile, and all copies but one are gone."""
+    return ~played(board) & (board.discards.astype(jnp.int32) == TOTAL - 1)
+
+
+def present(board: Seen) -> Bool[Array, "seat slot"]:
+    """Which slots hold a card, the observer's own included."""
+    return board.hands != NO_CARD
+
+
+def has(flags: Bool[Array, " 25"], cards: Int[Array, "*shape"]) -> Bool[Array, "*shape"]:
+    """Whether each visible card is one of the flagged identities; never for hidden cards and empty slots."""
+    return (card_bit(cards) & pack(flags)) != 0

@@ -1,0 +1,97 @@
+"""CheatBot: sees all hands, its own too. An upper bound."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.agents.hanabi import cards
+from interplay.agents.hanabi.frame import RuleBot, best, commit, first_of, others, value_hint
+from interplay.games.hanabi.encode import Seen
+from interplay.games.hanabi.state import State
+
+# With so few points to go, at each number of tokens, stalling by a hint comes before discarding.
+STALL = np.array([0, 1, 2, 3, 4, 5, 8, 25, 25])
+
+
+class Cheat(RuleBot):
+    """Plays what fits, discards what nobody needs, and hints only to pass."""
+
+    @property
+    def encoding(self) -> str:
+        return "state"
+
+    def init(self, key, seat):
+        return seat
+
+    def act(self, memory, obs, legal, key):
+        board = open_table(self.table, obs, memory)
+        return memory, *commit(self.table, self.choose((), board, key), legal)
+
+    def choose(self, model, board, key):
+        rules, slots = self.table, self.table.hand_size
+        mine = board.hands[board.seat].astype(jnp.int32)
+        held = mine >= 0
+        value = jnp.where(held, mine % 5 + 1, 0)
+        fits = cards.has(cards.playable(board), mine)
+        gone_for_good = cards.has(cards.dead(board), mine)
+        copies = jnp.sum(board.hands.reshape(-1, 1) == cards.IDS, axis=0)
+        own_copies = jnp.sum(mine[:, None] == cards.IDS, axis=0)
+        twice_mine = held & (own_copies[mine] >= 2)
+        twice = held & (copies[mine] >= 2)
+
+        # Play: what lets the next seats play on comes first, then the lowest value.
+        follows = (board.hands[others(board.seat, rules.players)][:, None, :] == mine[:, None] + 1).any(axis=-1)
+        leads = fits & (value < 5) & follows
+        partner = jnp.argmax(leads.any(axis=1))
+        wanted = jnp.where(leads.any(), leads[partner], fits)
+        play = slots + best(-value, wanted)
+
+        waste = gone_for_good | twice_mine
+        oldest_waste = jnp.argmax(waste)
+        full = board.tokens == rules.hint_tokens
+        w = (waste.any() & (~full | (board.lives >= 2)), jnp.where(full, slots, 0) + oldest_waste)
+        d = (~full & twice.any(), jnp.argmax(twice))
+        spare = held & (value < 5) & ~cards.has(board.discards == cards.TOTAL - 1, mine)
+        ahead = value - board.fireworks.astype(jnp.int32)[jnp.where(held, mine // 5, 0)]
+        f = (~full & spare.any(), best(ahead, spare))
+        t = (board.tokens > 0, value_hint(rules, jnp.int32(1), board.hands[others(board.seat, rules.players)[0], 0]))
+
+        stuck = ~cards.has(cards.playable(board), board.hands).any()
+        all_needed = ~(cards.has(cards.dead(board), board.hands).any() | (copies >= 2).any())
+        to_go = 25 - jnp.sum(board.fireworks, dtype=jnp.int32)
+        stall = (to_go >= board.deck + 1) | (to_go <= jnp.asarray(STALL)[board.tokens])
+
+        def when(condition, choice):
+            return (condition & choice[0], choice[1])
+
+        return first_of(
+            (fits.any(), play),
+            when(stuck, w),
+            when(stuck, d),
+            when(stuck & all_needed, f),
+            when(stall, t),
+            w,
+            d,
+            t,
+            f,
+            (True, best(value, held)),
+        )
+
+
+def open_table(rules, state: State, seat) -> Seen:
+    """The table with all cards face up."""
+    return Seen(
+        seat=seat,
+        time=state.time,
+        hands=state.hands,
+        possible=state.possible,
+        told_colours=state.told_colours,
+        told_ranks=state.told_ranks,
+        fireworks=state.fireworks,
+        discards=state.discards,
+        tokens=state.tokens,
+        lives=state.lives,
+        deck=rules.deck_size - state.dealt,
+        last=state.last,
+    )

@@ -1,0 +1,72 @@
+"""Games of bots, compiled whole: scores, lengths, lives and every move."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import interplay
+
+
+class Games(NamedTuple):
+    points: np.ndarray  # [game] cards on the table at the end
+    lives: np.ndarray  # [game]
+    moves: np.ndarray  # [game]
+    actions: np.ndarray  # [game, horizon], -1 past the end
+    decks: np.ndarray  # [game, deck, 2]
+    illegal: np.ndarray  # [game] moves that the rules forbid
+
+    @property
+    def scores(self) -> np.ndarray:
+        """HLE's: a lost third life costs all points."""
+        return np.where(self.lives > 0, self.points, 0)
+
+
+@lru_cache
+def _runner(names: tuple[str, ...], options: tuple):
+    game = interplay.make(f"hanabi/{len(names)}p", **dict(options))
+    bots = [interplay.agent(n).mind.bind(game) for n in names]
+    kinds = {n: b for n, b in zip(names, bots)}
+    noop = game.rules.moves.noop
+
+    def one(key):
+        for_deck, for_bots, for_moves = jax.random.split(key, 3)
+        state = game.init(for_deck)
+        memories = tuple(b.init(k, jnp.int32(i)) for i, (b, k) in enumerate(zip(bots, jax.random.split(for_bots, len(bots)))))
+
+        def turn(carry):
+            state, memories, over, log, illegal = carry
+            legal = game.legal(state)
+            keys = jax.random.split(jax.random.fold_in(for_moves, state.time), len(bots))
+            actions, new = [None] * len(bots), list(memories)
+            for name, bot in kinds.items():
+                seats = np.array([i for i, n in enumerate(names) if n == name])
+                obs = jax.tree.map(lambda x: x[seats], game.observe(state, bot.encoding))
+                stacked = jax.tree.map(lambda *x: jnp.stack(x), *(memories[i] for i in seats))
+                after, chosen, _ = jax.vmap(bot.act)(stacked, obs, legal[seats], keys[seats])
+                for j, i in enumerate(seats):
+                    actions[i], new[i] = chosen[j], jax.tree.map(lambda x: x[j], after)
+            joint = jnp.stack(actions)
+            played = jnp.sum(jnp.where(game.to_move(state), joint, 0))
+            wrong = jnp.any(~jnp.take_along_axis(legal, joint[:, None], axis=1))
+            after, step = game.step(state, joint, key)
+            log = log.at[jnp.where(over, game.horizon, state.time)].set(played, mode="drop")
+            state = jax.tree.map(lambda a, b: jnp.where(over, a, b), state, after)
+            return state, tuple(new), over | step.terminated, log, illegal + (wrong & ~over)
+
+        log = jnp.full(game.horizon, -1, jnp.int32)
+        carry = (state, memories, jnp.bool_(False), log, jnp.int32(0))
+        state, _, _, log, illegal = jax.lax.while_loop(lambda c: ~c[2], turn, carry)
+        return jnp.sum(state.fireworks), state.lives, state.time, log, game.start(state)["deck"], illegal
+
+    return jax.jit(jax.vmap(one))
+
+
+def selfplay(names: tuple[str, ...], games: int, seed: int = 0, **options) -> Games:
+    """Games of a line-up, one name per seat."""
+    run = _runner(tuple(names), tuple(sorted(options.items())))
+    return Games(*jax.tree.map(np.asarray, run(jax.random.split(jax.random.key(seed), games))))
