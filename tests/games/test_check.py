@@ -122,8 +122,8 @@ def other_own_card(state, seat, rng):
     return None
 
 
-def test_hanabi_keeps_the_contract():
-    check_game(interplay.make("hanabi/2p"))
+def test_hanabi_keeps_the_contract_and_hides_the_own_cards():
+    check_game(interplay.make("hanabi/2p"), alike=other_own_card)
 
 
 class NoHorizon(Guess):
@@ -176,7 +176,7 @@ class Unmakeable(Guess):
 
 class Fickle(Plain):
     def init(self, key, coin=None):
-        return super().init(jax.random.key(np.random.default_rng().integers(2**31)), coin if coin is None else coin)
+        return super().init(key, np.random.default_rng().integers(2**30, size=2))
 
 
 class ForgetsItsStart(Guess):
@@ -375,7 +375,3 @@ def test_a_broken_game_is_told_which_clause_it_breaks(kind):
 def test_useless_twins_do_not_count_as_a_check_of_secrecy():
     with pytest.raises(ContractError, match="the same state each time"):
         check_game(Plain(), alike=lambda state, seat, rng: state)
-
-
-def test_hanabi_hides_the_own_cards():
-    check_game(interplay.make("hanabi/2p"), steps=3, alike=other_own_card)
