@@ -138,8 +138,9 @@ def ramp(share: float) -> tuple[str, str]:
     i = min(int(place), len(_RAMP) - 2)
     r, g, b = (round(a + (c - a) * (place - i)) for a, c in zip(_RAMP[i], _RAMP[i + 1], strict=True))
     luminance = sum(w * _linear(c) for w, c in zip((0.2126, 0.7152, 0.0722), (r, g, b), strict=True))
-    dark_ink_contrast, white_contrast = (luminance + 0.05) / (0.014 + 0.05), 1.05 / (luminance + 0.05)
-    return f"#{r:02x}{g:02x}{b:02x}", "#1d2530" if dark_ink_contrast >= white_contrast else "#ffffff"
+    # Plain black and white: on middle colours nothing softer keeps a contrast of 4.5.
+    black_contrast, white_contrast = (luminance + 0.05) / 0.05, 1.05 / (luminance + 0.05)
+    return f"#{r:02x}{g:02x}{b:02x}", "#000000" if black_contrast >= white_contrast else "#ffffff"
 
 
 def _linear(channel: int) -> float:

@@ -101,7 +101,7 @@
       this.data = this.episodes.find((e) => e.id === String(id));
       this.find("episode").value = this.data.id;
       this.find("scrub").max = this.data.steps;
-      const names = Object.keys(this.data.views);
+      const names = Object.keys(this.data.views).sort(); // the view of everything, "", comes first
       this.view = names[0];
       this.find("view-choice").hidden = names.length < 2;
       this.find("view").replaceChildren(...names.map((name) => new Option(name === "" ? "everything" : this.data.seats[name], name)));
