@@ -1,7 +1,7 @@
 """The exported PDDL is parsed, and its plan validated, by a planner library that we did not write."""
 
 import pytest
-from test_declare import kitchen
+from tests.symbolic.test_declare import kitchen
 
 from interplay.symbolic.declare import NATURE, DomainError, derive
 from interplay.symbolic.pddl import export

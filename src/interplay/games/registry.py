@@ -15,6 +15,7 @@ GAMES = Registry(
     entry_points="interplay.games",
     table={
         "overcooked": "interplay.games.overcooked.game:Family",
+        "rescue": "interplay.games.rescue.game:Family",
         "hanabi": "interplay.games.hanabi.game:Family",
     },
 )

@@ -1,0 +1,342 @@
+"""Search and rescue in symbols: what its facts are, and which operators a played episode instantiates.
+
+Treatments and walks last many steps but are one deed each: `treat_*` stands at the first step of a stretch of
+treatment under unchanged conditions, `finish` at the last; `navigate` stands at the first step of a walk that ends
+beside a victim whose place is known, `arrive` where it ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+
+from interplay.games.rescue import rules
+from interplay.games.rescue.houses import role_names
+from interplay.games.rescue.state import DANGER, KIT, NURSE, POLICE, ROLES, TOOLS, USES
+from interplay.symbolic.declare import DomainError, Recorder, SymbolicTrace, World, declare
+
+DOMAIN = declare(
+    "rescue",
+    """
+types nurse firefighter police - agent
+types kit extinguisher - tool
+types cell victim fire debris
+agents agent
+channel knowledge default       # a victim found by one, treated by another
+channel hands default           # a tool passed, or laid down for someone to take
+channel hazards default         # a fire put out, debris cleared
+channel guard default           # an agent guarded in a danger zone
+channel care                    # a treatment that another nurse goes on with
+
+fact at(agent, cell)
+fact free(agent)
+fact has(agent, tool*) holds via hands
+fact lies(tool*, cell) via hands
+fact unused(kit*) state
+fact used(kit*) state
+fact lent(kit*) state           # passed temporarily
+fact hidden(victim*)
+fact known(victim*) via knowledge
+fact bound_for(agent, victim*)
+fact beside(agent, victim*)
+fact untreated(victim*)
+fact begun(victim*) via care
+fact cared_by_hand(agent, victim*)
+fact cared_with_kit(agent, victim*)
+fact treated(victim*)
+fact burning(fire*)
+fact extinguished(fire*) via hazards
+fact blocking(debris*)
+fact cleared(debris*) via hazards
+fact guards(police, agent*) via guard
+
+move walk(a: agent, from: cell, to: cell)
+  needs at(a, from)
+  adds at(a, to)
+  drops at(a, from)
+move navigate(n: nurse, c: cell, v: victim)
+  needs at(n, c), known(v)
+  adds bound_for(n, v)
+move arrive(n: nurse, v: victim)
+  needs bound_for(n, v)
+  adds beside(n, v)
+  drops bound_for(n, v)
+move meet(n: nurse, v: victim)
+  needs known(v)
+  adds beside(n, v)
+move leave(n: nurse, v: victim)
+  needs beside(n, v)
+  drops beside(n, v)
+action discover(a: agent, v: victim)
+  needs hidden(v)
+  adds known(v)
+  drops hidden(v)
+action treat_by_hand(n: nurse, v: victim)
+  needs beside(n, v), untreated(v), free(n)
+  adds begun(v), cared_by_hand(n, v)
+action treat_with_kit(n: nurse, k: kit, v: victim)
+  needs beside(n, v), untreated(v), has(n, k)
+  adds begun(v), cared_with_kit(n, v), used(k)
+  drops unused(k), lent(k)
+action go_on_by_hand(n: nurse, v: victim)
+  needs beside(n, v), untreated(v), free(n), begun(v)
+  adds cared_by_hand(n, v)
+action go_on_with_kit(n: nurse, k: kit, v: victim)
+  needs beside(n, v), untreated(v), has(n, k), begun(v)
+  adds cared_with_kit(n, v), used(k)
+  drops unused(k), lent(k)
+move finish(n: nurse, v: victim)
+  needs untreated(v)
+  adds treated(v)
+  drops untreated(v)
+action extinguish(f: firefighter, e: extinguisher, x: fire)
+  needs has(f, e), burning(x)
+  adds extinguished(x)
+  drops burning(x)
+action clear_debris(f: firefighter, d: debris)
+  needs blocking(d)
+  adds cleared(d)
+  drops blocking(d)
+action take(a: agent, t: tool, c: cell)
+  needs lies(t, c), free(a)
+  adds has(a, t)
+  drops lies(t, c), free(a)
+action put(a: agent, t: tool, c: cell)
+  needs has(a, t)
+  adds lies(t, c), free(a)
+  drops has(a, t)
+action hand_over(a: agent, t: tool, b: agent)
+  needs has(a, t), free(b)
+  adds has(b, t), free(a)
+  drops has(a, t), free(b)
+action lend(a: nurse, k: kit, b: agent)
+  needs has(a, k), free(b)
+  adds has(b, k), free(a), lent(k)
+  drops has(a, k), free(b), unused(k), used(k)
+action guard(p: police, a: agent)
+  adds guards(p, a)
+action guard_instead(p: police, old: agent, a: agent)
+  needs guards(p, old)
+  adds guards(p, a)
+  drops guards(p, old)
+goal treated(victim)
+""",
+)
+
+_USE_FACTS = dict(zip(USES, ("unused", "used", "lent")))
+
+
+@dataclass
+class _Episode:
+    """The bookkeeping of one reading."""
+
+    states: Any
+    did: Any  # Did with [step, seat] arrays
+    recorder: Recorder
+    treating: dict[int, tuple] = field(default_factory=dict)  # seat -> the stretch of treatment under way
+    beside: dict[int, int] = field(default_factory=dict)  # seat -> victim
+    cared: dict[int, set[int]] = field(default_factory=dict)  # victim -> facts of care so far
+    walks: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # (time, seat) -> victims walked to
+
+
+class Reader:
+    """Reads episodes of one game."""
+
+    domain = DOMAIN
+
+    def __init__(self, game: Any):
+        if not isinstance(getattr(game, "rules", None), rules.Rules):
+            raise DomainError(f"the domain 'rescue' cannot read {getattr(game, 'id', game)!r}: it is another game")
+        self.game, self.rules = game, game.rules
+        roles, kinds = game.plan.roles, game.plan.tool_kinds
+        self.agents = tuple(name.replace(" ", "_") for name in role_names(tuple((r, 0) for r in roles)))
+        self.victims = [f"victim_{v + 1}" for v in range(game.plan.num_victims)]
+        self.tools = [f"{TOOLS[k]}_{1 + sum(x == k for x in kinds[:n])}" for n, k in enumerate(kinds)]
+        self.world = World(DOMAIN, {a: ROLES[r] for a, r in zip(self.agents, roles)})
+        for names, types in ((self.victims, ["victim"] * len(self.victims)), (self.tools, [TOOLS[k] for k in kinds])):
+            for name, kind in zip(names, types):
+                self.world.add(name, kind)
+        self._did = jax.jit(jax.vmap(self._interacts))
+
+    def _interacts(self, state: Any, actions: Any) -> Any:
+        _, did = rules.interacts(self.rules, state, actions)
+        return jax.tree_util.tree_map(lambda *seats: jax.numpy.stack(seats), *did)
+
+    def place(self, kind: str, cell: int) -> str:
+        """The name of a cell, a fire or debris: `cell_3_2` lies in column 3, row 2, counted from 0."""
+        x, y = divmod(int(cell), self.rules.height)
+        return self.world.add(f"{kind}_{x}_{y}", kind)
+
+    def read(self, states: Any, actions: Any) -> SymbolicTrace:
+        """`states` with a leading [step + 1] axis, `actions` [step, seat]."""
+        states = jax.tree_util.tree_map(np.asarray, states)
+        actions = np.asarray(actions, np.int32)
+        if actions.ndim != 2 or actions.shape[1] != len(self.agents):
+            raise DomainError(
+                f"actions of shape {actions.shape} are not of {self.game.id}: it has {len(self.agents)} seats"
+            )
+        before = jax.tree_util.tree_map(lambda a: a[:-1], states)
+        did = jax.tree_util.tree_map(np.asarray, self._did(before, actions))
+        episode = _Episode(states, did, Recorder(self.world, self.agents, self._start(states)))
+        self._find_walks(episode)
+        for t in range(len(actions)):
+            for seat in range(len(self.agents)):
+                self._interact(episode, t, seat)
+            self._walk(episode, t)
+        nurses = frozenset(s for s, role in enumerate(self.rules.roles) if role == NURSE)
+        hazards = [o for o, kind in self.world.types.items() if kind in ("victim", "fire", "debris")]
+        return episode.recorder.finish(
+            len(actions),
+            self.game.horizon,
+            game_id=self.game.id,
+            reach=dict.fromkeys(hazards, nurses),
+            partners=self._partners(nurses, bool(np.any(states.terrain[0] == DANGER))),
+        )
+
+    def _partners(self, nurses: frozenset[int], danger: bool) -> dict[str, dict[int, frozenset[int]]]:
+        """Through which channel who can help whom: only police guard, only nurses treat."""
+        seats = range(len(self.agents))
+        roles = self.rules.roles
+        able = {ROLES.index("firefighter")}
+        return {
+            "knowledge": {s: nurses - {s} for s in seats},
+            "hazards": {s: nurses - {s} if roles[s] in able else frozenset() for s in seats},
+            "guard": {s: frozenset(seats) - {s} if danger and roles[s] == POLICE else frozenset() for s in seats},
+            "care": {s: nurses - {s} if s in nurses else frozenset() for s in seats},
+            "hands": {s: frozenset(seats) - {s} if self.tools else frozenset() for s in seats},
+        }
+
+    def _start(self, states: Any) -> frozenset[int]:
+        fact, cell = self.world.fact, states.cell[0]
+        facts = [fact("at", a, self.place("cell", c)) for a, c in zip(self.agents, cell)]
+        facts += [fact("free", a) for a, held in zip(self.agents, states.held[0]) if held < 0]
+        facts += [fact("has", a, self.tools[h]) for a, h in zip(self.agents, states.held[0]) if h >= 0]
+        facts += [fact("lies", t, self.place("cell", c)) for t, c in zip(self.tools, states.tool_cell[0]) if c >= 0]
+        for tool, kind in enumerate(self.rules.tool_kinds):
+            if kind == KIT:
+                facts.append(fact(_USE_FACTS[USES[states.tool_use[0][tool]]], self.tools[tool]))
+        for v, name in enumerate(self.victims):
+            facts.append(fact("known" if states.known[0][v] else "hidden", name))
+            facts.append(fact("treated" if states.treated_by[0][v] >= 0 else "untreated", name))
+        facts += [fact("burning", self.place("fire", c)) for c in np.flatnonzero(states.burning[0])]
+        facts += [fact("blocking", self.place("debris", c)) for c in np.flatnonzero(states.debris[0])]
+        return frozenset(facts)
+
+    def _find_walks(self, e: _Episode) -> None:
+        """For each visit to a victim, the first step towards it after its place was known and the last deed done."""
+        operation, target, cell = e.did.operation, e.did.target, e.states.cell
+        for seat, role in enumerate(self.rules.roles):
+            if role != NURSE:
+                continue
+            for t in np.flatnonzero(operation[:, seat] == rules.TREAT):
+                victim = int(target[t, seat])
+                busy = np.flatnonzero(operation[:t, seat] != rules.NONE)
+                since = max(int(busy[-1]) + 1 if len(busy) else 0, int(np.argmax(e.states.known[:, victim])))
+                steps = np.flatnonzero(cell[since + 1 : t + 1, seat] != cell[since:t, seat])
+                if len(steps):
+                    e.walks.setdefault((since + int(steps[0]), seat), []).append(victim)
+
+    def _interact(self, e: _Episode, t: int, seat: int) -> None:
+        operation, target = int(e.did.operation[t, seat]), int(e.did.target[t, seat])
+        if operation != rules.TREAT:
+            e.treating.pop(seat, None)
+        if operation == rules.NONE:
+            return
+        agent, tool = self.agents[seat], int(e.did.tool[t, seat])
+        needs, do = self._guards(e, t, seat), e.recorder.do
+        if operation == rules.PASS:
+            name = "lend" if e.did.lent[t, seat] else "hand_over"
+            do(t, seat, name, agent, self.tools[tool], self.agents[target], needs=needs)
+        elif operation == rules.GUARD:
+            self._guard(e, t, seat, target)
+        elif operation == rules.DISCOVER:
+            do(t, seat, "discover", agent, self.victims[target], needs=needs)
+        elif operation == rules.TREAT:
+            self._treat(e, t, seat, target, tool, needs)
+        elif operation == rules.EXTINGUISH:
+            do(t, seat, "extinguish", agent, self.tools[tool], self.place("fire", target), needs=needs)
+        elif operation == rules.CLEAR:
+            do(t, seat, "clear_debris", agent, self.place("debris", target), needs=needs)
+        else:
+            name = "take" if operation == rules.TAKE else "put"
+            do(t, seat, name, agent, self.tools[tool], self.place("cell", target), needs=needs)
+
+    def _guards(self, e: _Episode, t: int, seat: int) -> list[int]:
+        """Whoever acts in a danger zone depends on the officer who guards them."""
+        if self.rules.roles[seat] == POLICE or e.states.terrain[t][e.states.cell[t, seat]] != DANGER:
+            return []
+        guards = (
+            self.world.fact("guards", self.agents[s], self.agents[seat])
+            for s, role in enumerate(self.rules.roles)
+            if role == POLICE
+        )
+        return [fact for fact in guards if fact in e.recorder.now][:1]
+
+    def _guard(self, e: _Episode, t: int, seat: int, whom: int) -> None:
+        agent, old = self.agents[seat], int(e.states.guarding[t, seat])
+        if old < 0:
+            e.recorder.do(t, seat, "guard", agent, self.agents[whom])
+        elif old != whom:
+            e.recorder.do(t, seat, "guard_instead", agent, self.agents[old], self.agents[whom])
+
+    def _treat(self, e: _Episode, t: int, seat: int, victim: int, tool: int, needs: list[int]) -> None:
+        agent, name, do = self.agents[seat], self.victims[victim], e.recorder.do
+        fact, now = self.world.fact, e.recorder.now
+        if e.beside.get(seat) != victim:
+            self._come(e, t, seat, victim)
+        quenched = self._quenched(e, victim)
+        conditions = (victim, tool, quenched)
+        if e.treating.get(seat) != conditions:
+            e.treating[seat] = conditions
+            verb = "go_on" if fact("begun", name) in now else "treat"
+            if tool >= 0:
+                do(t, seat, f"{verb}_with_kit", agent, self.tools[tool], name, needs=[*needs, *quenched])
+            else:
+                do(t, seat, f"{verb}_by_hand", agent, name, needs=[*needs, *quenched])
+            care = "cared_with_kit" if tool >= 0 else "cared_by_hand"
+            e.cared.setdefault(victim, set()).add(fact(care, agent, name))
+        if e.did.finished[t, seat]:
+            do(t, seat, "finish", agent, name, needs=sorted(e.cared[victim]))
+
+    def _come(self, e: _Episode, t: int, seat: int, victim: int) -> None:
+        agent, name, bound = self.agents[seat], self.victims[victim], self.world.fact
+        if seat in e.beside:
+            e.recorder.do(t, seat, "leave", agent, self.victims[e.beside[seat]])
+        if bound("bound_for", agent, name) in e.recorder.now:
+            e.recorder.do(t, seat, "arrive", agent, name, needs=self._crossed(e, t, seat))
+        else:
+            e.recorder.do(t, seat, "meet", agent, name)
+        e.beside[seat] = victim
+
+    def _crossed(self, e: _Episode, t: int, seat: int) -> list[int]:
+        """The cleared debris and quenched fires that the walk until t went over."""
+        began = max(time for time, who in e.walks if who == seat and time < t)
+        facts = []
+        for cell in dict.fromkeys(e.states.cell[began : t + 1, seat].tolist()):
+            if e.states.debris[0][cell]:
+                facts.append(self.world.fact("cleared", self.place("debris", cell)))
+            if e.states.burning[0][cell]:
+                facts.append(self.world.fact("extinguished", self.place("fire", cell)))
+        return [fact for fact in facts if fact in e.recorder.now]
+
+    def _quenched(self, e: _Episode, victim: int) -> tuple[int, ...]:
+        """If no fire burns in the victim's room any more: the facts of the fires that once did."""
+        room = self.rules.room
+        inside = (room == room[e.states.victim_cell[0][victim]]) & e.states.burning[0]
+        facts = tuple(self.world.fact("extinguished", self.place("fire", c)) for c in np.flatnonzero(inside))
+        return facts if all(fact in e.recorder.now for fact in facts) else ()
+
+    def _walk(self, e: _Episode, t: int) -> None:
+        for seat, agent in enumerate(self.agents):
+            old, new = e.states.cell[t, seat], e.states.cell[t + 1, seat]
+            if old == new:
+                continue
+            here = self.place("cell", old)
+            if seat in e.beside:
+                e.recorder.do(t, seat, "leave", agent, self.victims[e.beside.pop(seat)])
+            for victim in e.walks.get((t, seat), ()):
+                e.recorder.do(t, seat, "navigate", agent, here, self.victims[victim])
+            e.recorder.do(t, seat, "walk", agent, here, self.place("cell", new))

@@ -1,0 +1,130 @@
+"""How an agent sees the house: the map is known to all, a victim only once the team was told or it is in sight."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from interplay.games.records import record
+from interplay.games.rescue import rules as r
+from interplay.games.rescue.rules import Rules
+from interplay.games.rescue.state import DANGER, DOOR, NOBODY, ROLES, WALL, WORK, State
+
+UNSEEN, SEEN, KNOWN, TREATED = range(4)  # what a seat knows of a victim in a cell
+
+
+@record
+class Seen:
+    """The encoding `state`: the whole state and the own seat. Privileged: it shows where the victims are."""
+
+    state: State
+    seat: Int[Array, ""]
+
+
+@record
+class Knowledge:
+    """The encoding `knowledge`: what one seat may know, as a short record for scripted agents."""
+
+    time: Int[Array, ""]
+    seat: Int[Array, ""]
+    cell: Int[Array, " seat"]
+    facing: Int[Array, " seat"]
+    held: Int[Array, " seat"]  # kind of the tool in hand, or NOBODY
+    guarded: Bool[Array, " seat"]
+    terrain: Int[Array, " cell"]
+    debris: Bool[Array, " cell"]
+    burning: Bool[Array, " cell"]
+    tools: Int[Array, " cell"]  # kind of the tool that lies there, or NOBODY
+    victims: Int[Array, " cell"]  # UNSEEN, SEEN (by this seat, the team does not know), KNOWN, TREATED
+    sight: Bool[Array, " cell"]
+
+
+def sight(rules: Rules, state: State) -> Bool[Array, "seat cell"]:
+    """An agent sees the room it is in and the cells beside it."""
+    room = jnp.asarray(rules.room)
+    here = room[state.cell][:, None]
+    near = jnp.asarray(rules.front).reshape(-1, 4)[state.cell]
+    cells = jnp.arange(room.shape[0])
+    beside = jnp.any(near[:, :, None] == cells, axis=1)
+    return ((here >= 0) & (room[None, :] == here)) | beside | (state.cell[:, None] == cells)
+
+
+def knowledge(rules: Rules, state: State) -> Knowledge:
+    """[seat] records."""
+    seats, cells = len(rules.roles), state.terrain.shape[0]
+    sees = sight(rules, state)
+    kinds = jnp.asarray((*rules.tool_kinds, NOBODY), jnp.int32)
+    held = kinds[jnp.where(state.held >= 0, state.held, len(rules.tool_kinds))]
+    tools = jnp.full(cells + 1, NOBODY, jnp.int32)
+    if rules.tool_kinds:
+        tools = tools.at[jnp.where(state.tool_cell >= 0, state.tool_cell, cells)].set(kinds[:-1])
+    status = jnp.where(state.treated_by >= 0, TREATED, jnp.where(state.known, KNOWN, SEEN))  # [victim]
+    seen = jnp.where(state.known[None, :] | sees[:, state.victim_cell], status[None, :], UNSEEN)
+    victims = jnp.zeros((seats, cells), jnp.int32).at[:, state.victim_cell].set(seen)
+
+    def everyone(value):
+        return jnp.broadcast_to(value, (seats, *value.shape))
+
+    return Knowledge(
+        time=everyone(state.time),
+        seat=jnp.arange(seats),
+        cell=everyone(state.cell),
+        facing=everyone(state.facing),
+        held=everyone(held),
+        guarded=everyone(r.guarded(rules, state)),
+        terrain=everyone(state.terrain),
+        debris=everyone(state.debris),
+        burning=everyone(state.burning),
+        tools=everyone(tools[:cells]),
+        victims=victims,
+        sight=sees,
+    )
+
+
+PLANES = (
+    "self",
+    *(f"other {role}" for role in ROLES),
+    *(f"facing {way}" for way in ("up", "down", "left", "right")),
+    *("wall", "door", "danger", "debris", "fire", "kit", "extinguisher"),
+    *("victim seen", "victim known", "victim treated", "treatment done", "in sight"),
+    *("holds kit", "holds extinguisher", "guarded"),
+    *(f"is {role}" for role in ROLES),
+    "time left",
+)
+
+
+def planes(rules: Rules, state: State) -> Float[Array, "seat width height plane"]:
+    """What each seat knows, as planes; facts about the seat itself fill their plane."""
+    seats, size = len(rules.roles), state.terrain.shape[0]
+    known = knowledge(rules, state)
+    roles, cells = jnp.asarray(rules.roles), jnp.arange(size)
+    here = state.cell[:, None] == cells
+    done = jnp.zeros(size).at[state.victim_cell].set(state.work / WORK)
+    left = (rules.horizon - state.time) / rules.horizon
+    views = []
+    for seat in range(seats):
+        others = here & (jnp.arange(seats) != seat)[:, None]
+        mine = known.victims[seat]
+        held = known.held[seat, seat]
+        views.append(
+            jnp.stack(
+                [
+                    here[seat],
+                    *(jnp.any(others & (roles == role)[:, None], axis=0) for role in range(len(ROLES))),
+                    *(here[seat] & (state.facing[seat] == way) for way in range(4)),
+                    *(state.terrain == kind for kind in (WALL, DOOR, DANGER)),
+                    state.debris,
+                    state.burning,
+                    *(known.tools[seat] == kind for kind in range(2)),
+                    *(mine == status for status in (SEEN, KNOWN, TREATED)),
+                    jnp.where(mine > UNSEEN, done, 0.0),
+                    known.sight[seat],
+                    *(jnp.full(size, held == kind) for kind in range(2)),
+                    jnp.full(size, known.guarded[seat, seat]),
+                    *(jnp.full(size, rules.roles[seat] == role) for role in range(len(ROLES))),
+                    jnp.full(size, left),
+                ],
+                axis=-1,
+            ).astype(jnp.float32)
+        )
+    return jnp.stack(views).reshape(seats, rules.width, rules.height, len(PLANES))

@@ -1,0 +1,134 @@
+"""Search and rescue as a game of interplay: a thin shell around the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int, PRNGKeyArray
+
+from interplay.errors import InterplayError, UnknownName
+from interplay.games.api import NOTHING, Encoding, Step, no_observation
+from interplay.games.rescue import encodings, houses, plans, rules
+from interplay.games.rescue.plans import Drawn, Generated, Plan, Spec
+from interplay.games.rescue.state import ACTIONS, NOBODY, State
+from interplay.games.scene import Scene
+
+
+class Rescue:
+    """A team that searches a burning house. `step.reward` pays at the horizon, to the nurse who ended a treatment."""
+
+    pure: ClassVar[bool] = True
+    replayable: ClassVar[bool] = True
+    rules_version: ClassVar[str] = "rescue-1"
+    action_names: ClassVar[tuple[str, ...]] = ACTIONS
+    event_names: ClassVar[tuple[str, ...]] = rules.EVENTS
+
+    def __init__(self, id: str, plan: Plan, *, horizon: int = 400, options: Mapping[str, Any] | None = None):
+        if horizon < 1:
+            raise InterplayError(f"horizon: {horizon}; an episode has at least one step")
+        self.id, self.options, self.plan, self.horizon = id, dict(options or {}), plan, horizon
+        self.num_seats = len(plan.roles)
+        self.rules = rules.Rules(plan.width, plan.height, horizon, plan.room, plan.roles, plan.tool_kinds)
+        self.seat_names = houses.role_names(tuple((role, 0) for role in plan.roles))
+        shape = (plan.width, plan.height, len(encodings.PLANES))
+        self.encodings = {
+            "planes": Encoding(shape, "float32", "what the seat knows, as planes (width, height, plane)"),
+            "knowledge": Encoding(None, "record", "what the seat knows, as a short record"),
+            "state": Encoding(None, "record", "the whole state and the own seat, victims included", privileged=True),
+            "nothing": NOTHING,
+        }
+
+    def init(self, key: PRNGKeyArray, **start: Any) -> State:
+        """The house of this key; `start` fixes any part of what the key decides (see `plans.Start`)."""
+        drawn = vars(self.plan.draw(key))
+        for name, value in start.items():
+            if name not in drawn:
+                raise UnknownName("start value", name, list(drawn))
+            given = jnp.asarray(value, drawn[name].dtype)
+            if given.shape != drawn[name].shape:
+                raise InterplayError(f"{name}: shape {given.shape}; this house takes {drawn[name].shape}")
+            drawn[name] = given
+        seats, victims, tools = self.num_seats, self.plan.num_victims, len(self.plan.tool_kinds)
+        return State(
+            time=jnp.zeros((), jnp.int32),
+            held=jnp.full(seats, NOBODY, jnp.int32),
+            guarding=jnp.full(seats, NOBODY, jnp.int32),
+            tool_use=jnp.zeros(tools, jnp.int32),
+            known=jnp.zeros(victims, bool),
+            work=jnp.zeros(victims, jnp.int32),
+            treated_by=jnp.full(victims, NOBODY, jnp.int32),
+            **drawn,
+        )
+
+    def start(self, state: State) -> dict[str, Any]:
+        return {field.name: getattr(state, field.name) for field in fields(plans.Start)}
+
+    def step(self, state: State, actions: Int[Array, " seat"], key: PRNGKeyArray) -> tuple[State, Step]:
+        return rules.step(self.rules, state, actions)
+
+    def observe(self, state: State, encoding: str = "planes") -> Any:
+        if encoding == "planes":
+            return encodings.planes(self.rules, state)
+        if encoding == "knowledge":
+            return encodings.knowledge(self.rules, state)
+        if encoding == "state":
+            everyone = {f: jnp.broadcast_to(v, (self.num_seats, *v.shape)) for f, v in vars(state).items()}
+            return encodings.Seen(state=State(**everyone), seat=jnp.arange(self.num_seats))
+        if encoding == "nothing":
+            return no_observation(self.num_seats)
+        raise UnknownName("encoding", encoding, list(self.encodings))
+
+    def legal(self, state: State) -> Bool[Array, "seat action"]:
+        return jnp.ones((self.num_seats, len(ACTIONS)), bool)
+
+    def to_move(self, state: State) -> Bool[Array, " seat"]:
+        return jnp.ones(self.num_seats, bool)
+
+    def render(self, state: State, seat: int | None = None) -> str:
+        from interplay.games.rescue import draw
+
+        return draw.text(self.rules, state, seat)
+
+    def scene(self, state: State, seat: int | None = None) -> Scene:
+        from interplay.games.rescue import draw
+
+        return draw.scene(self.rules, state, seat)
+
+
+class Family:
+    """The drawn houses, houses from text (`house=`), and `generated` ones with the options of `plans.Spec`."""
+
+    @staticmethod
+    def variants() -> list[str]:
+        return [*houses.HOUSES, "generated"]
+
+    @staticmethod
+    def make(variant: str = "", **options: Any) -> Rescue:
+        given = dict(options)
+        horizon = {"horizon": given.pop("horizon")} if "horizon" in given else {}
+        if variant == "generated":
+            _known(given, [f.name for f in fields(Spec)])
+            spec = Spec(**{k: tuple(v) if k == "roles" else v for k, v in given.items()})
+            return Rescue("rescue/generated", Generated(spec), options=_plain(options), **horizon)
+        text = given.pop("house", None)
+        if text is None and variant not in houses.HOUSES:
+            known = [f"rescue/{v}" for v in Family.variants()]
+            raise UnknownName("game", f"rescue/{variant}" if variant else "rescue", known)
+        _known(given, ["hidden"])
+        house = houses.parse(houses.HOUSES[variant] if text is None else text, variant or "house")
+        options = options if text is None else options | {"house": house.text}
+        name = variant if text is None else "custom"
+        return Rescue(f"rescue/{name}", Drawn(house, **given), options=_plain(options), **horizon)
+
+
+def _known(given: dict[str, Any], names: list[str]) -> None:
+    for option in given:
+        if option not in names:
+            raise UnknownName("option", option, [*names, "horizon", "house"])
+
+
+def _plain(options: dict[str, Any]) -> dict[str, Any]:
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()}

@@ -1,0 +1,269 @@
+"""The rules of search and rescue, as pure functions.
+
+One step: the interacts first, seat by seat, from where the agents stand and face; then all walk at once. Nothing
+happens by itself: fires neither spread nor die, and a treatment goes on only while a nurse keeps interacting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from interplay.games.api import Step
+from interplay.games.records import record
+from interplay.games.rescue.state import (
+    BY_HAND,
+    DANGER,
+    EXTINGUISHER,
+    FIRE_FACTOR,
+    FIREFIGHTER,
+    INTERACT,
+    KIT,
+    MOVES,
+    NOBODY,
+    NOWHERE,
+    NURSE,
+    PASSED,
+    POLICE,
+    REWARD,
+    STAY,
+    USED,
+    WALL,
+    WITH_KIT,
+    WORK,
+    State,
+)
+
+# What an interact can turn out to be.
+OPERATIONS = ("none", "pass", "guard", "discover", "treat", "extinguish", "clear", "take", "put")
+NONE, PASS, GUARD, DISCOVER, TREAT, EXTINGUISH, CLEAR, TAKE, PUT = range(len(OPERATIONS))
+
+EVENTS = (
+    "pass_kit",
+    "pass_extinguisher",
+    "guard",
+    "discover",
+    "treat_with_kit",
+    "treat_by_hand",
+    "finish_treatment",
+    "extinguish",
+    "clear_debris",
+    "take_kit",
+    "take_extinguisher",
+    "put_kit",
+    "put_extinguisher",
+    "move",
+    "stay",
+    "idle_interact",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """What the rules look up: the constants of a game."""
+
+    width: int
+    height: int
+    horizon: int
+    room: np.ndarray  # [cell] -1 in walls and doorways
+    roles: tuple[int, ...]  # [seat]
+    tool_kinds: tuple[int, ...]  # [tool]
+
+    @property
+    def front(self) -> np.ndarray:
+        """[cell * 4] the cell faced from a cell in a direction; at the edge, the cell itself."""
+        xs, ys = np.divmod(np.arange(self.width * self.height), self.height)
+        columns = []
+        for dx, dy in MOVES:
+            x, y = xs + dx, ys + dy
+            inside = (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height)
+            columns.append(np.where(inside, x * self.height + y, xs * self.height + ys))
+        return np.stack(columns, axis=-1).reshape(-1).astype(np.int32)
+
+
+@record
+class Did:
+    """What a seat's interact was: the operation, and the seat, victim or cell that it concerned."""
+
+    operation: Int[Array, ""]
+    target: Int[Array, ""]
+    tool: Int[Array, ""]  # the tool in hand, given, taken or put; NOBODY for bare hands
+    finished: Bool[Array, ""]  # a treatment ended
+    lent: Bool[Array, ""]  # a kit was passed temporarily
+
+
+def step(rules: Rules, state: State, actions: Int[Array, " seat"]) -> tuple[State, Step]:
+    """One joint action."""
+    after, did = interacts(rules, state, actions)
+    cell, facing = walk(rules, after, actions)
+    after = replace(after, cell=cell, facing=facing, time=state.time + 1)
+    over = after.time >= rules.horizon
+    seats = jnp.arange(len(rules.roles))
+    treated = jnp.sum(after.treated_by[None, :] == seats[:, None], axis=1, dtype=jnp.int32)
+    none = jnp.zeros(len(rules.roles), jnp.float32)
+    return after, Step(
+        reward=jnp.where(over, REWARD * treated.astype(jnp.float32), none),
+        shaped=_shaped(did),
+        terminated=jnp.zeros((), bool),
+        truncated=over,
+        events=_events(rules, did, state, after, actions),
+    )
+
+
+def interacts(rules: Rules, state: State, actions: Int[Array, " seat"]) -> tuple[State, list[Did]]:
+    """All interacts in the order of the seats: a later agent finds what an earlier one left."""
+    front = jnp.asarray(rules.front)[state.cell * 4 + state.facing]
+    did = []
+    for seat in range(len(rules.roles)):
+        state, one = _interact(rules, state, seat, actions[seat] == INTERACT, front[seat])
+        did.append(one)
+    return state, did
+
+
+def guarded(rules: Rules, state: State) -> Bool[Array, " seat"]:
+    """Who is guarded: whoever an officer guards, and the officers themselves."""
+    seats = jnp.arange(len(rules.roles))
+    return jnp.any(state.guarding[None, :] == seats[:, None], axis=1) | (jnp.asarray(rules.roles) == POLICE)
+
+
+def room_burns(rules: Rules, state: State, cell) -> Bool[Array, ""]:
+    """Whether a fire burns in the room of a cell."""
+    room = jnp.asarray(rules.room)
+    return jnp.any(state.burning & (room == room[cell]))
+
+
+def passable(rules: Rules, state: State) -> Bool[Array, " cell"]:
+    """Where an agent may step, other agents aside."""
+    free = (state.terrain != WALL) & ~state.debris & ~state.burning
+    lying = jnp.where(state.tool_cell >= 0, state.tool_cell, 0)
+    free = free.at[state.victim_cell].set(False)
+    return free.at[lying].min(state.tool_cell < 0)
+
+
+def walk(rules: Rules, state: State, actions: Int[Array, " seat"]) -> tuple[Int[Array, " seat"], Int[Array, " seat"]]:
+    """Where all stand and face after walking at once. Two who want one cell, or each other's, both stay."""
+    seats = len(rules.roles)
+    moves = actions < STAY
+    facing = jnp.where(moves, actions, state.facing)
+    target = jnp.asarray(rules.front)[state.cell * 4 + facing]
+    target = jnp.where(moves & passable(rules, state)[target], target, state.cell)
+    other = ~jnp.eye(seats, dtype=bool)
+    meet = jnp.any((target[:, None] == target[None, :]) & other, axis=1)
+    swap = jnp.any((target[:, None] == state.cell[None, :]) & (state.cell[:, None] == target[None, :]) & other, axis=1)
+    target = jnp.where(meet | swap, state.cell, target)
+    for _ in range(seats):  # whoever stays stops those behind, one link of the chain at a time
+        stopped = jnp.any((target[:, None] == target[None, :]) & other, axis=1)
+        target = jnp.where(stopped, state.cell, target)
+    return target, facing
+
+
+def _interact(rules: Rules, state: State, seat: int, acts, front) -> tuple[State, Did]:
+    role, seats, tools = rules.roles[seat], jnp.arange(len(rules.roles)), len(rules.tool_kinds)
+    kinds = jnp.asarray((*rules.tool_kinds, NOBODY), jnp.int32)  # the last stands for an empty hand
+    held = state.held[seat]
+    kind = kinds[jnp.where(held >= 0, held, tools)]
+    able = acts & (guarded(rules, state)[seat] | (state.terrain[state.cell[seat]] != DANGER))
+
+    mates, victims = (state.cell == front) & (seats != seat), state.victim_cell == front
+    lying = state.tool_cell == front
+    mate, victim = jnp.argmax(mates), jnp.argmax(victims)
+    tool = jnp.argmax(lying) if tools else jnp.int32(0)
+    at_mate, at_victim, at_tool = able & jnp.any(mates), able & jnp.any(victims), able & jnp.any(lying)
+    at_debris, at_fire = able & state.debris[front], able & state.burning[front]
+    at_floor = able & (state.terrain[front] != WALL) & ~(at_mate | at_victim | at_tool | at_debris | at_fire)
+    full = held >= 0
+
+    known, untreated = state.known[victim], state.treated_by[victim] < 0
+    skilled = full & (kind == KIT) | ~full  # a nurse treats with a kit or with free hands
+    choices = {
+        PASS: at_mate & full & (state.held[mate] < 0),
+        GUARD: at_mate & (role == POLICE) & ~(full & (state.held[mate] < 0)),
+        DISCOVER: at_victim & ~known,
+        TREAT: at_victim & known & untreated & (role == NURSE) & skilled,
+        EXTINGUISH: at_fire & (role == FIREFIGHTER) & full & (kind == EXTINGUISHER),
+        CLEAR: at_debris & (role == FIREFIGHTER),
+        TAKE: at_tool & ~full,
+        PUT: at_floor & full,
+    }
+    operation = sum((jnp.where(true, code, NONE) for code, true in choices.items()), jnp.int32(0))
+    # Passing a kit while one stands by a victim still to be treated is part of that treatment.
+    beside = jnp.isin(state.victim_cell, jnp.asarray(rules.front)[state.cell[seat] * 4 + jnp.arange(4)])
+    lent = choices[PASS] & (role == NURSE) & (kind == KIT) & jnp.any(beside & state.known & (state.treated_by < 0))
+    after, finished = _apply(rules, state, seat, choices, front, mate, victim, tool, kind, lent)
+    target = jnp.where(choices[PASS] | choices[GUARD], mate, jnp.where(at_victim, victim, front)).astype(jnp.int32)
+    moved = jnp.where(choices[TAKE], tool, held).astype(jnp.int32)
+    return after, Did(operation=operation, target=target, tool=moved, finished=finished, lent=lent)
+
+
+def _apply(
+    rules: Rules, state: State, seat: int, do, front, mate, victim, tool, kind, lent
+) -> tuple[State, Bool[Array, ""]]:
+    """The state after one interact; at most one of `do` is true."""
+    held = state.held[seat]
+    safe = jnp.maximum(held, 0)
+    gives, puts, takes = do[PASS], do[PUT], do[TAKE]
+    hands = state.held.at[seat].set(jnp.where(gives | puts, NOBODY, jnp.where(takes, tool, held)))
+    hands = hands.at[mate].set(jnp.where(gives, held, hands[mate]))
+    where, use = state.tool_cell, state.tool_use
+    if rules.tool_kinds:
+        where = where.at[safe].set(jnp.where(puts, front, where[safe]))
+        where = where.at[tool].set(jnp.where(takes, NOWHERE, where[tool]))
+        with_kit = do[TREAT] & (held >= 0)
+        use = use.at[safe].set(jnp.where(lent, PASSED, jnp.where(with_kit, USED, use[safe])))
+    speed = jnp.where(kind == KIT, WITH_KIT, BY_HAND)
+    speed = jnp.where(room_burns(rules, state, state.victim_cell[victim]), speed // FIRE_FACTOR, speed)
+    work = jnp.minimum(state.work.at[victim].add(jnp.where(do[TREAT], speed, 0)), WORK)
+    finished = do[TREAT] & (work[victim] >= WORK)
+    after = replace(
+        state,
+        held=hands,
+        guarding=state.guarding.at[seat].set(jnp.where(do[GUARD], mate, state.guarding[seat])),
+        debris=state.debris.at[front].set(state.debris[front] & ~do[CLEAR]),
+        burning=state.burning.at[front].set(state.burning[front] & ~do[EXTINGUISH]),
+        tool_cell=where,
+        tool_use=use,
+        known=state.known.at[victim].set(state.known[victim] | do[DISCOVER]),
+        work=work,
+        treated_by=state.treated_by.at[victim].set(jnp.where(finished, seat, state.treated_by[victim])),
+    )
+    return after, finished
+
+
+def _shaped(did: list[Did]) -> Float[Array, " seat"]:
+    """Training help: one point for finding a victim, putting out a fire or clearing debris."""
+    useful = [(d.operation == DISCOVER) | (d.operation == EXTINGUISH) | (d.operation == CLEAR) for d in did]
+    return jnp.stack(useful).astype(jnp.float32)
+
+
+def _events(rules: Rules, did: list[Did], before: State, after: State, actions) -> Int[Array, "seat event"]:
+    kinds = jnp.asarray((*rules.tool_kinds, NOBODY), jnp.int32)
+    rows = []
+    for seat, one in enumerate(did):
+        kind = kinds[jnp.where(one.tool >= 0, one.tool, len(rules.tool_kinds))]
+        is_kit, op = kind == KIT, one.operation
+        rows.append(
+            jnp.stack(
+                [
+                    (op == PASS) & is_kit,
+                    (op == PASS) & ~is_kit,
+                    op == GUARD,
+                    op == DISCOVER,
+                    (op == TREAT) & is_kit,
+                    (op == TREAT) & ~is_kit,
+                    one.finished,
+                    op == EXTINGUISH,
+                    op == CLEAR,
+                    (op == TAKE) & is_kit,
+                    (op == TAKE) & ~is_kit,
+                    (op == PUT) & is_kit,
+                    (op == PUT) & ~is_kit,
+                    after.cell[seat] != before.cell[seat],
+                    actions[seat] == STAY,
+                    (actions[seat] == INTERACT) & (op == NONE),
+                ]
+            )
+        )
+    return jnp.stack(rows).astype(jnp.int32)
