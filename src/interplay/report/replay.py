@@ -20,17 +20,19 @@ from interplay.games.scene import Scene, Shape
 from interplay.report.diagrams import Mark
 from interplay.table import plain
 
+Arrays = np.ndarray | jax.Array
+
 
 def replay_data(
     game: Game,
     states: Any,
-    actions: np.ndarray,
-    rewards: np.ndarray,
+    actions: Arrays,
+    rewards: Arrays,
     *,
     title: str = "",
     agents: Sequence[str] = (),
     id: str | int | None = None,
-    events: np.ndarray | None = None,
+    events: Arrays | None = None,
     mark_events: Collection[str] = (),
     marks: Sequence[Mark] = (),
     remarks: Sequence[Mapping[str, Any]] = (),
@@ -161,7 +163,7 @@ def _points(rewards: np.ndarray) -> list[Mark]:
     return [Mark(int(t) + 1, int(s), "points", f"{rewards[t, s]:+g} points") for t, s in np.argwhere(rewards != 0)]
 
 
-def _events_as_marks(game: Game, events: np.ndarray | None, names: Collection[str]) -> list[Mark]:
+def _events_as_marks(game: Game, events: Arrays | None, names: Collection[str]) -> list[Mark]:
     unknown = set(names) - set(game.event_names)
     if unknown:
         raise InterplayError(
@@ -173,7 +175,7 @@ def _events_as_marks(game: Game, events: np.ndarray | None, names: Collection[st
     return [Mark(int(t) + 1, int(s), game.event_names[e]) for t, s, e in happened if game.event_names[e] in names]
 
 
-def _news(events: np.ndarray | None) -> list[list[int]]:
+def _news(events: Arrays | None) -> list[list[int]]:
     if events is None:
         return []
     happened = np.asarray(events) != 0
