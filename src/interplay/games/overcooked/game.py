@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import NOTHING, Encoding, Step, no_observation
+from interplay.games.compiled import compiled
 from interplay.games.overcooked import layouts, rules
 from interplay.games.overcooked.encodings import Features, Seen, num_planes, planes, planes_first
 from interplay.games.overcooked.interact import EVENTS
@@ -84,9 +85,11 @@ class Overcooked:
         height = self.layout.height
         return {"positions": jnp.stack([state.cell // height, state.cell % height], axis=-1), "facing": state.facing}
 
+    @compiled()
     def step(self, state: State, actions: Int[Array, " seat"], key: PRNGKeyArray) -> tuple[State, Step]:
         return rules.step(self.kitchen, state, actions)
 
+    @compiled(1)
     def observe(self, state: State, encoding: str = "planes") -> Any:
         if encoding == "planes":
             return planes(self.kitchen, state)
@@ -102,6 +105,7 @@ class Overcooked:
             return no_observation(self.num_seats)
         raise UnknownName("encoding", encoding, list(self.encodings))
 
+    @compiled()
     def legal(self, state: State) -> Bool[Array, "seat action"]:
         legal = jnp.ones((self.num_seats, len(ACTIONS)), bool)
         if self.rule_out_null_interacts:

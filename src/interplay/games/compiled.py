@@ -1,0 +1,35 @@
+"""Methods of a game that are fast when called from plain Python, and cost nothing inside compiled programs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+
+class compiled:  # noqa: N801 - used as a decorator
+    """A method compiled once per game. Inside another compiled program it is inlined, as if it were not."""
+
+    def __init__(self, *static: int):
+        self._static = static
+
+    def __call__(self, method: Callable[..., Any]) -> Any:
+        return _Compiled(method, self._static)
+
+
+class _Compiled:
+    def __init__(self, method: Callable[..., Any], static: tuple[int, ...]):
+        self._method, self._static = method, static
+        functools.update_wrapper(self, method)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, game: Any, owner: type | None = None) -> Any:
+        if game is None:
+            return self
+        bound = jax.jit(functools.partial(self._method, game), static_argnums=self._static, inline=True)
+        game.__dict__[self._name] = bound  # found before this descriptor from now on
+        return bound
