@@ -13,6 +13,7 @@ _BOTS = {
     "simple": "interplay.agents.hanabi.simple:Simple",
     "value": "interplay.agents.hanabi.simple:Value",
     "holmes": "interplay.agents.hanabi.holmes:Holmes",
+    "smart": "interplay.agents.hanabi.smart:Smart",
     "cheat": "interplay.agents.hanabi.cheat:Cheat",
 }
 
