@@ -36,7 +36,9 @@ def _runner(names: tuple[str, ...], options: tuple):
     def one(key):
         for_deck, for_bots, for_moves = jax.random.split(key, 3)
         state = game.init(for_deck)
-        memories = tuple(b.init(k, jnp.int32(i)) for i, (b, k) in enumerate(zip(bots, jax.random.split(for_bots, len(bots)))))
+        memories = tuple(
+            b.init(k, jnp.int32(i)) for i, (b, k) in enumerate(zip(bots, jax.random.split(for_bots, len(bots))))
+        )
 
         def turn(carry):
             state, memories, over, log, illegal = carry

@@ -155,7 +155,9 @@ def shift(records: Array, gone: Bool[Array, "seat slot"], blank: Any) -> Array:
     """Records [seat, slot, ...] after a card left: younger ones move up, and a blank one is the newest."""
     extra = records.ndim - 2
     passed = jnp.cumsum(gone, axis=1) > 0
-    moved = jnp.concatenate([records[:, 1:], jnp.broadcast_to(jnp.asarray(blank, records.dtype), records[:, :1].shape)], axis=1)
+    moved = jnp.concatenate(
+        [records[:, 1:], jnp.broadcast_to(jnp.asarray(blank, records.dtype), records[:, :1].shape)], axis=1
+    )
     return jnp.where(passed.reshape(*passed.shape, *(1,) * extra), moved, records)
 
 

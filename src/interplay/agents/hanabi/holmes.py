@@ -135,7 +135,9 @@ class Holmes(RuleBot):
         fits = cards.has(cards.playable(board), hands)[:, None]
         news = jnp.sum(touched & fits & ~model.playable[seats][:, None], axis=-1)
         by_colour = jnp.arange(10)[:, None] < 5
-        vague = jnp.where(by_colour, (model.value == UNKNOWN)[seats][:, None], (model.colour == UNKNOWN)[seats][:, None])
+        vague = jnp.where(
+            by_colour, (model.value == UNKNOWN)[seats][:, None], (model.colour == UNKNOWN)[seats][:, None]
+        )
         wrong = touched & ~fits & vague & ~model.worthless[seats][:, None]
         slot = next_discard(model, cards.present(board))[seats]
         at = jnp.maximum(slot, 0)[:, None]

@@ -14,6 +14,7 @@ _BOTS = {
     "value": "interplay.agents.hanabi.simple:Value",
     "holmes": "interplay.agents.hanabi.holmes:Holmes",
     "smart": "interplay.agents.hanabi.smart:Smart",
+    "info": "interplay.agents.hanabi.info:Info",
     "cheat": "interplay.agents.hanabi.cheat:Cheat",
 }
 

@@ -189,7 +189,9 @@ class Value(RuleBot):
         held = cards.present(board)[me]
         flagged = model.playable[me] & held
         score = self.hint_scores(model, board)
-        return value_turn(rules, board, model, held, flagged, score, cards.last_copy(board), model.value[me], (False, 0))
+        return value_turn(
+            rules, board, model, held, flagged, score, cards.last_copy(board), model.value[me], (False, 0)
+        )
 
 
 def value_turn(rules, board, model, held, flagged, score, precious, value, gamble):

@@ -222,7 +222,9 @@ class Smart(RuleBot):
         danger = (board.tokens > 0) & (discard[next_seat] >= 0) & ((cards.card_bit(threatened) & sets.valuable) != 0)
 
         partners = others(me, rules.players)
-        newest_bits = jnp.sum(jnp.where(newest(held), cards.card_bit(board.hands), 0), axis=1, dtype=jnp.uint32)[partners]
+        newest_bits = jnp.sum(jnp.where(newest(held), cards.card_bit(board.hands), 0), axis=1, dtype=jnp.uint32)[
+            partners
+        ]
         gift = here & (cards.size(mine.mask) == 1) & (mine.valuable == NO) & (mine.playable == YES)
         gift &= (jnp.sum(mine.mask[:, None] == newest_bits, axis=1) == 1) & (board.tokens < rules.hint_tokens)
 
