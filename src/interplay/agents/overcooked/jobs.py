@@ -1,0 +1,264 @@
+"""Which job to do next: every cell is priced by the walk to it, the walk that is left after it, and the role.
+
+Costs are in steps. A pot's price stands for how much an ingredient, or a dish, is wanted there; walks that begin
+or end at a counter take the side from which they are shortest.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from interplay.agents.overcooked.roles import NEVER, Job, Role
+from interplay.agents.overcooked.tables import FAR, Tables
+from interplay.games.overcooked.state import COUNTER, DISHES, FLOOR, ONIONS, POT, SERVING, TOMATOES, Item, State, is_soup
+
+IDLE_AFTER = 12  # steps without any change after which a chef is not counted on
+GONE_AFTER = 30  # the same for what it holds: longer than the wait for a soup
+BORED_AFTER = 8  # steps of waiting after which a chef does what it had left to others
+LATER = 12.0  # price of fetching an ingredient before a pot has room for it
+WAIT = 10.0  # price of a pot that is not free yet
+AGAIN = 25.0  # price of putting back on a counter what was taken from one
+RIVAL = 5.0  # price of what somebody else is closer to
+KEEP = 1.5  # what a chef saves by keeping to its goal, so that it does not dither
+
+
+class Goal(NamedTuple):
+    """The cell to interact with. `ready`: the interact would work now, rather than after a wait."""
+
+    cell: Int[Array, ""]
+    exists: Bool[Array, ""]
+    ready: Bool[Array, ""]
+
+
+class Kitchenful(NamedTuple):
+    """What the state means for one chef; costs over cells, for onions and tomatoes where there are two."""
+
+    mine: Float[Array, " cell"]  # the walk to each cell
+    theirs: Float[Array, " cell"]  # the same for the nearest other chef who can be counted on
+    free: Float[Array, " cell"]  # the same for the nearest of those with empty hands, closer than me
+    rest: Float[Array, "2 cell"]  # from a floor cell to the pot where an ingredient is wanted
+    across: Float[Array, "2 cell"]  # the same for one that lies on a counter
+    via: Float[Array, "2 cell"]  # the same when it is handed over on the way
+    plate: Float[Array, " cell"]
+    plate_across: Float[Array, " cell"]
+    plate_via: Float[Array, " cell"]
+    room: Int[Array, "2"]  # how many of each the filling pots may take
+    missing: Int[Array, ""]
+    soon: Int[Array, ""]  # how many the cooking pots will take
+    carried: Int[Array, "2"]  # ingredients in the hands of others
+    lying: Int[Array, "2"]  # ingredients on counters
+    soups: Int[Array, ""]  # in pots, cooking, ready, or one ingredient short
+    next_soup: Float[Array, ""]  # steps until there is a soup for one more dish
+    first_soup: Float[Array, ""]  # steps until the first one
+    dishes_carried: Int[Array, ""]
+    dishes_lying: Int[Array, ""]
+    left_to_me: Bool[Array, ""]  # nobody else has free hands to plate a soup, or nobody does it
+
+
+def beside(tables: Tables, cost: Float[Array, "... cell"]) -> Float[Array, "... cell"]:
+    """The least cost among the floor cells beside each cell. The kitchen's edge is no floor, so rolling is safe."""
+    cost = jnp.where(tables.terrain == FLOOR, cost, NEVER)
+    near = [jnp.roll(cost, shift, axis=-1) for shift in (1, -1, tables.height, -tables.height)]
+    return jnp.minimum(jnp.minimum(near[0], near[1]), jnp.minimum(near[2], near[3]))
+
+
+def choose(role: Role, tables: Tables, state: State, seat, still, kept, again) -> Goal:
+    """The cheapest job; `kept` is the last goal, `again`: what is held was taken from a counter."""
+    view = look(tables, state, seat, still)
+    held = state.held[seat]
+    empty, kind = held == Item.NOTHING, jnp.clip(held - Item.ONION, 0, 1)
+    ingredient = (held == Item.ONION) | (held == Item.TOMATO)
+    cost = jnp.where(
+        empty,
+        _empty_handed(role, tables, state, view),
+        jnp.where(
+            ingredient,
+            _with_ingredient(role, tables, state, view, kind, again),
+            jnp.where(
+                held == Item.DISH,
+                _with_dish(role, tables, state, view, again),
+                _with_soup(role, tables, state, view, held, again),
+            ),
+        ),
+    )
+    cost = jnp.where(jnp.arange(cost.shape[0]) == kept, cost - KEEP, cost)
+    cell = jnp.argmin(cost)
+    filling = (state.timer[cell] < 0) & (tables.room[state.items[cell], kind] > 0)
+    ready = (tables.terrain[cell] != POT) | empty | (ingredient & filling) | (~ingredient & (state.timer[cell] == 0))
+    return Goal(cell, cost[cell] < FAR, ready)
+
+
+def look(tables: Tables, state: State, seat, still) -> Kitchenful:
+    """Take stock."""
+    ways = tables.walk[state.cell].astype(jnp.float32)
+    seats = jnp.arange(tables.seats)
+    others, hands = seats != seat, state.held
+    active, keeps = others & (still < IDLE_AFTER), others & (still < GONE_AFTER)
+    mine = ways[seat]
+    theirs = jnp.min(jnp.where(active[:, None], ways, NEVER), axis=0)
+    closer = (active & (hands == Item.NOTHING))[:, None] & (ways + 0.1 * seats[:, None] < mine + 0.1 * seat)
+    item, timer = state.items[tables.pots].astype(jnp.int32), state.timer[tables.pots].astype(jnp.int32)
+    idle, wait = timer < 0, jnp.maximum(timer, 0).astype(jnp.float32)
+    room, missing = tables.room[item], tables.missing[item]
+    size = jnp.where(is_soup(item), (item - Item.SOUP) // 4 + (item - Item.SOUP) % 4, 0)
+    into = jnp.where((idle[:, None] & (room > 0)).T, -2.0 * size, WAIT + jnp.where(idle, 2 * WAIT, wait))
+    late = jnp.where(idle, 20.0 + 5 * missing, 0.0) + jnp.where(tables.value[item] < 0, WAIT, 0.0)
+
+    at_pots = jnp.min(tables.to_pot[state.cell], axis=1) < FAR
+
+    def to_pots(table, price):
+        return jnp.min(table + price[..., None, :], axis=-1)
+
+    def to_soups(table):
+        return jnp.min(jnp.maximum(table, wait) + late, axis=-1)
+
+    counter = tables.terrain == COUNTER
+    kinds = jnp.array([Item.ONION, Item.TOMATO])[:, None]
+    soup = ~idle | ((missing <= 1) & (item > 0))
+    dishes_carried = jnp.sum(keeps & (hands == Item.DISH), dtype=jnp.int32)
+    dishes_lying = jnp.sum(counter & (state.items == Item.DISH), dtype=jnp.int32)
+    times = jnp.where(soup, jnp.where(idle, 20.0, wait), 40.0)
+    return Kitchenful(
+        mine=mine,
+        theirs=theirs,
+        free=jnp.min(jnp.where(closer, ways, NEVER), axis=0),
+        rest=to_pots(tables.to_pot, into),
+        across=to_pots(tables.across_pot, into),
+        via=to_pots(tables.via_pot, into),
+        plate=to_soups(tables.to_pot),
+        plate_across=to_soups(tables.across_pot),
+        plate_via=to_soups(tables.via_pot),
+        room=jnp.sum(jnp.where(idle[:, None], room, 0), axis=0, dtype=jnp.int32),
+        missing=jnp.sum(jnp.where(idle, missing, 0), dtype=jnp.int32),
+        soon=jnp.sum(jnp.where(idle, 0, tables.missing[0]), dtype=jnp.int32),
+        carried=jnp.sum(keeps & (hands == kinds), axis=1, dtype=jnp.int32),
+        lying=jnp.sum(counter & (state.items == kinds), axis=1, dtype=jnp.int32),
+        soups=jnp.sum(soup, dtype=jnp.int32),
+        next_soup=jnp.where(dishes_carried + dishes_lying > 0, jnp.max(jnp.where(soup, times, 0)), jnp.min(times)),
+        first_soup=jnp.min(times),
+        dishes_carried=dishes_carried,
+        dishes_lying=dishes_lying,
+        left_to_me=~jnp.any(active & (hands == Item.NOTHING) & at_pots) | (still[seat] > BORED_AFTER),
+    )
+
+
+def _empty_handed(role: Role, tables: Tables, state: State, view: Kitchenful) -> Float[Array, " cell"]:
+    terrain, items, price = tables.terrain, state.items.astype(jnp.int32), role.price
+    counter = terrain == COUNTER
+    lies = [counter & (items == item) for item in (Item.ONION, Item.TOMATO)]
+    cost = _offer(
+        (terrain == POT) & (state.timer < 0) & tables.starts[items], view.mine - 30 + price[Job.COOK], None
+    )
+    fetch, pick = _ingredient_costs(role, tables, view)
+    for kind, dispenser in enumerate((ONIONS, TOMATOES)):
+        cost = _offer(terrain == dispenser, fetch[kind], cost)
+        cost = _offer(lies[kind], pick[kind], cost)
+    fetch, pick = _dish_costs(role, tables, view)
+    cost = _offer(terrain == DISHES, fetch, cost)
+    cost = _offer(counter & (items == Item.DISH), pick, cost)
+    direct = beside(tables, view.mine + tables.to_serve)
+    relay = beside(tables, view.mine + tables.via_serve)
+    soup = counter & is_soup(items) & (tables.value[items] >= 0)
+    taken = jnp.where(tables.across_serve < FAR, direct, relay)
+    return _offer(soup, taken - 15 + _left_to(tables, view, tables.to_serve, direct) + price[Job.PICK_SOUP], cost)
+
+
+def _ingredient_costs(role: Role, tables: Tables, view: Kitchenful):
+    """[kind, cell] of fetching an ingredient from its dispenser, and of picking it from a counter."""
+    passing = role.price[Job.PASS_INGREDIENT]
+    out = jnp.minimum(view.rest + role.price[Job.POT], view.via + passing)
+    supply = view.carried + view.lying
+    now = (supply < view.room) & (jnp.sum(supply) < view.missing)
+    later = jnp.sum(supply) < view.missing + view.soon
+    need = jnp.where(now, 0.0, jnp.where(later, jnp.minimum(LATER, role.beyond[0]), role.beyond[0]))
+    fetch = beside(tables, view.mine + out) + need[:, None] + role.price[Job.FETCH_INGREDIENT]
+    use = view.rest + role.price[Job.POT]
+    direct = beside(tables, view.mine + use)
+    relay = jnp.where(view.across < FAR, NEVER, beside(tables, view.mine + out))
+    wanted = jnp.where((view.carried < view.room) & (jnp.sum(view.carried) < view.missing), 0.0, LATER)
+    left = _left_to(tables, view, view.rest, direct)
+    pick = jnp.minimum(direct + left, relay) + wanted[:, None] + role.price[Job.PICK_INGREDIENT]
+    return fetch, pick
+
+
+def _dish_costs(role: Role, tables: Tables, view: Kitchenful):
+    """[cell] of fetching a dish from its dispenser, and of picking it from a counter."""
+    out = jnp.minimum(view.plate + role.price[Job.PLATE], view.plate_via + role.price[Job.PASS_DISH])
+    trip = beside(tables, view.mine + out)
+    early = jnp.maximum(view.next_soup - trip, 0.0)
+    rival = jnp.where(view.free < FAR, RIVAL, 0.0)
+    fetch_need = jnp.where(view.dishes_carried + view.dishes_lying < view.soups, 0.0, role.beyond[1])
+    fetch = trip + early - 6 + rival + fetch_need + role.price[Job.FETCH_DISH]
+    direct = beside(tables, view.mine + view.plate + role.price[Job.PLATE])
+    relay = jnp.where(view.plate_across < FAR, NEVER, trip)
+    pick_need = jnp.where(view.dishes_carried < view.soups, 0.0, role.beyond[1])
+    left = _left_to(tables, view, view.plate, direct)
+    pick = jnp.minimum(direct + left, relay) + early - 6 + pick_need + role.price[Job.PICK_DISH]
+    return fetch, pick
+
+
+def _with_ingredient(role: Role, tables: Tables, state: State, view: Kitchenful, kind, again) -> Float[Array, " cell"]:
+    price = role.price
+    size = jnp.where(is_soup(state.items), (state.items - Item.SOUP) // 4 + (state.items - Item.SOUP) % 4, 0)
+    idle, takes = state.timer < 0, tables.room[state.items, kind] > 0
+    wait = jnp.where(idle & takes, -2.0 * size, WAIT + jnp.where(idle, 2 * WAIT, jnp.maximum(state.timer, 0)))
+    cost = _offer(tables.terrain == POT, view.mine + wait + price[Job.POT], None)
+    full = role.spares * (jnp.sum(_open(tables, state) & tables.middle) <= 1) * (jnp.sum(tables.middle) > 1)
+    cost = _hand_over(role, tables, state, view, view.across[kind], price[Job.PASS_INGREDIENT] + full, again, cost)
+    useless = (price[Job.POT] >= FAR) & (price[Job.PASS_INGREDIENT] >= FAR)
+    plates = jnp.minimum(price[Job.FETCH_DISH], price[Job.PICK_DISH]) + price[Job.PLATE] < FAR
+    usable = jnp.any((tables.terrain == POT) & idle & takes & (view.mine < FAR))
+    urgent = (view.soups > 0) & (view.first_soup < 6) & (view.dishes_carried == 0)
+    urgent = urgent & ~usable & plates & view.left_to_me
+    return _set_down(role, tables, state, view, jnp.where(useless | urgent, -20.0, NEVER), cost)
+
+
+def _with_dish(role: Role, tables: Tables, state: State, view: Kitchenful, again) -> Float[Array, " cell"]:
+    price, items = role.price, state.items.astype(jnp.int32)
+    wait = jnp.maximum(state.timer, 0).astype(jnp.float32)
+    late = jnp.where(state.timer < 0, 20.0 + 5 * tables.missing[items], 0.0) + jnp.where(tables.value[items] < 0, WAIT, 0.0)
+    cost = _offer(tables.terrain == POT, jnp.maximum(view.mine, wait) + late + price[Job.PLATE], None)
+    cost = _hand_over(role, tables, state, view, view.plate_across, price[Job.PASS_DISH], again, cost)
+    useless = (price[Job.PLATE] >= FAR) & (price[Job.PASS_DISH] >= FAR)
+    cooks = (price[Job.POT] < FAR) & (view.soups <= view.dishes_carried) & (view.missing > 0)
+    return _set_down(role, tables, state, view, jnp.where(useless, -20.0, jnp.where(cooks, 5.0, NEVER)), cost)
+
+
+def _with_soup(role: Role, tables: Tables, state: State, view: Kitchenful, held, again) -> Float[Array, " cell"]:
+    price = role.price
+    bad = tables.value[held] < 0
+    cost = _offer((tables.terrain == SERVING) & ~bad, view.mine + price[Job.SERVE], None)
+    cost = _hand_over(role, tables, state, view, tables.across_serve, price[Job.PASS_SOUP] + jnp.where(bad, NEVER, 0.0), again, cost)
+    useless = bad | ((price[Job.SERVE] >= FAR) & (price[Job.PASS_SOUP] >= FAR))
+    return _set_down(role, tables, state, view, jnp.where(useless, -20.0, NEVER), cost)
+
+
+def _open(tables: Tables, state: State) -> Bool[Array, " cell"]:
+    return (tables.terrain == COUNTER) & (state.items == Item.NOTHING)
+
+
+def _hand_over(role: Role, tables: Tables, state: State, view: Kitchenful, left, price, again, cost):
+    """Put it where somebody else can take it; hardly what came from a counter, lest it goes round in circles."""
+    taker = beside(tables, view.theirs) < FAR
+    off = jnp.where(tables.middle, 0.0, role.off_middle) + jnp.where(taker, 0.0, 40.0)
+    walks = view.mine + 1 + role.foresight * left + off + jnp.where(again, AGAIN, 0.0)
+    return _offer(_open(tables, state), walks + price, cost)
+
+
+def _set_down(role: Role, tables: Tables, state: State, view: Kitchenful, price, cost):
+    where = view.mine + jnp.where(tables.middle, 3.0, 0.0)
+    return _offer(_open(tables, state), where + price + role.price[Job.SET_DOWN], cost)
+
+
+def _left_to(tables: Tables, view: Kitchenful, rest, direct):
+    """The price of taking what somebody else is better placed to take."""
+    theirs = beside(tables, view.theirs + rest)
+    return jnp.where(theirs < FAR, jnp.clip(2 * (direct - theirs), 0.0, LATER), 0.0)
+
+
+def _offer(where, price, cost):
+    offered = jnp.where(where, price, NEVER)
+    return offered if cost is None else jnp.minimum(cost, offered)

@@ -1,0 +1,85 @@
+"""What tells the scripted chefs apart: a price list of the jobs that a kitchen offers.
+
+A chef does the cheapest job, counted in steps of walking plus the price. A job priced `NEVER` is not done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+NEVER = 1000.0
+
+
+class Job(IntEnum):
+    """Every useful interact, by what the chef holds and what it faces."""
+
+    COOK = 0  # start a pot, where cooking does not start by itself
+    FETCH_INGREDIENT = 1  # from its dispenser
+    PICK_INGREDIENT = 2  # from a counter
+    FETCH_DISH = 3
+    PICK_DISH = 4
+    PICK_SOUP = 5
+    POT = 6  # put an ingredient into a pot
+    PASS_INGREDIENT = 7  # put it on a counter from which somebody else can use it
+    PLATE = 8
+    PASS_DISH = 9
+    SERVE = 10
+    PASS_SOUP = 11
+    SET_DOWN = 12  # free the hands of what this chef has no use for
+
+
+class Role(eqx.Module):
+    """A price list and a few manners, all of them arrays, so that all roles are one kind of policy."""
+
+    price: Float[Array, " job"]  # steps of walking that a job has to save before it is preferred to a free one
+    beyond: Float[Array, "2"]  # price of fetching more ingredients, more dishes, than the pots can take
+    off_middle: Float[Array, ""]  # price of handing over anywhere but on a counter in the middle
+    foresight: Float[Array, ""]  # how much a hand-over counts the walk that it leaves to the partner
+    spares: Float[Array, ""]  # price of blocking the last free counter between the chefs with an ingredient
+    pause: Float[Array, ""]  # share of steps in which the chef dawdles
+    yields: Float[Array, ""]  # 1: makes way for others; 0: does not
+
+
+def role(
+    *jobs: Job,
+    prices: Mapping[Job, float] | None = None,
+    beyond: tuple[float, float] = (NEVER, NEVER),
+    off_middle: float = 0,
+    foresight: float = 1,
+    spares: float = 0,
+    pause: float = 0,
+    yields: bool = True,
+) -> Role:
+    """A role that does these jobs, free of charge unless priced."""
+    price = np.full(len(Job), NEVER, np.float32)
+    for job in jobs:
+        price[job] = (prices or {}).get(job, 0.0)
+    scalars = (off_middle, foresight, spares, pause, yields)
+    return Role(jnp.asarray(price), jnp.asarray(beyond, jnp.float32), *(jnp.float32(s) for s in scalars))
+
+
+def roles() -> dict[str, Role]:
+    """Every scripted role by name."""
+    j = Job
+    plating = (j.COOK, j.PICK_DISH, j.PLATE, j.SERVE, j.PICK_SOUP, j.SET_DOWN)
+    passing = {j.PASS_INGREDIENT: 3.0, j.PASS_DISH: 3.0, j.PASS_SOUP: 3.0}
+    return {
+        "greedy": role(*j, prices=passing, spares=30),
+        "trial_partner": role(j.FETCH_INGREDIENT, j.POT, j.FETCH_DISH, *plating, pause=0.4),
+        "onion_passer": role(j.FETCH_INGREDIENT, j.PASS_INGREDIENT, j.SET_DOWN, off_middle=NEVER),
+        "onion_receiver": role(j.PICK_INGREDIENT, j.POT, j.FETCH_DISH, *plating),
+        "onion_only": role(j.FETCH_INGREDIENT, j.PICK_INGREDIENT, j.POT, j.SET_DOWN),
+        "onion_to_middle": role(
+            j.FETCH_INGREDIENT, j.PASS_INGREDIENT, j.SET_DOWN, beyond=(0, NEVER), off_middle=NEVER, foresight=0
+        ),
+        "dish_only": role(j.FETCH_DISH, *plating, beyond=(NEVER, 0)),
+        "dish_passer": role(j.FETCH_DISH, j.PASS_DISH, j.SET_DOWN, beyond=(NEVER, 0), off_middle=NEVER),
+        "place_and_deliver": role(j.PICK_INGREDIENT, j.POT, *plating),
+        "idle": role(yields=False),
+    }
