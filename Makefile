@@ -49,6 +49,7 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/.browser:
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[browser]"
 	command -v chromium >/dev/null || (apt-get update && apt-get install --yes chromium)
 	touch $@
 

@@ -21,7 +21,7 @@ def show(table: Table, *, json: bool, **extra: Any) -> None:
     from rich.console import Console
     from rich.table import Table as Grid
 
-    wide = max(120, Console().width) if not sys.stdout.isatty() else None
+    wide = 180 if not sys.stdout.isatty() else None  # files and pipes do not wrap
     console = Console(width=wide, soft_wrap=False)
     shown = [c for c in table.columns if any(row[c] is not None for row in table)] or list(table.columns)
     grid = Grid(*shown, title=table.title or None, title_justify="left", header_style="bold")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from interplay import __version__
@@ -41,7 +42,7 @@ def grade_document(
         title=f"{name} in {game.id}",
         subtitle="How well it works with each partner of a panel",
         intro=GRADE_INTRO,
-        tables={"seats": cells},
+        tables={"seats": replace(cells, title="In each seat")},
         replays=[show_episode(traces, number) for number in extremes(traces)],
         provenance=_provenance(traces) | dict(provenance),
     )

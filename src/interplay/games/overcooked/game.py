@@ -123,7 +123,7 @@ class Overcooked:
     def scene(self, state: State, seat: int | None = None) -> Scene:
         from interplay.games.overcooked import draw
 
-        return draw.scene(self.layout.rows, state, seat)
+        return draw.scene(self.layout.rows, state, seat, cook_time=int(self.kitchen.time.max()))
 
     def _checked(self, positions: Any) -> Any:
         """Concrete start places are checked; traced ones cannot be."""
