@@ -1,0 +1,298 @@
+"""JaxMARL's environments as games of ours: `interplay.make("jaxmarl/MPE_simple_spread_v3")` or `from_jaxmarl(env)`.
+
+Needs the optional package: pip install "interplay[jaxmarl]". An agent's rewards, as JaxMARL pays them, become the
+score that `score` says. JaxMARL does not tell why an episode ended: at the horizon it counts as cut, before it as over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int, PRNGKeyArray
+
+from interplay.errors import InterplayError, UnknownName
+from interplay.games.api import NOTHING, Encoding, Step, no_observation
+from interplay.games.records import record
+from interplay.games.scene import Scene
+
+Score = Literal["mean", "sum"]
+
+
+@record
+class Wrapped:
+    """A state of a JaxMARL environment. Observations ride along, since not every environment can make them again."""
+
+    time: Int[Array, ""]
+    inner: Any  # the environment's own state
+    obs: Array  # [seat, ...]
+
+
+def from_jaxmarl(
+    env: Any,
+    *,
+    id: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    horizon: int | None = None,
+    score: Score = "mean",
+    deterministic: bool = False,
+    turn_based: bool = False,
+) -> JaxMARLGame:
+    """A JaxMARL environment (a `MultiAgentEnv` with discrete actions) as a game.
+
+    id, options: what `interplay.make` needs to make this game again, such as "my_module:make_my_game"; without
+        them the game can be played, but its traces cannot be replayed.
+    horizon: no episode is longer; by default the environment's `max_steps`.
+    score: "mean" for environments that pay every agent the team's reward (most of JaxMARL's), "sum" for those that
+        pay each agent its own. Either way the team's score is the sum of what is credited to the seats.
+    deterministic: say so if `step_env` makes no use of its key. Only then is the game replayable.
+    turn_based: the last action is a no-op, and a seat that can do nothing else is not to move.
+    """
+    return JaxMARLGame(env, id, options or {}, horizon, score, deterministic, turn_based)
+
+
+class Family:
+    """`jaxmarl/NAME` for every name that `jaxmarl.make` knows; `env_kwargs` go to the environment.
+
+    `layout` of its Overcooked is given by name. Variants are not listed: that alone would import JaxMARL.
+    """
+
+    # Environments whose step makes no use of its key, and those that are played in turns.
+    DETERMINISTIC = ("overcooked", "hanabi", "MPE_simple_spread_v3")
+    TURN_BASED = ("hanabi",)
+
+    @staticmethod
+    def variants() -> list[str]:
+        return []
+
+    @classmethod
+    def make(cls, variant: str, env_kwargs: Mapping[str, Any] | None = None, **options: Any) -> JaxMARLGame:
+        jaxmarl = load_jaxmarl()
+        if variant not in jaxmarl.registered_envs:
+            raise UnknownName("game", f"jaxmarl/{variant}", [f"jaxmarl/{e}" for e in jaxmarl.registered_envs])
+        given = dict(env_kwargs or {})
+        env = _quiet(lambda: jaxmarl.make(variant, **_resolved(variant, given)))
+        kept = options | ({"env_kwargs": given} if given else {})
+        settings: dict[str, Any] = {
+            "deterministic": variant in cls.DETERMINISTIC,
+            "turn_based": variant in cls.TURN_BASED,
+        } | options
+        return from_jaxmarl(env, id=f"jaxmarl/{variant}", options=kept, **settings)
+
+
+def load_jaxmarl() -> Any:
+    """The package, imported without its chatter."""
+    try:
+        with _silence():
+            import jaxmarl
+    except ImportError as error:
+        raise InterplayError(f'JaxMARL is not installed ({error}); run: pip install "interplay[jaxmarl]"') from error
+    return jaxmarl
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """No prints and no warnings. JaxMARL puts `sys.__stdout__` back while it is imported, so that is caught too."""
+    names = ("stdout", "stderr", "__stdout__", "__stderr__")
+    before = {name: getattr(sys, name) for name in names}
+    try:
+        for name in names:
+            setattr(sys, name, io.StringIO())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for name, stream in before.items():
+            setattr(sys, name, stream)
+
+
+def _quiet(build: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return build()
+
+
+def _resolved(variant: str, given: dict[str, Any]) -> dict[str, Any]:
+    if variant != "overcooked" or not isinstance(given.get("layout"), str):
+        return given
+    with _silence():
+        from jaxmarl.environments.overcooked import overcooked_layouts  # type: ignore[import-not-found]
+    if given["layout"] not in overcooked_layouts:
+        raise UnknownName("layout of JaxMARL", given["layout"], list(overcooked_layouts))
+    return given | {"layout": overcooked_layouts[given["layout"]]}
+
+
+class JaxMARLGame:
+    """A JaxMARL environment behind the contract of games; made by `from_jaxmarl` or `interplay.make("jaxmarl/...")`."""
+
+    pure: ClassVar[bool] = True
+    event_names: ClassVar[tuple[str, ...]] = ()
+    rules_version: str
+
+    def __init__(self, env: Any, id: str | None, options: Mapping[str, Any], horizon, score, deterministic, turn_based):
+        self.env, self.options = env, dict(options)
+        name = getattr(env, "name", type(env).__name__)
+        self.id = id or f"{type(env).__module__}:{type(env).__qualname__}"
+        self.rules_version = f"jaxmarl-{getattr(load_jaxmarl(), '__version__', 'unknown')}"
+        self.seat_names = tuple(env.agents)
+        self.num_seats = len(self.seat_names)
+        steps = horizon or getattr(env, "max_steps", None)
+        if not steps:
+            raise InterplayError(f"JaxMARL's {name} does not say how long an episode may be; give horizon=")
+        if score not in ("mean", "sum"):
+            raise InterplayError(f"score={score!r}: write 'mean' (a team reward paid to all) or 'sum' (each its own)")
+        self.horizon, self.replayable = int(steps), bool(deterministic)
+        self._share = 1 / self.num_seats if score == "mean" else 1.0
+        self._turn_based = turn_based
+        self._actions = [_num_actions(env, agent, name) for agent in self.seat_names]
+        self.action_names = tuple(f"action {i}" for i in range(max(self._actions)))
+        obs, inner = jax.eval_shape(env.reset, jax.random.key(0))
+        self._views = [obs[agent] for agent in self.seat_names]
+        self._alike = len({(v.shape, str(v.dtype)) for v in self._views}) == 1
+        shape = self._views[0].shape if self._alike else (max(int(np.prod(v.shape)) for v in self._views),)
+        dtype = str(self._views[0].dtype) if self._alike else "float32"
+        padded = "" if self._alike else "; flat, and filled up with zeros where agents see less than others"
+        self.encodings = {
+            "obs": Encoding(shape, dtype, f"what JaxMARL shows an agent{padded}"),
+            "state": Encoding(None, "record", "the environment's own state", privileged=True),
+            "nothing": NOTHING,
+        }
+        self._inner = inner
+        self._mask_of = _mask_method(env, inner)
+
+    def init(self, key: PRNGKeyArray, **start: Any) -> Wrapped:
+        if start:
+            return self._restored(start)
+        obs, inner = self.env.reset(key)
+        return Wrapped(time=jnp.int32(0), inner=inner, obs=self._stacked(obs))
+
+    def start(self, state: Wrapped) -> dict[str, Any]:
+        """All of the state, by the names of its fields: chance may decide anything in a JaxMARL reset."""
+        leaves = jax.tree_util.tree_leaves_with_path(state.inner)
+        return {_name(path): _bits(leaf) for path, leaf in leaves} | {"obs": state.obs}
+
+    def _restored(self, start: Mapping[str, Any]) -> Wrapped:
+        places, form = jax.tree_util.tree_flatten_with_path(self._inner)
+        missing = [_name(path) for path, _ in places if _name(path) not in start]
+        if missing or "obs" not in start:
+            raise InterplayError(
+                f"a start of {self.id} holds all of its state; {', '.join(missing) or 'obs'} is missing"
+            )
+        leaves = [_from_bits(start[_name(path)], like) for path, like in places]
+        inner = jax.tree_util.tree_unflatten(form, leaves)
+        return Wrapped(time=jnp.int32(0), inner=inner, obs=jnp.asarray(start["obs"], self.encodings["obs"].dtype))
+
+    def step(self, state: Wrapped, actions: Int[Array, " seat"], key: PRNGKeyArray) -> tuple[Wrapped, Step]:
+        actions = jnp.asarray(actions)
+        chosen = {agent: actions[seat] for seat, agent in enumerate(self.seat_names)}
+        # `step_env`, not `step`: the latter starts the next episode by itself.
+        obs, inner, rewards, dones, infos = self.env.step_env(key, state.inner, chosen)
+        time = state.time + 1
+        shaped = infos.get("shaped_reward", {}) if isinstance(infos, Mapping) else {}
+        cut = time >= self.horizon
+        return Wrapped(time=time, inner=inner, obs=self._stacked(obs)), Step(
+            reward=self._per_seat(rewards) * self._share,
+            shaped=self._per_seat(shaped),
+            terminated=jnp.asarray(dones["__all__"], bool).reshape(()) & ~cut,
+            truncated=cut,
+            events=jnp.zeros((self.num_seats, 0), jnp.int32),
+        )
+
+    def _per_seat(self, values: Mapping[str, Any]) -> Array:
+        return jnp.stack([jnp.asarray(values.get(a, 0.0), jnp.float32).reshape(()) for a in self.seat_names])
+
+    def _stacked(self, obs: Mapping[str, Array]) -> Array:
+        views = [obs[agent] for agent in self.seat_names]
+        if self._alike:
+            return jnp.stack(views)
+        size = (self.encodings["obs"].shape or (0,))[0]
+        flat = [view.reshape(-1).astype(jnp.float32) for view in views]
+        return jnp.stack([jnp.pad(view, (0, size - view.shape[0])) for view in flat])
+
+    def observe(self, state: Wrapped, encoding: str = "obs") -> Any:
+        if encoding == "obs":
+            return state.obs
+        if encoding == "state":
+            seats = self.num_seats
+            return jax.tree_util.tree_map(lambda leaf: jnp.broadcast_to(leaf, (seats, *jnp.shape(leaf))), state.inner)
+        if encoding == "nothing":
+            return no_observation(self.num_seats)
+        raise UnknownName("encoding", encoding, list(self.encodings))
+
+    def legal(self, state: Wrapped) -> Bool[Array, "seat action"]:
+        exist = jnp.arange(len(self.action_names)) < jnp.array(self._actions)[:, None]
+        if self._mask_of is None:
+            return exist
+        masks = self._mask_of(state.inner)
+        size = len(self.action_names)
+        rows = [jnp.asarray(masks[agent]).reshape(-1) > 0 for agent in self.seat_names]
+        return exist & jnp.stack([jnp.pad(row, (0, size - row.shape[0])) for row in rows])
+
+    def to_move(self, state: Wrapped) -> Bool[Array, " seat"]:
+        if not self._turn_based:
+            return jnp.ones(self.num_seats, bool)
+        return self.legal(state)[:, :-1].any(axis=1)
+
+    def render(self, state: Wrapped, seat: int | None = None) -> str:
+        """The fields of the state; for a seat, the numbers that it observes."""
+        lines = [f"time {int(state.time)}"]
+        if seat is not None:
+            return "\n".join([*lines, f"{self.seat_names[seat]} observes {_shown(state.obs[seat])}"])
+        leaves = jax.tree_util.tree_leaves_with_path(state.inner)
+        return "\n".join([*lines, *(f"{_name(path)}: {_shown(_bits(leaf))}" for path, leaf in leaves)])
+
+    def scene(self, state: Wrapped, seat: int | None = None) -> Scene:
+        lines = self.render(state, seat).splitlines()
+        shapes = tuple(("text", 8, 14 * (i + 1), line[:90], 10, "#23262b", "start") for i, line in enumerate(lines))
+        return Scene(560, 14 * (len(lines) + 1), (("rect", 0, 0, 560, 14 * (len(lines) + 1), "#ffffff", 0),), shapes)
+
+
+def _num_actions(env: Any, agent: str, name: str) -> int:
+    count = getattr(env.action_space(agent), "n", None)
+    if count is None:
+        raise InterplayError(f"{agent} of JaxMARL's {name} has no discrete actions; only those can be wrapped")
+    return int(count)
+
+
+def _mask_method(env: Any, inner: Any) -> Any:
+    """How the environment tells legal actions: Hanabi has its own name for it, and many do not at all."""
+    for method in ("get_avail_actions", "get_legal_moves"):
+        function = getattr(env, method, None)
+        if function is None:
+            continue
+        try:
+            jax.eval_shape(function, inner)
+        except NotImplementedError:
+            continue
+        return function
+    return None
+
+
+def _name(path: Any) -> str:
+    return "state." + jax.tree_util.keystr(path, simple=True, separator=".")
+
+
+def _is_key(leaf: Any) -> bool:
+    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
+def _bits(leaf: Any) -> Any:
+    leaf = jnp.asarray(leaf)
+    return jax.random.key_data(leaf) if _is_key(leaf) else leaf
+
+
+def _from_bits(value: Any, like: Any) -> Array:
+    if _is_key(like):
+        return jax.random.wrap_key_data(jnp.asarray(value))
+    return jnp.asarray(value, like.dtype).reshape(like.shape)
+
+
+def _shown(array: Any) -> str:
+    return np.array2string(np.asarray(array).reshape(-1), max_line_width=10_000, threshold=24, precision=3)
