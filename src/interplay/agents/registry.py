@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from interplay.agents.api import Agent, as_agent
@@ -27,9 +28,26 @@ def agent(name: str, **options: Any) -> Agent:
     A registered thing is either a policy or player (called with the options), or a family: an object
     with `make(variant, **options)` and `variants()`.
     """
+    if is_checkpoint(name):
+        return _checkpoint(name, options)
     base, plus, noise = name.partition("+")
-    found = _make(base, options)
+    found = _checkpoint(base, options) if is_checkpoint(base) else _make(base, options)
     return with_noise(found, noise, name) if plus else found
+
+
+def is_checkpoint(name: str) -> bool:
+    """Whether a name is the path of a trained policy: its file, or the folder of a training run."""
+    return name.endswith(".safetensors") or (Path(name) / "manifest.json").is_file()
+
+
+def _checkpoint(path: str, options: dict[str, Any]) -> Agent:
+    from interplay.agents.neural import load
+
+    known = ["greedy", "any_game", "member"]
+    for option in options:
+        if option not in known:
+            raise UnknownName("option of a checkpoint", option, known)
+    return load(path, **options)
 
 
 def _make(name: str, options: dict[str, Any]) -> Agent:

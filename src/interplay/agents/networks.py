@@ -1,0 +1,204 @@
+"""Networks of neural policies: what one seat sees goes in, logits (or a value) come out, with or without memory.
+
+A network is small and is evaluated for many members at once, so its layers are plain matrix products: members become
+one batched product, where a library convolution would run member by member.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from interplay.errors import InterplayError
+
+ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "gelu": jax.nn.gelu}
+PRECISIONS = ("float32", "bfloat16")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Everything that decides the arrays of a network; plain JSON values."""
+
+    input: tuple[int, ...]  # what is seen: [feature], [plane, width, height] or [width, height, plane]
+    outputs: int
+    trunk: str = "mlp"  # "mlp" or "cnn"
+    planes: str = "first"  # where the planes of a picture stand: "first" or "last"
+    channels: tuple[int, ...] = (32, 64, 32)  # of the 3x3 convolutions
+    widths: tuple[int, ...] = (64, 64)  # of the dense layers
+    activation: str = "relu"
+    layer_norm: bool = False  # after every dense layer
+    recurrent: int = 0  # units of a GRU after the dense layers; 0: no memory
+    extra: int = 0  # further inputs to the first dense layer, such as a partner's number
+    precision: str = "float32"  # of the products; weights stay float32
+
+    def __post_init__(self) -> None:
+        _one_of("trunk", self.trunk, ("mlp", "cnn"))
+        _one_of("planes", self.planes, ("first", "last"))
+        _one_of("activation", self.activation, tuple(ACTIVATIONS))
+        _one_of("precision", self.precision, PRECISIONS)
+        if self.trunk == "cnn" and len(self.input) != 3:
+            raise InterplayError(f"a cnn reads planes; this encoding has the shape {self.input}: use the trunk mlp")
+        if not self.widths:
+            raise InterplayError("widths: a network needs at least one dense layer")
+
+    def as_json(self) -> dict[str, Any]:
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Shape:
+        try:
+            return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+        except TypeError as error:
+            raise InterplayError(f"this network is not one that this version of interplay can build: {error}") from None
+
+
+def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InterplayError(f"{what}: {value!r}; one of {', '.join(known)}")
+
+
+class Dense(eqx.Module):
+    """y = x W + b."""
+
+    weight: Float[Array, "in out"]
+    bias: Float[Array, " out"]
+
+    def __init__(self, inputs: int, outputs: int, gain: float, key: PRNGKeyArray):
+        self.weight = jax.nn.initializers.orthogonal(gain)(key, (inputs, outputs), jnp.float32)
+        self.bias = jnp.zeros(outputs, jnp.float32)
+
+    def __call__(self, x: Float[Array, "... in"], precision: str = "float32") -> Float[Array, "... out"]:
+        kind = jnp.dtype(precision)
+        return jnp.matmul(x.astype(kind), self.weight.astype(kind), preferred_element_type=jnp.float32) + self.bias
+
+
+class Conv(eqx.Module):
+    """A 3x3 convolution with a border of zeros, as one product of the nine shifted pictures."""
+
+    dense: Dense
+
+    def __init__(self, inputs: int, outputs: int, gain: float, key: PRNGKeyArray):
+        self.dense = Dense(9 * inputs, outputs, gain, key)
+
+    def __call__(self, x: Float[Array, "width height in"], precision: str) -> Float[Array, "width height out"]:
+        width, height, _ = x.shape
+        padded = jnp.pad(x.astype(jnp.dtype(precision)), ((1, 1), (1, 1), (0, 0)))
+        near = [padded[i : i + width, j : j + height] for i in range(3) for j in range(3)]
+        return self.dense(jnp.concatenate(near, axis=-1), precision)
+
+
+class LayerNorm(eqx.Module):
+    """Mean 0 and variance 1 over the units, then a learnt scale and shift."""
+
+    scale: Float[Array, " unit"]
+    shift: Float[Array, " unit"]
+
+    def __init__(self, units: int):
+        self.scale, self.shift = jnp.ones(units, jnp.float32), jnp.zeros(units, jnp.float32)
+
+    def __call__(self, x: Float[Array, " unit"]) -> Float[Array, " unit"]:
+        centred = x - jnp.mean(x, axis=-1, keepdims=True)
+        return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + 1e-5) * self.scale + self.shift
+
+
+class Trunk(eqx.Module):
+    """From what is seen to features."""
+
+    convs: tuple[Conv, ...]
+    layers: tuple[Dense, ...]
+    norms: tuple[LayerNorm, ...]
+    shape: Shape = eqx.field(static=True)
+
+    def __init__(self, shape: Shape, key: PRNGKeyArray):
+        keys = list(jax.random.split(key, len(shape.channels) + len(shape.widths)))
+        self.shape, self.convs = shape, ()
+        size = math.prod(shape.input)
+        if shape.trunk == "cnn":
+            depth, cells = _planes(shape)
+            widths = (depth, *shape.channels)
+            self.convs = tuple(Conv(a, b, math.sqrt(2), keys.pop()) for a, b in pairwise(widths))
+            size = widths[-1] * cells
+        widths = (size + shape.extra, *shape.widths)
+        self.layers = tuple(Dense(a, b, math.sqrt(2), keys.pop()) for a, b in pairwise(widths))
+        self.norms = tuple(LayerNorm(w) for w in shape.widths) if shape.layer_norm else ()
+
+    def __call__(self, seen: Array, extra: Float[Array, " extra"] | None = None) -> Float[Array, " feature"]:
+        shape, act = self.shape, ACTIVATIONS[self.shape.activation]
+        x = seen
+        if shape.trunk == "cnn":
+            x = jnp.moveaxis(x, 0, -1) if shape.planes == "first" else x
+            for conv in self.convs:
+                # The nine shifted copies are nine times the picture: making them again is cheaper than keeping them.
+                x = jax.checkpoint(lambda c, v: act(c(v, shape.precision)))(conv, x)
+        x = x.reshape(-1)
+        x = x.astype(jnp.dtype(shape.precision))
+        if shape.extra:
+            assert extra is not None, "this network reads further inputs"
+            x = jnp.concatenate([x, extra.astype(x.dtype)])
+        for number, layer in enumerate(self.layers):
+            x = act(layer(x, shape.precision))
+            x = self.norms[number](x) if self.norms else x
+        return x
+
+
+def _planes(shape: Shape) -> tuple[int, int]:
+    """How many planes a picture has, and how many cells."""
+    a, b, c = shape.input
+    return (a, b * c) if shape.planes == "first" else (c, a * b)
+
+
+class Core(eqx.Module):
+    """A trunk, a GRU if there is memory, and a head."""
+
+    trunk: Trunk
+    cell: eqx.nn.GRUCell | None
+    head: Dense
+    shape: Shape = eqx.field(static=True)
+
+    def __init__(self, shape: Shape, gain: float, key: PRNGKeyArray):
+        for_trunk, for_cell, for_head = jax.random.split(key, 3)
+        self.shape = shape
+        self.trunk = Trunk(shape, for_trunk)
+        units = shape.recurrent
+        self.cell = eqx.nn.GRUCell(shape.widths[-1], units, key=for_cell) if units else None
+        self.head = Dense(units or shape.widths[-1], shape.outputs, gain, for_head)
+
+    def start(self) -> Float[Array, " memory"]:
+        """Memory before the first step of an episode; of size 0 for a network without memory."""
+        return jnp.zeros(self.shape.recurrent, jnp.float32)
+
+    def step(
+        self, memory: Float[Array, " memory"], seen: Array, extra: Any = None
+    ) -> tuple[Float[Array, " memory"], Float[Array, " output"]]:
+        """One step: the new memory, and the outputs."""
+        features = self.trunk(seen, extra)
+        if self.cell is not None:
+            memory = features = self.cell(features, memory)
+        return memory, self.head(features)
+
+    def unroll(
+        self, memory: Float[Array, " memory"], seen: Array, starts: Bool[Array, " step"], extra: Any = None
+    ) -> tuple[Float[Array, "step memory"], Float[Array, "step feature"]]:
+        """A sequence of steps: the memory after each, and the features for the head.
+
+        Where `starts` is true an episode begins, so that nothing from before is remembered.
+        """
+        features = jax.vmap(lambda x: self.trunk(x, extra))(seen)
+        cell = self.cell
+        if cell is None:
+            return jnp.zeros((starts.shape[0], 0), jnp.float32), features
+
+        def turn(memory: Array, now: tuple[Array, Array]) -> tuple[Array, Array]:
+            features, start = now
+            memory = cell(features, jnp.where(start, 0.0, memory))
+            return memory, memory
+
+        _, memories = jax.lax.scan(turn, memory, (features, starts))
+        return memories, memories

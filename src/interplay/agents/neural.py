@@ -1,0 +1,200 @@
+"""Neural policies: trained networks as agents, and the files they live in.
+
+A policy is one `.safetensors` file. Its header tells the network, the encoding it reads and the game it was trained
+for, so the file alone is enough: `interplay.agent("runs/ring/policies/run0.safetensors")`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool
+
+from interplay.agents.api import Agent, Info, Policy
+from interplay.agents.basic import masked
+from interplay.agents.networks import Core, Shape
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+
+FORMAT, VERSION = "interplay-policy", 1
+MANIFEST = "manifest.json"
+# Options that change how long one plays or what a mask rules out, but not what a policy has to know.
+HARMLESS = {"horizon", "rule_out_null_interacts"}
+
+
+class NeuralPolicy(Policy):
+    """A trained network. It samples its actions, or takes the likeliest if `greedy`."""
+
+    core: Core
+    greedy: Bool[Array, ""]
+    reads: str = eqx.field(static=True)  # the encoding
+    trained_for: str = eqx.field(static=True)  # the game, as `game_key` writes it; "" plays whatever fits
+
+    def __init__(self, core: Core, reads: str, *, trained_for: str = "", greedy: bool = False):
+        self.core, self.reads, self.trained_for = core, reads, trained_for
+        self.greedy = jnp.bool_(greedy)
+
+    @property
+    def encoding(self) -> str:
+        return self.reads
+
+    def bind(self, game: Game) -> Policy:
+        if self.trained_for and self.trained_for != game_key(game):
+            raise InterplayError(
+                f"this policy was trained for {self.trained_for}; the game is {game_key(game)}. "
+                f"Load it with any_game=True to try it all the same"
+            )
+        if self.reads not in game.encodings:
+            known = ", ".join(game.encodings)
+            raise InterplayError(f"this policy reads the encoding {self.reads!r}; {game.id} has {known}")
+        seen, shape = game.encodings[self.reads].shape, self.core.shape
+        if seen != shape.input:
+            raise InterplayError(f"this policy reads {self.reads} of shape {shape.input}; in {game.id} it is {seen}")
+        if len(game.action_names) != shape.outputs:
+            raise InterplayError(f"this policy knows {shape.outputs} actions; {game.id} has {len(game.action_names)}")
+        return self
+
+    def init(self, key: Any, seat: Any) -> Array:
+        return self.core.start()
+
+    def act(self, memory: Any, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
+        memory, logits = self.core.step(memory, obs)
+        logits = masked(logits, legal)
+        sampled = jax.random.categorical(key, logits)
+        return memory, jnp.where(self.greedy, jnp.argmax(logits), sampled), Info(logits)
+
+
+def game_key(game: Game) -> str:
+    """What a policy has to have been trained for, as text: the game, the rules and the options that matter."""
+    return _key(game.id, game.options, game.rules_version)
+
+
+def _key(id: str, options: Mapping[str, Any], rules_version: str) -> str:
+    matter = {k: v for k, v in sorted(options.items()) if k not in HARMLESS}
+    return f"{id} (rules {rules_version}{', ' + json.dumps(matter) if matter else ''})"
+
+
+def save(
+    path: str | Path,
+    core: Core,
+    game: Game,
+    encoding: str,
+    *,
+    training: Mapping[str, Any] | None = None,
+    precision: str = "float16",
+) -> None:
+    """Write a policy as one file. `training` are plain JSON values that tell how it was made."""
+    from safetensors.numpy import save_file
+
+    about = {
+        "format": FORMAT,
+        "version": VERSION,
+        "network": core.shape.as_json(),
+        "encoding": encoding,
+        "game": {"id": game.id, "options": dict(game.options), "rules_version": game.rules_version},
+        "training": dict(training or {}),
+    }
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    arrays = {name: np.asarray(a).astype(precision) for name, a in named_arrays(core).items()}
+    for name, array in arrays.items():
+        if not np.all(np.isfinite(array)):
+            raise InterplayError(f"the weights {name} are not all numbers ({precision}); {path} was not written")
+    beside = path.with_name(f".{path.name}.writing")
+    save_file(arrays, beside, metadata={"interplay": json.dumps(about)})
+    beside.replace(path)
+
+
+def load(path: str | Path, *, greedy: bool = False, any_game: bool = False, member: int | None = None) -> Agent:
+    """The agent of a checkpoint: a policy's file, or the folder of a training run (and the number of a member)."""
+    path = Path(path)
+    if path.is_dir():
+        path = _member_of(path, member)
+    about, arrays = read(path)
+    shape = Shape.from_json(about["network"])
+    core = _filled(shape, arrays, path)
+    game = about["game"]
+    trained_for = "" if any_game else _key(game["id"], game["options"], game["rules_version"])
+    mind = NeuralPolicy(core, about["encoding"], trained_for=trained_for, greedy=greedy)
+    config = {"game": game["id"], "greedy": greedy} | {k: v for k, v in about["training"].items() if _is_plain(v)}
+    return Agent(path.stem, mind, config)
+
+
+def read(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """A policy's header and its arrays."""
+    from safetensors import SafetensorError, safe_open
+
+    path = Path(path)
+    if not path.exists():
+        raise InterplayError(f"there is no checkpoint {path}")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            about = json.loads((file.metadata() or {}).get("interplay", "null"))
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dictionary
+    except (SafetensorError, json.JSONDecodeError) as error:
+        raise InterplayError(f"{path} is damaged or no safetensors file: {error}") from None
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise InterplayError(f"{path} holds no policy of interplay: its header does not say {FORMAT!r}")
+    if about.get("version") != VERSION:
+        raise InterplayError(f"{path} has version {about.get('version')} of the format; this interplay reads {VERSION}")
+    missing = [k for k in ("network", "encoding", "game", "training") if k not in about]
+    if missing:
+        raise InterplayError(f"{path}: the header lacks {', '.join(missing)}")
+    return about, arrays
+
+
+def named_arrays(core: Any) -> dict[str, Array]:
+    """The arrays of a network by their path in it, such as `trunk.layers.0.weight`."""
+    found, _ = jax.tree_util.tree_flatten_with_path(core)
+    return {".".join(_name(k) for k in path): leaf for path, leaf in found}
+
+
+def _name(key: Any) -> str:
+    for attribute in ("name", "idx", "key"):
+        if hasattr(key, attribute):
+            return str(getattr(key, attribute))
+    return str(key)
+
+
+def _filled(shape: Shape, arrays: Mapping[str, np.ndarray], path: Path) -> Core:
+    empty = jax.eval_shape(lambda: Core(shape, 1.0, jax.random.key(0)))
+    wanted = named_arrays(empty)
+    missing, unknown = sorted(set(wanted) - set(arrays)), sorted(set(arrays) - set(wanted))
+    if missing or unknown:
+        told = [f"lacks {', '.join(missing)}"] if missing else []
+        told += [f"holds {', '.join(unknown)}, which its network has not"] if unknown else []
+        raise InterplayError(f"{path} {'; '.join(told)}")
+    leaves = []
+    for name, like in wanted.items():
+        if arrays[name].shape != like.shape:
+            raise InterplayError(f"{path}: {name} has shape {arrays[name].shape}; its network needs {like.shape}")
+        leaves.append(jnp.asarray(arrays[name], jnp.float32))
+    return jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(empty), leaves)
+
+
+def _member_of(folder: Path, member: int | None) -> Path:
+    """The file of a member of a training run."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text())
+    except FileNotFoundError:
+        raise InterplayError(f"{folder} has no {MANIFEST}, so it is no training run") from None
+    policies = manifest.get("policies") or []
+    if not policies:
+        raise InterplayError(f"{folder} holds no policies yet: its training has not come to an end")
+    if member is None and len(policies) > 1:
+        raise InterplayError(f"{folder} holds {len(policies)} policies; choose one with member=0 ... or name its file")
+    if not 0 <= (member or 0) < len(policies):
+        raise InterplayError(f"{folder} has no member {member}; it holds {len(policies)} policies")
+    return folder / policies[member or 0]["file"]
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | int | bool) or (isinstance(value, float) and math.isfinite(value))

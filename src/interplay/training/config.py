@@ -1,0 +1,133 @@
+"""What can be set in a training run: frozen records, the same for library, command line and manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from interplay.errors import InterplayError
+from interplay.training.schedule import Schedule
+
+
+@dataclass(frozen=True)
+class GameChoice:
+    """The game that is trained in."""
+
+    name: str  # such as overcooked/coordination_ring
+    options: Mapping[str, Any] = field(default_factory=dict)  # of the game, such as horizon
+
+
+@dataclass(frozen=True)
+class Network:
+    """What a member's networks look like. A policy and a value network of one shape."""
+
+    encoding: str = "planes_first"  # what the policy reads, one of the game's encodings
+    trunk: str = "mlp"  # mlp, or cnn: 3x3 convolutions before the dense layers
+    channels: tuple[int, ...] = (32, 64, 32)  # of the convolutions
+    widths: tuple[int, ...] = (64, 64)  # of the dense layers
+    activation: str = "relu"  # relu, tanh or gelu
+    layer_norm: bool = False  # after every dense layer
+    recurrent: int = 0  # units of a GRU; 0: no memory
+    shared_trunk: bool = False  # policy and value share all but their last layer
+    critic: str = "own"  # own: the value network sees what the seat sees; central: what all seats see
+    critic_knows_partner: bool = False  # the value network is told the number of the frozen partner
+    precision: str = "float32"  # of the products: float32 (TF32 on a GPU) or bfloat16
+
+    def __post_init__(self) -> None:
+        if self.critic not in ("own", "central"):
+            raise InterplayError(f"network.critic: {self.critic!r}; own or central")
+        if self.shared_trunk and (self.critic == "central" or self.critic_knows_partner):
+            raise InterplayError("network.shared_trunk: a shared trunk sees what the policy sees; leave the critic at own")
+
+
+@dataclass(frozen=True)
+class PPO:
+    """The constants of proximal policy optimisation."""
+
+    learning_rate: Schedule = ((0.0, 5e-4),)
+    adam_eps: float = 1e-5
+    grad_norm: float = 0.5  # gradients are scaled down to this norm, member by member
+    gamma: float = 0.99  # discount of rewards to come
+    lam: float = 0.95  # lambda of the advantages
+    clip: float = 0.2  # how far the ratio of new to old probability counts
+    epochs: int = 4  # passes over each rollout
+    minibatches: int = 4  # parts of a pass, an update each
+    microbatches: int = 1  # parts of a minibatch computed one after the other: less memory, the same gradient
+    chunk: int = 0  # steps through which memory is trained; 0: the whole rollout (1 without memory)
+    value_coefficient: float = 0.5
+    value_clip: float | None = 0.2  # the value may move this far from the old one; null: as far as it likes
+    huber: float | None = None  # errors of the value count linearly beyond this; null: squared throughout
+    entropy: Schedule = ((0.0, 0.01),)
+    normalise_values: bool = False  # train the value network on returns of mean 0 and variance 1
+    normaliser_decay: float = 0.99  # how slowly their running mean and variance follow, per update
+    normalise_advantages: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "minibatches", "microbatches"):
+            if getattr(self, name) < 1:
+                raise InterplayError(f"ppo.{name}: {getattr(self, name)}; at least 1")
+
+
+@dataclass(frozen=True)
+class Rewards:
+    """What is maximised: the game's points, its shaped help, events of the game at a price, and teaming."""
+
+    task: float = 1.0  # weight of the game's points
+    share: str = "team"  # team: every seat earns the sum of all seats' points; own: each earns its own
+    shaping: Schedule = ((0.0, 0.0),)  # weight of the game's shaped reward
+    events: Mapping[str, float] = field(default_factory=dict)  # weight of each of the game's events
+    teaming: float = 0.0  # weight of constructive hand-overs (Overcooked)
+
+    def __post_init__(self) -> None:
+        if self.share not in ("team", "own"):
+            raise InterplayError(f"rewards.share: {self.share!r}; team or own")
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """The coordination method and its own options."""
+
+    name: str = "sp"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where results go, and how often."""
+
+    folder: str | None = None  # log.jsonl, manifest.json, checkpoints, snapshots and policies; null: nowhere
+    logs: int = 100  # how often a run is logged in all
+    checkpoints: int = 10  # how often in all the whole state is kept for resuming
+    snapshots: int = 0  # how many times on the way, beside start and end, the policies are kept
+    precision: str = "float16"  # of the weights in the files of policies
+    wandb: str | None = None  # project of a wandb run that is told all log lines too
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A training run: everything that decides its result."""
+
+    game: GameChoice
+    algorithm: Algorithm = field(default_factory=Algorithm)
+    seed: int = 0
+    runs: int = 1  # seeds, or members, trained beside each other in one compiled program
+    first_run: int = 0  # number of the first run: run 3 of 8 is also run 3 alone
+    steps: float = 1e6  # environment steps of each run
+    envs: int = 64  # environments of each run
+    rollout: int = 400  # steps of each environment between updates
+    network: Network = field(default_factory=Network)
+    ppo: PPO = field(default_factory=PPO)
+    rewards: Rewards = field(default_factory=Rewards)
+    output: Output = field(default_factory=Output)
+
+    def __post_init__(self) -> None:
+        for name in ("runs", "envs", "rollout"):
+            if getattr(self, name) < 1:
+                raise InterplayError(f"{name}: {getattr(self, name)}; at least 1")
+        if self.updates < 1:
+            raise InterplayError(f"steps: {self.steps:g} is less than one update, {self.envs} envs x {self.rollout} steps")
+
+    @property
+    def updates(self) -> int:
+        return int(self.steps) // (self.envs * self.rollout)
