@@ -136,8 +136,15 @@ def test_debris_cleared_on_the_way_to_a_victim():
     played = play("########/#nfD..V#/####...#/########", "7.4r60i", "ri3rid")
     assert [(k.channel, k.object, k.used.split("(")[0], k.kind) for k in links(played)] == [
         ("knowledge", "victim_1", "navigate", "constructive"),
-        ("hazards", "debris_3_1", "arrive", "constructive"),
+        ("hazards", "debris_3_1", "treat_by_hand", "constructive"),
     ]
+    assert valid(played)
+
+
+def test_debris_cleared_counts_for_whoever_finds_a_victim_behind_it():
+    played = play("########/#nfD..V#/####...#/########", "7.4ri60i", "ri3rd")
+    [link] = links(played)
+    assert (link.object, link.used, link.kind) == ("debris_3_1", "discover(nurse_1, victim_1)", "constructive")
     assert valid(played)
 
 

@@ -2,7 +2,8 @@
 
 Treatments and walks last many steps but are one deed each: `treat_*` stands at the first step of a stretch of
 treatment under unchanged conditions, `finish` at the last; `navigate` stands at the first step of a walk that ends
-beside a victim whose place is known, `arrive` where it ends.
+beside a victim whose place is known, `arrive` where it ends. A deed also needs what made the way to it: debris
+cleared and fires put out that the agent walked over since its last deed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from interplay.games.rescue import rules
 from interplay.games.rescue.houses import role_names
-from interplay.games.rescue.state import DANGER, KIT, NURSE, POLICE, ROLES, TOOLS, USES
+from interplay.games.rescue.state import DANGER, FIREFIGHTER, KIT, NURSE, POLICE, ROLES, TOOLS, USES
 from interplay.symbolic.declare import DomainError, Recorder, SymbolicTrace, World, declare
 
 DOMAIN = declare(
@@ -139,7 +140,27 @@ class _Episode:
     treating: dict[int, tuple] = field(default_factory=dict)  # seat -> the stretch of treatment under way
     beside: dict[int, int] = field(default_factory=dict)  # seat -> victim
     cared: dict[int, set[int]] = field(default_factory=dict)  # victim -> facts of care so far
+    crossed: dict[int, list[int]] = field(
+        default_factory=dict
+    )  # seat -> facts of what it walked over since its last deed
     walks: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # (time, seat) -> victims walked to
+
+
+@jax.jit
+def _resolve(constants: rules.Rules, states: Any, actions: Any) -> rules.Did:
+    return jax.vmap(lambda state, action: rules.interacts(constants, state, action)[1])(states, actions)
+
+
+def _did(constants: rules.Rules, states: Any, actions: np.ndarray) -> rules.Did:
+    """What each interact was, [step, seat], by the rules themselves; padded, so that few lengths are compiled."""
+    steps = len(actions)
+    spare = -steps % 64
+
+    def padded(values: np.ndarray) -> np.ndarray:
+        return np.concatenate([values, np.repeat(values[-1:], spare, axis=0)])
+
+    found = _resolve(constants, jax.tree_util.tree_map(lambda a: padded(a[:-1]), states), padded(actions))
+    return jax.tree_util.tree_map(lambda a: np.asarray(a)[:steps], found)
 
 
 class Reader:
@@ -159,13 +180,8 @@ class Reader:
         for names, types in ((self.victims, ["victim"] * len(self.victims)), (self.tools, [TOOLS[k] for k in kinds])):
             for name, kind in zip(names, types):
                 self.world.add(name, kind)
-        self._did = jax.jit(jax.vmap(self._interacts))
 
-    def _interacts(self, state: Any, actions: Any) -> Any:
-        _, did = rules.interacts(self.rules, state, actions)
-        return jax.tree_util.tree_map(lambda *seats: jax.numpy.stack(seats), *did)
-
-    def place(self, kind: str, cell: int) -> str:
+    def place(self, kind: str, cell: Any) -> str:
         """The name of a cell, a fire or debris: `cell_3_2` lies in column 3, row 2, counted from 0."""
         x, y = divmod(int(cell), self.rules.height)
         return self.world.add(f"{kind}_{x}_{y}", kind)
@@ -178,8 +194,7 @@ class Reader:
             raise DomainError(
                 f"actions of shape {actions.shape} are not of {self.game.id}: it has {len(self.agents)} seats"
             )
-        before = jax.tree_util.tree_map(lambda a: a[:-1], states)
-        did = jax.tree_util.tree_map(np.asarray, self._did(before, actions))
+        did = _did(self.rules, states, actions)
         episode = _Episode(states, did, Recorder(self.world, self.agents, self._start(states)))
         self._find_walks(episode)
         for t in range(len(actions)):
@@ -187,26 +202,24 @@ class Reader:
                 self._interact(episode, t, seat)
             self._walk(episode, t)
         nurses = frozenset(s for s, role in enumerate(self.rules.roles) if role == NURSE)
-        hazards = [o for o, kind in self.world.types.items() if kind in ("victim", "fire", "debris")]
         return episode.recorder.finish(
             len(actions),
             self.game.horizon,
             game_id=self.game.id,
-            reach=dict.fromkeys(hazards, nurses),
+            reach=dict.fromkeys(self.victims, nurses),
             partners=self._partners(nurses, bool(np.any(states.terrain[0] == DANGER))),
         )
 
     def _partners(self, nurses: frozenset[int], danger: bool) -> dict[str, dict[int, frozenset[int]]]:
-        """Through which channel who can help whom: only police guard, only nurses treat."""
+        """Through which channel who can help whom: nurses treat, firefighters clear the way, police guard."""
         seats = range(len(self.agents))
-        roles = self.rules.roles
-        able = {ROLES.index("firefighter")}
+        roles, all_but = self.rules.roles, {s: frozenset(seats) - {s} for s in seats}
         return {
             "knowledge": {s: nurses - {s} for s in seats},
-            "hazards": {s: nurses - {s} if roles[s] in able else frozenset() for s in seats},
-            "guard": {s: frozenset(seats) - {s} if danger and roles[s] == POLICE else frozenset() for s in seats},
+            "hazards": {s: all_but[s] if roles[s] == FIREFIGHTER else frozenset() for s in seats},
+            "guard": {s: all_but[s] if danger and roles[s] == POLICE else frozenset() for s in seats},
             "care": {s: nurses - {s} if s in nurses else frozenset() for s in seats},
-            "hands": {s: frozenset(seats) - {s} if self.tools else frozenset() for s in seats},
+            "hands": {s: all_but[s] if self.tools else frozenset() for s in seats},
         }
 
     def _start(self, states: Any) -> frozenset[int]:
@@ -246,7 +259,7 @@ class Reader:
         if operation == rules.NONE:
             return
         agent, tool = self.agents[seat], int(e.did.tool[t, seat])
-        needs, do = self._guards(e, t, seat), e.recorder.do
+        needs, do = [*self._guards(e, t, seat), *e.crossed.pop(seat, ())], e.recorder.do
         if operation == rules.PASS:
             name = "lend" if e.did.lent[t, seat] else "hand_over"
             do(t, seat, name, agent, self.tools[tool], self.agents[target], needs=needs)
@@ -306,21 +319,21 @@ class Reader:
         if seat in e.beside:
             e.recorder.do(t, seat, "leave", agent, self.victims[e.beside[seat]])
         if bound("bound_for", agent, name) in e.recorder.now:
-            e.recorder.do(t, seat, "arrive", agent, name, needs=self._crossed(e, t, seat))
+            e.recorder.do(t, seat, "arrive", agent, name)
         else:
             e.recorder.do(t, seat, "meet", agent, name)
         e.beside[seat] = victim
 
-    def _crossed(self, e: _Episode, t: int, seat: int) -> list[int]:
-        """The cleared debris and quenched fires that the walk until t went over."""
-        began = max(time for time, who in e.walks if who == seat and time < t)
-        facts = []
-        for cell in dict.fromkeys(e.states.cell[began : t + 1, seat].tolist()):
-            if e.states.debris[0][cell]:
-                facts.append(self.world.fact("cleared", self.place("debris", cell)))
-            if e.states.burning[0][cell]:
-                facts.append(self.world.fact("extinguished", self.place("fire", cell)))
-        return [fact for fact in facts if fact in e.recorder.now]
+    def _cross(self, e: _Episode, seat: int, cell: Any) -> None:
+        """Whoever walks where debris or a fire was depends, with the next deed, on its being gone."""
+        for was, kind, gone in (
+            (e.states.debris[0], "debris", "cleared"),
+            (e.states.burning[0], "fire", "extinguished"),
+        ):
+            if was[cell]:
+                fact = self.world.fact(gone, self.place(kind, cell))
+                if fact not in e.crossed.setdefault(seat, []):
+                    e.crossed[seat].append(fact)
 
     def _quenched(self, e: _Episode, victim: int) -> tuple[int, ...]:
         """If no fire burns in the victim's room any more: the facts of the fires that once did."""
@@ -340,3 +353,4 @@ class Reader:
             for victim in e.walks.get((t, seat), ()):
                 e.recorder.do(t, seat, "navigate", agent, here, self.victims[victim])
             e.recorder.do(t, seat, "walk", agent, here, self.place("cell", new))
+            self._cross(e, seat, new)

@@ -111,7 +111,7 @@ def scene(rules: Rules, state: Any, seat: int | None = None) -> Scene:
     return Scene(rules.width * CELL, height * CELL, tuple(backdrop), tuple(shapes))
 
 
-def _corner(cell: int, height: int) -> tuple[float, float]:
+def _corner(cell: Any, height: int) -> tuple[float, float]:
     x, y = divmod(int(cell), height)
     return x * CELL, y * CELL
 

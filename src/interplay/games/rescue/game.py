@@ -111,7 +111,8 @@ class Family:
         horizon = {"horizon": given.pop("horizon")} if "horizon" in given else {}
         if variant == "generated":
             _known(given, [f.name for f in fields(Spec)])
-            spec = Spec(**{k: tuple(v) if k == "roles" else v for k, v in given.items()})
+            roles = tuple(given.pop("roles", Spec.roles))
+            spec = Spec(**given, roles=roles)
             return Rescue("rescue/generated", Generated(spec), options=_plain(options), **horizon)
         text = given.pop("house", None)
         if text is None and variant not in houses.HOUSES:

@@ -7,7 +7,9 @@ happens by itself: fires neither spread nor die, and a treatment goes on only wh
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
@@ -61,9 +63,14 @@ EVENTS = (
 )
 
 
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["horizon", "room", "roles", "tool_kinds"],
+    meta_fields=["width", "height"],
+)
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """What the rules look up: the constants of a game."""
+    """What the rules look up: the constants of a game. A pytree, so that houses of one shape compile once."""
 
     width: int
     height: int
@@ -113,14 +120,14 @@ def step(rules: Rules, state: State, actions: Int[Array, " seat"]) -> tuple[Stat
     )
 
 
-def interacts(rules: Rules, state: State, actions: Int[Array, " seat"]) -> tuple[State, list[Did]]:
-    """All interacts in the order of the seats: a later agent finds what an earlier one left."""
+def interacts(rules: Rules, state: State, actions: Int[Array, " seat"]) -> tuple[State, Did]:
+    """All interacts in the order of the seats: a later agent finds what an earlier one left. `Did` is [seat]."""
     front = jnp.asarray(rules.front)[state.cell * 4 + state.facing]
-    did = []
-    for seat in range(len(rules.roles)):
-        state, one = _interact(rules, state, seat, actions[seat] == INTERACT, front[seat])
-        did.append(one)
-    return state, did
+
+    def one(state: State, seat: Int[Array, ""]) -> tuple[State, Did]:
+        return _interact(rules, state, seat, actions[seat] == INTERACT, front[seat])
+
+    return jax.lax.scan(one, state, jnp.arange(len(rules.roles), dtype=jnp.int32))
 
 
 def guarded(rules: Rules, state: State) -> Bool[Array, " seat"]:
@@ -160,8 +167,8 @@ def walk(rules: Rules, state: State, actions: Int[Array, " seat"]) -> tuple[Int[
     return target, facing
 
 
-def _interact(rules: Rules, state: State, seat: int, acts, front) -> tuple[State, Did]:
-    role, seats, tools = rules.roles[seat], jnp.arange(len(rules.roles)), len(rules.tool_kinds)
+def _interact(rules: Rules, state: State, seat, acts, front) -> tuple[State, Did]:
+    role, seats, tools = jnp.asarray(rules.roles)[seat], jnp.arange(len(rules.roles)), len(rules.tool_kinds)
     kinds = jnp.asarray((*rules.tool_kinds, NOBODY), jnp.int32)  # the last stands for an empty hand
     held = state.held[seat]
     kind = kinds[jnp.where(held >= 0, held, tools)]
@@ -199,7 +206,7 @@ def _interact(rules: Rules, state: State, seat: int, acts, front) -> tuple[State
 
 
 def _apply(
-    rules: Rules, state: State, seat: int, do, front, mate, victim, tool, kind, lent
+    rules: Rules, state: State, seat, do, front, mate, victim, tool, kind, lent
 ) -> tuple[State, Bool[Array, ""]]:
     """The state after one interact; at most one of `do` is true."""
     held = state.held[seat]
@@ -232,38 +239,31 @@ def _apply(
     return after, finished
 
 
-def _shaped(did: list[Did]) -> Float[Array, " seat"]:
+def _shaped(did: Did) -> Float[Array, " seat"]:
     """Training help: one point for finding a victim, putting out a fire or clearing debris."""
-    useful = [(d.operation == DISCOVER) | (d.operation == EXTINGUISH) | (d.operation == CLEAR) for d in did]
-    return jnp.stack(useful).astype(jnp.float32)
+    return jnp.isin(did.operation, jnp.array([DISCOVER, EXTINGUISH, CLEAR])).astype(jnp.float32)
 
 
-def _events(rules: Rules, did: list[Did], before: State, after: State, actions) -> Int[Array, "seat event"]:
+def _events(rules: Rules, did: Did, before: State, after: State, actions) -> Int[Array, "seat event"]:
     kinds = jnp.asarray((*rules.tool_kinds, NOBODY), jnp.int32)
-    rows = []
-    for seat, one in enumerate(did):
-        kind = kinds[jnp.where(one.tool >= 0, one.tool, len(rules.tool_kinds))]
-        is_kit, op = kind == KIT, one.operation
-        rows.append(
-            jnp.stack(
-                [
-                    (op == PASS) & is_kit,
-                    (op == PASS) & ~is_kit,
-                    op == GUARD,
-                    op == DISCOVER,
-                    (op == TREAT) & is_kit,
-                    (op == TREAT) & ~is_kit,
-                    one.finished,
-                    op == EXTINGUISH,
-                    op == CLEAR,
-                    (op == TAKE) & is_kit,
-                    (op == TAKE) & ~is_kit,
-                    (op == PUT) & is_kit,
-                    (op == PUT) & ~is_kit,
-                    after.cell[seat] != before.cell[seat],
-                    actions[seat] == STAY,
-                    (actions[seat] == INTERACT) & (op == NONE),
-                ]
-            )
-        )
-    return jnp.stack(rows).astype(jnp.int32)
+    kind = kinds[jnp.where(did.tool >= 0, did.tool, len(rules.tool_kinds))]
+    is_kit, op = kind == KIT, did.operation
+    happened = {
+        "pass_kit": (op == PASS) & is_kit,
+        "pass_extinguisher": (op == PASS) & ~is_kit,
+        "guard": op == GUARD,
+        "discover": op == DISCOVER,
+        "treat_with_kit": (op == TREAT) & is_kit,
+        "treat_by_hand": (op == TREAT) & ~is_kit,
+        "finish_treatment": did.finished,
+        "extinguish": op == EXTINGUISH,
+        "clear_debris": op == CLEAR,
+        "take_kit": (op == TAKE) & is_kit,
+        "take_extinguisher": (op == TAKE) & ~is_kit,
+        "put_kit": (op == PUT) & is_kit,
+        "put_extinguisher": (op == PUT) & ~is_kit,
+        "move": after.cell != before.cell,
+        "stay": actions == STAY,
+        "idle_interact": (actions == INTERACT) & (op == NONE),
+    }
+    return jnp.stack([happened[name] for name in EVENTS], axis=-1).astype(jnp.int32)
