@@ -1,0 +1,175 @@
+"""Who helped whom inside the compiled rollout: equal to a slow tracker with real objects, and to counts by hand."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import interplay
+from interplay import api
+from interplay.games.overcooked import lineage
+from interplay.games.overcooked.state import ACTIONS
+from tests.games.overcooked import tracker
+
+# Kitchens so small, and soups so simple, that random play delivers, hands over in circles and fills pots together.
+SIMPLE = {"orders": ["O", "OO", "OOO"], "cook_time": 1, "auto_cook": False}
+KITCHENS = {
+    "two": {"layout": "XOXPX/D1X2S/XXXXX", **SIMPLE},
+    "three": {"layout": "XPOXX/X1 2D/X 3 S/XXXXX", **SIMPLE},
+    "four": {"layout": "XPOTX/X1 2X/S3 4D/XXXXX", **SIMPLE, "orders": ["O", "OT", "OOT"]},
+    "by itself": {"layout": "XPOX/S12D/X  X/XXXX", "cook_time": 2},
+    "multi": {"variant": "forced_coordination_multi", "times": [1, 1, 1, 1, 1]},
+}
+DELIVERED = {  # where random play gets as far as that
+    "two": {("counters", "constructive")},
+    "three": {("pots", "constructive"), ("pots", "irrelevant")},
+    "four": {("counters", "constructive"), ("pots", "constructive"), ("pots", "irrelevant")},
+}
+_programs = {}
+
+
+def kitchen(name):
+    options = dict(KITCHENS[name])
+    variant = options.pop("variant", None)
+    return interplay.make(f"overcooked/{variant}" if variant else "overcooked", **options)
+
+
+def play(game, actions):
+    """States [step + 1, ...] and the lineage at the end of each of [env, step, seat] actions."""
+    if game not in _programs:
+
+        def one(joint):
+            start = game.init(jax.random.key(0))
+
+            def turn(state, chosen):
+                after, _ = game.step(state, chosen, None)
+                return after, after
+
+            _, states = jax.lax.scan(turn, start, joint)
+            states = jax.tree_util.tree_map(lambda a, b: jnp.concatenate([a[None], b]), start, states)
+            return states, lineage.track(game.kitchen, start, joint)
+
+        _programs[game] = jax.jit(jax.vmap(one))
+    states, found = jax.tree_util.tree_map(np.asarray, _programs[game](np.asarray(actions, np.int32)))
+    return [jax.tree_util.tree_map(lambda x, i=i: x[i], (states, found)) for i in range(len(actions))]
+
+
+def tables(game, counts):
+    """The counts in the tracker's words."""
+    seats, found, triggers, accepted = range(game.num_seats), {}, {}, {}
+    for c, channel in enumerate(lineage.CHANNELS):
+        for giver in seats:
+            for receiver in seats:
+                for kind in ("constructive", "looping", "irrelevant"):
+                    if number := int(getattr(counts, kind)[c, giver, receiver]):
+                        found[channel, giver, receiver, kind] = number
+            for table, values in ((triggers, counts.triggers), (accepted, counts.accepted)):
+                if number := int(values[c, giver]):
+                    table[channel, giver] = number
+    return found, triggers, accepted, {s: int(counts.subtasks[s]) for s in seats}
+
+
+def busy(game, rng, envs, steps):
+    """Random actions, half of them interacts."""
+    moves = rng.integers(0, 5, (envs, steps, game.num_seats))
+    return np.where(rng.random(moves.shape) < 0.5, ACTIONS.index("interact"), moves)
+
+
+@pytest.mark.parametrize("name", KITCHENS)
+def test_it_equals_the_slow_tracker_on_busy_random_play(name):
+    game = kitchen(name)
+    actions = busy(game, np.random.default_rng(7), 24, 300)
+    seen = {}
+    for joint, (states, found) in zip(actions, play(game, actions)):
+        told = tracker.track(game, states, joint)
+        assert tables(game, found.counts) == told
+        for key, number in told[0].items():
+            seen[key[0], key[3]] = seen.get((key[0], key[3]), 0) + number
+    kinds = {("counters", "looping"), ("counters", "irrelevant")} | DELIVERED.get(name, set())
+    assert kinds <= seen.keys(), f"random play on {name} did not exercise {kinds - seen.keys()}"
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["two", "three", "four"]))
+@settings(max_examples=15, deadline=None)
+def test_it_equals_the_slow_tracker_whatever_is_played(seed, name):
+    game = kitchen(name)
+    actions = busy(game, np.random.default_rng(seed), 24, 300)
+    for joint, (states, found) in zip(actions[:3], play(game, actions)):
+        assert tables(game, found.counts) == tracker.track(game, states, joint)
+
+
+SCRIPTED = [
+    ("forced_coordination", ("greedy", "greedy")),
+    ("counter_circuit", ("onion_receiver", "onion_passer")),
+    ("coordination_ring", ("greedy+0.4", "greedy+0.4")),
+]
+
+
+@pytest.mark.parametrize(("layout", "agents"), SCRIPTED)
+def test_it_equals_the_slow_tracker_on_scripted_games(layout, agents):
+    game = interplay.make(f"overcooked/{layout}")
+    traces = api.play(game, [f"overcooked/{a}" for a in agents], episodes=3, seed=1)
+    actions = np.stack([e.actions for e in traces])
+    assert sum(e.score for e in traces) > 0
+    for joint, (states, found) in zip(actions, play(game, actions)):
+        assert tables(game, found.counts) == tracker.track(game, states, joint)
+
+
+def test_every_soup_of_forced_coordination_stands_on_four_hand_overs():
+    game = interplay.make("overcooked/forced_coordination")
+    traces = api.play(game, ["overcooked/greedy"] * 2, episodes=2, seed=0)
+    actions = np.stack([e.actions for e in traces])
+    for episode, (_, found) in zip(traces, play(game, actions)):
+        assert found.counts.constructive[0].sum() == 4 * episode.score / 20 > 0
+
+
+def act(game, *script):
+    """Joint actions from one string a seat: N S E W move or turn, i interacts, . stays."""
+    letters = "NSEW.i"
+    length = max(map(len, script))
+    return np.array([[[letters.index(s.ljust(length, ".")[t]) for s in script] for t in range(length)]])
+
+
+PASS = interplay.make("overcooked", layout="XOXPX/D1X2S/XXXXX", orders=["O"], cook_time=1, auto_cook=False)
+
+
+def counts_of(*script):
+    [(_, found)] = play(PASS, act(PASS, *script))
+    return found.counts
+
+
+def test_an_onion_and_a_dish_passed_into_a_soup_are_two_constructive_hand_overs():
+    #         onion, put on the hatch, dish, put on the hatch
+    giver = "NiEiWi..Ei"
+    taker = ".WW" + ".i" + "NiNi" + ".." + "Wi" + "Ni" + "Ei"  # take, pot, start; take the dish, plate, serve
+    counts = counts_of(giver, taker)
+    assert counts.constructive[0].tolist() == [[0, 2], [0, 0]]
+    assert counts.links[0].tolist() == [[0, 2], [0, 0]]
+    assert counts.irrelevant.sum() == counts.looping.sum() == 0
+    assert counts.triggers[0].tolist() == counts.accepted[0].tolist() == [2, 0]
+
+
+def test_an_onion_that_comes_back_is_two_loops_and_a_forgotten_one_is_irrelevant():
+    counts = counts_of("NiEi..i", "WW..ii.")  # put; taken and put back; taken again
+    assert counts.looping[0].tolist() == [[0, 1], [1, 0]]
+    assert counts_of("NiEi", "W...i").irrelevant[0].tolist() == [[0, 1], [0, 0]]
+
+
+def test_the_hand_over_happens_even_within_one_step():
+    """Seats act in order: seat 1 takes what seat 0 puts down in the same step."""
+    counts = counts_of("NiEi", "W..i")
+    assert counts.links[0].tolist() == [[0, 1], [0, 0]]
+
+
+def test_the_teaming_reward_is_paid_with_the_soup_to_giver_and_receiver():
+    game, script = PASS, act(PASS, "NiEiWi..Ei", ".WW.iNiNi..WiNiEi")[0]
+    state, past, paid = game.init(None), lineage.begin(2, game.layout.size), []
+    follow = jax.jit(lambda p, s, a, j: lineage.follow(game.kitchen, p, s, a, j))
+    for joint in script:
+        after, step = game.step(state, joint, None)
+        now = follow(past, state, after, joint)
+        paid.append((float(step.reward.sum()), lineage.teaming_reward(past, now).tolist()))
+        state, past = after, now
+    assert [p for p in paid if p != (0.0, [0.0, 0.0])] == [(20.0, [2.0, 2.0])]
