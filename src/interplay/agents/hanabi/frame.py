@@ -69,8 +69,12 @@ class RuleBot(Policy):
         rules = getattr(game, "rules", None)
         if not isinstance(rules, Rules):
             raise InterplayError(f"{type(self).__name__} plays Hanabi; {game.id} is another game")
-        if rules.suits != "RYGWB" or rules.wild or rules.copies != (3, 2, 2, 2, 1):
+        if len(rules.suits) != 5 or rules.wild or rules.copies != (3, 2, 2, 2, 1):
             raise InterplayError(f"{type(self).__name__} knows the standard deck only, not that of {game.id}")
+        return self.seated(rules)
+
+    def seated(self, rules: Rules) -> Policy:
+        """This bot at a table with these rules."""
         return replace(self, rules=rules)
 
     @property
@@ -189,7 +193,7 @@ def reclaim_action(rules: Rules, board: Seen) -> Int[Array, ""]:
     return value_hint(rules, jnp.int32(rules.players - 1), board.hands[right, 0])
 
 
-def best(score: Array, valid: Bool[Array, "..."], newest: bool = False) -> Int[Array, ""]:
+def best(score: Any, valid: Bool[Array, " n"], newest: bool = False) -> Int[Array, ""]:
     """Where the highest valid score is; the oldest of equals, or the newest."""
     score = jnp.where(valid, score, -jnp.inf)
     return score.shape[0] - 1 - jnp.argmax(score[::-1]) if newest else jnp.argmax(score)

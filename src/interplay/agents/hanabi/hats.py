@@ -7,7 +7,7 @@ identity, 0 for impossible.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -31,7 +31,7 @@ class View(NamedTuple):
         return cls(cards.playable(board), cards.dead(board) | cards.lost(board))
 
 
-def weight(table: Tables, wanted=True) -> Int[Array, "*slot"]:
+def weight(table: Tables, wanted: Any = True) -> Int[Array, "*slot"]:
     return jnp.sum(jnp.where(wanted, table, 0), axis=-1)
 
 
@@ -82,7 +82,7 @@ def questions(n: Int[Array, ""], table: Tables, view: View) -> Questions:
     slot = jnp.arange(slots)
     before = (odds[None] > odds[:, None]) | ((odds[None] == odds[:, None]) & (slot[None] < slot[:, None]))
     turn = jnp.sum(before, axis=1)  # when each card is asked about
-    order = jnp.argsort(turn)
+    order = jnp.sum(jnp.where(turn == slot[:, None], slot, 0), axis=1)
 
     live = (table > 0) & ~view.dead
     num_live, has_dead = jnp.sum(live, axis=-1), (lost > 0).astype(jnp.int32)

@@ -51,7 +51,7 @@ class Info(RuleBot):
         model = jnp.where(move.received[..., None] & ~named, 0, model)
         fresh = TOTAL - cards.gone(before)
         moved = shift(model, move.gone, fresh)
-        lower = (moved > 0) & (cards.IDS == move.card)
+        lower = (moved > 0) & (move.card == cards.IDS)
         return jnp.where(jnp.any(gone), moved - lower, model)
 
     def _codes(self, model, held, view, giver):

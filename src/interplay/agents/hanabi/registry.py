@@ -8,14 +8,21 @@ from interplay.agents.api import Agent
 from interplay.errors import UnknownName
 from interplay.registry import load_reference
 
-_BOTS = {
-    "blind": "interplay.agents.hanabi.simple:Blind",
-    "simple": "interplay.agents.hanabi.simple:Simple",
-    "value": "interplay.agents.hanabi.simple:Value",
-    "holmes": "interplay.agents.hanabi.holmes:Holmes",
-    "smart": "interplay.agents.hanabi.smart:Smart",
-    "info": "interplay.agents.hanabi.info:Info",
-    "cheat": "interplay.agents.hanabi.cheat:Cheat",
+_HERE = "interplay.agents.hanabi"
+_BOTS: dict[str, tuple[str, dict[str, Any]]] = {  # the class, and what is told to it
+    "blind": ("simple:Blind", {}),
+    "simple": ("simple:Simple", {}),
+    "value": ("simple:Value", {}),
+    "holmes": ("holmes:Holmes", {}),
+    "smart": ("smart:Smart", {}),
+    "info": ("info:Info", {}),
+    "cheat": ("cheat:Cheat", {}),
+    "iggi": ("fireworks:RuleList", {"name": "iggi"}),
+    "piers": ("fireworks:RuleList", {"name": "piers"}),
+    "vandenbergh": ("fireworks:RuleList", {"name": "vandenbergh"}),
+    "vandenbergh-paper": ("fireworks:RuleList", {"name": "vandenbergh-paper"}),
+    "internal": ("fireworks:RuleList", {"name": "internal"}),
+    "fireworks-outer": ("fireworks:RuleList", {"name": "fireworks-outer"}),
 }
 
 
@@ -28,4 +35,5 @@ class Family:
     def make(variant: str, **options: Any) -> Agent:
         if variant not in _BOTS:
             raise UnknownName("agent", f"hanabi/{variant}", [f"hanabi/{v}" for v in _BOTS])
-        return Agent(f"hanabi/{variant}", load_reference(_BOTS[variant])(**options), dict(options))
+        reference, told = _BOTS[variant]
+        return Agent(f"hanabi/{variant}", load_reference(f"{_HERE}.{reference}")(**told, **options), dict(options))
