@@ -25,12 +25,23 @@ import interplay
 HORIZON = 400
 
 
-def read(before, now):
-    """Both sides' observations are used in the same way: every number, at every step."""
-    return jax.tree_util.tree_map(jnp.bitwise_xor, before, now)
+# What happens to the observations, the same on both sides; every number counts, at every step.
+# "stored": they are written to memory, where a learner would find them. "summed": they go straight into a sum.
+READ = {
+    "stored": (lambda seen: seen, lambda before, now: jax.tree_util.tree_map(jnp.bitwise_xor, before, now)),
+    "summed": (
+        lambda seen: jax.tree_util.tree_map(_total, seen),
+        lambda before, now: jax.tree_util.tree_map(lambda b, n: b + _total(n), before, now),
+    ),
+}
 
 
-def ours(envs: int, steps: int, encoding: str):
+def _total(values):
+    return jnp.sum(values, axis=tuple(range(1, values.ndim)), dtype=jnp.int32)
+
+
+def ours(envs: int, steps: int, encoding: str, use: str):
+    first, read = READ[use]
     game = interplay.make("overcooked/counter_circuit")
     start = jax.vmap(game.init)(jax.random.split(jax.random.key(0), envs))
 
@@ -46,13 +57,14 @@ def ours(envs: int, steps: int, encoding: str):
         return (state, read(seen, now), points + step.reward.sum()), None
 
     def play(key):
-        seen = jax.vmap(lambda s: game.observe(s, encoding))(start)
+        seen = first(jax.vmap(lambda s: game.observe(s, encoding))(start))
         return jax.lax.scan(turn, (start, seen, 0.0), jax.random.split(key, steps))[0]
 
     return jax.jit(play)
 
 
-def jaxmarl(envs: int, steps: int):
+def jaxmarl(envs: int, steps: int, use: str):
+    first, read = READ[use]
     with contextlib.redirect_stdout(io.StringIO()):  # it prints at import
         from jaxmarl.environments.overcooked import Overcooked, overcooked_layouts
     env = Overcooked(layout=overcooked_layouts["counter_circuit"], max_steps=HORIZON)
@@ -66,7 +78,7 @@ def jaxmarl(envs: int, steps: int):
 
     def play(key):
         seen, state = jax.vmap(env.reset)(jax.random.split(key, envs))
-        return jax.lax.scan(turn, (state, seen, 0.0), jax.random.split(key, steps))[0]
+        return jax.lax.scan(turn, (state, first(seen), 0.0), jax.random.split(key, steps))[0]
 
     return jax.jit(play)
 
@@ -137,17 +149,17 @@ def main() -> None:
     given = parser.parse_args()
     work = given.envs * given.steps
     found = {"device": jax.devices()[0].device_kind, "envs": given.envs}
-    for encoding in ("planes_first", "planes"):
-        found[f"ours_{encoding}"] = rate(ours(given.envs, given.steps, encoding), work, given.repeats)
-    try:
-        found["jaxmarl"] = rate(jaxmarl(given.envs, given.steps), work, given.repeats)
-        found["ratio"] = found["ours_planes_first"] / found["jaxmarl"]
-    except ImportError as error:
-        print(f"no peer here: {error}")
+    for use in READ:
+        found[f"ours, {use}"] = rate(ours(given.envs, given.steps, "planes_first", use), work, given.repeats)
+        try:
+            found[f"jaxmarl, {use}"] = rate(jaxmarl(given.envs, given.steps, use), work, given.repeats)
+            found[f"ratio, {use}"] = found[f"ours, {use}"] / found[f"jaxmarl, {use}"]
+        except ImportError as error:
+            print(f"no peer here: {error}")
     if given.single_steps:
-        found["one_env_ours"] = one_of_ours(given.single_steps, "planes_first")
-        found["one_env_overcooked_ai"] = one_of_theirs(given.single_steps)
-        found["one_env_ratio"] = found["one_env_ours"] / found["one_env_overcooked_ai"]
+        found["one env, ours"] = one_of_ours(given.single_steps, "planes_first")
+        found["one env, overcooked-ai"] = one_of_theirs(given.single_steps)
+        found["one env, ratio"] = found["one env, ours"] / found["one env, overcooked-ai"]
     for name, value in found.items():
         print(f"{name:<24} {value if isinstance(value, str | int) else f'{value:,.2f}'}")
     if given.json:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt8
 
+from interplay.games.overcooked import packed
 from interplay.games.overcooked.kitchen import UNREACHABLE, Kitchen, walking_distances
 from interplay.games.overcooked.state import (
     COUNTER,
@@ -51,12 +52,21 @@ def planes(kitchen: Kitchen, state: State) -> UInt8[Array, "seat width height pl
 
 def planes_first(kitchen: Kitchen, state: State) -> UInt8[Array, "seat plane width height"]:
     """The same planes with the plane axis first: what convolutions of equinox read, and several times cheaper to
-    make, since each plane is written in one piece."""
+    make on a CPU, since each plane is written in one piece."""
+    if jax.default_backend() == "cpu":
+        # Fusing the planes into whatever reads them would cost several times what writing them does.
+        made = jax.lax.optimization_barrier(_bytewise(kitchen, state))
+    else:
+        made = packed.planes(kitchen, state, MAP_PLANES, URGENT)
+    return made.reshape(*made.shape[:2], kitchen.layout.width, kitchen.layout.height)
+
+
+def _bytewise(kitchen: Kitchen, state: State) -> UInt8[Array, "seat plane cell"]:
     seats, size = state.cell.shape[0], state.items.shape[0]
     here = state.cell.astype(jnp.int16)[:, None] == jnp.arange(size, dtype=jnp.int16)  # [seat, cell]
     directions = jnp.arange(4, dtype=jnp.int8)[:, None]
     facing = here[:, None] & (state.facing.astype(jnp.int8)[:, None, None] == directions)  # [seat, 4, cell]
-    shared = jnp.stack([p.astype(jnp.uint8) for p in _shared_planes(kitchen, state, here)])
+    shared = jnp.stack([p.astype(jnp.uint8) for p in _things(kitchen, state, here)])
     map_planes = np.stack([kitchen.terrain == kind for kind in MAP_PLANES]).astype(np.uint8)
     here, facing = here.astype(jnp.uint8), facing.astype(jnp.uint8)
     views = []
@@ -64,16 +74,10 @@ def planes_first(kitchen: Kitchen, state: State) -> UInt8[Array, "seat plane wid
         order = [seat, *(s for s in range(seats) if s != seat)]
         own = [here[s][None] for s in order] + [facing[s] for s in order]
         views.append(jnp.concatenate([*own, map_planes, shared]))
-    layout = kitchen.layout
-    return _in_one_piece(jnp.stack(views)).reshape(seats, -1, layout.width, layout.height)
+    return jnp.stack(views)
 
 
-def _in_one_piece(array: Array) -> Array:
-    """On a CPU, fusing the planes into whatever reads them costs several times what writing them does."""
-    return jax.lax.optimization_barrier(array) if jax.default_backend() == "cpu" else array
-
-
-def _shared_planes(kitchen: Kitchen, state: State, here) -> list:
+def _things(kitchen: Kitchen, state: State, here) -> list:
     """The planes of things and time, the same for every seat, each [cell]."""
     zero = jnp.int8(0)
     carried = jnp.sum(jnp.where(here, state.held.astype(jnp.int8)[:, None], zero), axis=0, dtype=jnp.int8)
