@@ -1,0 +1,108 @@
+"""Tables out of other people's pickles, opened without letting them run code.
+
+A pickle can name any function of any module to be called. This reader allows only the few names that a table of
+numbers and strings needs, and refuses the rest before anything is called.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from interplay.errors import TraceError
+
+ALLOWED = {
+    ("builtins", "slice"),
+    ("numpy", "dtype"),
+    ("numpy", "ndarray"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy._core.numeric", "_frombuffer"),
+    ("numpy.core.multiarray", "_reconstruct"),
+    ("numpy.core.numeric", "_frombuffer"),
+    ("pandas", "DataFrame"),
+    ("pandas", "Index"),
+    ("pandas", "RangeIndex"),
+    ("pandas", "StringDtype"),
+    ("pandas._libs.arrays", "__pyx_unpickle_NDArrayBacked"),
+    ("pandas._libs.internals", "_unpickle_block"),
+    ("pandas.arrays", "StringArray"),
+    ("pandas.core.frame", "DataFrame"),
+    ("pandas.core.indexes.base", "Index"),
+    ("pandas.core.indexes.base", "_new_Index"),
+    ("pandas.core.indexes.numeric", "Float64Index"),
+    ("pandas.core.indexes.numeric", "Int64Index"),
+    ("pandas.core.indexes.range", "RangeIndex"),
+    ("pandas.core.internals.blocks", "new_block"),
+    ("pandas.core.internals.managers", "BlockManager"),
+}
+
+
+class Refused(Exception):  # noqa: N818
+    """A pickle has asked for something that no table needs."""
+
+
+def find_pickles(source: str | Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+    """(name, bytes) of the wanted files in a source archive (.tar.gz), in a folder, or of a single file."""
+    path = Path(source)
+    if path.is_dir():
+        found = sorted(p for p in path.rglob("*") if p.is_file() and _fits(p.name, patterns))
+        pairs: Iterator[tuple[str, bytes]] = ((str(p), p.read_bytes()) for p in found)
+    elif not path.is_file():
+        raise TraceError(f"{path}: no such file or folder")
+    elif tarfile.is_tarfile(path):
+        pairs = _from_archive(path, patterns)
+    else:
+        pairs = iter([(str(path), path.read_bytes())])
+    empty = True
+    for pair in pairs:
+        empty = False
+        yield pair
+    if empty:
+        raise TraceError(f"{path}: holds no file named like {' or '.join(patterns)}")
+
+
+def _from_archive(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+    """Members are read where they lie; nothing is unpacked to disk."""
+    with tarfile.open(path) as archive:
+        for member in archive:
+            file = archive.extractfile(member) if member.isfile() and _fits(Path(member.name).name, patterns) else None
+            if file is not None:
+                yield f"{path}:{member.name}", file.read()
+
+
+def _fits(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch(name, pattern) for pattern in patterns)
+
+
+def read_frame(name: str, data: bytes) -> Any:
+    """The pandas table that a pickle holds; an error if it holds or asks for anything else."""
+    try:
+        import pandas
+        from pandas.compat.pickle_compat import Unpickler
+    except ImportError as error:
+        raise TraceError(
+            f"{name}: pandas is needed to open this file ({error}); run: pip install pandas. "
+            "The 76 games themselves come with interplay: interplay.games.overcooked.human.human_games()"
+        ) from error
+
+    class Restricted(Unpickler):
+        """Knows the names of tables, and no others. pandas' own reader, since the format of old tables has changed."""
+
+        def find_class(self, module: str, name: str) -> Any:
+            if (module, name) not in ALLOWED:
+                raise Refused(f"it asks for {module}.{name}, which no table needs, and could run code")
+            return super().find_class(module.replace("numpy.core", "numpy._core"), name)
+
+    try:
+        frame = Restricted(io.BytesIO(data)).load()
+    except Refused as error:
+        raise TraceError(f"{name}: refused: {error}") from error
+    except Exception as error:
+        raise TraceError(f"{name}: cannot be opened as a pickled table: {type(error).__name__}: {error}") from error
+    if not isinstance(frame, pandas.DataFrame):
+        raise TraceError(f"{name}: holds a {type(frame).__name__}, not a table")
+    return frame
