@@ -38,7 +38,7 @@ class Network:
         if self.critic not in ("own", "central"):
             raise InterplayError(f"network.critic: {self.critic!r}; own or central")
         if self.shared_trunk and (self.critic == "central" or self.critic_knows_partner):
-            raise InterplayError("network.shared_trunk: a shared trunk sees what the policy sees; leave the critic at own")
+            raise InterplayError("network.shared_trunk: it sees what the policy sees; leave the critic at own")
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,9 @@ class Experiment:
             if getattr(self, name) < 1:
                 raise InterplayError(f"{name}: {getattr(self, name)}; at least 1")
         if self.updates < 1:
-            raise InterplayError(f"steps: {self.steps:g} is less than one update, {self.envs} envs x {self.rollout} steps")
+            raise InterplayError(
+                f"steps: {self.steps:g} is less than one update, {self.envs} envs x {self.rollout} steps"
+            )
 
     @property
     def updates(self) -> int:

@@ -7,7 +7,9 @@ import numpy as np
 
 from interplay.errors import InterplayError
 
-Schedule = tuple[tuple[float, float], ...]  # (share of the budget, value), by rising share; written as a number if constant
+Schedule = tuple[
+    tuple[float, float], ...
+]  # (share of the budget, value), by rising share; written as a number if constant
 
 
 def constant(value: float) -> Schedule:

@@ -1,0 +1,76 @@
+"""How much better an action was than expected, and the scale on which values are learnt."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from interplay.games.records import record
+
+
+def advantages(
+    reward: Float[Array, "step ..."],
+    value: Float[Array, "step ..."],
+    next_value: Float[Array, "step ..."],
+    terminated: Bool[Array, "step ..."],
+    done: Bool[Array, "step ..."],
+    gamma: float,
+    lam: float,
+) -> Float[Array, "step ..."]:
+    """Generalised advantage estimates.
+
+    `next_value` is the value of the state that the step led to, before any reset: where the horizon cut an episode it
+    is still worth what could have followed, where the game ended by its rules nothing follows.
+    """
+    delta = reward + gamma * jnp.where(terminated, 0.0, next_value) - value
+    keep = gamma * lam * (1.0 - done.astype(jnp.float32))
+
+    def turn(later: Array, now: tuple[Array, Array]) -> tuple[Array, Array]:
+        delta, keep = now
+        found = delta + keep * later
+        return found, found
+
+    _, found = jax.lax.scan(turn, jnp.zeros_like(delta[0]), (delta, keep), reverse=True)
+    return found
+
+
+@record
+class Normaliser:
+    """Running mean and variance of returns, [learner]. Starts unbiased: the first update sets it."""
+
+    mean: Float[Array, " learner"]
+    square: Float[Array, " learner"]
+    weight: Float[Array, " learner"]  # of what was seen so far; 1 - decay**updates
+
+
+LEAST_VARIANCE = 1e-2
+
+
+def new_normaliser(learners: int) -> Normaliser:
+    zeros = jnp.zeros(learners, jnp.float32)
+    return Normaliser(mean=zeros, square=zeros, weight=zeros)
+
+
+def observe_returns(
+    normaliser: Normaliser,
+    returns: Float[Array, "learner sample"],
+    decay: float,
+    counts: Float[Array, "learner sample"],
+) -> Normaliser:
+    total = jnp.maximum(jnp.sum(counts, axis=1), 1.0)
+    mean, square = jnp.sum(returns * counts, axis=1) / total, jnp.sum(returns**2 * counts, axis=1) / total
+    return Normaliser(
+        mean=decay * normaliser.mean + (1 - decay) * mean,
+        square=decay * normaliser.square + (1 - decay) * square,
+        weight=decay * normaliser.weight + (1 - decay),
+    )
+
+
+def scale(normaliser: Normaliser) -> tuple[Float[Array, " learner"], Float[Array, " learner"]]:
+    """Mean and standard deviation; 0 and 1 before anything was seen."""
+    seen = normaliser.weight > 0
+    weight = jnp.where(seen, normaliser.weight, 1.0)
+    mean = normaliser.mean / weight
+    variance = jnp.maximum(normaliser.square / weight - mean**2, LEAST_VARIANCE)
+    return mean, jnp.where(seen, jnp.sqrt(variance), 1.0)

@@ -1,0 +1,285 @@
+"""Play: every environment for a rollout's steps, inside one scan.
+
+Only what the next step needs is computed in the loop. Values and probabilities are worked out afterwards, for the
+whole rollout at once, and all chance is drawn beforehand: what is left is small, and a step is a few kernels.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from interplay.agents.basic import masked
+from interplay.games.records import record
+from interplay.training.members import Member, planes_axis, policy_shape
+from interplay.training.scheme import Traits, uniform
+from interplay.training.seating import (
+    Plan,
+    roles_to_seats,
+    seats_to_roles,
+    spread,
+    to_guests,
+    to_learners,
+    to_roles,
+)
+from interplay.training.setting import Setting, World, where
+
+
+@record
+class Rollout:
+    """What was played, [step, learner, slot, ...] unless it says env."""
+
+    seen: Array  # what the policies read
+    view: Any  # what the values read; None: the same
+    legal: Bool[Array, "step learner slot action"]
+    turn: Bool[Array, "step learner slot"]
+    logits: Float[Array, "step learner slot action"]
+    action: Int[Array, "step learner slot"]
+    reward: Float[Array, "step learner slot"]
+    memory: Any  # of the policies, before each step
+    start: Bool[Array, "step env"]
+    terminated: Bool[Array, "step env"]
+    done: Bool[Array, "step env"]
+    cut: Int[Array, "step env"]  # number among the environment's cuts where the horizon struck, else -1
+
+
+@record
+class Cuts:
+    """The states in which the horizon struck: what they were still worth is asked after the rollout."""
+
+    state: Any  # [cut, env, ...]
+    rotation: Int[Array, "cut env"]
+    time: Int[Array, "cut env"]
+    count: Int[Array, " env"]
+
+
+@record
+class Finished:
+    """Episodes that ended in a rollout, by seat rotation."""
+
+    score: Float[Array, "env rotation"]
+    episodes: Float[Array, "env rotation"]
+
+
+def begin(setting: Setting, member: Member, stats: Any, guests: Any, key: PRNGKeyArray) -> World:
+    """Fresh environments, with partners drawn."""
+    plan, envs = setting.plan, setting.experiment.envs
+    for_state, for_guests, for_rotation, for_memory = jax.random.split(key, 4)
+    state = jax.vmap(_start_of(setting))(jax.random.split(for_state, envs))
+    chosen, table_rotation = jnp.zeros(0, jnp.int32), jnp.full(len(plan.tables), -1, jnp.int32)
+    guest_memory: Any = ()
+    if len(plan.guests):
+        chosen, table_rotation = (setting.scheme.assign or uniform)(plan, for_guests, stats)
+        guest_memory = _guest_memory(setting, guests, chosen, for_memory)
+    drawn = jax.random.randint(for_rotation, (envs,), 0, plan.roles)
+    empty = member.start()
+    slots = (plan.learners, setting.slots)
+    return World(
+        state=state,
+        note=_new_note(setting),
+        start=jnp.ones(envs, bool),
+        rotation=_rotation(plan, table_rotation, drawn),
+        score=jnp.zeros(envs, jnp.float32),
+        memory=jnp.zeros((*slots, *empty.policy.shape), jnp.float32),
+        value_memory=jnp.zeros((*slots, *empty.value.shape), jnp.float32),
+        guests=chosen,
+        table_rotation=table_rotation,
+        guest_memory=guest_memory,
+    )
+
+
+def collect(
+    setting: Setting, members: Any, traits: Traits, guests: Any, world: World, shaping: Array, key: PRNGKeyArray
+) -> tuple[World, Rollout, Cuts, Finished]:
+    """Play one rollout. `members` and `traits` are [learner, ...]."""
+    steps, envs, plan = setting.experiment.rollout, setting.experiment.envs, setting.plan
+    for_noise, for_rotation, for_reset, for_step, for_guests = jax.random.split(key, 5)
+    actions = len(setting.game.action_names)
+    chance = {
+        "t": jnp.arange(steps),
+        "noise": jax.random.gumbel(for_noise, (steps, plan.learners, setting.slots, actions)),
+        "rotation": jax.random.randint(for_rotation, (steps, envs), 0, plan.roles),
+        "reset": jax.random.split(for_reset, (steps, envs)),
+        "step": jax.random.split(for_step, (steps, envs)),
+        "guests": jax.random.split(for_guests, steps),
+    }
+    cuts = Cuts(
+        state=jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (setting.cuts, *x.shape)), world.state),
+        rotation=jnp.zeros((setting.cuts, envs), jnp.int32),
+        time=jnp.zeros((setting.cuts, envs), jnp.int32),
+        count=jnp.zeros(envs, jnp.int32),
+    )
+    zeros = jnp.zeros((envs, plan.roles), jnp.float32)
+    finished = Finished(score=zeros, episodes=zeros)
+
+    def turn(carry: tuple[World, Cuts, Finished], now: dict[str, Any]) -> tuple[Any, Rollout]:
+        return _turn(setting, members, traits, guests, shaping, *carry, now)
+
+    (world, cuts, finished), rollout = jax.lax.scan(turn, (world, cuts, finished), chance)
+    return world, rollout, cuts, finished
+
+
+def _turn(
+    setting: Setting,
+    members: Any,
+    traits: Traits,
+    guests: Any,
+    shaping: Array,
+    world: World,
+    cuts: Cuts,
+    finished: Finished,
+    now: dict[str, Any],
+) -> tuple[tuple[World, Cuts, Finished], Rollout]:
+    game, plan = setting.game, setting.plan
+    seen, view = observe(setting, world.state, world.rotation)
+    legal = to_learners(plan, seats_to_roles(plan, jax.vmap(game.legal)(world.state), world.rotation))
+    on_turn = to_learners(plan, seats_to_roles(plan, jax.vmap(game.to_move)(world.state), world.rotation))
+    memory = where(spread(plan, world.start), jnp.zeros_like(world.memory), world.memory)
+    after_memory, logits = jax.vmap(lambda m, h, x: jax.vmap(m.policy.step)(h, x))(members, memory, seen)
+    action = jnp.argmax(masked(logits, legal) + now["noise"], axis=-1)
+    guest_memory, guest_action = world.guest_memory, None
+    if len(plan.guests):
+        guest_memory, guest_action = _guests_act(setting, guests, world, now["guests"])
+    joint = roles_to_seats(plan, to_roles(plan, action, guest_action), world.rotation).astype(jnp.int32)
+    state, step = jax.vmap(game.step)(world.state, joint, now["step"])
+    note, extra = _witness(setting, world, state, joint)
+    reward = _reward(setting, traits, shaping, step, extra, world.rotation)
+
+    done, score = step.terminated | step.truncated, world.score + jnp.sum(step.reward, axis=-1)
+    cuts, number = _keep_cut(cuts, state, world.rotation, now["t"], step.truncated & ~step.terminated)
+    played = Rollout(
+        seen=seen,
+        view=view,
+        legal=legal,
+        turn=on_turn,
+        logits=logits,
+        action=action.astype(jnp.int8 if len(game.action_names) < 128 else jnp.int32),
+        reward=reward,
+        memory=memory,
+        start=world.start,
+        terminated=step.terminated,
+        done=done,
+        cut=number,
+    )
+    here = jax.nn.one_hot(world.rotation, plan.roles) * done[:, None]
+    finished = Finished(score=finished.score + here * score[:, None], episodes=finished.episodes + here)
+    fresh = jax.vmap(_start_of(setting))(now["reset"])
+    world = dataclasses.replace(
+        world,
+        state=where(done, fresh, state),
+        note=where(done, _new_note(setting), note),
+        start=done,
+        rotation=jnp.where(done, _rotation(plan, world.table_rotation, now["rotation"]), world.rotation),
+        score=jnp.where(done, 0.0, score),
+        memory=after_memory,
+        guest_memory=guest_memory,
+    )
+    return (world, cuts, finished), played
+
+
+def observe(setting: Setting, state: Any, rotation: Int[Array, " env"]) -> tuple[Array, Any]:
+    """What every learner's slots see, and what their values see (None: the same)."""
+    plan, network = setting.plan, setting.experiment.network
+    seats = jax.vmap(lambda s: setting.game.observe(s, network.encoding))(state)
+    roles = seats_to_roles(plan, seats, rotation)
+    if network.critic == "own":
+        return to_learners(plan, roles), None
+    axis = planes_axis(policy_shape(setting.game, network)) + 1  # after the axis of environments
+    views = []
+    for role in range(plan.roles):
+        order = [(role + i) % plan.roles for i in range(plan.roles)]  # the own view first
+        views.append(jnp.concatenate([roles[:, r] for r in order], axis=axis))
+    return to_learners(plan, roles), to_learners(plan, jnp.stack(views, axis=1))
+
+
+def _reward(setting: Setting, traits: Traits, shaping: Array, step: Any, extra: Any, rotation: Array) -> Array:
+    """[learner, slot]"""
+    plan = setting.plan
+
+    def slots(x: Array) -> Array:
+        return to_learners(plan, seats_to_roles(plan, x, rotation))
+
+    own = setting.experiment.rewards.share == "own"
+    points = slots(step.reward) if own else spread(plan, jnp.sum(step.reward, axis=-1))
+    reward = traits.task[:, None] * points + shaping * traits.shaping[:, None] * slots(step.shaped)
+    if setting.scheme.uses_events:
+        reward = reward + jnp.einsum("lne,le->ln", slots(step.events).astype(jnp.float32), traits.events)
+    return reward if extra is None else reward + slots(extra)
+
+
+def _witness(setting: Setting, world: World, after: Any, actions: Array) -> tuple[Any, Any]:
+    if setting.witness is None:
+        return world.note, None
+    return jax.vmap(setting.witness.see)(world.note, world.state, after, actions)
+
+
+def _new_note(setting: Setting) -> Any:
+    if setting.witness is None:
+        return ()
+    envs = setting.experiment.envs
+    return jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (envs, *x.shape)), setting.witness.begin())
+
+
+def _start_of(setting: Setting) -> Any:
+    return setting.scheme.start or setting.game.init
+
+
+def _rotation(plan: Plan, of_table: Int[Array, " table"], drawn: Int[Array, " env"]) -> Int[Array, " env"]:
+    given = jnp.repeat(of_table, drawn.shape[0] // len(plan.tables))
+    return jnp.where(given >= 0, given, drawn) if plan.rotate else jnp.zeros_like(drawn)
+
+
+def _keep_cut(cuts: Cuts, state: Any, rotation: Array, t: Array, struck: Bool[Array, " env"]) -> tuple[Cuts, Array]:
+    """Note where the horizon struck. More often than an episode's length allows gives -1: that step is left out."""
+    capacity = cuts.rotation.shape[0]
+    here = struck & (jnp.arange(capacity)[:, None] == cuts.count)  # [cut, env]
+    candidates = jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (capacity, *x.shape)), state)
+    kept = Cuts(
+        state=where(here, candidates, cuts.state),
+        rotation=jnp.where(here, rotation, cuts.rotation),
+        time=jnp.where(here, t, cuts.time),
+        count=cuts.count + struck,
+    )
+    return kept, jnp.where(struck & (cuts.count < capacity), cuts.count, -1)
+
+
+def _guests_act(setting: Setting, guests: Any, world: World, key: PRNGKeyArray) -> tuple[Any, Array]:
+    plan, game = setting.plan, setting.game
+    assert setting.guests is not None
+    policy_of, encoding = setting.guests.policy, setting.guests.static.encoding
+    everyone = jax.vmap(lambda s: (game.observe(s, encoding), game.legal(s)))(world.state)
+    seen, legal = jax.tree_util.tree_map(lambda x: to_guests(plan, seats_to_roles(plan, x, world.rotation)), everyone)
+    seats = to_guests(plan, _seats_of_roles(plan, world.rotation))
+    start = to_guests(plan, jnp.broadcast_to(world.start[:, None], (world.start.shape[0], plan.roles)))
+
+    def one(arrays: Any, memory: Any, seen: Any, legal: Array, seat: Array, start: Array, key: Any) -> tuple:
+        policy = policy_of(arrays)
+        keys = jax.random.split(key, (2, seat.shape[0]))
+        fresh = jax.vmap(policy.init)(keys[0], seat)
+        memory = where(start, fresh, memory)
+        memory, action, _ = jax.vmap(policy.act)(memory, seen, legal, keys[1])
+        return memory, action
+
+    arrays = jax.tree_util.tree_map(lambda x: x[world.guests], guests)
+    keys = jax.random.split(key, len(plan.guests))
+    return jax.vmap(one)(arrays, world.guest_memory, seen, legal, seats, start, keys)
+
+
+def _guest_memory(setting: Setting, guests: Any, chosen: Int[Array, " guest_slot"], key: PRNGKeyArray) -> Any:
+    """Memories of the right shape; what is in them is set at the start of each episode."""
+    assert setting.guests is not None
+    policy_of, per_table = setting.guests.policy, setting.plan.per_table(setting.experiment.envs)
+
+    def one(arrays: Any, key: Any) -> Any:
+        return jax.vmap(lambda k: policy_of(arrays).init(k, jnp.int32(0)))(jax.random.split(key, per_table))
+
+    arrays = jax.tree_util.tree_map(lambda x: x[chosen], guests)
+    return jax.vmap(one)(arrays, jax.random.split(key, len(setting.plan.guests)))
+
+
+def _seats_of_roles(plan: Plan, rotation: Int[Array, " env"]) -> Int[Array, "env role"]:
+    return (jnp.arange(plan.roles)[None] + rotation[:, None]) % plan.roles

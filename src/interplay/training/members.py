@@ -1,0 +1,101 @@
+"""A member: the policy network and the value network that are trained together."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from interplay.agents.networks import Core, Dense, Shape
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+from interplay.training.config import Network
+
+
+class Memories(NamedTuple):
+    """What a member remembers of an episode: for its policy and for its value. Of size 0 without memory."""
+
+    policy: Float[Array, "... memory"]
+    value: Float[Array, "... memory"]
+
+
+class Member(eqx.Module):
+    """Policy and value. With a shared trunk the value is a second head on the policy's features."""
+
+    policy: Core
+    critic: Core | Dense
+
+    def start(self) -> Memories:
+        value = self.critic.start() if isinstance(self.critic, Core) else jnp.zeros(0, jnp.float32)
+        return Memories(self.policy.start(), value)
+
+    def unroll(
+        self, memory: Memories, seen: Array, view: Array, starts: Bool[Array, " step"], label: Any
+    ) -> tuple[Float[Array, "step action"], Float[Array, " step"]]:
+        """Logits and (normalised) values over a sequence of steps."""
+        _, features = self.policy.unroll(memory.policy, seen, starts)
+        logits = self.policy.head(features)
+        if isinstance(self.critic, Dense):
+            return logits, self.critic(features)[:, 0]
+        _, features = self.critic.unroll(memory.value, view, starts, label)
+        return logits, self.critic.head(features)[:, 0]
+
+    def values(
+        self, memory: Memories, view: Array, starts: Bool[Array, " step"], label: Any
+    ) -> tuple[Float[Array, "step memory"], Float[Array, " step"]]:
+        """The memory that the value rests on after each step, and (normalised) values."""
+        if isinstance(self.critic, Dense):
+            after, features = self.policy.unroll(memory.policy, view, starts)
+            return after, self.critic(features)[:, 0]
+        after, features = self.critic.unroll(memory.value, view, starts, label)
+        return after, self.critic.head(features)[:, 0]
+
+    def logits(self, seen: Array) -> Float[Array, " action"]:
+        """Of a policy without memory."""
+        return self.policy.step(self.policy.start(), seen)[1]
+
+
+def policy_shape(game: Game, network: Network) -> Shape:
+    """The shape of the policy's network in a game."""
+    if network.encoding not in game.encodings:
+        known = ", ".join(name for name, e in game.encodings.items() if e.shape)
+        raise InterplayError(f"network.encoding: {game.id} has no {network.encoding!r}; it has {known}")
+    encoding = game.encodings[network.encoding]
+    if not encoding.shape or 0 in encoding.shape:
+        raise InterplayError(f"network.encoding: a network cannot read {network.encoding!r}: {encoding.doc}")
+    return Shape(
+        input=encoding.shape,
+        outputs=len(game.action_names),
+        trunk=network.trunk,
+        planes="first" if network.encoding.endswith("_first") else "last",
+        channels=network.channels,
+        widths=network.widths,
+        activation=network.activation,
+        layer_norm=network.layer_norm,
+        recurrent=network.recurrent,
+        precision=network.precision,
+    )
+
+
+def new_member(game: Game, network: Network, labels: int, key: PRNGKeyArray) -> Member:
+    """A member with fresh weights. `labels` are the numbers that the value network may be told."""
+    shape = policy_shape(game, network)
+    for_policy, for_critic = jax.random.split(key)
+    policy = Core(shape, 0.01, for_policy)
+    if network.shared_trunk:
+        return Member(policy, Dense(shape.recurrent or shape.widths[-1], 1, 1.0, for_critic))
+    seen = shape.input
+    if network.critic == "central":
+        axis = planes_axis(shape)
+        seen = tuple(n * game.num_seats if i == axis else n for i, n in enumerate(seen))
+    extra = labels if network.critic_knows_partner else 0
+    return Member(policy, Core(dataclasses.replace(shape, input=seen, outputs=1, extra=extra), 1.0, for_critic))
+
+
+def planes_axis(shape: Shape) -> int:
+    """The axis along which several seats' views are laid beside each other."""
+    return len(shape.input) - 1 if len(shape.input) == 3 and shape.planes == "last" else 0

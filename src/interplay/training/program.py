@@ -1,0 +1,139 @@
+"""The compiled program: many runs, each an update after the other, without a word to the host in between."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Int, PRNGKeyArray
+
+from interplay.training import schedule
+from interplay.training.advantages import new_normaliser
+from interplay.training.collect import Finished, begin, collect
+from interplay.training.members import Member, new_member
+from interplay.training.scheme import Stats, Traits
+from interplay.training.setting import Run, Setting
+from interplay.training.update import improve, optimiser, prepare
+
+
+class Program:
+    """All runs of a stage. `runs` are [run, ...]; guests are shared by the runs unless each has its own."""
+
+    def __init__(self, setting: Setting):
+        self.setting = setting
+        self.experiment = setting.experiment
+        self._axis = 0 if setting.guests is not None and setting.guests.per_run else None
+
+    @property
+    def guests(self) -> Any:
+        return () if self.setting.guests is None else self.setting.guests.arrays
+
+    @cached_property
+    def start(self) -> Any:
+        """(members or None, guests) -> runs at update 0."""
+
+        def start(members: Any, guests: Any) -> Run:
+            numbers = jnp.arange(self.experiment.runs) + self.experiment.first_run
+            axis = None if members is None else 0
+            return jax.vmap(self._start, in_axes=(0, axis, self._axis))(numbers, members, guests)
+
+        return jax.jit(start)
+
+    @cached_property
+    def chunk(self) -> Any:
+        """(runs, traits, guests, numbers of the updates) -> runs, logs [update, run, ...]."""
+
+        def chunk(runs: Run, traits: Traits, guests: Any, numbers: Int[Array, " update"]) -> tuple[Run, dict]:
+            return jax.lax.scan(lambda r, n: self._update_all(r, traits, guests, n), runs, numbers)
+
+        return jax.jit(chunk, donate_argnums=0)
+
+    def _start(self, number: Array, members: Any, guests: Any) -> Run:
+        setting, plan = self.setting, self.setting.plan
+        key = jax.random.fold_in(jax.random.key(self.experiment.seed), number)
+        key, for_members, for_world = jax.random.split(key, 3)
+        if members is None:
+            make = lambda k: self.new_member(k)  # noqa: E731
+            members = jax.vmap(make)(jax.random.split(for_members, plan.learners))
+        invited = setting.guests.number if setting.guests else 0
+        zeros = jnp.zeros((invited, plan.roles), jnp.float32)
+        stats = Stats(returns=zeros, episodes=zeros)
+        one = jax.tree_util.tree_map(lambda x: x[0], members)
+        return Run(
+            key=key,
+            members=members,
+            optimiser=jax.vmap(optimiser(self.experiment.ppo).init)(members),
+            normaliser=new_normaliser(plan.learners),
+            world=begin(setting, one, stats, guests, for_world),
+            stats=stats,
+        )
+
+    def new_member(self, key: PRNGKeyArray) -> Member:
+        labels = self.setting.guests.number if self.setting.guests else 0
+        return new_member(self.setting.game, self.experiment.network, labels, key)
+
+    def _update_all(self, runs: Run, traits: Traits, guests: Any, number: Array) -> tuple[Run, dict[str, Array]]:
+        """What is the same for all runs is computed once: the schedules and the orders of the sequences."""
+        ppo, setting = self.experiment.ppo, self.setting
+        for_order = jax.random.fold_in(jax.random.key(self.experiment.seed), number)
+        orders = jnp.broadcast_to(jnp.arange(setting.sequences), (ppo.epochs, setting.sequences))
+        if ppo.minibatches > 1:
+            keys = jax.random.split(for_order, ppo.epochs)
+            orders = jnp.stack([jax.random.permutation(k, setting.sequences) for k in keys])
+        share = number / self.experiment.updates
+        each = jax.vmap(self._update, in_axes=(0, 0, self._axis, None, None, None))
+        return each(runs, traits, guests, orders, share, number)
+
+    def _update(
+        self, run: Run, traits: Traits, guests: Any, orders: Array, share: Array, number: Array
+    ) -> tuple[Run, dict[str, Array]]:
+        setting, experiment, plan = self.setting, self.experiment, self.setting.plan
+        key, for_world, for_rollout = jax.random.split(run.key, 3)
+        world = run.world
+        if len(plan.guests):
+            one = jax.tree_util.tree_map(lambda x: x[0], run.members)
+            redraw = (number > 0) & (number % setting.redraw_every == 0)
+            fresh = lambda: begin(setting, one, run.stats, guests, for_world)  # noqa: E731
+            world = jax.lax.cond(redraw, fresh, lambda: run.world)
+        shaping = schedule.at(experiment.rewards.shaping, share)
+        after, rollout, cuts, finished = collect(setting, run.members, traits, guests, world, shaping, for_rollout)
+        if setting.scheme.bonus is not None:
+            bonus = setting.scheme.bonus(run.members, rollout)
+            rollout = dataclasses.replace(rollout, reward=rollout.reward + bonus)
+        batch, normaliser, value_memory, told = prepare(
+            setting, run.members, run.normaliser, world, after, rollout, cuts
+        )
+        rate, entropy = (schedule.at(s, share) for s in (experiment.ppo.learning_rate, experiment.ppo.entropy))
+        members, state, of_loss = improve(setting, run.members, run.optimiser, batch, orders, rate, entropy)
+        told = (
+            told
+            | of_loss
+            | {
+                "score": jnp.sum(finished.score),
+                "episodes": jnp.sum(finished.episodes),
+                "reward": jnp.mean(rollout.reward, axis=(0, 2)),
+            }
+        )
+        after = dataclasses.replace(after, value_memory=value_memory)
+        stats = _follow(setting, run.stats, world.guests, finished)
+        new = Run(key=key, members=members, optimiser=state, normaliser=normaliser, world=after, stats=stats)
+        return new, told
+
+
+def _follow(setting: Setting, stats: Stats, guests: Int[Array, " guest_slot"], finished: Finished) -> Stats:
+    """Running means of the score with each guest, by rotation."""
+    plan = setting.plan
+    if not len(plan.guests):
+        return stats
+    tables = len(plan.tables)
+    score, episodes = (x.reshape(tables, -1, plan.roles).sum(axis=1) for x in (finished.score, finished.episodes))
+    at = plan.guests // plan.roles  # the table of every guest
+    total = jnp.zeros_like(stats.returns).at[guests].add(score[at])
+    count = jnp.zeros_like(stats.returns).at[guests].add(episodes[at])
+    mean = total / jnp.maximum(count, 1.0)
+    decay = jnp.where(stats.episodes > 0, setting.scheme.stats_decay, 0.0)
+    returns = jnp.where(count > 0, decay * stats.returns + (1 - decay) * mean, stats.returns)
+    return Stats(returns=returns, episodes=stats.episodes + count)

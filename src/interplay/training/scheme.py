@@ -1,0 +1,124 @@
+"""What a coordination method may decide. Everything else is the one PPO.
+
+    plan      who sits where: learners and guests at tables                      (a)
+    assign    which frozen partner sits in each guest's place, and in which seat (a)
+    traits    per run and learner: weights of task, shaping and events           (b)
+    bonus     reward from the members' own probabilities                         (b)
+    loss      a term over all members of a run, with gradients                   (c)
+    start     the states in which episodes begin                                 (e)
+    weights   of the plan's tables: a negative one turns the advantage there     (f)
+
+What happens between stages (d), to add, freeze or replace members, is plain Python: `run.train` is called once a
+stage. See `algorithms/` for examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from interplay.agents.api import Policy
+from interplay.games.api import Game
+from interplay.games.records import record
+from interplay.training.config import Rewards
+from interplay.training.seating import Plan
+
+
+@record
+class Traits:
+    """What the learners of a run are paid for. In a run [learner, ...]; in all runs [run, learner, ...]."""
+
+    task: Float[Array, " learner"]  # weight of the game's points
+    shaping: Float[Array, " learner"]  # weight of the shaped reward, on top of its schedule
+    events: Float[Array, "learner event"]  # price of each event
+
+
+@record
+class Stats:
+    """How a run's learners have done with each guest, by the seat rotation of the table."""
+
+    returns: Float[Array, "guest rotation"]  # running mean of the score of finished episodes
+    episodes: Float[Array, "guest rotation"]  # how many were finished
+
+
+class Assignment(NamedTuple):
+    """Who sits in the guests' places. A rotation of -1 is drawn anew in every episode."""
+
+    guests: Int[Array, " guest_slot"]
+    rotation: Int[Array, " table"]
+
+
+Assign = Callable[[Plan, PRNGKeyArray, Stats], Assignment]
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A stage of a coordination method."""
+
+    plan: Plan
+    assign: Assign | None = None  # None: each guest as often as the next
+    bonus: Callable[..., Array] | None = None  # (members, rollout) -> [step, learner, slot]
+    loss: Callable[..., Array] | None = None  # (members, batch) -> scalar, added to the sum of the learners' losses
+    start: Callable[[PRNGKeyArray], Any] | None = None  # key -> state; None: game.init
+    uses_events: bool = True
+    stats_decay: float = 0.95  # of the running mean in Stats, per update with a finished episode
+
+
+@dataclass(frozen=True)
+class Guests:
+    """Frozen partners of one kind: policies that differ in their arrays only."""
+
+    arrays: Any  # [guest, ...], or [run, guest, ...] if each run has its own
+    static: Any  # the policy without its arrays
+    number: int
+    per_run: bool = False
+
+    def policy(self, arrays: Any) -> Policy:
+        import equinox as eqx
+
+        return eqx.combine(arrays, self.static)
+
+
+def uniform(plan: Plan, key: PRNGKeyArray, stats: Stats) -> Assignment:
+    """Every guest equally often."""
+    number = stats.returns.shape[0]
+    return drawn(plan, key, jnp.full(number, 1.0 / number))
+
+
+def drawn(plan: Plan, key: PRNGKeyArray, odds: Float[Array, " guest"]) -> Assignment:
+    """Guests by these odds, as evenly as the number of places allows (systematic sampling); seats at random."""
+    places = len(plan.guests)
+    for_offset, for_order = jax.random.split(key)
+    points = (jnp.arange(places) + jax.random.uniform(for_offset)) / places
+    chosen = jnp.searchsorted(jnp.cumsum(odds / jnp.sum(odds)), points)
+    chosen = jnp.clip(chosen, 0, odds.shape[0] - 1)
+    order = jax.random.permutation(for_order, places)
+    return Assignment(chosen[order].astype(jnp.int32), jnp.full(len(plan.tables), -1, jnp.int32))
+
+
+def event_weights(game: Game, weights: Any) -> np.ndarray:
+    """[event] from names to weights; an unknown name is an error."""
+    from interplay.errors import UnknownName
+
+    found = np.zeros(len(game.event_names), np.float32)
+    for name, weight in dict(weights).items():
+        if name not in game.event_names:
+            raise UnknownName(f"event of {game.id}", name, list(game.event_names))
+        found[game.event_names.index(name)] = weight
+    return found
+
+
+def plain_traits(game: Game, rewards: Rewards, learners: int, runs: int) -> Traits:
+    """All learners of all runs are paid alike."""
+    events = np.broadcast_to(event_weights(game, rewards.events), (runs, learners, len(game.event_names)))
+    return Traits(
+        task=jnp.full((runs, learners), rewards.task, jnp.float32),
+        shaping=jnp.ones((runs, learners), jnp.float32),
+        events=jnp.asarray(events, jnp.float32),
+    )

@@ -1,0 +1,225 @@
+"""From a rollout to better members: values, advantages, training sequences, and steps of gradient descent."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int
+
+from interplay.training.advantages import Normaliser, advantages, observe_returns, scale
+from interplay.training.collect import Cuts, Rollout, observe
+from interplay.training.config import PPO
+from interplay.training.loss import Batch, chosen, learner_loss, log_probs
+from interplay.training.members import Memories
+from interplay.training.seating import spread
+from interplay.training.setting import Setting, World
+
+
+def optimiser(ppo: PPO) -> optax.GradientTransformation:
+    """Of one learner. The learning rate follows its schedule outside."""
+    return optax.chain(optax.clip_by_global_norm(ppo.grad_norm), optax.scale_by_adam(eps=ppo.adam_eps))
+
+
+def prepare(
+    setting: Setting,
+    members: Any,
+    normaliser: Normaliser,
+    before: World,
+    after: World,
+    rollout: Rollout,
+    cuts: Cuts,
+) -> tuple[Batch, Normaliser, Any, dict[str, Array]]:
+    """The training sequences of a rollout, the new normaliser, the memory of the values, and what is logged."""
+    plan, ppo = setting.plan, setting.experiment.ppo
+    label = _labels(setting, before)
+    per_env = jax.vmap(lambda x: spread(plan, x))
+    start, terminated, done = per_env(rollout.start), per_env(rollout.terminated), per_env(rollout.done)
+    found = _appraise(setting, members, before, after, rollout, cuts, label, start)
+    mean, deviation = scale(normaliser)  # 0 and 1 for a normaliser that has seen nothing
+    value, final, cut_value = (x * deviation[:, None] + mean[:, None] for x in (found.values, found.last, found.cuts))
+
+    number = per_env(rollout.cut)
+    following = jnp.concatenate([value[1:], final[None]])
+    for cut in range(setting.cuts):
+        following = jnp.where(number == cut, cut_value[cut], following)
+    counted = (~(done & ~terminated & (number < 0))).astype(jnp.float32)
+    advantage = advantages(rollout.reward, value, following, terminated, done, ppo.gamma, ppo.lam)
+    target = advantage + value
+    acted = counted * rollout.turn
+
+    if ppo.normalise_values:
+        flat = jnp.moveaxis(target, 1, 0).reshape(plan.learners, -1)
+        weights = jnp.moveaxis(counted, 1, 0).reshape(plan.learners, -1)
+        normaliser = observe_returns(normaliser, flat, ppo.normaliser_decay, weights)
+        mean, deviation = scale(normaliser)
+    told = _explained(value, target, counted)
+    batch = Batch(
+        seen=_fold(setting, rollout.seen),
+        view=None if rollout.view is None else _fold(setting, rollout.view),
+        legal=_fold(setting, rollout.legal),
+        action=_fold(setting, rollout.action),
+        start=_fold(setting, start),
+        log_prob=_fold(setting, chosen(log_probs(rollout.logits, rollout.legal), rollout.action)),
+        advantage=_fold(setting, _weighted(setting, advantage, acted)),
+        target=_fold(setting, (target - mean[:, None]) / deviation[:, None]),
+        value=_fold(setting, found.values),
+        acted=_fold(setting, acted),
+        counted=_fold(setting, counted),
+        memory=Memories(_first(setting, rollout.memory), _first(setting, found.memory_before)),
+        label=jnp.tile(label, (1, setting.experiment.rollout // setting.chunk, 1)),
+    )
+    return batch, normaliser, found.memory_after, told
+
+
+def _labels(setting: Setting, world: World) -> Float[Array, "learner slot label"]:
+    """The number of the table's first guest, one-hot, for values that are told it."""
+    plan, envs = setting.plan, setting.experiment.envs
+    if not setting.experiment.network.critic_knows_partner or setting.guests is None:
+        return jnp.zeros((plan.learners, setting.slots, 0))
+    of_table = jnp.zeros(len(plan.tables), jnp.int32).at[plan.guests[::-1] // plan.roles].set(world.guests[::-1])
+    of_env = jnp.repeat(of_table, envs // len(plan.tables))
+    return spread(plan, jax.nn.one_hot(of_env, setting.guests.number))
+
+
+class Appraisal(NamedTuple):
+    """What the value network says of a rollout, on its own (normalised) scale."""
+
+    values: Float[Array, "step learner slot"]
+    last: Float[Array, "learner slot"]  # of the state after the last step
+    cuts: Float[Array, "cut learner slot"]  # of the states in which the horizon struck
+    memory_before: Float[Array, "step learner slot memory"]
+    memory_after: Float[Array, "learner slot memory"]  # after the last step
+
+
+def _appraise(
+    setting: Setting,
+    members: Any,
+    before: World,
+    after: World,
+    rollout: Rollout,
+    cuts: Cuts,
+    label: Array,
+    start: Array,
+) -> Appraisal:
+    plan = setting.plan
+
+    def values(memory: Memories, view: Array, start: Array) -> tuple[Array, Array]:
+        """Of [step, learner, slot, ...] -> memory and values [step, learner, slot, ...]."""
+        of_slot = jax.vmap(lambda m, *xs: m.values(*xs), in_axes=(None, 0, 1, 1, 0), out_axes=1)
+        return jax.vmap(of_slot, in_axes=(0, 0, 1, 1, 0), out_axes=1)(members, memory, view, start, label)
+
+    shared = setting.experiment.network.shared_trunk
+    own = Memories(before.memory, before.value_memory)
+    memories, value = values(own, rollout.seen if rollout.view is None else rollout.view, start)
+    ended = Memories(memories[-1], memories[-1])
+    seen, view = observe(setting, after.state, after.rotation)
+    _, last = values(ended, (seen if view is None else view)[None], spread(plan, after.start)[None])
+
+    def at_cut(state: Any, rotation: Array, time: Array) -> Array:
+        seen, view = observe(setting, state, rotation)
+        then = jnp.take_along_axis(memories, spread(plan, time)[None, ..., None], axis=0)[0]
+        never = jnp.zeros((1, *then.shape[:2]), bool)
+        return values(Memories(then, then), (seen if view is None else view)[None], never)[1][0]
+
+    at_cuts = jax.vmap(at_cut)(cuts.state, cuts.rotation, cuts.time)
+    first = before.value_memory if not shared else before.memory
+    memory_before = jnp.concatenate([first[None], memories[:-1]])
+    memory_after = before.value_memory if shared else memories[-1]
+    return Appraisal(value, last[0], at_cuts, memory_before, memory_after)
+
+
+def _weighted(setting: Setting, advantage: Array, acted: Array) -> Array:
+    """Normalised over what each learner did, then weighted by table."""
+    if setting.experiment.ppo.normalise_advantages:
+        total = jnp.maximum(jnp.sum(acted, axis=(0, 2), keepdims=True), 1.0)
+        mean = jnp.sum(advantage * acted, axis=(0, 2), keepdims=True) / total
+        square = jnp.sum((advantage - mean) ** 2 * acted, axis=(0, 2), keepdims=True) / total
+        advantage = (advantage - mean) / (jnp.sqrt(square) + 1e-8)
+    weights = setting.plan.slot_weights
+    if (weights == 1).all():
+        return advantage
+    return advantage * jnp.repeat(weights, setting.slots // weights.shape[1], axis=1)
+
+
+def _fold(setting: Setting, x: Array) -> Array:
+    """[step, learner, slot, ...] -> [learner, sequence, step of the sequence, ...]"""
+    steps, learners, slots, *rest = x.shape
+    chunk = setting.chunk
+    cut = x.reshape(steps // chunk, chunk, learners, slots, *rest)
+    order = (2, 0, 3, 1, *range(4, cut.ndim))
+    return cut.transpose(order).reshape(learners, -1, chunk, *rest)
+
+
+def _first(setting: Setting, memory: Array) -> Array:
+    """[step, learner, slot, memory] -> [learner, sequence, memory] at each sequence's first step."""
+    first = memory[:: setting.chunk]
+    return jnp.moveaxis(first, 1, 0).reshape(first.shape[1], setting.sequences, first.shape[-1])
+
+
+def _explained(value: Array, target: Array, counted: Array) -> dict[str, Array]:
+    """The share of the returns' variance that the values explain, [learner]."""
+    total = jnp.maximum(jnp.sum(counted, axis=(0, 2)), 1.0)
+
+    def variance(x: Array) -> Array:
+        mean = jnp.sum(x * counted, axis=(0, 2)) / total
+        return jnp.sum((x - mean[:, None]) ** 2 * counted, axis=(0, 2)) / total
+
+    return {"explained": 1 - variance(target - value) / jnp.maximum(variance(target), 1e-8)}
+
+
+def improve(
+    setting: Setting,
+    members: Any,
+    state: Any,
+    batch: Batch,
+    shuffles: Int[Array, "epoch sequence"],
+    learning_rate: Array,
+    entropy: Array,
+) -> tuple[Any, Any, dict[str, Array]]:
+    """All epochs over a batch. `shuffles` are the orders of the sequences, the same for all learners and runs."""
+    ppo = setting.experiment.ppo
+    size = setting.sequences // ppo.minibatches
+    step = optimiser(ppo)
+
+    def one(carry: tuple[Any, Any], order: Array) -> tuple[Any, dict[str, Array]]:
+        members, state = carry
+        part = batch if ppo.minibatches == 1 else jax.tree_util.tree_map(lambda x: jnp.take(x, order, axis=1), batch)
+        gradient, told = _gradient(setting, members, part, entropy)
+        told["grad_norm"] = jax.vmap(optax.global_norm)(gradient)
+        updates, state = jax.vmap(step.update)(gradient, state)
+        members = jax.tree_util.tree_map(lambda m, u: m - learning_rate * u, members, updates)
+        return (members, state), told
+
+    orders = shuffles.reshape(ppo.epochs * ppo.minibatches, size)
+    (members, state), told = jax.lax.scan(one, (members, state), orders)
+    return members, state, jax.tree_util.tree_map(lambda x: jnp.mean(x, axis=0), told)
+
+
+def _gradient(setting: Setting, members: Any, batch: Batch, entropy: Array) -> tuple[Any, dict[str, Array]]:
+    """Of the sum of all learners' losses: each learner's part depends on it alone, unless the scheme ties them."""
+    ppo, tie = setting.experiment.ppo, setting.scheme.loss
+    totals = jnp.sum(batch.acted, axis=(1, 2)), jnp.sum(batch.counted, axis=(1, 2))
+
+    def loss(members: Any, part: Batch) -> tuple[Array, dict[str, Array]]:
+        each = jax.vmap(lambda m, b, t: learner_loss(m, b, ppo, entropy, t))
+        losses, told = each(members, part, totals)
+        total = jnp.sum(losses)
+        return (total if tie is None else total + tie(members, part) / ppo.microbatches), told
+
+    gradient = jax.grad(loss, has_aux=True)
+    if ppo.microbatches == 1:
+        return gradient(members, batch)
+    parts = jax.tree_util.tree_map(
+        lambda x: jnp.moveaxis(x.reshape(x.shape[0], ppo.microbatches, -1, *x.shape[2:]), 1, 0), batch
+    )
+
+    def add(sums: Any, part: Batch) -> tuple[Any, None]:
+        return jax.tree_util.tree_map(jnp.add, sums, gradient(members, part)), None
+
+    first = jax.tree_util.tree_map(lambda x: x[0], parts)
+    shapes = jax.eval_shape(gradient, members, first)
+    zeros = jax.tree_util.tree_map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
+    return jax.lax.scan(add, zeros, parts)[0]
