@@ -148,20 +148,20 @@ def write_report(
     return document.write_bundle(out) if bundle else document.write(out)
 
 
-def import_traces(kind: str, source: str | os.PathLike[str], out: str | os.PathLike[str]) -> TraceSet:
-    """Others' recordings as a trace set in a folder."""
-    from interplay.traces import TraceSet, read_jsonl
+def import_traces(
+    kind: str, source: str | os.PathLike[str], out: str | os.PathLike[str], *, partial: bool = False
+) -> TraceSet:
+    """Others' recordings as a trace set in a folder.
 
-    if kind == "overcooked-ai":
-        from interplay.traces.importers import import_overcooked_ai
+    With `partial`, games that cannot be imported are left out and named in the set's manifest (`meta["left_out"]`).
+    """
+    from interplay.traces import TraceSet
+    from interplay.traces.importers.table import IMPORTERS, sort_out
 
-        episodes: Iterable[Episode] = import_overcooked_ai(source)
-    elif kind == "jsonl":
-        episodes = read_jsonl(source)
-    else:
-        raise InterplayError(f"no importer is called {kind!r}; there are overcooked-ai and jsonl")
-    episodes = list(episodes)  # nothing is written if the source turns out to be unreadable
-    traces = TraceSet.create(out, {"imported": kind, "source": os.path.basename(os.fspath(source))})
+    # Nothing is written if the source turns out to be unreadable.
+    episodes, left = sort_out(IMPORTERS.load(kind)(source), partial=partial)
+    meta = {"imported": kind, "source": os.path.basename(os.fspath(source)), "left_out": [str(item) for item in left]}
+    traces = TraceSet.create(out, meta)
     for part in _parts(episodes):
         traces.append(part)
     return traces

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import tyro
 
 from interplay.cli.show import note, show
+from interplay.errors import InterplayError
 
 
 @dataclass(frozen=True)
@@ -18,46 +19,64 @@ class Import:
 
     overcooked-ai: the human-human games of 2019; SOURCE is the source archive of overcooked-ai 1.1.0 from PyPI, a
     folder that holds its pickles, or one pickle.
+    hanabi-humans: the human-AI Hanabi games and surveys of 2017 (HanabiData); SOURCE is games.jsonl.gz or its folder.
+    hanab-live: export JSON of hanab.live; SOURCE is a file with one game, a list or a game a line, or a folder of them.
+    ah2ac2: the data sets of the ad-hoc human-AI coordination challenge; SOURCE is one .safetensors file.
     jsonl: JSON lines as `interplay export` writes them.
+
+    Every game is played again and must give the score that its source tells. One that does not, or that holds a move
+    which no rule set of ours allows, is named with the reason, and nothing is imported unless --partial says so.
 
     Examples:
       interplay import overcooked-ai overcooked_ai-1.1.0.tar.gz --out humans
       interplay import overcooked-ai clean_train_trials.pickle --out humans --json
+      interplay import hanabi-humans hanabi_humans --out humans
+      interplay import hanab-live game.json --out games
       interplay import jsonl traces.jsonl --out traces
     """
 
-    kind: Annotated[Literal["overcooked-ai", "jsonl"], tyro.conf.Positional]
+    kind: Annotated[Literal["overcooked-ai", "hanabi-humans", "hanab-live", "ah2ac2", "jsonl"], tyro.conf.Positional]
     """Which recordings."""
     source: Annotated[Path, tyro.conf.Positional]
     """Where they are."""
     out: Path
     """Folder for the traces."""
+    partial: bool = False
+    """Import what can be imported, and name the rest."""
     json: bool = False
     """Print one JSON object."""
 
     def run(self) -> None:
         from interplay import api
 
-        traces = api.import_traces(self.kind, self.source, self.out)
+        traces = api.import_traces(self.kind, self.source, self.out, partial=self.partial)
+        left_out = list(traces.manifest.meta["left_out"])
         counts = api.episodes_by_game(traces)
-        show(counts, json=self.json, episodes=len(traces), out=str(self.out))
+        show(counts, json=self.json, episodes=len(traces), out=str(self.out), left_out=left_out)
+        for game in left_out:
+            note(f"left out: {game}")
         note(f"traces: {self.out}")
 
 
 @dataclass(frozen=True)
 class Export:
-    """Write a trace set as JSON lines (all of it) or CSV (a row per episode).
+    """Write a trace set as JSON lines (all of it), CSV (a row per episode), or games of Hanabi for hanab.live.
+
+    For hanab.live there is a game a line: to open it, paste the line there under "Watch specific replay", "JSON data".
 
     Examples:
       interplay export traces --out traces.jsonl
       interplay export traces --to csv --out episodes.csv
       interplay export traces --to csv | head
+      interplay export traces --to hanab-live --episodes 3 --out game.json
     """
 
     traces: Annotated[Path, tyro.conf.Positional]
     """Folder of a trace set."""
-    to: Literal["jsonl", "csv"] = "jsonl"
+    to: Literal["jsonl", "csv", "hanab-live"] = "jsonl"
     """The form."""
+    episodes: tuple[int, ...] | None = None
+    """For hanab-live: only these, by number."""
     out: Path | None = None
     """The file; standard output by default."""
 
@@ -65,8 +84,16 @@ class Export:
         from interplay.traces import TraceSet, episodes_csv, write_jsonl
 
         traces = TraceSet.open(self.traces)
+        if self.episodes is not None and self.to != "hanab-live":
+            raise InterplayError("--episodes chooses games for --to hanab-live; the other forms write the whole set")
         if self.to == "jsonl":
             count = write_jsonl(traces, self.out if self.out else sys.stdout)
+        elif self.to == "hanab-live":
+            from interplay.traces.importers.hanab_live import write_hanab_live
+
+            count, cut = write_hanab_live(traces, self.out if self.out else sys.stdout, episodes=self.episodes)
+            for message in cut:
+                note(f"written in part: {message}")
         else:
             text, count = episodes_csv(traces), len(traces)
             if self.out:

@@ -58,18 +58,18 @@ class Hanabi:
     pure: ClassVar[bool] = True
     rules_version = "1"
     replayable = True
-    event_names = hanabi.EVENTS
+    event_names: tuple[str, ...] = hanabi.EVENTS
 
     def __init__(self, id: str, rules: Rules, options: Mapping[str, Any]):
         self.id = id
         self.rules = rules
-        self.options = {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()}
+        self.options: Mapping[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()}
         self.num_seats = rules.players
         self.seat_names = tuple(f"seat {i}" for i in range(rules.players))
         self.action_names = _action_names(rules)
         self.horizon = rules.horizon
         size = (encode.vector_size(rules),)
-        self.encodings = {
+        self.encodings: Mapping[str, Encoding] = {
             "hle": Encoding(size, "float32", "the canonical vector of the Hanabi Learning Environment"),
             "belief": Encoding(size, "float32", "the same with odds in place of possibilities, as in JaxMARL"),
             "seen": Encoding(None, "record", "what a seat may see, in cards: interplay.games.hanabi.encode.Seen"),

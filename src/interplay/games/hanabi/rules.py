@@ -70,6 +70,7 @@ def legal(rules: Rules, state: State) -> Bool[Array, "seat action"]:
 
     One may play any card of one's hand, discard one unless all hint tokens are there, and, for a token,
     tell another player all cards of one colour or one rank, of which there must be at least one.
+    Some programs that recorded games were laxer on both counts; `discard_when_full` and `empty_hints` follow them.
     """
     seats = rules.players
     turn = to_move(rules, state)
@@ -78,7 +79,7 @@ def legal(rules: Rules, state: State) -> Bool[Array, "seat action"]:
 
     receivers = (state.time + jnp.arange(1, seats)) % seats
     in_hand = union(card_bit(state.hands[receivers]))
-    touches = (in_hand[:, None] & rules.hint_sets) != 0
+    touches = ((in_hand[:, None] & rules.hint_sets) != 0) | rules.empty_hints
     may_hint = touches & (state.tokens > 0)
     colours = len(rules.colours)
 

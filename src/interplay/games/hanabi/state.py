@@ -36,6 +36,7 @@ class Rules:
     lives: int = 3
     bomb: str = "zero"  # the score once the lives are lost: "zero", or "keep" the points so far
     discard_when_full: bool = False  # whether one may discard while all hint tokens are there
+    empty_hints: bool = False  # whether a hint may name no card at all
 
     def __post_init__(self):
         problems = [
