@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -34,6 +35,15 @@ if TYPE_CHECKING:
     from interplay.games.interop.pettingzoo import to_pettingzoo as to_pettingzoo
     from interplay.games.registry import make as make
     from interplay.traces import TraceSet as TraceSet
+
+
+class CallableRoom(ModuleType):
+    """A room that is called like the function of the same name: importing `interplay.play.engine` makes
+    `interplay.play` that module, and it must stay what the library's users call."""
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        function = getattr(import_module("interplay.api"), self.__name__.rpartition(".")[2])
+        return function(*arguments, **keywords)
 
 
 def __getattr__(name: str) -> Any:

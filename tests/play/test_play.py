@@ -184,3 +184,11 @@ def test_what_cannot_be_seated_is_refused(agents, message):
 def test_two_agents_of_one_name_are_refused():
     with pytest.raises(InterplayError, match="two agents are called random"):
         all_line_ups(game(), ["random", "random"])
+
+
+def test_play_is_a_function_and_a_room():
+    """Whatever was imported before, `interplay.play(...)` plays."""
+    import interplay.play.engine  # makes `interplay.play` a module
+
+    traces = interplay.play(game(), ["stay", "stay"], episodes=2, seed=0)
+    assert len(traces) == 2
