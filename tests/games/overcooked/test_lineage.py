@@ -1,4 +1,6 @@
-"""Who helped whom inside the compiled rollout: equal to a slow tracker with real objects, and to counts by hand."""
+"""Who helped whom inside the compiled rollout: equal to the symbolic count, a slow tracker, and counts by hand."""
+
+import dataclasses
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +13,10 @@ import interplay
 from interplay import api
 from interplay.games.overcooked import lineage
 from interplay.games.overcooked.state import ACTIONS
+from interplay.metrics.interdependence import Options, count
+from interplay.symbolic.read import read, reader
+from interplay.traces import replay_batches
+from interplay.traces.importers.overcooked_ai import human_episodes
 from tests.games.overcooked import tracker
 
 # Kitchens so small, and soups so simple, that random play delivers, hands over in circles and fills pots together.
@@ -71,6 +77,21 @@ def tables(game, counts):
     return found, triggers, accepted, {s: int(counts.subtasks[s]) for s in seats}
 
 
+def symbolic(game, states, joint, of=None):
+    """The domain-agnostic count over the symbolic trace, in the tracker's words."""
+    told = count(read(game, states, joint, of), Options(channels=lineage.CHANNELS))
+    found, triggers, accepted = {}, {}, {}
+    for link in told.links:
+        key = (link.channel, link.giver, link.receiver, link.kind)
+        found[key] = found.get(key, 0) + 1
+    for trigger in told.triggers:
+        channel = "counters" if trigger.fact.startswith("on(") else "pots"
+        triggers[channel, trigger.seat] = triggers.get((channel, trigger.seat), 0) + 1
+        if trigger.accepted_t is not None:
+            accepted[channel, trigger.seat] = accepted.get((channel, trigger.seat), 0) + 1
+    return found, triggers, accepted, dict(enumerate(told.subtasks))
+
+
 def busy(game, rng, envs, steps):
     """Random actions, half of them interacts."""
     moves = rng.integers(0, 5, (envs, steps, game.num_seats))
@@ -78,13 +99,13 @@ def busy(game, rng, envs, steps):
 
 
 @pytest.mark.parametrize("name", KITCHENS)
-def test_it_equals_the_slow_tracker_on_busy_random_play(name):
+def test_three_counts_agree_on_busy_random_play(name):
     game = kitchen(name)
     actions = busy(game, np.random.default_rng(7), 24, 300)
     seen = {}
     for joint, (states, found) in zip(actions, play(game, actions)):
         told = tracker.track(game, states, joint)
-        assert tables(game, found.counts) == told
+        assert tables(game, found.counts) == told == symbolic(game, states, joint)
         for key, number in told[0].items():
             seen[key[0], key[3]] = seen.get((key[0], key[3]), 0) + number
     kinds = {("counters", "looping"), ("counters", "irrelevant")} | DELIVERED.get(name, set())
@@ -93,11 +114,11 @@ def test_it_equals_the_slow_tracker_on_busy_random_play(name):
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["two", "three", "four"]))
 @settings(max_examples=15, deadline=None)
-def test_it_equals_the_slow_tracker_whatever_is_played(seed, name):
+def test_three_counts_agree_whatever_is_played(seed, name):
     game = kitchen(name)
     actions = busy(game, np.random.default_rng(seed), 24, 300)
     for joint, (states, found) in zip(actions[:3], play(game, actions)):
-        assert tables(game, found.counts) == tracker.track(game, states, joint)
+        assert tables(game, found.counts) == tracker.track(game, states, joint) == symbolic(game, states, joint)
 
 
 SCRIPTED = [
@@ -108,13 +129,38 @@ SCRIPTED = [
 
 
 @pytest.mark.parametrize(("layout", "agents"), SCRIPTED)
-def test_it_equals_the_slow_tracker_on_scripted_games(layout, agents):
+def test_three_counts_agree_on_scripted_games(layout, agents):
     game = interplay.make(f"overcooked/{layout}")
     traces = api.play(game, [f"overcooked/{a}" for a in agents], episodes=3, seed=1)
     actions = np.stack([e.actions for e in traces])
     assert sum(e.score for e in traces) > 0
     for joint, (states, found) in zip(actions, play(game, actions)):
-        assert tables(game, found.counts) == tracker.track(game, states, joint)
+        assert tables(game, found.counts) == tracker.track(game, states, joint) == symbolic(game, states, joint)
+
+
+def test_three_counts_agree_on_human_games_and_forced_soups_stand_on_four_hand_overs():
+    """Every fifth of the 76 games, and every game of forced coordination."""
+    layouts = {}
+    for number, episode in enumerate(human_episodes()):
+        if number % 5 == 0 or episode.game_id == "overcooked/forced_coordination":
+            layouts.setdefault(episode.game_id, []).append(episode)
+    assert len(layouts) == 5
+    for name, episodes in layouts.items():
+        game = interplay.make(name, horizon=2000)
+        program = jax.jit(jax.vmap(lambda start, a, on, game=game: lineage.track(game.kitchen, start, a, on)))
+        [batch] = replay_batches(game, [dataclasses.replace(e, options=dict(game.options)) for e in episodes], chunk=64)
+        padded = np.zeros((*batch.played.shape, 2), np.int32)
+        for i, episode in enumerate(episodes):
+            padded[i, : episode.length] = episode.actions
+        first = jax.tree_util.tree_map(lambda x: x[:, 0], batch.states)
+        counted = jax.tree_util.tree_map(np.asarray, program(first, padded, batch.played))
+        keep = reader(game)
+        for i, (episode, again) in enumerate(zip(episodes, batch.each())):
+            mine = jax.tree_util.tree_map(lambda x, i=i: x[i], counted)
+            slow = tracker.track(game, again.states, episode.actions)
+            assert tables(game, mine.counts) == slow == symbolic(game, again.states, episode.actions, keep)
+            if name == "overcooked/forced_coordination":
+                assert mine.counts.constructive[0].sum() == 4 * episode.score / 20 > 0
 
 
 def test_every_soup_of_forced_coordination_stands_on_four_hand_overs():

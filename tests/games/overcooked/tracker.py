@@ -45,7 +45,7 @@ class Pot:
 
 
 def track(game, states, actions):
-    """{(channel, giver, receiver, class): n}, {(channel, seat): triggers}, {(channel, seat): accepted}, {seat: subtasks}."""
+    """Tables: (channel, giver, receiver, class) -> links; (channel, seat) -> triggers, accepted; seat -> subtasks."""
     layout, terrain, seats = game.layout, game.layout.terrain, game.num_seats
     hands, counters, pots = [None] * seats, {}, {c: Pot() for c in layout.cells(POT)}
     links = []
