@@ -1,10 +1,10 @@
 """The exported PDDL is parsed, and its plan validated, by a planner library that we did not write."""
 
 import pytest
-from tests.symbolic.test_declare import kitchen
 
 from interplay.symbolic.declare import NATURE, DomainError, derive
 from interplay.symbolic.pddl import export
+from tests.symbolic.test_declare import kitchen
 
 unified_planning = pytest.importorskip("unified_planning", reason="needs the extra `planning`")
 

@@ -163,7 +163,11 @@ class Reader:
             )
         things, start = self._start(s)
         recorder = Recorder(self.world, self.chefs, start)
-        self._record(recorder, things, s, actions)
+        try:
+            self._record(recorder, things, s, actions)
+        except KeyError as error:  # something is used where nothing was put
+            where = self.cells[error.args[0]] if isinstance(error.args[0], int) else error.args[0]
+            raise DomainError(f"something is used at {where} that no action put there; {self._strange}") from None
         self._compare(things, s)
         reach, partners = self._reach(tuple(s.cell[0].tolist()))
         length = len(actions)
@@ -300,12 +304,16 @@ class Reader:
         for seat, thing in enumerate(things.hand):
             if bool(thing) != bool(s.held[-1][seat]):
                 raise DomainError(
-                    f"{self.chefs[seat]} ends with {thing or 'nothing'} by the actions, but not by the states: the "
-                    f"actions are not those that led to these states of {self.game.id}"
+                    f"{self.chefs[seat]} ends with {thing or 'nothing'} by the actions, but not by the states; "
+                    f"{self._strange}"
                 )
         for cell in np.flatnonzero(s.items[-1] > 0).tolist():
             if cell not in things.place:
-                raise DomainError(f"something lies at {self.cells[cell]} at the end that no action put there")
+                raise DomainError(f"something lies at {self.cells[cell]} that no action put there; {self._strange}")
+
+    @property
+    def _strange(self) -> str:
+        return f"the actions are not those that led to these states of {self.game.id}"
 
     def _reach(self, starts: tuple[int, ...]) -> Any:
         """Who can come to face which counter and pot, and through which channel who can give to whom."""
