@@ -67,7 +67,7 @@ def test_the_rule_can_fail(tmp_path, monkeypatch):
         (tmp_path / room).mkdir()
     bad = tmp_path / "metrics" / "bad.py"
     bad.write_text("def f():\n    from interplay.stats.bootstrap import bootstrap\n")
-    assert violations(bad) == ["metrics/bad.py imports interplay.stats.bootstrap.bootstrap"] or len(violations(bad)) == 2
+    assert "metrics/bad.py imports interplay.stats.bootstrap" in violations(bad)
     declared = tmp_path / "games" / "domain.py"
     declared.write_text("from interplay.symbolic.declare import declare\n")
     assert violations(declared) == []

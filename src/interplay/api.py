@@ -60,7 +60,11 @@ def crossplay(
 
 
 def measure(
-    traces: TraceSet | str | os.PathLike[str], metrics: Sequence[Any] = ("score",), *, progress: bool = False, **options: Any
+    traces: TraceSet | str | os.PathLike[str],
+    metrics: Sequence[Any] = ("score",),
+    *,
+    progress: bool = False,
+    **options: Any,
 ) -> Table:
     """Metrics of a trace set as one tidy table."""
     from interplay.metrics.api import measure as measure_set
@@ -79,7 +83,8 @@ def team_scores(traces: TraceSet, *, seed: int = 0) -> Table:
     by = ["game", "agents", "privileged"]
     found = interval_table(scores, by=by, seed=seed, statistic="mean")
     rows = [
-        {**{b: r[b] for b in by}, "mean": r["estimate"], "low": r["low"], "high": r["high"], "episodes": r["n"]} for r in found
+        {**{b: r[b] for b in by}, "mean": r["estimate"], "low": r["low"], "high": r["high"], "episodes": r["n"]}
+        for r in found
     ]
     return Table.of(rows, "Mean score of each line-up, with its 95 % interval")
 

@@ -138,11 +138,20 @@ def test_bench(capsys):
     [
         (["bogus"], "unknown command 'bogus'"),
         (["gade"], "did you mean grade?"),
-        (["play", "--game", "overcooked/cramped_rom", "--agents", "stay", "stay"], "did you mean overcooked/cramped_room"),
+        (
+            ["play", "--game", "overcooked/cramped_rom", "--agents", "stay", "stay"],
+            "did you mean overcooked/cramped_room",
+        ),
         (["play", *GAME, "--agents", "stay"], "2 seats, but 1 agents"),
         (["play", *GAME, "--agents", "stay", "stay", "--episodes", "0"], "play at least one"),
-        (["play", "--game", "overcooked/cramped_room", "--options", "horizon", "--agents", "stay", "stay"], "name=value"),
-        (["play", "--game", "overcooked/cramped_room", "--options", "hurry=1", "--agents", "stay", "stay"], "unknown option"),
+        (
+            ["play", "--game", "overcooked/cramped_room", "--options", "horizon", "--agents", "stay", "stay"],
+            "name=value",
+        ),
+        (
+            ["play", "--game", "overcooked/cramped_room", "--options", "hurry=1", "--agents", "stay", "stay"],
+            "unknown option",
+        ),
         (["play", "--game", "overcooked", "--options", "layout=XXX/X1X/XXX", "--agents", "stay"], "no pot"),
         (["play", "--game", "nowhere:Thing", "--agents", "stay"], "cannot import 'nowhere'"),
         (["grade", *GAME, "--agent", "stay", "--episodes", "3"], "at least 20"),

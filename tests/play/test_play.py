@@ -145,7 +145,7 @@ def test_an_illegal_choice_is_an_error_that_names_the_agent(broken):
 def test_an_illegal_player_is_told_what_was_legal():
     world = game()
     wrong = Agent("wrong", FunctionPlayer(lambda seen: 9, "nothing"))
-    with pytest.raises(IllegalAction, match="'wrong' in seat 0.*action 9 is not legal; legal were north"):
+    with pytest.raises(IllegalAction, match=r"'wrong' in seat 0.*action 9 is not legal; legal were north"):
         list(run(world, [LineUp.of(world, [wrong, "stay"])], episodes=1, seed=0))
 
 

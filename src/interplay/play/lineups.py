@@ -44,7 +44,9 @@ def all_line_ups(game: Game, agents: Sequence[Any]) -> list[LineUp]:
         raise InterplayError(f"two agents are called {', '.join(sorted(twice))}; give each its own name")
     count = len(seated) ** game.num_seats
     if count > MOST_LINE_UPS:
-        raise InterplayError(f"{len(seated)} agents on {game.num_seats} seats make {count:,} line-ups; choose fewer agents")
+        raise InterplayError(
+            f"{len(seated)} agents on {game.num_seats} seats make {count:,} line-ups; choose fewer agents"
+        )
     return [LineUp.of(game, choice) for choice in itertools.product(seated, repeat=game.num_seats)]
 
 
@@ -52,4 +54,6 @@ def pair_line_ups(game: Game, agent: Any, partners: Sequence[Any]) -> list[LineU
     """The agent in each seat in turn, with all other seats taken by one partner."""
     ego = as_agent(agent)
     seats = range(game.num_seats)
-    return [LineUp.of(game, [ego if s == seat else p for s in seats]) for p in map(as_agent, partners) for seat in seats]
+    return [
+        LineUp.of(game, [ego if s == seat else p for s in seats]) for p in map(as_agent, partners) for seat in seats
+    ]

@@ -51,7 +51,9 @@ async def _episode(game: Game, line_up: LineUp, seed: int, index: int) -> Episod
     key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), line_up.number), index)
     state = game.init(jax.random.fold_in(key, 0))
     start = {name: np.array(value) for name, value in game.start(state).items()}
-    seats = [_sit(agent.mind, game, s, jax.random.fold_in(key, 1 + s), seed, index) for s, agent in enumerate(line_up.agents)]
+    seats = [
+        _sit(agent.mind, game, s, jax.random.fold_in(key, 1 + s), seed, index) for s, agent in enumerate(line_up.agents)
+    ]
     actions, remarks, states = [], [], [state]
     steps, checks = [0], [_check(game, state)]
     rewards, ended, terminated = np.zeros(game.num_seats), False, False
@@ -129,7 +131,9 @@ async def _joint_action(
         if not (0 <= move.action < legal.shape[-1] and legal[seat, move.action]):
             names = ", ".join(n for n, ok in zip(game.action_names, legal[seat], strict=True) if ok)
             name = line_up.agents[seat].name
-            raise IllegalAction(f"{name!r} in seat {seat} of {game.id}, step {t}: {move.action} is not legal; legal: {names}")
+            raise IllegalAction(
+                f"{name!r} in seat {seat} of {game.id}, step {t}: {move.action} is not legal; legal: {names}"
+            )
         for remark in move.remarks:
             seq = sum(r.t == t for r in remarks)
             remarks.append(Remarked(t=t, seq=seq, seat=seat, kind=remark.kind, payload=dict(remark.payload)))

@@ -54,7 +54,9 @@ class Seated:
         for env, line_up in enumerate(envs):
             for seat, agent in enumerate(line_up.agents):
                 if not isinstance(agent.mind, Policy):
-                    own_seed = int(np.random.SeedSequence([seed, line_up.number, indices[env], seat]).generate_state(1)[0])
+                    own_seed = int(
+                        np.random.SeedSequence([seed, line_up.number, indices[env], seat]).generate_state(1)[0]
+                    )
                     session = agent.mind.begin(game, seat, own_seed)
                     chairs.append(Chair(env, seat, agent.name, agent.mind, session))
         return cls(game, chairs, [[] for _ in envs])
@@ -82,7 +84,9 @@ class Seated:
         return actions
 
     async def _gather(self, asked: Sequence[Chair], state: Any, views: dict, legal: np.ndarray, t: int) -> list[Move]:
-        return await asyncio.gather(*(self._one(c, state, views[c.player.encoding], legal[c.env, c.seat], t) for c in asked))
+        return await asyncio.gather(
+            *(self._one(c, state, views[c.player.encoding], legal[c.env, c.seat], t) for c in asked)
+        )
 
     async def _one(self, chair: Chair, state: Any, views: Any, legal: np.ndarray, t: int) -> Move:
         own = jax.tree_util.tree_map(lambda x: x[chair.env], state)

@@ -6,9 +6,26 @@ import io
 import numpy as np
 
 with contextlib.redirect_stderr(io.StringIO()):  # its gym prints a notice
-    from overcooked_ai_py.mdp.overcooked_mdp import ObjectState, OvercookedGridworld, OvercookedState, PlayerState, SoupState
+    from overcooked_ai_py.mdp.overcooked_mdp import (
+        ObjectState,
+        OvercookedGridworld,
+        OvercookedState,
+        PlayerState,
+        SoupState,
+    )
 
-from interplay.games.overcooked.state import COUNTER, IDLE, MOVES, POT, Item, State, is_soup, onions_in, soup, tomatoes_in
+from interplay.games.overcooked.state import (
+    COUNTER,
+    IDLE,
+    MOVES,
+    POT,
+    Item,
+    State,
+    is_soup,
+    onions_in,
+    soup,
+    tomatoes_in,
+)
 
 THEIR_ACTIONS = [*MOVES[:5], "interact"]
 INGREDIENTS = {"O": "onion", "T": "tomato"}
@@ -43,7 +60,7 @@ def random_state(game, rng) -> State:
     """A state that random play would take long to reach: chefs, hands, counters and pots at random."""
     layout, terrain = game.layout, np.array(game.layout.terrain)
     cells = rng.choice(np.flatnonzero(terrain == 0), game.num_seats, replace=False)
-    recipes = [r for r in [(3, 0), (2, 1), (1, 2), (2, 0), (1, 1), (0, 3), (1, 0), (0, 1)]]
+    recipes = [(3, 0), (2, 1), (1, 2), (2, 0), (1, 1), (0, 3), (1, 0), (0, 1)]
     singles = [Item.NOTHING, Item.ONION, Item.TOMATO, Item.DISH]
 
     def anything():

@@ -19,8 +19,6 @@ def test_words_and_bytes_agree(name, players):
     states = [oracle.random_state(game, rng) for _ in range(200)]
     batch = jax.tree_util.tree_map(lambda *leaves: np.stack(leaves), *states)
     by_byte = jax.jit(jax.vmap(lambda s: encodings._bytewise(game.kitchen, s)))(batch)
-    by_word = jax.jit(
-        jax.vmap(lambda s: packed.planes(game.kitchen, s, encodings.MAP_PLANES, encodings.URGENT))
-    )(batch)
+    by_word = jax.jit(jax.vmap(lambda s: packed.planes(game.kitchen, s, encodings.MAP_PLANES, encodings.URGENT)))(batch)
     assert by_word.dtype == by_byte.dtype
     np.testing.assert_array_equal(by_word, by_byte)

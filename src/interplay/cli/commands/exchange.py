@@ -110,7 +110,7 @@ class Sql:
 
     Examples:
       interplay sql traces "select game, count(*), avg(score) from episodes group by game"
-      interplay sql traces "select action, count(*) n from actions where seat = 0 group by action order by n desc" --json
+      interplay sql traces "select action, count(*) from actions where seat = 0 group by action" --json
     """
 
     traces: Annotated[Path, tyro.conf.Positional]

@@ -44,7 +44,9 @@ class GradeCommand:
         from interplay.partners.grade import LEAST_EPISODES
 
         if self.episodes < LEAST_EPISODES:
-            raise InterplayError(f"--episodes {self.episodes}: a grade needs at least {LEAST_EPISODES} for each partner and seat")
+            raise InterplayError(
+                f"--episodes {self.episodes}: a grade needs at least {LEAST_EPISODES} for each partner and seat"
+            )
         game = make(self.game, **options(self.options))
         graded = api.grade(
             self.agent,

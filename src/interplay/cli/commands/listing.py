@@ -28,7 +28,10 @@ class List:
     def run(self) -> None:
         kinds = {"games": _games, "agents": _agents, "metrics": _metrics, "panels": _panels}
         chosen = kinds if self.what == "all" else {self.what: kinds[self.what]}
-        show(Table.of([row for rows in chosen.values() for row in rows()], columns=["kind", "name", "about"]), json=self.json)
+        show(
+            Table.of([row for rows in chosen.values() for row in rows()], columns=["kind", "name", "about"]),
+            json=self.json,
+        )
 
 
 def _games() -> list[dict]:
@@ -37,7 +40,8 @@ def _games() -> list[dict]:
     rows = []
     for name in names():
         game = make(name)
-        about = f"{game.num_seats} seats, {len(game.action_names)} actions, {game.horizon} steps; sees {', '.join(game.encodings)}"
+        sees = ", ".join(game.encodings)
+        about = f"{game.num_seats} seats, {len(game.action_names)} actions, {game.horizon} steps; sees {sees}"
         rows.append({"kind": "game", "name": name, "about": about})
     return rows
 

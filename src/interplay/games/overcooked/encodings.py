@@ -115,7 +115,9 @@ class Features:
 
     @property
     def size(self) -> int:
-        return self.seats * (4 + 7 + 2 + 3 * len(self.NEAREST)) + self.seats * 3 * len(self.kitchen.pots) + self._pots + 1
+        return (
+            self.seats * (4 + 7 + 2 + 3 * len(self.NEAREST)) + self.seats * 3 * len(self.kitchen.pots) + self._pots + 1
+        )
 
     @property
     def _pots(self) -> int:
@@ -162,7 +164,7 @@ class Features:
             counter & (state.items == Item.NOTHING),
         ]
 
-    def _way(self, cell, mask) -> Float[Array, "3"]:
+    def _way(self, cell, mask) -> Float[Array, 3]:
         """(dx, dy, exists) to the nearest reachable cell of a mask, as shares of the kitchen's size."""
         distance = jnp.where(mask, jnp.asarray(self._distance)[cell], UNREACHABLE)
         nearest = jnp.argmin(distance)

@@ -147,7 +147,7 @@ NUM_PHASES = 3
 
 
 def tabulate(menu: Menu) -> InteractTable:
-    """The outcomes of all interacts under this menu, at index ((terrain * items + item) * phases + phase) * items + held."""
+    """The outcomes of all interacts under this menu, at ((terrain * items + item) * phases + phase) * items + held."""
     shape = (len(TERRAIN), NUM_ITEMS, NUM_PHASES, NUM_ITEMS)
     packed, events = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
     for place in np.ndindex(*shape):

@@ -89,7 +89,9 @@ def read_recipe(letters: str) -> Recipe:
     """(onions, tomatoes) of an order such as OOT."""
     recipe = (letters.count("O"), letters.count("T"))
     if sum(recipe) != len(letters) or not 1 <= len(letters) <= MAX_INGREDIENTS:
-        raise InterplayError(f"cannot read the recipe {letters!r}: write 1 to {MAX_INGREDIENTS} letters O or T, as in OOT")
+        raise InterplayError(
+            f"cannot read the recipe {letters!r}: write 1 to {MAX_INGREDIENTS} letters O or T, as in OOT"
+        )
     return recipe
 
 

@@ -85,7 +85,7 @@ def faced_cells(kitchen: Kitchen, state: State) -> Int[Array, " seat"]:
     return jnp.asarray(kitchen.front)[state.cell * 4 + state.facing]
 
 
-def look_up(kitchen: Kitchen, front, item, timer, held) -> Int[Array, "..."]:
+def look_up(kitchen: Kitchen, front, item, timer, held) -> Int[Array, ...]:
     """The index of an interact in the table of outcomes."""
     phase = jnp.where(timer < 0, 0, jnp.where(timer > 0, 1, 2))
     terrain = jnp.asarray(kitchen.terrain)[front]
