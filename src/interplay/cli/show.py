@@ -21,19 +21,32 @@ def show(table: Table, *, json: bool, **extra: Any) -> None:
     from rich.console import Console
     from rich.table import Table as Grid
 
-    wide = 180 if not sys.stdout.isatty() else None  # files and pipes do not wrap
-    console = Console(width=wide, soft_wrap=False)
-    shown = [c for c in table.columns if any(row[c] is not None for row in table)] or list(table.columns)
-    grid = Grid(*shown, title=table.title or None, title_justify="left", header_style="bold")
-    for column, name in zip(grid.columns, shown, strict=True):
+    # Files and pipes do not wrap; people are told once what is the same in all rows.
+    console = Console(width=None if sys.stdout.isatty() else 250, soft_wrap=False)
+    same = _same_in_all(table)
+    shown = [c for c in table.columns if c not in same and any(row[c] is not None for row in table)]
+    told = "; ".join(f"{c}: {cell(v)}" for c, v in same.items() if cell(v) not in ("", "–"))
+    console.print(*filter(None, [table.title, told]), sep="\n", highlight=False, markup=False)
+    grid = Grid(*(shown or table.columns), header_style="bold")
+    for column, name in zip(grid.columns, shown or table.columns, strict=True):
         numbers = [row[name] for row in table if row[name] is not None]
         column.justify = "right" if numbers and all(isinstance(v, int | float) for v in numbers) else "left"
         column.overflow = "fold"
     for row in table.rows[:LONGEST]:
-        grid.add_row(*(cell(row[c]) for c in shown))
+        grid.add_row(*(cell(row[c]) for c in shown or table.columns))
     console.print(grid)
     if len(table) > LONGEST:
         note(f"{len(table) - LONGEST} more rows; --json gives all")
+
+
+def _same_in_all(table: Table) -> dict[str, Any]:
+    """The columns that hold one value throughout, unless they are all there is."""
+    if len(table) < 2:
+        return {}
+    first = table.rows[0]
+    same = {c: first[c] for c in table.columns if all(row[c] == first[c] for row in table)}
+    numbers = {"value", "mean", "low", "high", "estimate", "iqm"}
+    return {c: v for c, v in same.items() if c not in numbers} if len(same) < len(table.columns) else {}
 
 
 def cell(value: Any) -> str:

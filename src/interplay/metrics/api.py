@@ -8,12 +8,13 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Protocol
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, TraceError
 from interplay.games.api import Game
 from interplay.play.episodes import Episode
 from interplay.registry import Registry
 from interplay.table import Row, Table
-from interplay.traces import Replay, TraceSet, game_of, replays
+from interplay.traces import Batch, Replay, TraceSet, game_of, replay_batches, replays
+from interplay.traces.compare import compare
 
 CHUNK = 64  # episodes replayed at once
 
@@ -23,6 +24,7 @@ METRICS = Registry(
     table={
         "score": "interplay.metrics.score:SCORE",
         "events": "interplay.metrics.events:EVENTS",
+        "interdependence": "interplay.metrics.interdependence.metric:INTERDEPENDENCE",
     },
 )
 
@@ -35,11 +37,30 @@ class Sample:
     numbers: Sequence[int]
     episodes: Sequence[Episode]
     options: Mapping[str, Any] = field(default_factory=dict)
+    _shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def replays(self) -> list[Replay]:
         """Every episode played again, each compared with its record."""
         return list(replays(self.game, self.episodes, chunk=CHUNK))
+
+    @cached_property
+    def batches(self) -> list[Batch]:
+        """Every episode of a pure JAX game played again as arrays [episode, step, ...], compared with its record."""
+        found = list(replay_batches(self.game, self.episodes, chunk=CHUNK))
+        for batch in found:
+            for episode, again in zip(batch.episodes, batch.each(), strict=True):
+                problems = compare(self.game, episode, again)
+                if problems:
+                    about = f"{episode.game_id}, episode {episode.index} of seed {episode.seed}"
+                    raise TraceError(f"{about}: {problems[0]}")
+        return found
+
+    def shared(self, name: str, build: Callable[[Sample], Any]) -> Any:
+        """What several metrics need of a sample, built when the first of them asks."""
+        if name not in self._shared:
+            self._shared[name] = build(self)
+        return self._shared[name]
 
     def about(self) -> list[Row]:
         """The columns with which every row of an episode begins."""
@@ -47,12 +68,20 @@ class Sample:
 
 
 class Compute(Protocol):
-    def __call__(self, sample: Sample) -> Iterable[Row]: ...
+    def __call__(self, sample: Sample) -> Iterable[Any]: ...
+
+
+class Finish(Protocol):
+    def __call__(self, parts: Sequence[Any], options: Mapping[str, Any]) -> Iterable[Row]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """Something that can be measured. `compute` gives rows with at least `metric` and `value`."""
+    """Something that can be measured. `compute` gives rows with at least `metric` and `value`.
+
+    What speaks of many episodes at once (an entropy) has `finish` too: then `compute` gives parts, such as counts,
+    and `finish` makes the rows of all of them.
+    """
 
     name: str
     doc: str
@@ -60,6 +89,7 @@ class Metric:
     direction: str  # "higher" or "lower" is better, or "neither"
     unit: str
     source: str  # where it is defined
+    finish: Finish | None = None
     needs: tuple[str, ...] = ("traces",)  # also: policies, panel, ratings
     options: Mapping[str, str] = field(default_factory=dict)  # what may be set, and what it does
 
@@ -97,11 +127,15 @@ def measure(
     if len(traces) == 0:
         raise InterplayError(f"{traces.name} holds no episodes, so there is nothing to measure")
     rows: list[Row] = []
+    parts: list[list[Any]] = [rows if one.finish is None else [] for one in chosen]
     for sample in samples(traces, options):
-        for one in chosen:
-            rows.extend(one.compute(sample))
+        for one, found in zip(chosen, parts, strict=True):
+            found.extend(one.compute(sample))
         if progress:
             progress(len(sample.numbers))
+    for one, found in zip(chosen, parts, strict=True):
+        if one.finish is not None:
+            rows.extend(one.finish(found, options))
     front = ["game", "episode", "agents", "privileged", "seed", "seat", "agent", "metric", "value"]
     columns = [c for c in front if any(c in row for row in rows[:1])] if rows else front
     return Table.of(rows, "measurements", columns=columns)

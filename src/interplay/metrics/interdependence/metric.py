@@ -1,0 +1,84 @@
+"""Interdependence as a metric over trace sets."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+from interplay.metrics.api import Metric, Sample
+from interplay.metrics.interdependence.count import count
+from interplay.metrics.interdependence.records import Interdependence, Options
+from interplay.metrics.interdependence.rows import detail, rows
+from interplay.play.episodes import Episode
+from interplay.symbolic.read import reader
+from interplay.table import Row
+from interplay.traces import Replay
+
+
+def interdependence(sample: Sample) -> Iterator[tuple[Episode, list[Interdependence]]]:
+    """The counts of every episode of a sample, one for each set of channels that was asked for."""
+    of_game = _reader(sample.game)
+    for episode, again in zip(sample.episodes, sample.replays, strict=True):
+        yield episode, _counts(of_game, again, episode, sample.options)
+
+
+@functools.lru_cache(maxsize=32)
+def _reader(game: Game) -> Any:
+    """Kept, since a reader remembers the facts and operators of its game."""
+    return reader(game)
+
+
+def _counts(of_game: Any, again: Replay, episode: Episode, options: Any) -> list[Interdependence]:
+    trace = of_game.read(again.states, episode.actions)
+    asked = options.get("channels")
+    rule = {"rule": options["rule"]} if options.get("rule") else {}
+    ways = _channels(asked, tuple(trace.domain.channels))
+    return [count(trace, Options(channels=channels, **rule)) for channels in ways]
+
+
+def _channels(asked: Any, known: tuple[str, ...]) -> list[tuple[str, ...] | None]:
+    """`None`: the domain's default. `each`: every channel alone, then all together. Otherwise names joined by +."""
+    if asked is None:
+        return [None]
+    if asked == "all":
+        return [known]
+    if asked == "each":
+        return [*[(channel,) for channel in known], known] if len(known) > 1 else [known]
+    if not isinstance(asked, str):
+        raise InterplayError(
+            f"channels: {asked!r}; write names joined by + (of {', '.join(known)}), or 'all', or 'each'"
+        )
+    return [tuple(asked.split("+"))]
+
+
+def compute(sample: Sample) -> Iterator[Row]:
+    for base, (episode, counts) in zip(sample.about(), interdependence(sample), strict=True):
+        names = [identity.name for identity in episode.agents]
+        for found in counts:
+            for row in (detail if sample.options.get("detail") else rows)(found, about=base):
+                yield _named(row, names)
+
+
+def _named(row: Row, names: list[str]) -> Row:
+    """The row with the names of those whom it speaks of."""
+    if row.get("giver") is not None:
+        return {**row, "agent": f"{names[row['giver']]} → {names[row['receiver']]}"}
+    return {**row, "agent": names[row["seat"]] if row.get("seat") is not None else None}
+
+
+INTERDEPENDENCE = Metric(
+    name="interdependence",
+    doc="who helps whom: hand-overs by giver and receiver and class, triggers and how many were accepted",
+    compute=compute,
+    direction="neither",
+    unit="per episode",
+    source="causal links between operators of the symbolic trace; definitions in docs/guide/interdependence.md",
+    options={
+        "channels": "ways of handing over that count: names joined by +, 'all' together, or 'each' apart",
+        "rule": "overlap (default) or subset, the paper's literal reading",
+        "detail": "list every link with its times instead of counting",
+    },
+)
