@@ -22,17 +22,19 @@ from interplay.stats.intervals import mean_interval, proportion_interval
 from interplay.stats.multiplicity import benjamini_hochberg, bonferroni, bonferroni_threshold, holm
 from interplay.stats.planning import Plan, cheapest_design, expected_width
 from interplay.stats.power import t_test_power, t_test_sample_size
+from interplay.stats.preference import Prediction, predict_ratings, relations
 from interplay.stats.ranks import RankStability, kendall_w, rank_shares, rank_stability, ranks
 from interplay.stats.regression import LinearFit, QuadraticFit, linear_fit, quadratic_fit, slope_interval
 from interplay.stats.tables import interval_table
 
 __all__ = [
-    "Comparison", "Correlation", "Interval", "LinearFit", "Plan", "QuadraticFit", "RankStability", "TestResult",
-    "VarianceComponents", "assumed_components", "benjamini_hochberg", "bonferroni", "bonferroni_threshold",
-    "bootstrap", "cheapest_design", "compare", "correlation_interval", "expected_width", "holm", "interval_table",
-    "iqm", "iqr", "kendall", "kendall_w", "linear_fit", "mann_whitney", "mean", "mean_interval", "median",
-    "optimality_gap", "pearson", "permutation_test", "probability_of_improvement", "proportion_interval",
-    "quadratic_fit", "quantile", "rank_shares", "rank_stability", "ranks", "sd", "share_above", "slope_interval",
-    "spearman", "t_test_one_sample", "t_test_paired", "t_test_pooled", "t_test_power", "t_test_sample_size",
-    "t_test_welch", "variance_components", "wilcoxon",
+    "Comparison", "Correlation", "Interval", "LinearFit", "Plan", "Prediction", "QuadraticFit", "RankStability",
+    "TestResult", "VarianceComponents", "assumed_components", "benjamini_hochberg", "bonferroni",
+    "bonferroni_threshold", "bootstrap", "cheapest_design", "compare", "correlation_interval", "expected_width",
+    "holm", "interval_table", "iqm", "iqr", "kendall", "kendall_w", "linear_fit", "mann_whitney", "mean",
+    "mean_interval", "median", "optimality_gap", "pearson", "permutation_test", "predict_ratings",
+    "probability_of_improvement", "proportion_interval", "quadratic_fit", "quantile", "rank_shares",
+    "rank_stability", "ranks", "relations", "sd", "share_above", "slope_interval", "spearman", "t_test_one_sample",
+    "t_test_paired", "t_test_pooled", "t_test_power", "t_test_sample_size", "t_test_welch", "variance_components",
+    "wilcoxon",
 ]  # fmt: skip
