@@ -24,6 +24,14 @@ METRICS = Registry(
     table={
         "score": "interplay.metrics.score:SCORE",
         "events": "interplay.metrics.events:EVENTS",
+        "crossplay": "interplay.metrics.crossplay:CROSSPLAY",
+        "information": "interplay.metrics.information:INFORMATION",
+        "prediction": "interplay.metrics.prediction:PREDICTION",
+        "hanabi/dominance": "interplay.metrics.hanabi.dominance:DOMINANCE",
+        "hanabi/behaviour": "interplay.metrics.hanabi.behaviour:BEHAVIOUR",
+        "hanabi/context": "interplay.metrics.hanabi.context:CONTEXT",
+        "hanabi/conventions": "interplay.metrics.hanabi.conventions:CONVENTIONS",
+        "hanabi/pool": "interplay.metrics.hanabi.pool:POOL",
         "interdependence": "interplay.metrics.interdependence.metric:INTERDEPENDENCE",
     },
 )

@@ -1,0 +1,96 @@
+"""Scores with oneself, with other runs of one's algorithm, and with other algorithms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from interplay.metrics.api import Metric, Sample
+from interplay.metrics.pairings import INTER, INTRA, MIXED, PAIRING, SELF, Pair, Team, pair, team
+from interplay.table import Row
+
+
+class Sums(NamedTuple):
+    """Scores and lengths, added up."""
+
+    games: int
+    score: float
+    score_squared: float
+    length: float
+    length_squared: float
+
+    def __add__(self, other: Any) -> Sums:
+        return Sums(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+def compute(sample: Sample) -> Iterator[dict[Team, Sums]]:
+    found: dict[Team, Sums] = {}
+    for episode in sample.episodes:
+        one = Sums(1, episode.score, episode.score**2, episode.length, episode.length**2)
+        of = team(episode)
+        found[of] = found[of] + one if of in found else one
+    yield found
+
+
+def finish(parts: Sequence[dict[Team, Sums]], options: Mapping[str, Any]) -> Iterator[Row]:
+    teams: dict[Team, Sums] = {}
+    for part in parts:
+        for of, sums in part.items():
+            teams[of] = teams[of] + sums if of in teams else sums
+    yield from _matrix(teams)
+    yield from _relations(teams)
+
+
+def _matrix(teams: Mapping[Team, Sums]) -> Iterator[Row]:
+    """A row for each agent and its partners, over all seatings of them."""
+    pairs: dict[Pair, Sums] = {}
+    for of, sums in teams.items():
+        for p in {pair(of, seat) for seat in range(len(of.seats))}:
+            pairs[p] = pairs[p] + sums if p in pairs else sums
+    for p, sums in pairs.items():
+        yield from _rows({**p.about(), "over": PAIRING}, sums, "score")
+
+
+def _relations(teams: Mapping[Team, Sums]) -> Iterator[Row]:
+    """An agent's self-play, intra- and inter-algorithm scores; null for what the set has no games of."""
+    agents: dict[tuple, dict[str, Sums]] = {}
+    for of, sums in teams.items():
+        for own in dict.fromkeys(of.seats):
+            # A team counts once for an agent, however many of its seats the agent takes.
+            relations = {of.relation(s) for s, w in enumerate(of.seats) if w == own}
+            mine = agents.setdefault((of.game, of.options, own), {})
+            for relation in relations:
+                mine[relation] = mine[relation] + sums if relation in mine else sums
+    for (game, options, own), mine in agents.items():
+        about = Pair(game, options, own, "", "").about() | {"partner": None}
+        for relation in (SELF, INTRA, INTER, *([MIXED] if MIXED in mine else [])):
+            yield from _rows({**about, "relation": relation, "over": "games"}, mine.get(relation), relation)
+
+
+def _rows(about: Row, sums: Sums | None, name: str) -> Iterator[Row]:
+    if sums is None:
+        yield {**about, "metric": name, "value": None, "sd": None, "games": 0}
+        return
+    for metric, total, squares in (
+        (name, sums.score, sums.score_squared),
+        ("length" if name == "score" else f"{name}_length", sums.length, sums.length_squared),
+    ):
+        mean, sd = total / sums.games, _sd(sums.games, total, squares)
+        yield {**about, "metric": metric, "value": mean, "sd": sd, "games": sums.games}
+
+
+def _sd(n: int, total: float, squares: float) -> float | None:
+    return math.sqrt(max(squares - total**2 / n, 0.0) / (n - 1)) if n > 1 else None
+
+
+CROSSPLAY = Metric(
+    name="crossplay",
+    doc="mean scores and lengths of every pairing over all seatings, and each agent's self-play, intra-algorithm and "
+    "inter-algorithm cross-play score (an agent's config may name its `algorithm`)",
+    compute=compute,
+    finish=finish,
+    direction="higher",
+    unit="points",
+    source="Lucas and Allen 2022, Any-Play; Hu et al. 2020, Other-Play",
+)

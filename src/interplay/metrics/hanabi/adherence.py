@@ -1,0 +1,195 @@
+"""Each move by H-Group's conventions: which rule it follows or breaks."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int
+
+from interplay.games.hanabi.rules import step
+from interplay.games.hanabi.state import DISCARD, PLAY, Rules, State
+from interplay.games.records import record
+from interplay.metrics.hanabi import cards, hgroup
+from interplay.metrics.hanabi.hgroup import CLUES, FIRST_WRONG, NONE, Signals, Table
+
+FOLLOWS = {  # rule: what a move that follows it does
+    "play_clue": "gives a play clue: the card in focus fits, at once or once the clued cards below it are played",
+    "five_save": "saves a 5 on the chop by its rank",
+    "two_save": "saves a 2 on the chop by its rank, no other copy being in sight",
+    "critical_save": "saves the last copy of a card on the chop",
+    "prompt": "gives a play clue for which a clued card has to be played first",
+    "finesse": "gives a play clue for which somebody has to play the newest unclued card unseen",
+    "fix_clue": "keeps a partner from a misplay, or uncovers a clued card that is not wanted",
+    "fill_in": "makes a clued card known to be playable",
+    "five_stall": "hints 5s off the chop before the first chop card is discarded",
+    "stall": "has nothing to say and may not or need not discard: a hint that changes nothing",
+    "answered_play_clue": "plays a card that a clue asked for",
+    "answered_at_once": "plays a prompted or finessed card at once",
+    "known_play": "plays a card that is known to be playable",
+    "known_trash": "discards a card that is known to be useless",
+    "chop_discard": "discards the chop card",
+    "locked_discard": "discards from a hand without a chop card",
+}
+BREAKS = {  # rule: what a move that breaks it does
+    "bad_touch": "clues a card that is dead or clued already",
+    "wrong_chop_focus": "has its focus on the chop card, which is not to be played or saved, while another card fits",
+    "wrong_save": "saves a chop card that needs no saving",
+    "wrong_play_clue": "has its focus on a card that does not fit",
+    "low_value": "is a clue that makes no card playable and saves none",
+    "missed_five_save": "lets the next player discard a 5 from the chop",
+    "missed_two_save": "lets the next player discard a 2 from the chop, no other copy being in sight",
+    "missed_critical_save": "lets the next player discard the last copy of a card from the chop",
+    "unplayed_play_clue": "does not play the card that a clue asked for",
+    "unanswered_at_once": "does not play the prompted or finessed card at once",
+    "wrong_focus_read": "plays a card that the last clue named but did not mean",
+    "unfounded_play": "plays a card that nothing says is playable",
+    "wrong_discard": "discards neither the chop card nor known trash",
+}
+RULES = (*FOLLOWS, *BREAKS)
+FOLLOWED = np.array([name in FOLLOWS for name in RULES])
+_OF_CLUE = np.array([RULES.index(name) for name in CLUES])
+
+
+def number(name: str) -> Array:
+    return jnp.int32(RULES.index(name))
+
+
+@record
+class Verdict:
+    """A move's rule, and the card that it is about."""
+
+    rule: Int[Array, ""]  # index into RULES
+    slot: Int[Array, ""]  # of the card played or discarded, or in focus
+    card: Int[Array, ""]  # its identity
+
+
+def judge(rules: Rules, state: State, signals: Signals, action: Int[Array, ""]) -> tuple[Signals, Verdict]:
+    """The rule that a move follows or breaks, and the signals after it."""
+    moves = rules.moves
+    kind, slot = jnp.asarray(moves.kind)[action], jnp.asarray(moves.slot)[action]
+    seat = state.time % rules.players
+    table = hgroup.look(rules, state, signals)
+    mine = _mine(rules, state, table, seat)
+    clues = jax.vmap(lambda a: hgroup.clue(rules, state, signals, table, a))(np.flatnonzero(moves.offset))
+    hints = int(np.flatnonzero(moves.offset)[0])
+    told = jax.tree_util.tree_map(lambda x: x[jnp.maximum(action - hints, 0)], clues)
+
+    is_use = (kind == PLAY) | (kind == DISCARD)
+    rule = jnp.select(
+        [kind == PLAY, kind == DISCARD],
+        [_play(signals, mine, seat, slot), _discard(table, mine, seat, slot)],
+        _hint(rules, state, table, mine, seat, clues, told),
+    )
+    chop_goes = (kind == DISCARD) & (slot == table.chop[seat])
+    spent = hgroup.used(rules, signals, seat, slot, chop_goes)
+    after = jax.tree_util.tree_map(lambda a, b: jnp.where(is_use, a, b), spent, told.signals)
+    rule = _missed(rules, state, table, after, action, seat, rule)
+    late = jnp.any(signals.due[seat]) & (rule != number("answered_at_once"))
+    rule = jnp.where(late, number("unanswered_at_once"), rule)
+    receiver = (seat + jnp.asarray(moves.offset)[action]) % rules.players
+    about = jnp.where(is_use, slot, told.focus)
+    card = state.hands[jnp.where(is_use, seat, receiver), about]
+    return after, Verdict(rule=rule, slot=about.astype(jnp.int32), card=card.astype(jnp.int32))
+
+
+@record
+class Mine:
+    """What the mover knows of its hand."""
+
+    ready: Bool[Array, " slot"]  # by convention or for sure
+    certain: Bool[Array, " slot"]  # for sure playable
+    trash: Bool[Array, " slot"]
+
+
+def _mine(rules: Rules, state: State, table: Table, seat: Array) -> Mine:
+    can_be = cards.seen(rules, state, seat)
+    certain, trash = cards.within(can_be, table.fits), cards.within(can_be, table.dead)
+    unwanted = table.clued[seat] & (table.told[seat] == 0)
+    return Mine(ready=(table.ready[seat] | certain) & ~trash, certain=certain, trash=trash | unwanted)
+
+
+def _play(signals: Signals, mine: Mine, seat: Array, slot: Array) -> Array:
+    elsewhere = signals.touched[seat, slot] & (signals.focus[seat] != NONE) & (signals.focus[seat] != slot)
+    return jnp.select(
+        [
+            signals.due[seat, slot],
+            mine.ready[slot] & (signals.read[seat, slot] != 0),
+            mine.certain[slot],
+            mine.ready[slot],
+            elsewhere,
+        ],
+        [number(n) for n in ("answered_at_once", "answered_play_clue", "known_play", "known_play", "wrong_focus_read")],
+        number("unfounded_play"),
+    )
+
+
+def _discard(table: Table, mine: Mine, seat: Array, slot: Array) -> Array:
+    return jnp.select(
+        [jnp.any(mine.ready), mine.trash[slot], slot == table.chop[seat], table.chop[seat] == NONE],
+        [number(n) for n in ("unplayed_play_clue", "known_trash", "chop_discard", "locked_discard")],
+        number("wrong_discard"),
+    )
+
+
+def _hint(rules: Rules, state: State, table: Table, mine: Mine, seat: Array, clues: Any, told: Any) -> Array:
+    """The rule of the hint given, in the light of those that could have been given."""
+    legal = state.tokens > 0
+    touches = cards.has(
+        jnp.asarray(rules.moves.touches)[np.flatnonzero(rules.moves.offset), None],
+        state.hands[(seat + jnp.asarray(rules.moves.offset)[np.flatnonzero(rules.moves.offset)]) % rules.players],
+    )
+    better = legal & jnp.any(jnp.any(touches, axis=1) & (clues.label < FIRST_WRONG))
+    stuck = (state.tokens >= rules.hint_tokens) | (state.dealt >= rules.deck_size)
+    stuck |= (table.chop[seat] == NONE) & ~jnp.any(mine.trash)
+    is_wrong = told.label >= FIRST_WRONG
+    stall = is_wrong & told.obviously_idle & stuck & ~better & ~jnp.any(mine.ready)
+    owes = is_wrong & jnp.any(mine.ready)
+    return jnp.select(
+        [stall, owes], [number("stall"), number("unplayed_play_clue")], jnp.asarray(_OF_CLUE)[told.label]
+    ).astype(jnp.int32)
+
+
+def _missed(
+    rules: Rules, state: State, table: Table, signals: Signals, action: Array, seat: Array, rule: Array
+) -> Array:
+    """The rule, unless the move leaves the next player nothing to do but to discard a card that was to be saved.
+
+    Plays, discards and stalls can fail so. A clue that follows another rule does not: one cannot do both.
+    """
+    following = (seat + 1) % rules.players
+    chop = table.chop[following]
+    needs = hgroup.needs_save(rules, state, table, seat, state.hands[following, jnp.maximum(chop, 0)])
+    after = step(rules, state, jnp.full(rules.players, action))
+    then = hgroup.look(rules, after, signals)
+
+    def idle(view: Table) -> Array:
+        return ~jnp.any(view.ready[following] | view.trash[following]) & ~jnp.any(signals.due[following])
+
+    exposed = (chop != NONE) & (then.chop[following] == chop) & idle(table) & idle(then)
+    could = (
+        (state.tokens > 0) & (after.tokens < rules.hint_tokens) & (after.dealt < rules.deck_size) & (after.lives > 0)
+    )
+    free = [number(n) for n in ("answered_play_clue", "known_play", "known_trash", "chop_discard", "locked_discard")]
+    free += [number(n) for n in ("stall", "five_stall")]
+    missed = exposed & could & jnp.any(jnp.stack(free) == rule)
+    names = ("missed_five_save", "missed_two_save", "missed_critical_save")
+    return jnp.select([missed & n for n in needs], [number(n) for n in names], rule)
+
+
+@lru_cache(maxsize=16)
+def judged(rules: Rules) -> Any:
+    """Compiled: the verdicts of whole games, from start states [game] and actions [game, step]."""
+
+    def one(state: State, actions: Int[Array, " step"]) -> Verdict:
+        def turn(carry: tuple[State, Signals], action: Array) -> tuple[tuple[State, Signals], Verdict]:
+            state, signals = carry
+            signals, verdict = judge(rules, state, signals, action)
+            return (step(rules, state, jnp.full(rules.players, action)), signals), verdict
+
+        return jax.lax.scan(turn, (state, hgroup.no_signals(rules)), actions)[1]
+
+    return jax.jit(jax.vmap(one))

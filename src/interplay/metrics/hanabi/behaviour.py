@@ -1,0 +1,45 @@
+"""How much a player knows of what it plays, and how readily it tells others: the two behaviour features of
+Canaan et al., on which the data of human play are described."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from interplay.metrics.api import Metric, Sample
+from interplay.metrics.hanabi.moves import Moves, is_hint, is_play, moves, per_seat, shares
+from interplay.table import Row
+
+
+def counts(sample: Sample, found: Moves) -> dict[tuple[str, str | None], tuple[np.ndarray, np.ndarray]]:
+    """Of each feature: what is counted and out of how many, [episode, seat] each."""
+    plays, able = is_play(found), found.tokens > 0
+    played = per_seat(sample, found, plays)
+    hints = per_seat(sample, found, is_hint(found) & able)
+    return {
+        ("ipp", "told"): (per_seat(sample, found, plays * found.told) / 2, played),
+        ("ipp", "deduced"): (per_seat(sample, found, plays * found.deduced) / 2, played),
+        ("communicativeness", None): (hints, per_seat(sample, found, able)),
+    }
+
+
+def compute(sample: Sample) -> Iterator[Row]:
+    found, about = moves(sample), sample.about()
+    for (name, known), (top, bottom) in counts(sample, found).items():
+        for place, values in enumerate(shares(top, bottom)):
+            agents = sample.episodes[place].agents
+            for seat, value in enumerate(values):
+                told = {"metric": name, "known": known, "value": value, "n": int(bottom[place, seat])}
+                yield {**about[place], "seat": seat, "agent": agents[seat].name, **told}
+
+
+BEHAVIOUR = Metric(
+    name="hanabi/behaviour",
+    doc="ipp: of colour and rank, the share known of the cards that a seat played (`told` by hints that named them, "
+    "or `deduced` from all hints); communicativeness: of its turns with a hint token, the share in which it hinted",
+    compute=compute,
+    direction="neither",
+    unit="share",
+    source="Canaan et al. 2020; as used in the ad-hoc human-AI coordination challenge, appendix A.6",
+)

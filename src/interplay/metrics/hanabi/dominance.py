@@ -1,0 +1,49 @@
+"""Moves that no player should make, or that none needs to regret, by what it knew of the card (G1, G2, G3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from interplay.metrics.api import Metric, Sample
+from interplay.metrics.hanabi.moves import KNOWN, Moves, is_discard, is_play, moves, per_seat, shares
+from interplay.table import Row
+
+NAMES = ("g1", "g2", "g3")
+
+
+def flags(found: Moves, name: str) -> np.ndarray:
+    """[move, sense] whether a move is of the kind that the name stands for."""
+    if name == "g1":
+        return is_discard(found)[:, None] & found.playable
+    if name == "g2":
+        return is_play(found)[:, None] & found.unplayable
+    return is_play(found)[:, None] & found.playable
+
+
+def compute(sample: Sample) -> Iterator[Row]:
+    found = moves(sample)
+    turns = per_seat(sample, found, np.ones(len(found.seat)))
+    about = sample.about()
+    for name in NAMES:
+        which = flags(found, name)
+        for sense, known in enumerate(KNOWN):
+            times = shares(per_seat(sample, found, which[:, sense]), turns)
+            for place, values in enumerate(times):
+                agents = sample.episodes[place].agents
+                for seat, value in enumerate(values):
+                    told = {"metric": name, "known": known, "value": value, "n": int(turns[place, seat])}
+                    yield {**about[place], "seat": seat, "agent": agents[seat].name, **told}
+
+
+DOMINANCE = Metric(
+    name="hanabi/dominance",
+    doc="of a seat's turns in a game, the share in which it discards a card known to be playable (g1, dominated), "
+    "plays one known to be unplayable (g2, dominated) or plays one known to be playable (g3, dominant); `known` by "
+    "hints and open cards (public), or by the other hands, too (seen)",
+    compute=compute,
+    direction="neither",
+    unit="share of turns",
+    source="the objective-metrics study of human preference in Hanabi, appendix C.3",
+)

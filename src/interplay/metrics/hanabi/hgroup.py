@@ -1,0 +1,338 @@
+"""H-Group's conventions as a program: what a hint means by them, and what a hand has been told so far.
+
+Slots are the game's: 0 is the oldest card. H-Group counts from the newest, and calls that leftmost. Identities are
+real ones: the judge sees all cards. Only what a holder is taken to believe (`Signals.read`, `Table.told`) is built from
+hints and open cards, as everybody at the table can do it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int, UInt32
+
+from interplay.games.hanabi.rules import give_hint
+from interplay.games.hanabi.state import HINT_RANK, NO_CARD, Rules, State, card_bit
+from interplay.games.records import record
+from interplay.metrics.hanabi import cards
+
+NONE = -1
+TWO = 1  # a 2 as an index of ranks
+GIVEN = (
+    "play_clue",
+    "five_save",
+    "two_save",
+    "critical_save",
+    "prompt",
+    "finesse",
+    "fix_clue",
+    "fill_in",
+    "five_stall",
+)
+WRONG = ("bad_touch", "wrong_chop_focus", "wrong_save", "wrong_play_clue", "low_value")
+CLUES = (*GIVEN, *WRONG)
+FIRST_WRONG = len(GIVEN)
+
+
+@record
+class Signals:
+    """What hints have said beyond their words, and whom they ask to act."""
+
+    read: UInt32[Array, "seat slot"]  # what each card is taken to be by convention; empty: nothing was said of it
+    due: Bool[Array, "seat slot"]  # prompted or finessed: to be played at once
+    focus: Int[Array, " seat"]  # the slot in focus of the hint that came since the seat's last move, or NONE
+    touched: Bool[Array, "seat slot"]  # all cards that this hint named
+    early: Bool[Array, ""]  # nobody has discarded a chop card yet
+
+
+@record
+class Table:
+    """A position as the conventions see it."""
+
+    fits: UInt32[Array, ""]  # identities that are next on their firework
+    dead: UInt32[Array, ""]
+    critical: UInt32[Array, ""]
+    clued: Bool[Array, "seat slot"]  # named by a hint
+    can_be: UInt32[Array, "seat slot"]  # by hints and open cards
+    told: UInt32[Array, "seat slot"]  # by convention too, of cards that were clued or are due; else empty
+    ready: Bool[Array, "seat slot"]  # told, and whatever it may be fits
+    trash: Bool[Array, "seat slot"]  # whatever it may be is dead
+    chop: Int[Array, " seat"]  # the oldest card without a hint, or NONE
+
+
+@record
+class Clue:
+    """A hint by the conventions."""
+
+    label: Int[Array, ""]  # index into CLUES
+    focus: Int[Array, ""]
+    obviously_idle: Bool[Array, ""]  # nobody would play or keep a card because of it
+    signals: Signals  # after it
+
+
+def no_signals(rules: Rules) -> Signals:
+    shape = (rules.players, rules.hand_size)
+    return Signals(
+        read=jnp.zeros(shape, jnp.uint32),
+        due=jnp.zeros(shape, bool),
+        focus=jnp.full(rules.players, NONE, jnp.int32),
+        touched=jnp.zeros(shape, bool),
+        early=jnp.bool_(True),
+    )
+
+
+def newest(flags: Bool[Array, "*seat slot"]) -> Int[Array, "*seat"]:
+    """The highest flagged slot, or NONE."""
+    return jnp.max(jnp.where(flags, jnp.arange(flags.shape[-1]), NONE), axis=-1)
+
+
+def oldest(flags: Bool[Array, "*seat slot"]) -> Int[Array, "*seat"]:
+    """The lowest flagged slot, or NONE."""
+    slots = flags.shape[-1]
+    first = jnp.min(jnp.where(flags, jnp.arange(slots), slots), axis=-1)
+    return jnp.where(first == slots, NONE, first)
+
+
+def look(rules: Rules, state: State, signals: Signals) -> Table:
+    fits, dead, critical = (cards.pack(rules, f(rules, state)) for f in (cards.playable, cards.dead, cards.critical))
+    present = state.hands != NO_CARD
+    clued = present & ((state.told_colours | state.told_ranks) != 0)
+    can_be = cards.public(rules, state)
+    alive = can_be & ~dead  # good touch: nobody clues what is dead
+    narrow = alive & signals.read
+    told = jnp.where(clued | signals.due, jnp.where(narrow != 0, narrow, alive), jnp.uint32(0))
+    return Table(
+        fits=fits,
+        dead=dead,
+        critical=critical,
+        clued=clued,
+        can_be=can_be,
+        told=told,
+        ready=cards.within(told, fits),
+        trash=cards.within(can_be, dead),
+        chop=oldest(present & ~clued),
+    )
+
+
+def clue(rules: Rules, state: State, signals: Signals, before: Table, action: Int[Array, ""]) -> Clue:
+    """What the hint `action` is by the conventions, and what it leaves behind."""
+    moves = rules.moves
+    giver = state.time % rules.players
+    receiver = (giver + jnp.asarray(moves.offset)[action]) % rules.players
+    named, hand = jnp.asarray(moves.touches)[action], state.hands[receiver]
+    touched = cards.has(named, hand)
+    new = touched & ~before.clued[receiver]
+    chop = before.chop[receiver]
+    on_chop = (chop != NONE) & new[chop]
+    focus = jnp.where(jnp.any(new), jnp.where(on_chop, chop, newest(new)), newest(touched))
+    card = hand[focus]
+
+    by_rank = jnp.asarray(moves.kind)[action] == HINT_RANK
+    rank = jnp.asarray(moves.hint)[action] - len(rules.colours)
+    by_five, by_two = by_rank & (rank == rules.ranks - 1), by_rank & (rank == TWO)
+
+    after = give_hint(rules, state, action)
+    own = jnp.arange(rules.players) == receiver
+    clued = before.clued | (own[:, None] & touched)
+    chain, missing = _chain(rules, state, clued, card)
+    reach = cards.pack(rules, chain)
+
+    saves = _save_set(rules, before, by_five, by_two, by_rank)
+    read = cards.public(rules, after)[receiver, focus] & ~before.dead & (reach | jnp.where(on_chop, saves, 0))
+    stalls = jnp.any(new) & ~on_chop & by_five & signals.early & ~cards.has(reach, card)
+    asked = _asked(rules, state, before, giver, receiver, touched, focus, missing, read == 0)
+    playable = cards.has(reach, card)
+    is_asked = jnp.any(new) & ~playable & jnp.any(asked.who)
+    read = jnp.where(stalls, jnp.uint32(0), read | jnp.where(is_asked, card_bit(card), jnp.uint32(0)))
+    told = _tell(rules, signals, giver, receiver, focus, touched, read, asked, is_asked, missing)
+    then = look(rules, after, told)
+
+    save = [on_chop & s for s in _saves(rules, state, before, giver, card, by_five, by_two, by_rank)]
+    doubtful = _doubtful(rules, state, before, giver, clued, receiver)
+    fix = _fixes(state, before, then, receiver, touched, doubtful)
+    gained = jnp.any(then.ready[receiver] & ~before.ready[receiver] & cards.has(before.fits, hand))
+    moved = playable & ~before.ready[receiver, focus] & (then.told[receiver, focus] != before.told[receiver, focus])
+    good = [
+        jnp.any(new) & playable,
+        *save,
+        is_asked & asked.prompts,
+        is_asked & ~asked.prompts,
+        fix,
+        ~jnp.any(new) & (gained | moved),
+        stalls,
+    ]
+    other = on_chop & ~jnp.any(jnp.stack(good)) & jnp.any(touched & cards.has(reach, hand))
+    bad = jnp.any(new & doubtful[receiver])
+    order = [other, fix, bad, *good, jnp.any(new) & on_chop, jnp.any(new)]
+    name = ["wrong_chop_focus", "fix_clue", "bad_touch", *GIVEN, "wrong_save", "wrong_play_clue"]
+    label = jnp.select(order, [jnp.int32(CLUES.index(n)) for n in name], jnp.int32(CLUES.index("low_value")))
+    # A hint of dead cards only, seen as such by all, or of cards that were clued before, changes nobody's next move.
+    idle = jnp.all(~touched | then.trash[receiver]) | (~jnp.any(new) & ~jnp.any(then.ready & ~before.ready))
+    return Clue(label=label, focus=focus, obviously_idle=idle, signals=told)
+
+
+def _chain(
+    rules: Rules, state: State, clued: Bool[Array, "seat slot"], card: Array
+) -> tuple[Bool[Array, " identity"], Int[Array, ""]]:
+    """Identities that fit once all clued cards below them are played; and, if exactly one card below `card` is
+    neither played nor clued, that card (else NONE)."""
+    height, rank = cards.heights(rules, state), cards.rank_of(rules)
+    held = jnp.any(clued[..., None] & (state.hands[..., None] == np.arange(rules.identities)), axis=(0, 1))
+    covered = ((rank < height) | held).reshape(-1, rules.ranks)
+    lacking = jnp.cumsum(~covered, axis=1) - ~covered  # below each identity
+    chain = (lacking.reshape(-1) == 0) & ~cards.dead(rules, state)
+    suit = jnp.maximum(card, 0) // rules.ranks
+    lowest = suit * rules.ranks + jnp.argmin(covered[suit])
+    alive = ~cards.dead(rules, state)[jnp.maximum(card, 0)]
+    return chain, jnp.where((lacking.reshape(-1)[jnp.maximum(card, 0)] == 1) & alive, lowest, NONE)
+
+
+def _save_set(rules: Rules, table: Table, by_five: Array, by_two: Array, by_rank: Array) -> UInt32[Array, ""]:
+    """What a hint with the focus on a chop card may want to save."""
+    ranks = cards.rank_sets(rules)
+    alive = ~table.dead
+    critical = table.critical & jnp.where(by_rank, ~jnp.uint32(0), ~jnp.uint32(ranks[-1]))
+    by_number = jnp.where(by_five, ranks[-1], jnp.uint32(0)) | jnp.where(by_two, ranks[TWO], jnp.uint32(0))
+    return critical | (by_number & alive)
+
+
+def needs_save(
+    rules: Rules, state: State, table: Table, giver: Int[Array, ""], card: Int[Array, ""]
+) -> tuple[Bool[Array, ""], Bool[Array, ""], Bool[Array, ""]]:
+    """Whether a chop card is to be saved as a 5, as a 2 of which no other copy is to be seen, or as a last copy."""
+    alive = (card >= 0) & ~cards.has(table.dead, card)
+    held = cards.in_hands(rules, state.hands)
+    copies = (jnp.sum(held, axis=0) - held[giver])[jnp.maximum(card, 0)]
+    rank = card % rules.ranks
+    five = alive & (rank == rules.ranks - 1)
+    two = alive & (rank == TWO) & (copies == 1) & ~five
+    return five, two, cards.has(table.critical, card) & ~five
+
+
+def _saves(
+    rules: Rules, state: State, table: Table, giver: Array, card: Array, by_five: Array, by_two: Array, by_rank: Array
+) -> list[Array]:
+    five, two, last = needs_save(rules, state, table, giver, card)
+    return [five & by_five, two & by_two, last]
+
+
+@record
+class Asked:
+    """Whom a hint asks to play a missing card unseen."""
+
+    who: Bool[Array, " seat"]  # at most one
+    slot: Int[Array, " seat"]
+    prompts: Bool[Array, ""]  # a clued card, else a finesse
+
+
+def _asked(
+    rules: Rules,
+    state: State,
+    before: Table,
+    giver: Array,
+    receiver: Array,
+    touched: Bool[Array, " slot"],
+    focus: Array,
+    missing: Array,
+    no_other_reading: Array,
+) -> Asked:
+    """The first seat after the giver, the receiver last, whose prompted or finessed card is the missing one.
+
+    The receiver can only be asked if the hint has no plainer meaning to it.
+    """
+    seats = np.arange(rules.players)
+    own = (seats == receiver)[:, None]
+    present = state.hands != NO_CARD
+    matches = before.clued & cards.has(before.can_be, jnp.full(state.hands.shape, missing)) & (missing != NONE)
+    matches &= ~(own & (jnp.arange(rules.hand_size) == focus))
+    prompt = newest(matches)
+    finesse = newest(present & ~before.clued & ~(own & touched))
+    slot = jnp.where(prompt != NONE, prompt, finesse)
+    held = jnp.take_along_axis(state.hands, jnp.maximum(slot, 0)[:, None].astype(jnp.int32), axis=1)[:, 0]
+    able = (slot != NONE) & (held == missing) & (missing != NONE) & (seats != giver)
+    able &= (seats != receiver) | no_other_reading
+    rank = jnp.where(seats == receiver, rules.players, (seats - giver) % rules.players)
+    first = jnp.argmin(jnp.where(able, rank, 2 * rules.players))
+    who = able & (seats == first)
+    return Asked(who=who, slot=slot, prompts=jnp.any(who & (prompt != NONE)))
+
+
+def _tell(
+    rules: Rules,
+    signals: Signals,
+    giver: Array,
+    receiver: Array,
+    focus: Array,
+    touched: Array,
+    read: Array,
+    asked: Asked,
+    is_asked: Array,
+    missing: Array,
+) -> Signals:
+    seats, slots = np.arange(rules.players)[:, None], np.arange(rules.hand_size)
+    own = seats == receiver
+    due = is_asked & asked.who[:, None] & (slots == asked.slot[:, None])
+    reads = jnp.where(own & (slots == focus), read, signals.read)
+    reads = jnp.where(due, card_bit(missing), reads)
+    cleared = moved_on(rules, signals, giver)
+    return replace(
+        cleared,
+        read=reads,
+        due=cleared.due | due,
+        focus=jnp.where(own[:, 0], focus, cleared.focus),
+        touched=jnp.where(own, touched, cleared.touched),
+    )
+
+
+def moved_on(rules: Rules, signals: Signals, seat: Int[Array, ""]) -> Signals:
+    """The signals once a seat has moved: what it was asked to do at once is past."""
+    own = np.arange(rules.players) == seat
+    return replace(
+        signals,
+        due=signals.due & ~own[:, None],
+        focus=jnp.where(own, NONE, signals.focus),
+        touched=signals.touched & ~own[:, None],
+    )
+
+
+def used(rules: Rules, signals: Signals, seat: Array, slot: Array, ends_early: Array) -> Signals:
+    """The signals once a seat has played or discarded a card: younger cards move down, the new one is blank."""
+    gone = ((np.arange(rules.players) == seat)[:, None]) & (np.arange(rules.hand_size) >= slot)
+    shifted = jnp.roll(signals.read, -1, axis=1).at[:, -1].set(0)
+    after = moved_on(rules, signals, seat)
+    return replace(after, read=jnp.where(gone, shifted, signals.read), early=signals.early & ~ends_early)
+
+
+def _doubtful(
+    rules: Rules, state: State, before: Table, giver: Array, clued: Bool[Array, "seat slot"], receiver: Array
+) -> Bool[Array, "seat slot"]:
+    """Clued cards that good touch forbids: dead ones, and copies of clued cards.
+
+    A giver is not blamed for a copy in its own hand, unless everybody knows what that card is.
+    """
+    own = (np.arange(rules.players) == giver)[:, None]
+    exact = (before.can_be & (before.can_be - 1)) == 0
+    counted = clued & (~own | exact)
+    copies = jnp.sum(
+        counted[..., None] & (state.hands[..., None] == np.arange(rules.identities)), axis=(0, 1), dtype=jnp.int32
+    )
+    twice = copies[jnp.maximum(state.hands, 0)] > 1
+    return clued & (cards.has(before.dead, state.hands) | twice)
+
+
+def _fixes(
+    state: State,
+    before: Table,
+    then: Table,
+    receiver: Array,
+    touched: Bool[Array, " slot"],
+    doubtful: Bool[Array, "seat slot"],
+) -> Bool[Array, ""]:
+    """Whether the hint keeps the receiver from a misplay, or tells it more of a clued card that good touch forbids."""
+    hand = state.hands[receiver]
+    saved = before.ready[receiver] & ~cards.has(before.fits, hand) & ~then.ready[receiver]
+    learnt = then.can_be[receiver] != before.can_be[receiver]
+    exposed = touched & before.clued[receiver] & doubtful[receiver] & learnt
+    return jnp.any(saved) | jnp.any(exposed)

@@ -1,0 +1,147 @@
+"""Every move of some games of Hanabi in one flat table, with what its maker knew of the card it used.
+
+Moves are judged one by one on the state before them, so all moves of all games go through one compiled function in
+blocks of one size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int
+
+from interplay.errors import InterplayError
+from interplay.games.hanabi.game import Hanabi
+from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, Rules, State
+from interplay.metrics.api import Sample
+from interplay.metrics.hanabi import cards
+from interplay.traces import Batch
+
+BLOCK = 2048  # moves judged at once
+KNOWN = ("public", "seen")  # by hints and open cards; and by the other hands, too
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moves:
+    """One entry for each move. Of hints, what is said of the used card means nothing."""
+
+    episode: Int[np.ndarray, " move"]  # its place in the sample
+    time: Int[np.ndarray, " move"]
+    seat: Int[np.ndarray, " move"]
+    action: Int[np.ndarray, " move"]
+    kind: Int[np.ndarray, " move"]  # of interplay.games.hanabi.state
+    tokens: Int[np.ndarray, " move"]  # hint tokens before the move
+    playable: Bool[np.ndarray, "move sense"]  # the used card was known to be playable, in each sense of KNOWN
+    unplayable: Bool[np.ndarray, "move sense"]
+    told: Int[np.ndarray, " move"]  # of colour and rank, how many a hint had named on the used card: 0, 1 or 2
+    deduced: Int[np.ndarray, " move"]  # how many were certain by all hints, those that passed it over included
+
+
+def rules_of(sample: Sample) -> Rules:
+    """The rule set of the sample's game; an error if it is not Hanabi."""
+    if not isinstance(sample.game, Hanabi):
+        raise InterplayError(f"this metric is of Hanabi, and {sample.game.id} is not: select traces of hanabi/*")
+    return sample.game.rules
+
+
+def moves(sample: Sample) -> Moves:
+    """All moves of a sample, game after game, in order (numpy)."""
+    return sample.shared("hanabi moves", _moves)
+
+
+def _moves(sample: Sample) -> Moves:
+    rules = rules_of(sample)
+    place, time, states, action = positions(sample)
+    judged = in_blocks(judge(rules), states, action)
+    kind = rules.moves.kind[action]
+    return Moves(episode=place, time=time, seat=time % rules.players, action=action, kind=kind, **judged)
+
+
+def positions(sample: Sample) -> tuple[np.ndarray, np.ndarray, State, np.ndarray]:
+    """Of each move of a sample: its episode's place, its time, the state before it, and the action."""
+    return sample.shared("hanabi positions", _positions)
+
+
+def _positions(sample: Sample) -> tuple[np.ndarray, np.ndarray, State, np.ndarray]:
+    rules, first, found = rules_of(sample), 0, []
+    for batch in sample.batches:
+        found.append(_of_batch(rules, batch, first))
+        first += len(batch.episodes)
+    return jax.tree_util.tree_map(lambda *parts: np.concatenate(parts), *found)
+
+
+def _of_batch(rules: Rules, batch: Batch, first: int) -> tuple[np.ndarray, np.ndarray, State, np.ndarray]:
+    place, time = np.nonzero(batch.played)
+    states = jax.tree_util.tree_map(lambda leaf: np.asarray(leaf)[place, time], batch.states)
+    joint = np.concatenate([np.asarray(e.actions, np.int32) for e in batch.episodes])
+    action = joint[np.arange(len(joint)), time % rules.players]
+    return place + first, time, states, action
+
+
+def in_blocks(function: Callable[..., Any], *arrays: Any) -> Any:
+    """A compiled function of one block applied to any number of moves."""
+    n = len(jax.tree_util.tree_leaves(arrays)[0])
+    found = []
+    for start in range(0, n, BLOCK):
+        size = min(BLOCK, n - start)
+        part = jax.tree_util.tree_map(lambda x, at=slice(start, start + size): _filled(x[at]), arrays)
+        found.append(jax.tree_util.tree_map(lambda x, k=size: np.asarray(x)[:k], function(*part)))
+    return jax.tree_util.tree_map(lambda *parts: np.concatenate(parts), *found)
+
+
+def _filled(part: np.ndarray) -> np.ndarray:
+    """A part made up to a whole block with copies of its first entry."""
+    return part if len(part) == BLOCK else np.concatenate([part, np.repeat(part[:1], BLOCK - len(part), axis=0)])
+
+
+@lru_cache(maxsize=16)
+def judge(rules: Rules) -> Callable[[State, Any], dict[str, Any]]:
+    return jax.jit(jax.vmap(lambda state, action: _judge(rules, state, action)))
+
+
+def _judge(rules: Rules, state: State, action: Int[Array, ""]) -> dict[str, Any]:
+    seat, slot = state.time % rules.players, jnp.asarray(rules.moves.slot)[action]
+    can_be = jnp.stack([cards.public(rules, state)[seat, slot], cards.seen(rules, state, seat)[slot]])
+    fits = cards.pack(rules, cards.playable(rules, state))
+    by_hints = state.possible[seat, slot]
+    told = (state.told_colours[seat, slot] != 0).astype(jnp.int32) + (state.told_ranks[seat, slot] != 0)
+    suit, rank = (cards.single(by_hints, sets(rules)) for sets in (cards.suit_sets, cards.rank_sets))
+    return {
+        "tokens": state.tokens,
+        "playable": cards.within(can_be, fits),
+        "unplayable": cards.within(can_be, ~fits),
+        "told": told,
+        "deduced": suit.astype(jnp.int32) + rank,
+    }
+
+
+def is_hint(found: Moves) -> np.ndarray:
+    return (found.kind == HINT_COLOUR) | (found.kind == HINT_RANK)
+
+
+def is_play(found: Moves) -> np.ndarray:
+    return found.kind == PLAY
+
+
+def is_discard(found: Moves) -> np.ndarray:
+    return found.kind == DISCARD
+
+
+def per_seat(sample: Sample, found: Moves, what: np.ndarray) -> np.ndarray:
+    """[episode, seat] sums of something over the moves of each seat of each game."""
+    seats = sample.game.num_seats
+    cell = found.episode * seats + found.seat
+    total = np.bincount(cell, weights=np.asarray(what, float), minlength=len(sample.episodes) * seats)
+    return total.reshape(len(sample.episodes), seats)
+
+
+def shares(top: np.ndarray, bottom: np.ndarray) -> Iterator[list[float | None]]:
+    """[episode][seat] top / bottom; null where there is no bottom."""
+    for a, b in zip(top, bottom, strict=True):
+        yield [float(x / y) if y > 0 else None for x, y in zip(a, b, strict=True)]

@@ -1,0 +1,152 @@
+"""All objective metrics of every agent of a pool, from its cross-play: the table that human preference is held against.
+
+One pass over the traces: counts by team, which become one value with each partner, and their mean and spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.metrics import crossplay, information
+from interplay.metrics.api import Metric, Sample
+from interplay.metrics.hanabi import behaviour, context, dominance
+from interplay.metrics.hanabi.moves import KNOWN, moves, per_seat, rules_of
+from interplay.metrics.pairings import MEAN, Team, by_pair, over_partners, team
+from interplay.table import Row, Table
+
+BOMBS = ("zero", "keep")
+
+
+class Rates(NamedTuple):
+    """Of one seat: numerators and denominators by metric and sense of `known`."""
+
+    top: dict[tuple[str, str | None], float]
+    bottom: dict[tuple[str, str | None], float]
+
+
+class Part(NamedTuple):
+    """What a sample adds."""
+
+    scores: dict[str, dict[Team, crossplay.Sums]]  # by what becomes of the points once the lives are lost
+    information: Any
+    context: Any
+    rates: dict[Team, list[Rates]]
+
+
+def compute(sample: Sample) -> Iterator[Part]:
+    yield Part(
+        {bomb: _scores(sample, bomb) for bomb in BOMBS},
+        next(iter(information.compute(sample))),
+        next(iter(context.compute(sample))),
+        _rates(sample),
+    )
+
+
+def _scores(sample: Sample, bomb: str) -> dict[Team, crossplay.Sums]:
+    """The same games under either convention: the rule set that was played only changes the count."""
+    rules_of(sample)
+    found: dict[Team, crossplay.Sums] = {}
+    for batch in sample.batches:
+        points = np.asarray(batch.states.fireworks[:, -1]).sum(axis=-1)
+        alive = np.asarray(batch.states.lives[:, -1]) > 0
+        scores = points if bomb == "keep" else points * alive
+        for episode, score in zip(batch.episodes, scores.tolist(), strict=True):
+            one = crossplay.Sums(1, score, score**2, episode.length, episode.length**2)
+            of = team(episode)
+            found[of] = found[of] + one if of in found else one
+    return found
+
+
+def _rates(sample: Sample) -> dict[Team, list[Rates]]:
+    """Shares of a game count once a game (g1 to g3); ipp and communicativeness once a play, and once a turn."""
+    found = moves(sample)
+    turns = per_seat(sample, found, np.ones(len(found.seat)))
+    counts: dict[tuple[str, str | None], tuple[np.ndarray, np.ndarray]] = dict(behaviour.counts(sample, found))
+    for name in dominance.NAMES:
+        which = dominance.flags(found, name)
+        for sense, known in enumerate(KNOWN):
+            times = per_seat(sample, found, which[:, sense])
+            counts[name, known] = np.divide(times, turns, out=np.zeros_like(times), where=turns > 0), turns > 0
+    sums: dict[Team, list[Rates]] = {}
+    teams = [team(e) for e in sample.episodes]
+    for of in dict.fromkeys(teams):
+        mine = np.array([t == of for t in teams])
+        sums[of] = [
+            Rates(*({key: float(both[i][mine, seat].sum()) for key, both in counts.items()} for i in range(2)))
+            for seat in range(len(of.seats))
+        ]
+    return sums
+
+
+def finish(parts: Sequence[Part], options: Mapping[str, Any]) -> Iterator[Row]:
+    for bomb in BOMBS:
+        for row in crossplay.finish([p.scores[bomb] for p in parts], options):
+            yield {**row, "bomb": bomb}
+    yield from information.finish([p.information for p in parts], options)
+    yield from context.finish([p.context for p in parts], options)
+    yield from _rate_rows(parts)
+
+
+def _rate_rows(parts: Iterable[Part]) -> Iterator[Row]:
+    pairs = by_pair(p.rates for p in parts)
+    keys = {key: None for found in pairs.values() for one in found for key in one.top}
+    for name, known in keys:
+        values = {}
+        for pair, found in pairs.items():
+            top, bottom = (sum(part[i][name, known] for part in found) for i in range(2))
+            values[pair] = top / bottom if bottom else None
+        for row in over_partners(values):
+            yield {**row, "metric": name, "known": known}
+
+
+POOL = Metric(
+    name="hanabi/pool",
+    doc="every objective metric of every agent of a pool: scores with itself, with its algorithm and with others under "
+    "both bomb conventions, lengths, entropies, ic, ci, g1 to g3, ipp and communicativeness, with each partner and as "
+    "mean and standard deviation over partners",
+    compute=compute,
+    finish=finish,
+    direction="neither",
+    unit="as each metric",
+    source="the objective-metrics study of human preference in Hanabi, Table 3",
+    options=context.CONTEXT.options,
+)
+
+COLUMNS: dict[str, dict[str, Any]] = {  # of the wide table: which rows each shows
+    "self_play": {"metric": "self_play"},
+    "intra_xp": {"metric": "intra_xp"},
+    "inter_xp": {"metric": "inter_xp"},
+    "ci": {"metric": "ci", "over": MEAN},
+    "ic": {"metric": "ic", "over": MEAN, "estimate": information.PLUG_IN},
+    "ic_corrected": {"metric": "ic", "over": MEAN, "estimate": information.CORRECTED},
+    "ad_entropy": {"metric": "ad_entropy", "over": MEAN, "estimate": information.PLUG_IN},
+    "ard_entropy": {"metric": "ard_entropy", "over": MEAN, "estimate": information.PLUG_IN},
+    "g1": {"metric": "g1", "over": MEAN},
+    "g2": {"metric": "g2", "over": MEAN},
+    "g3": {"metric": "g3", "over": MEAN},
+    "ipp": {"metric": "ipp", "known": "told", "over": MEAN},
+    "communicativeness": {"metric": "communicativeness", "over": MEAN},
+    "length": {"metric": "inter_xp_length"},
+}
+
+
+def wide(found: Table, *, bomb: str = "keep", known: str = "public", messages: str = "actions") -> Table:
+    """A row for each agent, as the published Table 3: a column for each metric, and one for its spread.
+
+    The spread of scores and lengths is over games, that of all else over partners.
+    """
+    choices = {"bomb": bomb, "known": known, "messages": messages}
+    uses = {**dict.fromkeys(("self_play", "intra_xp", "inter_xp", "length"), ("bomb",)), "ci": ("messages",)}
+    uses |= dict.fromkeys(("g1", "g2", "g3"), ("known",))
+    rows = []
+    for (agent,), part in found.groups("agent").items():
+        row: Row = {"agent": agent}
+        for column, where in COLUMNS.items():
+            told = part.where(**where, **{c: choices[c] for c in uses.get(column, ())})
+            row[column] = told.rows[0]["value"] if told.rows else None
+            row[f"{column}_sd"] = told.rows[0]["sd"] if told.rows else None
+        rows.append(row)
+    return Table.of(rows, f"Objective metrics (bomb: {bomb}, known: {known}, messages: {messages})")

@@ -1,0 +1,126 @@
+"""How varied an agent's actions are, and how much they tell of its partner's action before: entropies and
+instantaneous coordination, in nats, from recorded actions alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Int
+
+from interplay.games.api import Game
+from interplay.metrics.api import Metric, Sample
+from interplay.metrics.pairings import POOLED, Pair, Team, by_pair, over_partners, team
+from interplay.play.episodes import Episode
+from interplay.table import Row
+
+PLUG_IN, CORRECTED = "plug-in", "miller-madow"
+Counts = Int[np.ndarray, "..."]
+
+
+def entropy(counts: Counts, *, corrected: bool = False) -> float | None:
+    """Shannon entropy of what was counted, in nats; null if nothing was.
+
+    The plug-in value is too low by about (cells - 1) / 2N; Miller and Madow's correction adds that, with the cells
+    that were seen.
+    """
+    n = counts.sum()
+    if n == 0:
+        return None
+    share = counts[counts > 0] / n
+    bias = (len(share) - 1) / (2 * n) if corrected else 0.0
+    return float(-np.sum(share * np.log(share)) + bias)
+
+
+def mutual_information(counts: Int[np.ndarray, "before after"], *, corrected: bool = False) -> float | None:
+    """What one action tells of the next, in nats: the entropies of the two less that of the pair."""
+    if counts.sum() == 0:
+        return None
+    parts = [entropy(c, corrected=corrected) for c in (counts.sum(1), counts.sum(0), counts.ravel())]
+    return parts[0] + parts[1] - parts[2]  # type: ignore[operator]
+
+
+@lru_cache(maxsize=64)
+def takes_turns(game: Game) -> bool:
+    """Whether somebody has to wait at the start; then the last action is a no-op that nobody chooses."""
+    return not bool(np.all(np.asarray(game.to_move(game.init(jax.random.key(0))))))
+
+
+def count_pairs(game: Game, episode: Episode) -> Counts:
+    """[seat, before, after]: an action of another seat, and this seat's next one.
+
+    With turns, `before` is the move before; the first move of a game answers nobody. Without, the actions of all
+    other seats in the step before count, each on its own.
+    """
+    actions, seats = np.asarray(episode.actions, np.int64), game.num_seats
+    n = len(game.action_names)
+    counts = np.zeros((seats, n, n), np.int64)
+    if takes_turns(game):
+        t, seat = np.nonzero(actions != n - 1)
+        made = actions[t, seat]
+        answers = seat[1:] != seat[:-1]
+        np.add.at(counts, (seat[1:][answers], made[:-1][answers], made[1:][answers]), 1)
+    else:
+        for seat in range(seats):
+            for other in set(range(seats)) - {seat}:
+                np.add.at(counts[seat], (actions[:-1, other], actions[1:, seat]), 1)
+    return counts
+
+
+def count_actions(game: Game, episode: Episode) -> Counts:
+    """[seat, action]: what each seat chose, without the no-ops of waiting."""
+    n = len(game.action_names)
+    found = np.stack([np.bincount(a, minlength=n) for a in np.asarray(episode.actions, np.int64).T])
+    if takes_turns(game):
+        found[:, -1] = 0
+    return found
+
+
+def compute(sample: Sample) -> Iterator[dict[Team, list[tuple[Counts, Counts]]]]:
+    """Counts of actions [action] and of pairs [before, after] for every seat of every team."""
+    sums: dict[Team, list[Counts]] = {}
+    for episode in sample.episodes:
+        found = [count_actions(sample.game, episode), count_pairs(sample.game, episode)]
+        of = team(episode)
+        sums[of] = [a + b for a, b in zip(sums[of], found, strict=True)] if of in sums else found
+    yield {of: list(zip(*found, strict=True)) for of, found in sums.items()}
+
+
+def finish(parts: Sequence[Any], options: Mapping[str, Any]) -> Iterator[Row]:
+    pairs: dict[Pair, list[Counts]] = {}
+    for p, found in by_pair(parts).items():
+        pairs[p] = [sum(counts) for counts in zip(*found, strict=True)]  # type: ignore[misc]
+    agents: dict[Pair, list[Counts]] = {}
+    for p, found in pairs.items():
+        alone = p._replace(partner="", relation="")
+        agents[alone] = [a + b for a, b in zip(agents[alone], found, strict=True)] if alone in agents else found
+    measures: dict[str, tuple[int, Callable[..., float | None]]] = {
+        "ad_entropy": (0, entropy),
+        "ard_entropy": (1, entropy),
+        "ic": (1, mutual_information),
+    }
+    for name, (which, function) in measures.items():
+        for estimate in (PLUG_IN, CORRECTED):
+            told = {"metric": name, "estimate": estimate}
+            values = {p: function(c[which], corrected=estimate == CORRECTED) for p, c in pairs.items()}
+            for row in over_partners(values):
+                yield {**row, **told}
+            for p, c in agents.items():
+                value = function(c[which], corrected=estimate == CORRECTED)
+                about = p.about() | {"partner": None, "relation": None}
+                yield {**about, **told, "over": POOLED, "value": value, "n": int(c[which].sum())}
+
+
+INFORMATION = Metric(
+    name="information",
+    doc="entropy of an agent's actions (ad_entropy), of pairs of a partner's action and its response (ard_entropy), "
+    "and what the one tells of the other (ic): with each partner, as the mean over partners, and over all games",
+    compute=compute,
+    finish=finish,
+    direction="neither",
+    unit="nats",
+    source="Shannon 1948; instantaneous coordination: Jaques et al. 2019; correction: Miller 1955",
+)

@@ -1,0 +1,103 @@
+"""Who played with whom: what metrics over many episodes group by.
+
+An agent's `config` may name the `algorithm` that made it, such as {"algorithm": "ippo", "seed": 3}; agents of one
+algorithm that differ in anything else are its independent runs. Without it an agent is an algorithm of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from interplay.agents.api import Identity
+from interplay.play.episodes import Episode
+from interplay.table import Row
+
+SELF, INTRA, INTER, MIXED = "self_play", "intra_xp", "inter_xp", "mixed"
+
+PAIRING, MEAN, POOLED = "pairing", "mean of pairings", "all games"
+
+
+class Who(NamedTuple):
+    """An agent as tables know it."""
+
+    name: str
+    hash: str
+    algorithm: str
+
+
+class Team(NamedTuple):
+    """A game with its options, and who sat where."""
+
+    game: str
+    options: str
+    seats: tuple[Who, ...]
+
+    def relation(self, seat: int) -> str:
+        """What a seat's partners are to it: itself, other runs of its algorithm, or other algorithms."""
+        own = self.seats[seat]
+        others = [w for s, w in enumerate(self.seats) if s != seat]
+        if all(w[:2] == own[:2] for w in others):
+            return SELF
+        same = [w.algorithm == own.algorithm for w in others]
+        return INTRA if all(same) else MIXED if any(same) else INTER
+
+    def partners(self, seat: int) -> str:
+        """The others at the table, however they sat."""
+        return " & ".join(sorted(w.name for s, w in enumerate(self.seats) if s != seat))
+
+
+def who(identity: Identity) -> Who:
+    return Who(identity.name, identity.hash, str(identity.config.get("algorithm", identity.name)))
+
+
+def team(episode: Episode) -> Team:
+    options = json.dumps(dict(episode.options), sort_keys=True, default=str)
+    return Team(episode.game_id, options, tuple(who(i) for i in episode.agents))
+
+
+class Pair(NamedTuple):
+    """An agent and those it played with, in whichever seats."""
+
+    game: str
+    options: str
+    agent: Who
+    partner: str
+    relation: str
+
+    def about(self) -> Row:
+        """The columns with which a row of this pair begins; of many episodes, so of none in particular."""
+        options = None if self.options == "{}" else self.options
+        names = {"agent": self.agent.name, "algorithm": self.agent.algorithm, "partner": self.partner}
+        return {"game": self.game, "options": options, **names, "relation": self.relation}
+
+
+def pair(of: Team, seat: int) -> Pair:
+    return Pair(of.game, of.options, of.seats[seat], of.partners(seat), of.relation(seat))
+
+
+def by_pair(parts: Iterable[Mapping[Team, Sequence[Any]]]) -> dict[Pair, list[Any]]:
+    """What was found of each seat of each team, gathered by the agent in that seat and its partners."""
+    found: dict[Pair, list[Any]] = {}
+    for part in parts:
+        for of, seats in part.items():
+            for seat, value in enumerate(seats):
+                found.setdefault(pair(of, seat), []).append(value)
+    return found
+
+
+def over_partners(values: Mapping[Pair, float | None]) -> list[Row]:
+    """An agent's value with each partner, and the mean and standard deviation of these. Null where there is none."""
+    rows = [{**p.about(), "over": PAIRING, "value": v} for p, v in values.items()]
+    agents: dict[tuple[str, str, Who], list[float | None]] = {}
+    for p, value in values.items():
+        agents.setdefault((p.game, p.options, p.agent), []).append(value)
+    for (game, options, agent), all_of in agents.items():
+        present = [v for v in all_of if v is not None]
+        about = Pair(game, options, agent, "", "").about() | {"partner": None, "relation": None}
+        spread = statistics.stdev(present) if len(present) > 1 else None
+        mean = statistics.fmean(present) if present else None
+        rows.append({**about, "over": MEAN, "value": mean, "sd": spread, "partners": len(present)})
+    return rows
