@@ -5,14 +5,15 @@ import numpy as np
 import pytest
 
 import interplay
+from interplay import api
 from interplay.games.overcooked import lineage
 from interplay.games.overcooked.domain import Reader
 from interplay.games.overcooked.human import human_games
 from interplay.games.overcooked.state import Item, is_soup
-from interplay.metrics.interdependence import CLASSES, Options, count
+from interplay.metrics.interdependence import CLASSES, Options, count, windows
 from interplay.symbolic.declare import DomainError
 from interplay.symbolic.pddl import export
-from interplay.symbolic.read import read
+from interplay.symbolic.read import read, symbolic_trace
 from tests.games.overcooked.test_lineage import KITCHENS, kitchen, play
 
 COUNTERS, POTS, BOTH = ("counters",), ("pots",), ("counters", "pots")
@@ -177,18 +178,41 @@ def test_other_kitchens_see_few_hand_overs_and_some_none(human):
             assert count(trace, Options(channels=BOTH)).number("constructive") > 0
 
 
-def test_the_plan_is_valid_pddl():
-    """Validated by a library that we did not write."""
+def test_rates_stay_in_their_bounds():
+    game = kitchen("three")
+    actions = np.random.default_rng(4).choice(6, size=(12, 250, 3), p=[0.1, 0.1, 0.1, 0.1, 0.1, 0.5])
+    reader = Reader(game)
+    for (states, _), joint in zip(play(game, actions), actions):
+        found = count(reader.read(states, joint), Options(channels=BOTH))
+        assert sum(found.number(kind) for kind in CLASSES) == found.number() == len(found.links)
+        assert found.number() > 0
+        for window in windows(found.horizon):
+            adr, density = found.adr(window=window), found.idensity(window=window)
+            assert 0 <= adr <= found.adr() <= 1
+            assert found.mor(window=window) == 1 - adr
+            assert density is None or 0 <= density <= 1
+        assert all(0 <= found.percent_triggered(seat) <= 100 for seat in range(3))
+
+
+def forced_game():
+    game = interplay.make("overcooked/forced_coordination")
+    [episode] = api.play(game, ["overcooked/greedy"] * 2, episodes=1, seed=0)
+    return episode, symbolic_trace(game, episode)
+
+
+def test_a_whole_game_is_a_valid_plan():
+    """400 steps, validated by a library that we did not write."""
     pytest.importorskip("unified_planning", reason="needs the extra `planning`")
     from unified_planning.engines import SequentialPlanValidator
     from unified_planning.engines.results import ValidationResultStatus
     from unified_planning.io import PDDLReader
 
-    pddl, planner = export(scripted(LAYOUT, GIVE, COOK, **MENU)), PDDLReader()
+    episode, trace = forced_game()
+    pddl, planner = export(trace), PDDLReader()
     problem = planner.parse_problem_string(pddl.domain, pddl.problem)
     plan = planner.parse_plan_string(problem, pddl.plan)
-    assert "(served soup_1)" in pddl.problem
-    assert len(plan.actions) > 15
+    assert pddl.problem.count("(served soup_") == episode.score / 20 > 0
+    assert len(plan.actions) == len(trace.actions)
     assert SequentialPlanValidator().validate(problem, plan).status == ValidationResultStatus.VALID
 
 
