@@ -132,7 +132,8 @@ def grade(
     traces = _record(world, line_ups, episodes, seed, folder / "traces", "local", None, progress)
     found = grading.summarise(traces, world, ego, chosen, seed)
     provenance = {"panel": f"{chosen.name} ({chosen.hash(world)})", "seed": seed, "traces": "traces/ beside this file"}
-    document = grade_document(world, traces, found.overall, found.partners, found.cells, provenance)
+    tables = (found.overall, found.partners, found.cells, found.measured)
+    document = grade_document(world, traces, *tables, provenance)
     return Graded(found, traces, document.write(folder / "report.html"))
 
 

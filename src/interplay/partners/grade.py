@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from interplay.agents.api import Agent
 from interplay.games.api import Game
 from interplay.metrics.api import measure
+from interplay.metrics.interdependence.metric import readable
 from interplay.partners.panels import Panel
 from interplay.play.lineups import LineUp, pair_line_ups
 from interplay.stats import interval_table
@@ -24,6 +25,7 @@ class Grade:
     partners: Table  # a row per partner: mean score with interval
     cells: Table  # a row per partner and seat of the agent
     values: Table  # a row per episode
+    measured: Table  # what all of it is made of: score, and who helped whom where the game can tell
 
 
 def line_ups(game: Game, ego: Agent, panel: Panel) -> list[LineUp]:
@@ -33,7 +35,8 @@ def line_ups(game: Game, ego: Agent, panel: Panel) -> list[LineUp]:
 
 def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int) -> Grade:
     """The grade that the traces of `line_ups` amount to, in the order in which those were played."""
-    values = _values(traces, game, ego, panel)
+    measured = measure(traces, ["score", "interdependence"] if readable(game) else ["score"])
+    values = _values(measured, game, ego, panel)
     common = {"seed": seed, "value": "score"}
     one = interval_table(values, by=["agent", "game"], units=["partner"], fixed=["seat_of_agent"], **common)
     overall = one.rows[0]
@@ -53,12 +56,67 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
             "privileged": ego.identity(game).privileged,
         }
     ]
+    helped = teamwork(measured, values)
+    partners = _means(values, ["agent", "partner", "game"], seed)
     return Grade(
-        overall=Table.of(rows, "Grade"),
-        partners=_means(values, ["agent", "partner", "game"], seed),
+        overall=Table.of([rows[0] | _pooled(helped)], "Grade"),
+        partners=Table.of([r | helped.get(r["partner"], {}) for r in partners], "Partners"),
         cells=_means(values, ["agent", "partner", "game", "seat_of_agent"], seed),
         values=values,
+        measured=measured,
     )
+
+
+def teamwork(measured: Table, values: Table) -> dict[str, Row]:
+    """By partner and per episode: hand-overs that reached a goal, given to the partner and got from it; what the
+    partner offered; and the share of its offers that the agent let lie, in per cent. Empty where a game cannot tell."""
+    if "giver" not in measured.columns:
+        return {}
+    ego_seat = {row["episode"]: (row["partner"], row["seat_of_agent"]) for row in values}
+    sums: dict[str, dict[str, float]] = {}
+    for row in measured:
+        partner, seat = ego_seat[row["episode"]]
+        found = sums.setdefault(partner, {})
+        if row["metric"] == "constructive" and row["value"] is not None:
+            way = "gives" if row["giver"] == seat else "gets" if row["receiver"] == seat else "among partners"
+            found[way] = found.get(way, 0) + row["value"]
+        elif (
+            row["window"] == "unlimited"
+            and row["seat"] is not None
+            and row["seat"] != seat
+            and row["value"] is not None
+        ):
+            if row["metric"] == "triggers":
+                found["offers"] = found.get("offers", 0) + row["value"]
+                last = row["value"]
+            elif row["metric"] == "adr":
+                found["taken"] = found.get("taken", 0) + row["value"] * last
+    episodes = len(values) / len(sums) if sums else 1
+    return {partner: _help(found, episodes) for partner, found in sums.items()}
+
+
+def _help(found: dict[str, float], episodes: float) -> Row:
+    """Null where nothing can be handed over, and where nothing was offered that could be let lie."""
+    offers = found.get("offers")
+    ignored = 100 * (1 - found.get("taken", 0) / offers) if offers else None
+    per_episode = {name: found[name] / episodes if name in found else None for name in ("gives", "gets")}
+    return {**per_episode, "partner_offers": None if offers is None else offers / episodes, "ignored_percent": ignored}
+
+
+def _pooled(helped: dict[str, Row]) -> Row:
+    """The same over all partners, who played equally many episodes."""
+    if not helped:
+        return {}
+    rows = list(helped.values())
+
+    def mean(column: str) -> float | None:
+        present = [row[column] for row in rows if row[column] is not None]
+        return sum(present) / len(present) if present else None
+
+    offered = [(r["partner_offers"], r["ignored_percent"]) for r in rows if r["partner_offers"]]
+    total = sum(offers for offers, _ in offered)
+    ignored = sum(offers * share for offers, share in offered) / total if total else None
+    return {"gives": mean("gives"), "gets": mean("gets"), "ignored_percent": ignored}
 
 
 def _means(values: Table, by: list[str], seed: int) -> Table:
@@ -79,9 +137,9 @@ def _means(values: Table, by: list[str], seed: int) -> Table:
     return Table.of(rows, "Partners")
 
 
-def _values(traces: TraceSet, game: Game, ego: Agent, panel: Panel) -> Table:
+def _values(measured: Table, game: Game, ego: Agent, panel: Panel) -> Table:
     """One row per episode: whom the agent played with, in which seat, and the score."""
-    scores = measure(traces, ["score"]).where(metric="score")
+    scores = measured.where(metric="score")
     seats = game.num_seats
     each = len(scores) // (len(panel.partners) * seats)
     rows = []

@@ -9,8 +9,9 @@ from typing import Any
 from interplay import __version__
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.report import teamwork
 from interplay.report.build import build_report, crossplay_report, grade_report
-from interplay.report.document import Report
+from interplay.report.document import Replay, Report, Section
 from interplay.report.replay import replay_data
 from interplay.table import Row, Table
 from interplay.traces import TraceSet, game_of, replay
@@ -27,31 +28,47 @@ def trace_document(
     provenance = _provenance(traces)
     pairs = _pairs(scores)
     if pairs is not None:
-        return crossplay_report(pairs, title=title or "Cross-play", replays=shown, provenance=provenance)
-    return build_report({"scores": scores}, shown, title=title or "Report", provenance=provenance)
+        made = crossplay_report(pairs, title=title or "Cross-play", replays=shown, provenance=provenance)
+    else:
+        made = build_report({"scores": scores}, shown, title=title or "Report", provenance=provenance)
+    return _before_replays(made, teamwork.sections(traces, chosen))
 
 
 def grade_document(
-    game: Game, traces: TraceSet, overall: Table, partners: Table, cells: Table, provenance: Mapping[str, Any]
+    game: Game,
+    traces: TraceSet,
+    overall: Table,
+    partners: Table,
+    cells: Table,
+    measured: Table,
+    provenance: Mapping[str, Any],
 ) -> Report:
-    """The report of `interplay grade`."""
-    name = overall.rows[0]["agent"]
-    return grade_report(
+    """The report of `interplay grade`; `measured` is the tidy table behind the others."""
+    name, chosen = overall.rows[0]["agent"], extremes(traces)
+    made = grade_report(
         overall,
         partners,
         title=f"{name} in {game.id}",
         subtitle="How well it works with each partner of a panel",
         intro=GRADE_INTRO,
         tables={"seats": replace(cells, title="In each seat")},
-        replays=[show_episode(traces, number) for number in extremes(traces)],
+        replays=[show_episode(traces, number) for number in chosen],
         provenance=_provenance(traces) | dict(provenance),
     )
+    return _before_replays(made, teamwork.sections(traces, chosen, measured))
+
+
+def _before_replays(made: Report, more: Sequence[Section]) -> Report:
+    """The report with further sections, the replays still last."""
+    body = [s for s in made.sections if not isinstance(s, Replay)]
+    return replace(made, sections=[*body, *more, *(s for s in made.sections if isinstance(s, Replay))])
 
 
 GRADE_INTRO = (
     "The agent played with every partner in every seat. The headline is the inter-quartile mean over all of these "
     "episodes; its interval treats the partners as a sample of those that the agent might meet. The other intervals "
-    "are about the very partner that they stand beside."
+    "are about the very partner that they stand beside. *gives* and *gets* are hand-overs per episode that ended in a "
+    "delivered soup, *partner offers* what the partner put within reach, *ignored percent* what nobody took of that."
 )
 
 
@@ -82,6 +99,7 @@ def show_episode(traces: TraceSet, number: int) -> dict[str, Any]:
         id=number,
         events=again.steps.events,
         mark_events=MARKED & set(game.event_names),
+        marks=teamwork.hand_overs(traces, number),
         remarks=[{"t": e.t, "seat": e.seat, "kind": e.kind, "text": str(dict(e.payload))} for e in episode.events],
     )
 

@@ -13,7 +13,7 @@ from interplay.metrics.interdependence.count import count
 from interplay.metrics.interdependence.records import Interdependence, Options
 from interplay.metrics.interdependence.rows import detail, rows
 from interplay.play.episodes import Episode
-from interplay.symbolic.read import reader
+from interplay.symbolic.read import READERS, reader
 from interplay.table import Row
 from interplay.traces import Replay
 
@@ -23,6 +23,11 @@ def interdependence(sample: Sample) -> Iterator[tuple[Episode, list[Interdepende
     of_game = _reader(sample.game)
     for episode, again in zip(sample.episodes, sample.replays, strict=True):
         yield episode, _counts(of_game, again, episode, sample.options)
+
+
+def readable(game: Game) -> bool:
+    """Whether the game declares a symbolic domain, so that it can be told who helped whom."""
+    return hasattr(game, "symbolic") or game.id.partition("/")[0] in READERS.names()
 
 
 @functools.lru_cache(maxsize=32)
