@@ -8,13 +8,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from interplay.training import schedule
 from interplay.training.advantages import new_normaliser
 from interplay.training.collect import Finished, begin, collect
 from interplay.training.members import Member, new_member
 from interplay.training.scheme import Stats, Traits
+from interplay.training.seating import Plan
 from interplay.training.setting import Run, Setting
 from interplay.training.update import improve, optimiser, prepare
 
@@ -44,12 +45,29 @@ class Program:
 
     @cached_property
     def chunk(self) -> Any:
-        """(runs, traits, guests, numbers of the updates) -> runs, logs [update, run, ...]."""
+        """(runs, traits, guests, first update, how many) -> runs, logs [chunk_size, run, ...].
 
-        def chunk(runs: Run, traits: Traits, guests: Any, numbers: Int[Array, " update"]) -> tuple[Run, dict]:
-            return jax.lax.scan(lambda r, n: self._update_all(r, traits, guests, n), runs, numbers)
+        How many is not compiled in, so that the last, shorter chunk is served by the same program.
+        """
+
+        def chunk(runs: Run, traits: Traits, guests: Any, first: Array, many: Array) -> tuple[Run, dict]:
+            update = jax.jit(self._update_all)  # traced once, for the shapes of the logs and for the loop
+            logs = jax.eval_shape(update, runs, traits, guests, first)[1]
+            empty = jax.tree_util.tree_map(lambda x: jnp.zeros((self.chunk_size, *x.shape), x.dtype), logs)
+
+            def one(i: Array, carry: tuple[Run, dict]) -> tuple[Run, dict]:
+                runs, logs = carry
+                runs, told = update(runs, traits, guests, first + i)
+                return runs, jax.tree_util.tree_map(lambda all, now: all.at[i].set(now), logs, told)
+
+            return jax.lax.fori_loop(0, many, one, (runs, empty))
 
         return jax.jit(chunk, donate_argnums=0)
+
+    @property
+    def chunk_size(self) -> int:
+        """Updates between two words to the host."""
+        return max(1, -(-self.experiment.updates // self.experiment.output.logs))
 
     def _start(self, number: Array, members: Any, guests: Any) -> Run:
         setting, plan = self.setting, self.setting.plan
@@ -112,8 +130,8 @@ class Program:
             told
             | of_loss
             | {
-                "score": jnp.sum(finished.score),
-                "episodes": jnp.sum(finished.episodes),
+                "score": plan.sits @ _per_table(plan, finished.score).sum(axis=1),  # [learner] of all tables it sits at
+                "episodes": plan.sits @ _per_table(plan, finished.episodes).sum(axis=1),
                 "reward": jnp.mean(rollout.reward, axis=(0, 2)),
             }
         )
@@ -123,13 +141,16 @@ class Program:
         return new, told
 
 
+def _per_table(plan: Plan, x: Float[Array, "env rotation"]) -> Float[Array, "table rotation"]:
+    return x.reshape(len(plan.tables), -1, plan.roles).sum(axis=1)
+
+
 def _follow(setting: Setting, stats: Stats, guests: Int[Array, " guest_slot"], finished: Finished) -> Stats:
     """Running means of the score with each guest, by rotation."""
     plan = setting.plan
     if not len(plan.guests):
         return stats
-    tables = len(plan.tables)
-    score, episodes = (x.reshape(tables, -1, plan.roles).sum(axis=1) for x in (finished.score, finished.episodes))
+    score, episodes = _per_table(plan, finished.score), _per_table(plan, finished.episodes)
     at = plan.guests // plan.roles  # the table of every guest
     total = jnp.zeros_like(stats.returns).at[guests].add(score[at])
     count = jnp.zeros_like(stats.returns).at[guests].add(episodes[at])

@@ -14,16 +14,18 @@ stage. See `algorithms/` for examples.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from interplay.agents.api import Policy
+from interplay.agents.api import Agent, Policy
+from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game
 from interplay.games.records import record
 from interplay.training.config import Rewards
@@ -66,7 +68,8 @@ class Scheme:
     bonus: Callable[..., Array] | None = None  # (members, rollout) -> [step, learner, slot]
     loss: Callable[..., Array] | None = None  # (members, batch) -> scalar, added to the sum of the learners' losses
     start: Callable[[PRNGKeyArray], Any] | None = None  # key -> state; None: game.init
-    uses_events: bool = True
+    names: tuple[str, ...] = ("",)  # of the learners, for the files of their policies
+    uses_events: bool = False  # whether any event has a price in the traits
     stats_decay: float = 0.95  # of the running mean in Stats, per update with a finished episode
 
 
@@ -80,9 +83,33 @@ class Guests:
     per_run: bool = False
 
     def policy(self, arrays: Any) -> Policy:
-        import equinox as eqx
-
         return eqx.combine(arrays, self.static)
+
+    @classmethod
+    def of(cls, game: Game, agents: Sequence[Agent], *, per_run: bool = False) -> Guests:
+        """Frozen partners from agents. With `per_run`, run r has agent r for itself."""
+        parts = []
+        for agent in agents:
+            if not isinstance(agent.mind, Policy):
+                raise InterplayError(f"{agent.name!r} is a player; only policies can be partners in training")
+            parts.append(eqx.partition(agent.mind.bind(game), eqx.is_array))
+        if not parts:
+            raise InterplayError("no partners were given")
+        arrays, static = parts[0]
+        for agent, (other, its_static) in zip(agents, parts, strict=True):
+            if not _alike(arrays, other) or not eqx.tree_equal(static, its_static):
+                names = f"{agents[0].name!r} and {agent.name!r}"
+                raise InterplayError(f"partners in one training run must be of one kind; {names} are not")
+        stacked = jax.tree_util.tree_map(lambda *a: jnp.stack(a), *(a for a, _ in parts))
+        if per_run:
+            stacked = jax.tree_util.tree_map(lambda x: x[:, None], stacked)
+        return cls(stacked, static, 1 if per_run else len(parts), per_run)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two trees hold arrays of the same names, shapes and types."""
+    shapes = [[(x.shape, x.dtype) for x in jax.tree_util.tree_leaves(tree)] for tree in (one, other)]
+    return jax.tree_util.tree_structure(one) == jax.tree_util.tree_structure(other) and shapes[0] == shapes[1]
 
 
 def uniform(plan: Plan, key: PRNGKeyArray, stats: Stats) -> Assignment:
@@ -104,8 +131,6 @@ def drawn(plan: Plan, key: PRNGKeyArray, odds: Float[Array, " guest"]) -> Assign
 
 def event_weights(game: Game, weights: Any) -> np.ndarray:
     """[event] from names to weights; an unknown name is an error."""
-    from interplay.errors import UnknownName
-
     found = np.zeros(len(game.event_names), np.float32)
     for name, weight in dict(weights).items():
         if name not in game.event_names:

@@ -57,6 +57,12 @@ class Plan:
         """[guest slot] which place it is."""
         return np.flatnonzero(np.array(self.tables).reshape(-1) == GUEST)
 
+    @cached_property
+    def sits(self) -> np.ndarray:
+        """[learner, table] 1 where the learner sits at the table."""
+        seated = [[who in table for table in self.tables] for who in range(self.learners)]
+        return np.array(seated, np.float32)
+
     @property
     def alone(self) -> bool:
         """One learner in every place: nothing has to be sorted."""

@@ -1,0 +1,45 @@
+"""`python -m interplay.training CONFIG.json`: train as a configuration says, from start or from the last checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from interplay.errors import InterplayError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m interplay.training", description=__doc__)
+    parser.add_argument("config", help="JSON file with the fields of interplay.training.config.Experiment")
+    parser.add_argument("changes", nargs="*", metavar="place=value", help="changes to it, such as ppo.epochs=8")
+    parser.add_argument("--out", help="folder for log, checkpoints and policies; a killed run there goes on")
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    given = parser.parse_args(arguments)
+    try:
+        return _train(given)
+    except InterplayError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+def _train(given: argparse.Namespace) -> int:
+    from interplay.training.algorithms import train
+    from interplay.training.config import Experiment
+    from interplay.training.loader import as_json, build, load, with_settings
+
+    changes = list(given.changes) + ([f"output.folder={json.dumps(given.out)}"] if given.out else [])
+    experiment = build(Experiment, with_settings(as_json(load(given.config, Experiment)), changes))
+    if experiment.output.folder is None:
+        print("note: no output.folder (or --out) was given, so no policies will be kept", file=sys.stderr)
+    trained = train(experiment, quiet=given.quiet)
+    last = trained.curve[-1]
+    summary = {k: last[k] for k in ("update", "steps", "return", "returns")}
+    summary["folder"] = None if experiment.output.folder is None else str(Path(experiment.output.folder))
+    print(json.dumps(summary))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""Fictitious co-play: a best response to self-play agents of many seeds and three levels of skill."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from interplay.agents.api import Agent
+from interplay.training.algorithms import sp
+from interplay.training.algorithms.br import best_response
+from interplay.training.config import Experiment, Output
+from interplay.training.loader import build
+from interplay.training.run import Trained
+
+
+@dataclass(frozen=True)
+class Options:
+    """The population that the ego learns with."""
+
+    population: int = 8  # seeds of self-play
+    population_steps: float = 1e7  # environment steps of each
+    snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
+    tables: int = 0  # groups of environments, each with one partner at a time; 0: as many as partners, if envs allow
+
+
+def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
+    """Stage 1: seeds of self-play. Stage 2: max E_j J(π, π_j) over their first, half-skilled and last policies."""
+    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    population = sp.train(
+        stage_one(experiment, options.population, options.population_steps, options.snapshots),
+        stage="population",
+        quiet=quiet,
+    )
+    return best_response(experiment, three_skills(population), tables=options.tables, quiet=quiet)
+
+
+def stage_one(experiment: Experiment, runs: int, steps: float, snapshots: int) -> Experiment:
+    """The experiment that trains the population: members without memory, told of nobody, as many runs as members."""
+    network = dataclasses.replace(experiment.network, recurrent=0, critic_knows_partner=False)
+    output: Output = dataclasses.replace(experiment.output, snapshots=snapshots)
+    algorithm = dataclasses.replace(experiment.algorithm, options={})
+    ppo = dataclasses.replace(experiment.ppo, chunk=0)
+    return dataclasses.replace(
+        experiment, runs=runs, first_run=0, steps=steps, network=network, output=output, algorithm=algorithm, ppo=ppo
+    )
+
+
+def three_skills(trained: Trained, learner: int = 0) -> list[Agent]:
+    """Of every run: its first policy, the one whose return came nearest to half of its last, and its last."""
+    return [
+        trained.agent(run, learner, snapshot=which)
+        for run in range(trained.experiment.runs)
+        for which in (0, half_skilled(trained, run, learner), len(trained.snapshots) - 1)
+    ]
+
+
+def half_skilled(trained: Trained, run: int, learner: int = 0) -> int:
+    """The number of the snapshot whose return is nearest to half of the last; the middle one if none is known."""
+    half = trained.returns()[run, learner] / 2
+    returns = np.array([s.returns[run][learner] for s in trained.snapshots], float)  # None becomes NaN
+    distance = np.abs(returns - half)
+    between = slice(1, max(2, len(distance) - 1))  # neither the first nor the last
+    if np.all(np.isnan(distance[between])):
+        return len(distance) // 2
+    return 1 + int(np.nanargmin(distance[between]))

@@ -1,0 +1,45 @@
+"""Self-play: one policy in all seats; or one policy a seat, trained together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from interplay.games.registry import make
+from interplay.training.config import Experiment
+from interplay.training.loader import build
+from interplay.training.run import Trained
+from interplay.training.run import train as train_stage
+from interplay.training.scheme import Scheme
+from interplay.training.seating import Plan
+
+
+@dataclass(frozen=True)
+class Options:
+    """Self-play has no options."""
+
+
+def scheme(experiment: Experiment) -> Scheme:
+    seats = make(experiment.game.name, **experiment.game.options).num_seats
+    return Scheme(Plan(((0,) * seats,)), uses_events=bool(experiment.rewards.events))
+
+
+def train(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> Trained:
+    """max J(π, π)."""
+    build(Options, experiment.algorithm.options, "algorithm.options")
+    return train_stage(experiment, scheme(experiment), stage=stage, quiet=quiet)
+
+
+@dataclass(frozen=True)
+class SeparateOptions:
+    """A policy for each seat."""
+
+    rotate: bool = False  # whether the policies change seats from episode to episode
+
+
+def train_separate(experiment: Experiment, *, quiet: bool = False) -> Trained:
+    """max J(π_1, ..., π_n): every seat learns a policy of its own."""
+    options = build(SeparateOptions, experiment.algorithm.options, "algorithm.options")
+    seats = make(experiment.game.name, **experiment.game.options).num_seats
+    plan = Plan((tuple(range(seats)),), rotate=options.rotate)
+    names = tuple(f"seat{s}" for s in range(seats))
+    return train_stage(experiment, Scheme(plan, names=names, uses_events=bool(experiment.rewards.events)), quiet=quiet)

@@ -1,0 +1,133 @@
+"""What a training run tells while it goes: JSON lines, a line of progress on standard error, and wandb if asked."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.errors import InterplayError
+from interplay.training.config import Experiment
+
+
+def row(experiment: Experiment, told: Mapping[str, np.ndarray], first: int, many: int, wall_s: float) -> dict[str, Any]:
+    """The log line of a chunk of updates. `told` is [update, run, ...]; a return without an episode is null."""
+    score, episodes = told["score"][:many].sum(axis=0), told["episodes"][:many].sum(axis=0)  # [run, learner]
+    of_members = [[_mean(s, e) for s, e in zip(*of_run)] for of_run in zip(score, episodes)]
+    returns = [_mean(s, e) for s, e in zip(score.sum(axis=1), episodes.sum(axis=1))]
+    known = [r for r in returns if r is not None]
+    per_update = experiment.envs * experiment.rollout
+    line = {
+        "update": first + many,
+        "steps": (first + many) * per_update,
+        "return": float(np.mean(known)) if known else None,
+        "returns": returns,
+        "member_returns": of_members,
+        "episodes": int(episodes.max(axis=1).sum()),
+        "wall_s": round(wall_s, 3),
+        "steps_per_s": round(many * per_update * experiment.runs / max(wall_s, 1e-9)),
+    }
+    rest = {k: v for k, v in told.items() if k not in ("score", "episodes")}
+    return line | {name: float(np.mean(values[:many])) for name, values in rest.items()}
+
+
+def _mean(total: float, number: float) -> float | None:
+    return float(total / number) if number else None
+
+
+class Log:
+    """The sinks of log lines."""
+
+    def __init__(self, experiment: Experiment, folder: Path | None, what: str, *, start: int, quiet: bool):
+        self._file = None
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = open_at(folder / "log.jsonl", start)
+        self._wandb = _wandb(experiment, what)
+        self._shown = None if quiet else _Shown(experiment, what, start)
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        if self._file is not None:
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
+        if self._wandb is not None:
+            self._wandb.log({k: v for k, v in line.items() if isinstance(v, int | float)}, step=line["steps"])
+        if self._shown is not None:
+            self._shown.add(line)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        if self._wandb is not None:
+            self._wandb.finish()
+        if self._shown is not None:
+            self._shown.close()
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The lines of a log; a line that a killed run left unfinished is none."""
+    lines = []
+    for text in path.read_text().splitlines() if path.exists() else []:
+        try:
+            lines.append(json.loads(text))
+        except json.JSONDecodeError:
+            break
+    return lines
+
+
+def open_at(path: Path, update: int) -> Any:
+    """The log, open to go on after this update: what a killed run wrote beyond its checkpoint is played again."""
+    kept = [line for line in read(path) if line["update"] <= update]
+    beside = path.with_name(f".{path.name}.writing")
+    beside.write_text("".join(json.dumps(line) + "\n" for line in kept))
+    beside.replace(path)
+    return path.open("a")
+
+
+def _wandb(experiment: Experiment, what: str) -> Any:
+    if experiment.output.wandb is None:
+        return None
+    try:
+        import wandb  # type: ignore[import-not-found]
+    except ImportError:
+        raise InterplayError("output.wandb: wandb is not installed; pip install wandb, or leave it at null") from None
+    from interplay.training.loader import as_json
+
+    return wandb.init(project=experiment.output.wandb, name=what, config=as_json(experiment))
+
+
+class _Shown:
+    """Progress on standard error: a bar where someone is looking, else a line now and then."""
+
+    EVERY_S = 20.0
+
+    def __init__(self, experiment: Experiment, what: str, start: int):
+        self._total, self._what, self._last = experiment.updates, what, time.perf_counter()
+        self._bar = None
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+            told = TextColumn("{task.fields[told]}")
+            columns = (TextColumn("{task.description}"), BarColumn(), told, TimeElapsedColumn(), TimeRemainingColumn())
+            self._bar = Progress(*columns, console=Console(stderr=True))
+            self._bar.start()
+            self._task = self._bar.add_task(what, total=self._total, completed=start, told="compiling")
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        points = "no episode yet" if line["return"] is None else f"return {line['return']:.1f}"
+        told = f"{points}, {line['steps_per_s']:,} steps/s"
+        if self._bar is not None:
+            self._bar.update(self._task, completed=line["update"], told=told)
+        elif time.perf_counter() - self._last > self.EVERY_S or line["update"] == self._total:
+            self._last = time.perf_counter()
+            print(f"{self._what}: {line['update']}/{self._total} updates, {told}", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,255 @@
+"""Drive the compiled program: log, keep checkpoints and snapshots, go on after a kill, write the policies."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.agents import neural
+from interplay.agents.api import Agent
+from interplay.games.api import Game
+from interplay.games.registry import make
+from interplay.training import checkpoint, log
+from interplay.training.config import Experiment
+from interplay.training.loader import as_json
+from interplay.training.program import Program
+from interplay.training.scheme import Guests, Scheme, Traits, plain_traits
+from interplay.training.setting import Run, Setting
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The policies of all runs at one time."""
+
+    update: int
+    returns: list[list[float | None]]  # [run][learner] in the log line of that time
+    policies: Any  # networks with arrays [run, learner, ...]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a stage of training gives."""
+
+    experiment: Experiment
+    game: Game
+    curve: list[dict[str, Any]]  # the log lines
+    members: Any  # [run, learner, ...] as they were at the end
+    snapshots: list[Snapshot]
+    policies: list[dict[str, Any]] = field(default_factory=list)  # the files, as the manifest names them
+
+    def returns(self, last: int = 5) -> np.ndarray:
+        """[run, learner] the mean of the last returns that were logged; NaN without a finished episode."""
+        known = np.array([line["member_returns"] for line in self.curve[-last:]], float)  # None becomes NaN
+        counts = np.sum(~np.isnan(known), axis=0)
+        return np.where(counts > 0, np.nansum(known, axis=0) / np.maximum(counts, 1), np.nan)
+
+    def agent(self, run: int, learner: int = 0, *, snapshot: int | None = None, greedy: bool = False) -> Agent:
+        """A trained member as an agent; `snapshot` counts those kept, the last being the end."""
+        policies = self.members.policy if snapshot is None else self.snapshots[snapshot].policies
+        core = jax.tree_util.tree_map(lambda x: jnp.asarray(x[run, learner], jnp.float32), policies)
+        key = neural.game_key(self.game)
+        mind = neural.NeuralPolicy(core, self.experiment.network.encoding, trained_for=key, greedy=greedy)
+        return Agent(f"run{run}.{learner}", mind, {"run": run, "learner": learner})
+
+
+def train(
+    experiment: Experiment,
+    scheme: Scheme,
+    *,
+    guests: Guests | None = None,
+    traits: Traits | None = None,
+    members: Any = None,
+    stage: str = "",
+    notes: Sequence[Mapping[str, Any]] | None = None,
+    quiet: bool = False,
+) -> Trained:
+    """One stage of training. With an output folder it goes on where an earlier call with the same settings was killed.
+
+    `traits` tell what each learner of each run is paid for (default: as `rewards` says); `members` are weights to
+    begin with, [run, learner, ...]; `notes` are plain values about each run for the manifest.
+    """
+    game = make(experiment.game.name, **experiment.game.options)
+    setting = Setting.of(experiment, game, scheme, guests)
+    if traits is None:
+        traits = plain_traits(game, experiment.rewards, setting.plan.learners, experiment.runs)
+    return _Stage(Program(setting), traits, members, stage, notes, quiet).train()
+
+
+class _Stage:
+    """One call of `train`."""
+
+    def __init__(self, program: Program, traits: Traits, members: Any, stage: str, notes: Any, quiet: bool):
+        self.program, self.traits, self.members, self.stage, self.quiet = program, traits, members, stage, quiet
+        self.experiment, self.setting = program.experiment, program.setting
+        output = self.experiment.output
+        self.folder = None if output.folder is None else Path(output.folder) / stage
+        self.notes = notes or [{}] * self.experiment.runs
+        self.curve: list[dict[str, Any]] = []
+        self.snapshots: list[Snapshot] = []
+        self.state: dict[str, Any] = {"file": None, "sha256": None, "update": 0}
+        self.policies: list[dict[str, Any]] = []
+
+    def train(self) -> Trained:
+        runs, update = self._begin()
+        told = log.Log(self.experiment, self.folder, self._name, start=update, quiet=self.quiet or self._finished)
+        try:
+            runs = self._loop(runs, update, told)
+        finally:
+            told.close()
+        if self.folder is not None and not self._finished:
+            self.policies = self._write_policies(runs)
+            self._write_manifest()
+        game = self.setting.game
+        return Trained(self.experiment, game, self.curve, runs.members, self.snapshots, self.policies)
+
+    @property
+    def _name(self) -> str:
+        return "/".join(filter(None, (self.experiment.algorithm.name, self.stage)))
+
+    @property
+    def _finished(self) -> bool:
+        return bool(self.policies)
+
+    def _begin(self) -> tuple[Run, int]:
+        manifest = None if self.folder is None else checkpoint.read_manifest(self.folder)
+        if manifest is None:
+            runs = self.program.start(self.members, self.program.guests)
+            self._snap(runs, 0, [[None] * self.setting.plan.learners] * self.experiment.runs)
+            return runs, 0
+        assert self.folder is not None
+        checkpoint.refuse_other(self.folder, manifest, self._mine())
+        self.state, self.policies = manifest["state"], manifest["policies"]
+        update = self.state["update"]
+        self.curve = [line for line in log.read(self.folder / "log.jsonl") if line["update"] <= update]
+        like = jax.eval_shape(self.program.start, self.members, self.program.guests)
+        self._read_snapshots(like, manifest["snapshots"])
+        if self.state["file"] is None:
+            return self.program.start(self.members, self.program.guests), 0
+        path = self.folder / self.state["file"]
+        return checkpoint.rebuilt(like, checkpoint.read_arrays(path, self.state["sha256"]), str(path)), update
+
+    def _loop(self, runs: Run, update: int, told: log.Log) -> Run:
+        """Chunk after chunk. The next one is under way before the last one's numbers are read."""
+        size, total = self.program.chunk_size, self.experiment.updates
+        keep = _due(total, size, max(1, self.experiment.output.checkpoints))
+        snap = _due(total, size, self.experiment.output.snapshots + 1)
+        pending: tuple[Any, int, int] | None = None
+        began = time.perf_counter()
+
+        def tell(pending: tuple[Any, int, int]) -> None:
+            nonlocal began
+            numbers = jax.tree_util.tree_map(np.asarray, pending[0])
+            now = time.perf_counter()
+            line = log.row(self.experiment, numbers, pending[1], pending[2], now - began)
+            began = now
+            self.curve.append(line)
+            told.add(line)
+
+        while update < total:
+            many = min(size, total - update)
+            runs, numbers = self.program.chunk(
+                runs, self.traits, self.program.guests, jnp.int32(update), jnp.int32(many)
+            )
+            if pending is not None:
+                tell(pending)
+            pending, update = (numbers, update, many), update + many
+            if update in keep or update in snap or update == total:
+                tell(pending)
+                pending = None
+                if update in snap:
+                    self._snap(runs, update, self.curve[-1]["member_returns"])
+                if update in keep:
+                    self._keep(runs, update)
+        return runs
+
+    def _mine(self) -> dict[str, Any]:
+        game = self.setting.game
+        inputs = {"traits": self.traits, "members": self.members, "guests": self.program.guests}
+        return {
+            "experiment": as_json(self.experiment),
+            "stage": self.stage,
+            "game": {"id": game.id, "options": dict(game.options), "rules_version": game.rules_version},
+            "inputs": {name: checkpoint.tree_hash(tree) for name, tree in inputs.items()},
+        }
+
+    def _write_manifest(self) -> None:
+        assert self.folder is not None
+        snapshots = [
+            {"update": s.update, "returns": s.returns, "file": _snapshot_file(s.update)} for s in self.snapshots
+        ]
+        manifest = self._mine() | {"state": self.state, "snapshots": snapshots, "policies": self.policies}
+        checkpoint.write_manifest(self.folder, manifest)
+
+    def _keep(self, runs: Run, update: int) -> None:
+        """The whole state, then the manifest that names it, then away with the one before."""
+        if self.folder is None:
+            return
+        file, before = f"state-{update:08d}.safetensors", self.state["file"]
+        digest = checkpoint.write_arrays(self.folder / file, runs)
+        self.state = {"file": file, "sha256": digest, "update": update}
+        self._write_manifest()
+        if before not in (None, file):
+            (self.folder / before).unlink(missing_ok=True)
+
+    def _snap(self, runs: Run, update: int, returns: list[list[float | None]]) -> None:
+        if not self.experiment.output.snapshots:
+            return
+        # A chunk gives its arrays away to the next one, so these are copies.
+        kind = self.experiment.output.precision
+        half = jax.tree_util.tree_map(lambda x: np.array(x.astype(kind)), runs.members.policy)
+        self.snapshots.append(Snapshot(update, returns, half))
+        if self.folder is not None:
+            checkpoint.write_arrays(self.folder / _snapshot_file(update), half)
+
+    def _read_snapshots(self, like: Run, listed: list[dict[str, Any]]) -> None:
+        assert self.folder is not None
+        kind = jnp.dtype(self.experiment.output.precision)
+        policies = jax.tree_util.tree_map(lambda x: jax.ShapeDtypeStruct(x.shape, kind), like.members.policy)
+        for one in listed:
+            path = self.folder / one["file"]
+            arrays = checkpoint.rebuilt(policies, checkpoint.read_arrays(path), str(path))
+            self.snapshots.append(Snapshot(one["update"], one["returns"], jax.tree_util.tree_map(np.asarray, arrays)))
+
+    def _write_policies(self, runs: Run) -> list[dict[str, Any]]:
+        assert self.folder is not None
+        names, found = self.setting.scheme.names, []
+        trained = Trained(self.experiment, self.setting.game, self.curve, runs.members, [])
+        last = [[None if np.isnan(r) else float(r) for r in of_run] for of_run in trained.returns()]
+        policies = jax.tree_util.tree_map(np.asarray, runs.members.policy)
+        for run in range(self.experiment.runs):
+            for learner in range(self.setting.plan.learners):
+                name = names[learner] if len(names) > learner else str(learner)
+                file = f"policies/run{self.experiment.first_run + run}{'-' + name if name else ''}.safetensors"
+                about = {
+                    "algorithm": self._name,
+                    "seed": self.experiment.seed,
+                    "run": self.experiment.first_run + run,
+                    "learner": name,
+                    "steps": self.experiment.updates * self.experiment.envs * self.experiment.rollout,
+                    "return": last[run][learner],
+                    **self.notes[run],
+                }
+                core = jax.tree_util.tree_map(lambda x, r=run, m=learner: x[r, m], policies)
+                network, precision = self.experiment.network, self.experiment.output.precision
+                neural.save(
+                    self.folder / file, core, self.setting.game, network.encoding, training=about, precision=precision
+                )
+                found.append({"file": file, "sha256": checkpoint.file_hash(self.folder / file), **about})
+        return found
+
+
+def _snapshot_file(update: int) -> str:
+    return f"snapshots/{update:08d}.safetensors"
+
+
+def _due(total: int, size: int, times: int) -> set[int]:
+    """The updates, at ends of chunks, at which something is done so many times, the last time at the end."""
+    ends = [min(i + size, total) for i in range(0, total, size)]
+    return {min(ends, key=lambda e: abs(e - total * (i + 1) / times)) for i in range(times)}

@@ -1,0 +1,240 @@
+"""Runs side by side, killed and gone on with, and what they leave on disk."""
+
+import dataclasses
+import json
+
+import jax
+import numpy as np
+import pytest
+
+import interplay
+from interplay.agents.check import check_agent
+from interplay.agents.neural import load
+from interplay.errors import InterplayError
+from interplay.games.registry import make
+from interplay.training import log
+from interplay.training.__main__ import main
+from interplay.training.algorithms import sp
+from interplay.training.loader import as_json
+from interplay.training.program import Program
+
+TIMES = ("wall_s", "steps_per_s")
+
+
+def curve(lines):
+    return [{k: v for k, v in line.items() if k not in TIMES} for line in lines]
+
+
+def moved(experiment, folder):
+    output = dataclasses.replace(experiment.output, folder=None if folder is None else str(folder))
+    return dataclasses.replace(experiment, output=output)
+
+
+def leaves(tree):
+    return [np.asarray(x) for x in jax.tree_util.tree_leaves(tree)]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A run that was left alone, with its folder."""
+    from tests.training.conftest import small
+
+    folder = tmp_path_factory.mktemp("runs") / "alone"
+    given = small(output={"folder": str(folder), "snapshots": 2})
+    return sp.train(given, quiet=True), folder
+
+
+def test_runs_do_not_know_of_each_other(finished):
+    """Run 1 of two, trained alone, is the same run."""
+    both, _ = finished
+    alone = dataclasses.replace(moved(both.experiment, None), runs=1, first_run=1)
+    one = sp.train(alone, quiet=True)
+    for together, by_itself in zip(leaves(both.members), leaves(one.members), strict=True):
+        np.testing.assert_allclose(together[1], by_itself[0], atol=2e-5)
+    assert not np.allclose(both.members.policy.head.weight[0], both.members.policy.head.weight[1])
+    assert [line["returns"][1] for line in both.curve] == pytest.approx([line["returns"][0] for line in one.curve])
+
+
+def test_a_killed_run_goes_on_as_if_it_had_not_been(finished, tmp_path, monkeypatch):
+    whole, _ = finished
+    given = dataclasses.replace(
+        whole.experiment, output=dataclasses.replace(whole.experiment.output, folder=str(tmp_path))
+    )
+    write = log.Log.add
+
+    def killed(self, line):
+        write(self, line)
+        if line["update"] == 10:  # after the checkpoint at 8, with a log line beyond it
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(log.Log, "add", killed)
+        with pytest.raises(KeyboardInterrupt):
+            sp.train(given, quiet=True)
+    assert [line["update"] for line in log.read(tmp_path / "log.jsonl")] == [2, 4, 6, 8, 10]
+    assert not json.loads((tmp_path / "manifest.json").read_text())["policies"]
+    with (tmp_path / "log.jsonl").open("a") as file:
+        file.write('{"update": 999, "half a li')
+    again = sp.train(given, quiet=True)
+    assert curve(again.curve) == curve(whole.curve)
+    assert [{k: v for k, v in line.items() if k not in TIMES} for line in log.read(tmp_path / "log.jsonl")] == curve(
+        whole
+    )
+    for one, other in zip(leaves(again.members), leaves(whole.members), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert [s.update for s in again.snapshots] == [s.update for s in whole.snapshots] == [0, 4, 8, 12]
+    assert len(list(tmp_path.glob("state-*"))) == 1
+
+
+def test_a_finished_run_is_not_trained_again(finished, monkeypatch):
+    whole, folder = finished
+    before = (folder / "manifest.json").read_bytes()
+    monkeypatch.setattr(Program, "chunk", property(lambda self: pytest.fail("it trained again")))
+    again = sp.train(whole.experiment, quiet=True)
+    assert again.policies == whole.policies
+    assert (folder / "manifest.json").read_bytes() == before
+
+
+def test_another_run_does_not_overwrite(finished):
+    whole, folder = finished
+    other = dataclasses.replace(whole.experiment, seed=7)
+    with pytest.raises(InterplayError, match=r"experiment.seed is 0 there and 7 here.*nothing was changed"):
+        sp.train(other, quiet=True)
+    (folder / "kept").write_text("")
+
+
+def test_damaged_and_foreign_checkpoints_are_refused(finished, tmp_path):
+    import shutil
+
+    whole, folder = finished
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    given = moved(whole.experiment, copy)
+    state = next(copy.glob("state-*"))
+    state.write_bytes(state.read_bytes()[:-1] + b"\x07")
+    with pytest.raises(InterplayError, match="its hash is another"):
+        sp.train(given, quiet=True)
+    state.unlink()
+    with pytest.raises(InterplayError, match="is missing, though the manifest"):
+        sp.train(given, quiet=True)
+    (copy / "manifest.json").write_text('{"format": "interplay-traces"}')
+    with pytest.raises(InterplayError, match="something else than a training run; nothing was overwritten"):
+        sp.train(given, quiet=True)
+
+
+def test_a_checkpoint_is_an_agent(finished):
+    whole, folder = finished
+    game = make(whole.experiment.game.name, **whole.experiment.game.options)
+    file = folder / whole.policies[1]["file"]
+    agent = interplay.agent(str(file))
+    check_agent(agent, game, steps=4)
+    trained = whole.agent(1).mind.core
+    for mine, kept in zip(leaves(trained), leaves(agent.mind.core), strict=True):
+        np.testing.assert_allclose(mine, kept, atol=2e-3)  # kept as float16
+    assert interplay.agent(str(folder), member=1).identity(game).hash == agent.identity(game).hash
+    assert interplay.agent(str(folder), member=0).identity(game).hash != agent.identity(game).hash
+    with pytest.raises(InterplayError, match="holds 2 policies; choose one"):
+        interplay.agent(str(folder))
+    with pytest.raises(InterplayError, match="unknown option of a checkpoint 'greed'"):
+        interplay.agent(str(file), greed=True)
+    noisy = interplay.agent(f"{file}+0.2")
+    assert float(noisy.mind.epsilon) == pytest.approx(0.2)
+
+
+def test_a_policy_knows_its_game(finished):
+    whole, folder = finished
+    agent = load(folder / whole.policies[0]["file"])
+    with pytest.raises(InterplayError, match=r"trained for tests.training.toys:Match .* the game is .*:Recall"):
+        agent.mind.bind(make("tests.training.toys:Recall"))
+    tried = load(folder / whole.policies[0]["file"], any_game=True)
+    assert tried.mind.bind(make("tests.training.toys:Recall")) is tried.mind
+    with pytest.raises(InterplayError, match="reads the encoding 'vector'"):
+        tried.mind.bind(make("overcooked/cramped_room"))
+
+
+def test_files_that_do_not_hold_their_network(finished, tmp_path):
+    from safetensors import safe_open
+    from safetensors.numpy import save_file
+
+    whole, folder = finished
+    file = folder / whole.policies[0]["file"]
+    with safe_open(file, framework="numpy") as opened:
+        header, arrays = opened.metadata(), {k: opened.get_tensor(k) for k in opened.keys()}  # noqa: SIM118
+    bad = tmp_path / "bad.safetensors"
+    save_file({k: v for k, v in arrays.items() if k != "head.bias"}, bad, metadata=header)
+    with pytest.raises(InterplayError, match=r"bad.safetensors lacks head.bias"):
+        load(bad)
+    save_file(arrays | {"head.bias": np.zeros(7, np.float16)}, bad, metadata=header)
+    with pytest.raises(InterplayError, match=r"head.bias has shape \(7,\); its network needs \(3,\)"):
+        load(bad)
+    save_file(arrays, bad)
+    with pytest.raises(InterplayError, match="holds no policy of interplay"):
+        load(bad)
+    bad.write_text("hello")
+    with pytest.raises(InterplayError, match="damaged or no safetensors file"):
+        load(bad)
+    with pytest.raises(InterplayError, match="there is no checkpoint"):
+        load(tmp_path / "nobody.safetensors")
+
+
+def test_the_command(finished, tmp_path, capsys):
+    whole, _ = finished
+    config = tmp_path / "config.json"
+    values = as_json(whole.experiment)
+    values["output"]["folder"] = None
+    config.write_text(json.dumps(values))
+    assert main([str(config), "--out", str(tmp_path / "out"), "--quiet"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["returns"] == pytest.approx(whole.curve[-1]["returns"])
+    assert main([str(config), "ppo.epoch=8"]) == 2
+    assert "setting 'ppo.epoch', as 'epoch'; did you mean epochs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ('ppo.clip="far"', "ppo.clip: 'far'; expected a number"),
+        ("runs=1.5", "runs: 1.5; expected int"),
+        ("network.widths=64", "network.widths: 64; expected a list"),
+        ("ppo.entropy=[[1, 0.1], [0, 0.2]]", "have to rise from 0 to 1"),
+        ("steps=10", "steps: 10 is less than one update"),
+        ('game="overcooked"', "game: expected an object with the fields of GameChoice"),
+        ('algorithm.name="spp"', "unknown algorithm 'spp'; did you mean sp"),
+        ('rewards.events={"dance": 1}', "unknown event of tests.training.toys:Match 'dance'"),
+    ],
+)
+def test_settings_that_cannot_be(experiment, tmp_path, capsys, change, message):
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(as_json(experiment())))
+    assert main([str(config), change, "--quiet"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_what_is_written_is_read_again(experiment):
+    from interplay.training.config import Experiment
+    from interplay.training.loader import build
+
+    given = experiment(ppo={"entropy": ((0.0, 0.2), (1.0, 0.01)), "huber": None})
+    assert build(Experiment, as_json(given)) == given
+
+
+def test_a_bare_machine_is_enough():
+    """Training imports none of what only analysis needs."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys\n"
+        "blocked = {'pydantic', 'duckdb', 'tyro', 'scipy.stats', 'pandas', 'jinja2', 'wandb'}\n"
+        "class Refuse:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name in blocked: raise ImportError('not on a bare machine: ' + name)\n"
+        "sys.meta_path.insert(0, Refuse())\n"
+        "import interplay.training.__main__, interplay.training.algorithms as a\n"
+        "for name in a.ALGORITHMS.names(): a.ALGORITHMS.load(name)\n"
+        "import interplay.play.engine\n"
+        "from interplay.games.registry import make\n"
+        "make('overcooked/coordination_ring'); make('hanabi/2p')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

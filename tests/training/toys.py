@@ -1,0 +1,113 @@
+"""Small games that a network learns within seconds, and that show one thing each."""
+
+import jax
+import jax.numpy as jnp
+
+from interplay.games.api import NOTHING, Encoding, Step, no_observation
+from interplay.games.records import record
+
+
+@record
+class State:
+    time: jax.Array
+    cue: jax.Array
+
+
+class Toy:
+    """Two seats; a cue of two kinds; who names it earns a point. Subclasses say when it is seen and who may speak."""
+
+    pure = True
+    replayable = True
+    rules_version = "toy-1"
+    num_seats = 2
+    seat_names = ("one", "two")
+    action_names = ("left", "right", "noop")
+    event_names = ("right", "wrong")
+
+    def __init__(self, horizon=4):
+        self.id = f"tests.training.toys:{type(self).__name__}"
+        self.horizon, self.options = horizon, {"horizon": horizon}
+        shape = Encoding((4,), "float32", "cue, whether the last step is near, seat")
+        self.encodings = {"vector": shape, "nothing": NOTHING}
+
+    def init(self, key):
+        return State(time=jnp.int32(0), cue=jax.random.randint(key, (), 0, 2))
+
+    def start(self, state):
+        return {}
+
+    def observe(self, state, encoding):
+        if encoding == "nothing":
+            return no_observation(2)
+        cue = jax.nn.one_hot(state.cue, 2) * self.shows(state)
+        last = (state.time == self.horizon - 1).astype(jnp.float32)
+        return jnp.stack([jnp.concatenate([cue, jnp.stack([last, jnp.float32(seat)])]) for seat in range(2)])
+
+    def step(self, state, actions, key):
+        right = (actions == state.cue) & self.pays(state) & self.to_move(state)
+        wrong = (actions == 1 - state.cue) & self.pays(state) & self.to_move(state)
+        time = state.time + 1
+        over = time >= self.horizon
+        step = Step(
+            reward=right.astype(jnp.float32),
+            shaped=jnp.zeros(2, jnp.float32),
+            terminated=over & self.ends,
+            truncated=over & (not self.ends),
+            events=jnp.stack([right, wrong], axis=-1).astype(jnp.int32),
+        )
+        return State(time=time, cue=self.next_cue(state, key)), step
+
+    ends = False
+
+    def shows(self, state):
+        return True
+
+    def pays(self, state):
+        return True
+
+    def next_cue(self, state, key):
+        return state.cue
+
+    def to_move(self, state):
+        return jnp.ones(2, bool)
+
+    def legal(self, state):
+        turn = self.to_move(state)
+        return jnp.stack([turn, turn, ~turn], axis=-1)
+
+    def render(self, state, seat=None):
+        return f"step {int(state.time)}, cue {int(state.cue)}"
+
+    def scene(self, state, seat=None):
+        raise NotImplementedError
+
+
+class Match(Toy):
+    """The cue is always there."""
+
+
+class Ending(Toy):
+    """The same, but it ends by its rules and not by the horizon."""
+
+    ends = True
+
+
+class Recall(Toy):
+    """The cue is seen in the first step only, and asked for in the last."""
+
+    ends = True
+
+    def shows(self, state):
+        return state.time == 0
+
+    def pays(self, state):
+        return state.time == self.horizon - 1
+
+
+class Turns(Toy):
+    """Seats speak in turn; whoever is not to speak has the no-op alone."""
+
+    ends = True
+
+    def to_move(self, state):
+        return (state.time % 2) == jnp.arange(2)
