@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = [DOCS / "guide" / "getting_started.md", DOCS / "guide" / "agents.md", DOCS.parent / "README.md"]
+PAGES = [
+    DOCS / "guide" / "getting_started.md",
+    DOCS / "guide" / "agents.md",
+    DOCS / "guide" / "metrics.md",
+    DOCS / "games" / "overcooked.md",
+    DOCS.parent / "README.md",
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
