@@ -5,7 +5,7 @@ from __future__ import annotations
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
 from interplay.agents.api import Info, Policy
 from interplay.agents.overcooked import jobs, moves
@@ -17,7 +17,7 @@ from interplay.games.overcooked.encodings import Seen
 from interplay.games.overcooked.state import COUNTER, INTERACT, STAY, Item, State
 from interplay.games.records import record
 
-FLOOR_OF_LOGITS = -30.0
+LEAST = 1e-13  # odds of an action that is not taken: logits stay finite, about -30
 
 
 @record
@@ -74,18 +74,16 @@ class Chef(Policy):
 
     def act(self, memory: Memory, obs: Seen, legal: Bool[Array, " action"], key: PRNGKeyArray):
         tables, role, state, seat = self.known, self.role, obs.state, obs.seat
-        for_coin, for_manners, for_choice = jax.random.split(key, 3)
-        memory = _remember(tables, memory, state, seat, for_coin)
+        luck = jax.random.uniform(key, (4,))  # one draw for all, since generators are slow to compile
+        memory = _remember(tables, memory, state, seat, luck[0])
         goal = jobs.choose(role, tables, state, seat, memory.still, memory.goal, memory.from_counter)
-        odds = moves.odds(
-            role, tables, state, seat, goal, memory.still, memory.stuck, memory.patience, for_manners
-        )
+        odds = moves.odds(role, tables, state, seat, goal, memory.still, memory.stuck, memory.patience, luck[1:3])
         stay = jnp.arange(odds.shape[0]) == STAY
         odds = jnp.where(stay, role.pause + (1 - role.pause) * odds, (1 - role.pause) * odds)
         odds = jnp.where(legal, odds, 0.0)
-        odds = jnp.where(jnp.sum(odds) > 0, odds, jnp.where(legal & stay, 1.0, 0.0))
-        logits = jnp.maximum(jnp.log(odds), FLOOR_OF_LOGITS)
-        action = jax.random.categorical(for_choice, jnp.where(odds > 0, logits, -jnp.inf))
+        odds = jnp.where(jnp.sum(odds) > 0, odds, jnp.where(stay, 1.0, 0.0))
+        logits = jnp.log(jnp.maximum(odds / jnp.sum(odds), LEAST))
+        action = jnp.argmax(jnp.cumsum(odds) > luck[3] * jnp.sum(odds))
         memory = eqx.tree_at(
             lambda m: (m.action, m.goal),
             memory,
@@ -94,14 +92,14 @@ class Chef(Policy):
         return memory, action, Info(logits)
 
 
-def _remember(tables: Tables, memory: Memory, state: State, seat, key) -> Memory:
+def _remember(tables: Tables, memory: Memory, state: State, seat, luck) -> Memory:
     """What changed since the last step, and what it tells."""
     same = (memory.cell == state.cell) & (memory.facing == state.facing) & (memory.held == state.held)
     still = jnp.where(same, memory.still + 1, 0)
     faced = tables.front[memory.cell[seat], memory.facing[seat]]
     tried = (memory.action < STAY) & (tables.terrain[tables.front[memory.cell[seat], memory.action % 4]] == 0)
     stuck = jnp.where(tried & (memory.cell[seat] == state.cell[seat]), memory.stuck + 1, 0)
-    tired = (stuck >= moves.STUBBORN) & jax.random.bernoulli(key, 0.5)
+    tired = (stuck >= moves.STUBBORN) & (luck < 0.5)
     took = (memory.held[seat] == Item.NOTHING) & (state.held[seat] != Item.NOTHING) & (memory.action == INTERACT)
     from_counter = jnp.where(took, tables.terrain[faced] == COUNTER, memory.from_counter)
     return Memory(

@@ -8,20 +8,34 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from interplay.agents.overcooked.roles import NEVER, Job, Role
 from interplay.agents.overcooked.tables import FAR, Tables
-from interplay.games.overcooked.state import COUNTER, DISHES, FLOOR, ONIONS, POT, SERVING, TOMATOES, Item, State, is_soup
+from interplay.games.overcooked.state import (
+    COUNTER,
+    DISHES,
+    FLOOR,
+    ONIONS,
+    POT,
+    SERVING,
+    TOMATOES,
+    Item,
+    State,
+    is_soup,
+)
 
 IDLE_AFTER = 12  # steps without any change after which a chef is not counted on
 GONE_AFTER = 30  # the same for what it holds: longer than the wait for a soup
 BORED_AFTER = 8  # steps of waiting after which a chef does what it had left to others
+DISHES_FIRST = 6.0  # how much a dish that is in time is preferred to an ingredient
 LATER = 12.0  # price of fetching an ingredient before a pot has room for it
 WAIT = 10.0  # price of a pot that is not free yet
 AGAIN = 25.0  # price of putting back on a counter what was taken from one
 RIVAL = 5.0  # price of what somebody else is closer to
+IN_THE_WAY = 30.0  # price of a way through somebody who does not move any more
 KEEP = 1.5  # what a chef saves by keeping to its goal, so that it does not dither
 
 
@@ -39,22 +53,23 @@ class Kitchenful(NamedTuple):
     mine: Float[Array, " cell"]  # the walk to each cell
     theirs: Float[Array, " cell"]  # the same for the nearest other chef who can be counted on
     free: Float[Array, " cell"]  # the same for the nearest of those with empty hands, closer than me
-    rest: Float[Array, "2 cell"]  # from a floor cell to the pot where an ingredient is wanted
-    across: Float[Array, "2 cell"]  # the same for one that lies on a counter
-    via: Float[Array, "2 cell"]  # the same when it is handed over on the way
+    rest: Float[Array, "kind cell"]  # from a floor cell to the pot where an ingredient is wanted
+    across: Float[Array, "kind cell"]  # the same for one that lies on a counter
+    via: Float[Array, "kind cell"]  # the same when it is handed over on the way
     plate: Float[Array, " cell"]
     plate_across: Float[Array, " cell"]
     plate_via: Float[Array, " cell"]
-    room: Int[Array, "2"]  # how many of each the filling pots may take
+    room: Int[Array, " kind"]  # how many of each the filling pots may take
     missing: Int[Array, ""]
     soon: Int[Array, ""]  # how many the cooking pots will take
-    carried: Int[Array, "2"]  # ingredients in the hands of others
-    lying: Int[Array, "2"]  # ingredients on counters
+    carried: Int[Array, " kind"]  # ingredients in the hands of others
+    lying: Int[Array, " kind"]  # ingredients on counters
     soups: Int[Array, ""]  # in pots, cooking, ready, or one ingredient short
     next_soup: Float[Array, ""]  # steps until there is a soup for one more dish
     first_soup: Float[Array, ""]  # steps until the first one
     dishes_carried: Int[Array, ""]
     dishes_lying: Int[Array, ""]
+    unlit: Bool[Array, ""]  # a pot that I can reach waits to be started
     left_to_me: Bool[Array, ""]  # nobody else has free hands to plate a soup, or nobody does it
 
 
@@ -68,19 +83,20 @@ def beside(tables: Tables, cost: Float[Array, "... cell"]) -> Float[Array, "... 
 def choose(role: Role, tables: Tables, state: State, seat, still, kept, again) -> Goal:
     """The cheapest job; `kept` is the last goal, `again`: what is held was taken from a counter."""
     view = look(tables, state, seat, still)
+    trips = _trips(role, tables, view)
     held = state.held[seat]
     empty, kind = held == Item.NOTHING, jnp.clip(held - Item.ONION, 0, 1)
     ingredient = (held == Item.ONION) | (held == Item.TOMATO)
     cost = jnp.where(
         empty,
-        _empty_handed(role, tables, state, view),
+        _empty_handed(role, tables, state, view, trips),
         jnp.where(
             ingredient,
-            _with_ingredient(role, tables, state, view, kind, again),
+            _with_ingredient(role, tables, state, view, trips.taker, kind, again),
             jnp.where(
                 held == Item.DISH,
-                _with_dish(role, tables, state, view, again),
-                _with_soup(role, tables, state, view, held, again),
+                _with_dish(role, tables, state, view, trips.taker, again),
+                _with_soup(role, tables, state, view, trips.taker, held, again),
             ),
         ),
     )
@@ -97,15 +113,17 @@ def look(tables: Tables, state: State, seat, still) -> Kitchenful:
     seats = jnp.arange(tables.seats)
     others, hands = seats != seat, state.held
     active, keeps = others & (still < IDLE_AFTER), others & (still < GONE_AFTER)
-    mine = ways[seat]
+    idlers = others[:, None] & (still >= IDLE_AFTER)[:, None] & (state.cell[:, None] == jnp.arange(ways.shape[1]))
+    mine = _around(tables, ways[seat], state.cell[seat], jnp.any(idlers, axis=0))
     theirs = jnp.min(jnp.where(active[:, None], ways, NEVER), axis=0)
     closer = (active & (hands == Item.NOTHING))[:, None] & (ways + 0.1 * seats[:, None] < mine + 0.1 * seat)
     item, timer = state.items[tables.pots].astype(jnp.int32), state.timer[tables.pots].astype(jnp.int32)
     idle, wait = timer < 0, jnp.maximum(timer, 0).astype(jnp.float32)
     room, missing = tables.room[item], tables.missing[item]
+    shut = jnp.clip(mine - ways[seat], 0.0, 2 * IN_THE_WAY)[tables.pots]
     size = jnp.where(is_soup(item), (item - Item.SOUP) // 4 + (item - Item.SOUP) % 4, 0)
-    into = jnp.where((idle[:, None] & (room > 0)).T, -2.0 * size, WAIT + jnp.where(idle, 2 * WAIT, wait))
-    late = jnp.where(idle, 20.0 + 5 * missing, 0.0) + jnp.where(tables.value[item] < 0, WAIT, 0.0)
+    into = shut + jnp.where((idle[:, None] & (room > 0)).T, -2.0 * size, WAIT + jnp.where(idle, 2 * WAIT, wait))
+    late = shut + jnp.where(idle, 20.0 + 5 * missing, 0.0) + jnp.where(tables.value[item] < 0, WAIT, 0.0)
 
     at_pots = jnp.min(tables.to_pot[state.cell], axis=1) < FAR
 
@@ -117,7 +135,8 @@ def look(tables: Tables, state: State, seat, still) -> Kitchenful:
 
     counter = tables.terrain == COUNTER
     kinds = jnp.array([Item.ONION, Item.TOMATO])[:, None]
-    soup = ~idle | ((missing <= 1) & (item > 0))
+    unlit = tables.starts[item] & idle
+    soup = ~idle | (~unlit & (missing <= 1) & (item > 0))
     dishes_carried = jnp.sum(keeps & (hands == Item.DISH), dtype=jnp.int32)
     dishes_lying = jnp.sum(counter & (state.items == Item.DISH), dtype=jnp.int32)
     times = jnp.where(soup, jnp.where(idle, 20.0, wait), 40.0)
@@ -141,97 +160,144 @@ def look(tables: Tables, state: State, seat, still) -> Kitchenful:
         first_soup=jnp.min(times),
         dishes_carried=dishes_carried,
         dishes_lying=dishes_lying,
+        unlit=jnp.any(unlit & (mine[tables.pots] < FAR)),
         left_to_me=~jnp.any(active & (hands == Item.NOTHING) & at_pots) | (still[seat] > BORED_AFTER),
     )
 
 
-def _empty_handed(role: Role, tables: Tables, state: State, view: Kitchenful) -> Float[Array, " cell"]:
+def _around(tables: Tables, ways, me, idlers: Bool[Array, " cell"]) -> Float[Array, " cell"]:
+    """The walk from here to each cell, and beside it, around chefs who do not seem to move any more."""
+    floor = tables.terrain == FLOOR
+    crowd = jnp.where(idlers, IN_THE_WAY, 0.0)
+
+    def relax(_, steps):
+        return jnp.where(floor, jnp.minimum(steps, beside(tables, steps) + 1 + crowd), NEVER)
+
+    start = jnp.where(jnp.arange(floor.shape[0]) == me, 0.0, NEVER)
+    steps = jax.lax.fori_loop(0, tables.longest, relax, start)
+    return jnp.where(jnp.any(idlers), jnp.where(floor, steps, beside(tables, steps)), ways)
+
+
+class Trips(NamedTuple):
+    """Costs of going to a cell, taking what is there, and bringing it where it belongs."""
+
+    use: Float[Array, "kind cell"]  # an ingredient, into a pot
+    out: Float[Array, "kind cell"]  # the same, or into somebody else's reach
+    plate: Float[Array, " cell"]  # a dish, to a soup
+    dish: Float[Array, " cell"]  # the same, or into somebody else's reach
+    serve: Float[Array, " cell"]  # a soup, to the hatch
+    soup: Float[Array, " cell"]  # a soup, into the reach of somebody who can serve it
+    their_use: Float[Array, "kind cell"]  # the same three for the nearest other chef
+    their_plate: Float[Array, " cell"]
+    their_serve: Float[Array, " cell"]
+    taker: Float[Array, " cell"]  # the way of the nearest other chef to here
+
+
+def _trips(role: Role, tables: Tables, view: Kitchenful) -> Trips:
+    price = role.price
+    use, plate = view.rest + price[Job.POT], view.plate + price[Job.PLATE]
+    out = jnp.minimum(use, view.via + price[Job.PASS_INGREDIENT])
+    dish = jnp.minimum(plate, view.plate_via + price[Job.PASS_DISH])
+    after = jnp.stack([*use, *out, plate, dish, tables.to_serve, tables.via_serve])
+    their = jnp.stack([*view.rest, view.plate, tables.to_serve, jnp.zeros_like(view.mine)])
+    # One call for all of them: rolling is what takes long to compile.
+    costs = beside(tables, jnp.concatenate([view.mine + after, view.theirs + their]))
+    return Trips(costs[0:2], costs[2:4], *costs[4:8], costs[8:10], *costs[10:13])
+
+
+def _empty_handed(role: Role, tables: Tables, state: State, view: Kitchenful, trips: Trips) -> Float[Array, " cell"]:
     terrain, items, price = tables.terrain, state.items.astype(jnp.int32), role.price
     counter = terrain == COUNTER
-    lies = [counter & (items == item) for item in (Item.ONION, Item.TOMATO)]
-    cost = _offer(
-        (terrain == POT) & (state.timer < 0) & tables.starts[items], view.mine - 30 + price[Job.COOK], None
-    )
-    fetch, pick = _ingredient_costs(role, tables, view)
-    for kind, dispenser in enumerate((ONIONS, TOMATOES)):
+    unlit = (terrain == POT) & (state.timer < 0) & tables.starts[items]
+    cost = _offer(unlit, view.mine - 30 + price[Job.COOK], None)
+    fetch, pick = _ingredient_costs(role, view, trips)
+    for kind, (dispenser, item) in enumerate(((ONIONS, Item.ONION), (TOMATOES, Item.TOMATO))):
         cost = _offer(terrain == dispenser, fetch[kind], cost)
-        cost = _offer(lies[kind], pick[kind], cost)
-    fetch, pick = _dish_costs(role, tables, view)
+        cost = _offer(counter & (items == item), pick[kind], cost)
+    fetch, pick = _dish_costs(role, tables, view, trips)
     cost = _offer(terrain == DISHES, fetch, cost)
     cost = _offer(counter & (items == Item.DISH), pick, cost)
-    direct = beside(tables, view.mine + tables.to_serve)
-    relay = beside(tables, view.mine + tables.via_serve)
     soup = counter & is_soup(items) & (tables.value[items] >= 0)
-    taken = jnp.where(tables.across_serve < FAR, direct, relay)
-    return _offer(soup, taken - 15 + _left_to(tables, view, tables.to_serve, direct) + price[Job.PICK_SOUP], cost)
+    taken = jnp.where(tables.across_serve < FAR, trips.serve, trips.soup)
+    return _offer(soup, taken - 15 + _left_to(trips.their_serve, trips.serve) + price[Job.PICK_SOUP], cost)
 
 
-def _ingredient_costs(role: Role, tables: Tables, view: Kitchenful):
+def _ingredient_costs(role: Role, view: Kitchenful, trips: Trips):
     """[kind, cell] of fetching an ingredient from its dispenser, and of picking it from a counter."""
-    passing = role.price[Job.PASS_INGREDIENT]
-    out = jnp.minimum(view.rest + role.price[Job.POT], view.via + passing)
     supply = view.carried + view.lying
     now = (supply < view.room) & (jnp.sum(supply) < view.missing)
     later = jnp.sum(supply) < view.missing + view.soon
     need = jnp.where(now, 0.0, jnp.where(later, jnp.minimum(LATER, role.beyond[0]), role.beyond[0]))
-    fetch = beside(tables, view.mine + out) + need[:, None] + role.price[Job.FETCH_INGREDIENT]
-    use = view.rest + role.price[Job.POT]
-    direct = beside(tables, view.mine + use)
-    relay = jnp.where(view.across < FAR, NEVER, beside(tables, view.mine + out))
+    fetch = trips.out + need[:, None] + role.price[Job.FETCH_INGREDIENT]
+    relay = jnp.where(view.across < FAR, NEVER, trips.out)
     wanted = jnp.where((view.carried < view.room) & (jnp.sum(view.carried) < view.missing), 0.0, LATER)
-    left = _left_to(tables, view, view.rest, direct)
-    pick = jnp.minimum(direct + left, relay) + wanted[:, None] + role.price[Job.PICK_INGREDIENT]
-    return fetch, pick
+    pick = jnp.minimum(trips.use + _left_to(trips.their_use, trips.use), relay)
+    return fetch, pick + wanted[:, None] + role.price[Job.PICK_INGREDIENT]
 
 
-def _dish_costs(role: Role, tables: Tables, view: Kitchenful):
+def _dish_costs(role: Role, tables: Tables, view: Kitchenful, trips: Trips):
     """[cell] of fetching a dish from its dispenser, and of picking it from a counter."""
-    out = jnp.minimum(view.plate + role.price[Job.PLATE], view.plate_via + role.price[Job.PASS_DISH])
-    trip = beside(tables, view.mine + out)
-    early = jnp.maximum(view.next_soup - trip, 0.0)
+    early = jnp.maximum(view.next_soup - trips.dish, 0.0) - DISHES_FIRST
     rival = jnp.where(view.free < FAR, RIVAL, 0.0)
-    fetch_need = jnp.where(view.dishes_carried + view.dishes_lying < view.soups, 0.0, role.beyond[1])
-    fetch = trip + early - 6 + rival + fetch_need + role.price[Job.FETCH_DISH]
-    direct = beside(tables, view.mine + view.plate + role.price[Job.PLATE])
-    relay = jnp.where(view.plate_across < FAR, NEVER, trip)
-    pick_need = jnp.where(view.dishes_carried < view.soups, 0.0, role.beyond[1])
-    left = _left_to(tables, view, view.plate, direct)
-    pick = jnp.minimum(direct + left, relay) + early - 6 + pick_need + role.price[Job.PICK_DISH]
-    return fetch, pick
+    enough = jnp.where(view.dishes_lying > tables.pots.shape[0], NEVER, role.beyond[1])
+    need = jnp.where(view.dishes_carried + view.dishes_lying < view.soups, 0.0, enough)
+    fetch = trips.dish + early + rival + need + role.price[Job.FETCH_DISH]
+    relay = jnp.where(view.plate_across < FAR, NEVER, trips.dish)
+    need = jnp.where(view.dishes_carried < view.soups, 0.0, role.beyond[1])
+    pick = jnp.minimum(trips.plate + _left_to(trips.their_plate, trips.plate), relay)
+    return fetch, pick + early + need + role.price[Job.PICK_DISH]
 
 
-def _with_ingredient(role: Role, tables: Tables, state: State, view: Kitchenful, kind, again) -> Float[Array, " cell"]:
+def _with_ingredient(
+    role: Role, tables: Tables, state: State, view: Kitchenful, taker, kind, again
+) -> Float[Array, " cell"]:
     price = role.price
     size = jnp.where(is_soup(state.items), (state.items - Item.SOUP) // 4 + (state.items - Item.SOUP) % 4, 0)
     idle, takes = state.timer < 0, tables.room[state.items, kind] > 0
     wait = jnp.where(idle & takes, -2.0 * size, WAIT + jnp.where(idle, 2 * WAIT, jnp.maximum(state.timer, 0)))
     cost = _offer(tables.terrain == POT, view.mine + wait + price[Job.POT], None)
     full = role.spares * (jnp.sum(_open(tables, state) & tables.middle) <= 1) * (jnp.sum(tables.middle) > 1)
-    cost = _hand_over(role, tables, state, view, view.across[kind], price[Job.PASS_INGREDIENT] + full, again, cost)
+    cost = _hand_over(
+        role, tables, state, view, taker, view.across[kind], price[Job.PASS_INGREDIENT] + full, again, cost
+    )
     useless = (price[Job.POT] >= FAR) & (price[Job.PASS_INGREDIENT] >= FAR)
     plates = jnp.minimum(price[Job.FETCH_DISH], price[Job.PICK_DISH]) + price[Job.PLATE] < FAR
     usable = jnp.any((tables.terrain == POT) & idle & takes & (view.mine < FAR))
     urgent = (view.soups > 0) & (view.first_soup < 6) & (view.dishes_carried == 0)
-    urgent = urgent & ~usable & plates & view.left_to_me
+    urgent = ((urgent & plates) | (view.unlit & (price[Job.COOK] < FAR))) & ~usable & view.left_to_me
     return _set_down(role, tables, state, view, jnp.where(useless | urgent, -20.0, NEVER), cost)
 
 
-def _with_dish(role: Role, tables: Tables, state: State, view: Kitchenful, again) -> Float[Array, " cell"]:
+def _with_dish(role: Role, tables: Tables, state: State, view: Kitchenful, taker, again) -> Float[Array, " cell"]:
     price, items = role.price, state.items.astype(jnp.int32)
     wait = jnp.maximum(state.timer, 0).astype(jnp.float32)
-    late = jnp.where(state.timer < 0, 20.0 + 5 * tables.missing[items], 0.0) + jnp.where(tables.value[items] < 0, WAIT, 0.0)
+    late = jnp.where(state.timer < 0, 20.0 + 5 * tables.missing[items], 0.0) + jnp.where(
+        tables.value[items] < 0, WAIT, 0.0
+    )
     cost = _offer(tables.terrain == POT, jnp.maximum(view.mine, wait) + late + price[Job.PLATE], None)
-    cost = _hand_over(role, tables, state, view, view.plate_across, price[Job.PASS_DISH], again, cost)
+    cost = _hand_over(role, tables, state, view, taker, view.plate_across, price[Job.PASS_DISH], again, cost)
     useless = (price[Job.PLATE] >= FAR) & (price[Job.PASS_DISH] >= FAR)
     cooks = (price[Job.POT] < FAR) & (view.soups <= view.dishes_carried) & (view.missing > 0)
-    return _set_down(role, tables, state, view, jnp.where(useless, -20.0, jnp.where(cooks, 5.0, NEVER)), cost)
+    urgent = view.unlit & (price[Job.COOK] < FAR) & (view.first_soup > 0) & view.left_to_me
+    put = jnp.where(useless | urgent, -20.0, jnp.where(cooks, 5.0, NEVER))
+    return _set_down(role, tables, state, view, put, cost)
 
 
-def _with_soup(role: Role, tables: Tables, state: State, view: Kitchenful, held, again) -> Float[Array, " cell"]:
+def _with_soup(role: Role, tables: Tables, state: State, view: Kitchenful, taker, held, again) -> Float[Array, " cell"]:
     price = role.price
     bad = tables.value[held] < 0
     cost = _offer((tables.terrain == SERVING) & ~bad, view.mine + price[Job.SERVE], None)
-    cost = _hand_over(role, tables, state, view, tables.across_serve, price[Job.PASS_SOUP] + jnp.where(bad, NEVER, 0.0), again, cost)
+    cost = _hand_over(
+        role,
+        tables,
+        state,
+        view,
+        taker,
+        tables.across_serve,
+        price[Job.PASS_SOUP] + jnp.where(bad, NEVER, 0.0),
+        again,
+        cost,
+    )
     useless = bad | ((price[Job.SERVE] >= FAR) & (price[Job.PASS_SOUP] >= FAR))
     return _set_down(role, tables, state, view, jnp.where(useless, -20.0, NEVER), cost)
 
@@ -240,10 +306,9 @@ def _open(tables: Tables, state: State) -> Bool[Array, " cell"]:
     return (tables.terrain == COUNTER) & (state.items == Item.NOTHING)
 
 
-def _hand_over(role: Role, tables: Tables, state: State, view: Kitchenful, left, price, again, cost):
+def _hand_over(role: Role, tables: Tables, state: State, view: Kitchenful, taker, left, price, again, cost):
     """Put it where somebody else can take it; hardly what came from a counter, lest it goes round in circles."""
-    taker = beside(tables, view.theirs) < FAR
-    off = jnp.where(tables.middle, 0.0, role.off_middle) + jnp.where(taker, 0.0, 40.0)
+    off = jnp.where(tables.middle, 0.0, role.off_middle) + jnp.where(taker < FAR, 0.0, 40.0)
     walks = view.mine + 1 + role.foresight * left + off + jnp.where(again, AGAIN, 0.0)
     return _offer(_open(tables, state), walks + price, cost)
 
@@ -253,10 +318,9 @@ def _set_down(role: Role, tables: Tables, state: State, view: Kitchenful, price,
     return _offer(_open(tables, state), where + price + role.price[Job.SET_DOWN], cost)
 
 
-def _left_to(tables: Tables, view: Kitchenful, rest, direct):
+def _left_to(theirs, mine):
     """The price of taking what somebody else is better placed to take."""
-    theirs = beside(tables, view.theirs + rest)
-    return jnp.where(theirs < FAR, jnp.clip(2 * (direct - theirs), 0.0, LATER), 0.0)
+    return jnp.where(theirs < FAR, jnp.clip(2 * (mine - theirs), 0.0, LATER), 0.0)
 
 
 def _offer(where, price, cost):

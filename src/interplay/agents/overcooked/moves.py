@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int
 
 from interplay.agents.overcooked.jobs import Goal, beside
 from interplay.agents.overcooked.roles import NEVER, Role
 from interplay.agents.overcooked.tables import FAR, Tables
-from interplay.games.overcooked.state import FLOOR, INTERACT, STAY, Item, State, is_soup
+from interplay.games.overcooked.state import FLOOR, INTERACT, STAY, State, is_soup
 
 NUM_ACTIONS = 6
 STUBBORN = 3  # steps that a chef with the right of way insists on it
@@ -79,7 +79,7 @@ def _around(tables: Tables, cost):
 
 
 def odds(
-    role: Role, tables: Tables, state: State, seat, goal: Goal, still, stuck, patience, key: PRNGKeyArray
+    role: Role, tables: Tables, state: State, seat, goal: Goal, still, stuck, patience, luck: Float[Array, " draw"]
 ) -> Float[Array, " action"]:
     """How likely each action is to be taken; more than one where several are equally good."""
     met = meet(tables, state, seat, still, stuck, patience)
@@ -101,8 +101,8 @@ def odds(
     off = _best(jnp.where(clear & (steps[near] == LINGER), 0.0, NEVER))
     polite = role.yields > 0
     makes_way = polite & jnp.any(clear) & ((rests & met.pushed) | (met.gives_way & blocked & met.pushed & ~there))
-    waits = polite & met.gives_way & contested & ~there & jax.random.bernoulli(key, 0.8)
-    pushes = (tables.seats <= 2) | ~blocked | jax.random.bernoulli(key, 0.5)
+    waits = polite & met.gives_way & contested & ~there & (luck[0] < 0.8)
+    pushes = (tables.seats <= 2) | ~blocked | (luck[1] < 0.5)
     at_work = jnp.where(near == goal.cell, 1.0, 0.0)
     works = jnp.where(near[state.facing[seat]] == goal.cell, _one(INTERACT), _moves(at_work))
     walks = jnp.where(waits | ~pushes, _one(STAY), _moves(forward))
@@ -111,7 +111,7 @@ def odds(
     return jnp.where(makes_way, _moves(aside), chosen)
 
 
-def _best(cost: Float[Array, "4"]) -> Bool[Array, "4"]:
+def _best(cost: Float[Array, " way"]) -> Bool[Array, " way"]:
     least = jnp.min(cost)
     return (cost <= least + 0.01) & (least < NEVER)
 

@@ -38,7 +38,7 @@ class Role(eqx.Module):
     """A price list and a few manners, all of them arrays, so that all roles are one kind of policy."""
 
     price: Float[Array, " job"]  # steps of walking that a job has to save before it is preferred to a free one
-    beyond: Float[Array, "2"]  # price of fetching more ingredients, more dishes, than the pots can take
+    beyond: Float[Array, " kind"]  # price of fetching more ingredients, more dishes, than the pots can take
     off_middle: Float[Array, ""]  # price of handing over anywhere but on a counter in the middle
     foresight: Float[Array, ""]  # how much a hand-over counts the walk that it leaves to the partner
     spares: Float[Array, ""]  # price of blocking the last free counter between the chefs with an ingredient
@@ -71,7 +71,7 @@ def roles() -> dict[str, Role]:
     passing = {j.PASS_INGREDIENT: 3.0, j.PASS_DISH: 3.0, j.PASS_SOUP: 3.0}
     return {
         "greedy": role(*j, prices=passing, spares=30),
-        "trial_partner": role(j.FETCH_INGREDIENT, j.POT, j.FETCH_DISH, *plating, pause=0.4),
+        "trial_partner": role(j.FETCH_INGREDIENT, j.PICK_INGREDIENT, j.POT, j.FETCH_DISH, *plating, pause=0.4),
         "onion_passer": role(j.FETCH_INGREDIENT, j.PASS_INGREDIENT, j.SET_DOWN, off_middle=NEVER),
         "onion_receiver": role(j.PICK_INGREDIENT, j.POT, j.FETCH_DISH, *plating),
         "onion_only": role(j.FETCH_INGREDIENT, j.PICK_INGREDIENT, j.POT, j.SET_DOWN),

@@ -30,7 +30,7 @@ class Tables(eqx.Module):
     middle: Bool[Array, " cell"]  # counters between two sides that are a walk apart; all counters where there is none
     roomy: Bool[Array, "cell cell"]  # whether a chef here could let one there pass
     pots: Int[Array, " pot"]
-    room: Int[Array, "item 2"]  # onions, tomatoes that a pot with these contents may still take
+    room: Int[Array, "item kind"]  # onions, tomatoes that a pot with these contents may still take
     missing: Int[Array, " item"]  # ingredients until such a pot is complete
     starts: Bool[Array, " item"]  # such a pot should be started by an interact
     value: Float[Array, " item"]
