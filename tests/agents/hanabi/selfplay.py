@@ -26,19 +26,21 @@ class Games(NamedTuple):
         return np.where(self.lives > 0, self.points, 0)
 
 
+def _rows(tree, index):
+    return jax.tree.map(lambda x: x[index], tree)
+
+
 @lru_cache
 def _runner(names: tuple[str, ...], options: tuple):
     game = interplay.make(f"hanabi/{len(names)}p", **dict(options))
     bots = [interplay.agent(n).mind.bind(game) for n in names]
-    kinds = {n: b for n, b in zip(names, bots)}
-    noop = game.rules.moves.noop
+    kinds = dict(zip(names, bots))
 
-    def one(key):
-        for_deck, for_bots, for_moves = jax.random.split(key, 3)
-        state = game.init(for_deck)
-        memories = tuple(
-            b.init(k, jnp.int32(i)) for i, (b, k) in enumerate(zip(bots, jax.random.split(for_bots, len(bots))))
-        )
+    def one(key, deck):
+        for_bots, for_moves = jax.random.split(key)
+        state = game.init(key, deck=deck)
+        bot_keys = jax.random.split(for_bots, len(bots))
+        memories = tuple(bot.init(k, jnp.int32(i)) for i, (bot, k) in enumerate(zip(bots, bot_keys)))
 
         def turn(carry):
             state, memories, over, log, illegal = carry
@@ -47,11 +49,11 @@ def _runner(names: tuple[str, ...], options: tuple):
             actions, new = [None] * len(bots), list(memories)
             for name, bot in kinds.items():
                 seats = np.array([i for i, n in enumerate(names) if n == name])
-                obs = jax.tree.map(lambda x: x[seats], game.observe(state, bot.encoding))
+                obs = _rows(game.observe(state, bot.encoding), seats)
                 stacked = jax.tree.map(lambda *x: jnp.stack(x), *(memories[i] for i in seats))
                 after, chosen, _ = jax.vmap(bot.act)(stacked, obs, legal[seats], keys[seats])
                 for j, i in enumerate(seats):
-                    actions[i], new[i] = chosen[j], jax.tree.map(lambda x: x[j], after)
+                    actions[i], new[i] = chosen[j], _rows(after, j)
             joint = jnp.stack(actions)
             played = jnp.sum(jnp.where(game.to_move(state), joint, 0))
             wrong = jnp.any(~jnp.take_along_axis(legal, joint[:, None], axis=1))
@@ -68,7 +70,11 @@ def _runner(names: tuple[str, ...], options: tuple):
     return jax.jit(jax.vmap(one))
 
 
-def selfplay(names: tuple[str, ...], games: int, seed: int = 0, **options) -> Games:
-    """Games of a line-up, one name per seat."""
+def selfplay(names: tuple[str, ...], games: int, seed: int = 0, decks: np.ndarray | None = None, **options) -> Games:
+    """Games of a line-up, one name per seat; on given decks or on random ones."""
+    keys = jax.random.split(jax.random.key(seed), games)
+    if decks is None:
+        game = interplay.make(f"hanabi/{len(names)}p")
+        decks = jax.jit(jax.vmap(lambda k: game.start(game.init(k))["deck"]))(jax.random.split(keys[0], games))
     run = _runner(tuple(names), tuple(sorted(options.items())))
-    return Games(*jax.tree.map(np.asarray, run(jax.random.split(jax.random.key(seed), games))))
+    return Games(*jax.tree.map(np.asarray, run(keys, np.asarray(decks))))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hle
 import numpy as np
 import pytest
-from replaying import replay
+
+from tests.games.hanabi import hle
+from tests.games.hanabi.replaying import replay
 
 
 def agree(name: str, recorded: list[hle.Recorded], **options) -> None:

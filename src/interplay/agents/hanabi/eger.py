@@ -6,7 +6,7 @@ they look at every partner, next first; where a discard is illegal their next ru
 
 from __future__ import annotations
 
-import jax
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int
@@ -111,14 +111,7 @@ PLAY, DISCARD, MAY_DISCARD, KEEP = range(4)
 class Intentional(Lottery):
     """Hints so that the partner, acting on what it may conclude, does what it should; `reads` hints so, too: full."""
 
-    reads: Bool[Array, ""]
-
-    def __init__(self, reads: bool = False, rules: Rules | None = None):
-        self.rules = rules
-        self.reads = jnp.asarray(reads)
-
-    def seated(self, rules: Rules) -> Intentional:
-        return Intentional(self.reads, rules)  # type: ignore[arg-type]
+    reads: Bool[Array, ""] = eqx.field(default=False, converter=jnp.asarray, kw_only=True)
 
     def offers(self, model, board):
         rules, me = self.table, board.seat
@@ -148,7 +141,7 @@ class Intentional(Lottery):
 
 
 def reaction(sets, board: Seen):
-    """What a hinted partner would do with a card: play it if it may be playable, else discard it if it may be played."""
+    """What a hinted partner would do: play a card that may be playable, else discard one that may be played."""
     may_play = (sets & cards.pack(cards.playable(board))) != 0
     return may_play, ~may_play & ((sets & cards.pack(cards.played(board))) != 0)
 
@@ -189,4 +182,5 @@ def discard_value(sets, board: Seen):
     odds = weight / jnp.maximum(jnp.sum(weight, axis=-1, keepdims=True), 1)
     distance = jnp.maximum(VALUE - height, 1)
     worth = jnp.where(weight > 1, odds * (6 - VALUE) / distance**2, 6 - VALUE) + 0.5 * (VALUE == 5)
-    return jnp.sum(odds * jnp.where(cards.played(board), 0.5, -worth), axis=-1)
+    # Rounded, so that equal values are equal on every device, and the lowest slot is taken.
+    return jnp.round(jnp.sum(odds * jnp.where(cards.played(board), 0.5, -worth), axis=-1), 4)

@@ -5,12 +5,13 @@ All rules are computed, and an agent is an array of their numbers: one compiled 
 
 from __future__ import annotations
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
 from interplay.agents.hanabi import cards
-from interplay.agents.hanabi.cards import TOTAL, UNKNOWN, VALUE
+from interplay.agents.hanabi.cards import TOTAL, UNKNOWN
 from interplay.agents.hanabi.frame import hint_touches, others
 from interplay.agents.hanabi.lottery import Lottery, discards, first, plays, stack, tell
 from interplay.errors import UnknownName
@@ -92,7 +93,7 @@ def discard_likely_useless(t: Table):
 
 
 def osawa_discard(t: Table):
-    """A card that its known attributes prove useless; else one whose colour is known and whose ranks are out of reach."""
+    """A card that its known attributes prove useless; else one of a known colour and with ranks out of reach."""
     colour, value, card = cards.only_colour(t.mine), cards.only_value(t.mine), cards.identity(t.mine)
     complete = (colour != UNKNOWN) & (t.heights[jnp.maximum(colour, 0)] == 5)
     low = (value != UNKNOWN) & (value <= jnp.min(t.heights))
@@ -169,7 +170,9 @@ def tell_useless(t: Table):
 
 def _tell_most(t: Table, counts):
     """The hint that touches most of the counted cards, [partner, hint, slot]."""
-    order = np.array([5, 6, 7, 8, 9, *(t.rules.suits.index(c) if c in t.rules.suits else i for i, c in enumerate(COLOUR_ORDER))])
+    order = np.array(
+        [5, 6, 7, 8, 9, *(t.rules.suits.index(c) if c in t.rules.suits else i for i, c in enumerate(COLOUR_ORDER))]
+    )
     number = jnp.sum(hint_touches(t.hands) & counts, axis=-1)[:, order]
     partner, number = t.by_seat(number)
     at = jnp.argmax(number.reshape(-1))
@@ -245,17 +248,14 @@ LISTS = {
 class RuleList(Lottery):
     """An agent that is a list of rules."""
 
-    order: Int[Array, " rule"]
+    order: Int[Array, " rule"] = eqx.field(default=(), converter=jnp.asarray, kw_only=True)
 
-    def __init__(self, name: str = "iggi", rules: Rules | None = None, order: Array | None = None):
+    @classmethod
+    def of(cls, name: str) -> RuleList:
         if name not in LISTS:
             raise UnknownName("list of rules", name, list(LISTS))
         numbers = [RULES.index(rule) for rule in LISTS[name]]
-        self.rules = rules
-        self.order = jnp.array(numbers + [len(RULES)] * (LONGEST - len(numbers))) if order is None else order
-
-    def seated(self, rules: Rules) -> RuleList:
-        return RuleList(rules=rules, order=self.order)
+        return cls(order=numbers + [len(RULES)] * (LONGEST - len(numbers)))
 
     def offers(self, model, board):
         table = Table(self.table, board)

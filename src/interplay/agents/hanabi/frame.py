@@ -71,10 +71,6 @@ class RuleBot(Policy):
             raise InterplayError(f"{type(self).__name__} plays Hanabi; {game.id} is another game")
         if len(rules.suits) != 5 or rules.wild or rules.copies != (3, 2, 2, 2, 1):
             raise InterplayError(f"{type(self).__name__} knows the standard deck only, not that of {game.id}")
-        return self.seated(rules)
-
-    def seated(self, rules: Rules) -> Policy:
-        """This bot at a table with these rules."""
         return replace(self, rules=rules)
 
     @property

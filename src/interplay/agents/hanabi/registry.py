@@ -17,15 +17,16 @@ _BOTS: dict[str, tuple[str, dict[str, Any]]] = {  # the class, and what is told 
     "smart": ("smart:Smart", {}),
     "info": ("info:Info", {}),
     "cheat": ("cheat:Cheat", {}),
+    "hgroup": ("hgroup:HGroup", {}),
     "outer": ("eger:Outer", {}),
     "intentional": ("eger:Intentional", {"reads": False}),
     "full": ("eger:Intentional", {"reads": True}),
-    "iggi": ("fireworks:RuleList", {"name": "iggi"}),
-    "piers": ("fireworks:RuleList", {"name": "piers"}),
-    "vandenbergh": ("fireworks:RuleList", {"name": "vandenbergh"}),
-    "vandenbergh-paper": ("fireworks:RuleList", {"name": "vandenbergh-paper"}),
-    "internal": ("fireworks:RuleList", {"name": "internal"}),
-    "fireworks-outer": ("fireworks:RuleList", {"name": "fireworks-outer"}),
+    "iggi": ("fireworks:RuleList.of", {"name": "iggi"}),
+    "piers": ("fireworks:RuleList.of", {"name": "piers"}),
+    "vandenbergh": ("fireworks:RuleList.of", {"name": "vandenbergh"}),
+    "vandenbergh-paper": ("fireworks:RuleList.of", {"name": "vandenbergh-paper"}),
+    "internal": ("fireworks:RuleList.of", {"name": "internal"}),
+    "fireworks-outer": ("fireworks:RuleList.of", {"name": "fireworks-outer"}),
 }
 
 
