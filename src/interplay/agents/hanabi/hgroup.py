@@ -162,7 +162,7 @@ class HGroup(RuleBot):
         good = jnp.sum(clue.new, axis=-1) - bad
         delayed = jnp.any(clue.focus & ((bits & sets.next & ~sets.playable) != 0), axis=-1) & clue.new.any(axis=-1)
         ok = touched.any(axis=-1) & ~wrong
-        play = jnp.where(ok & ((gained > 0) | delayed), 10 * gained + 6 * delayed + good - 5 * bad, -99)
+        play = jnp.where(ok & ((gained > 0) | delayed), 10 * gained + 6 * delayed + good - 12 * bad, -99)
         saves = ok & clue.on_chop & jnp.any(clue.focus & ((bits & self.worth_saving(board, sets)) != 0), axis=-1)
         save = jnp.where(saves, 10 + 10 * gained + good - 5 * bad, -99)
         stall = jnp.where(ok & (bad == 0), gained + (values == 5) * jnp.any(clue.new, axis=-1), -99)
