@@ -44,7 +44,7 @@ def test_fictitious_co_play_meets_three_skills(experiment, tmp_path):
     given = experiment(
         algorithm=Algorithm("fcp", options),
         steps=LONG,
-        network={"critic": "central", "critic_knows_partner": True, "recurrent": 4},
+        network={"critic": "central", "critic_knows_partner": True},
         output={"folder": str(tmp_path)},
         rollout=4,
     )

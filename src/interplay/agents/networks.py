@@ -53,8 +53,9 @@ class Shape:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Shape:
+        given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         try:
-            return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+            return cls(**given)
         except TypeError as error:
             raise InterplayError(f"this network is not one that this version of interplay can build: {error}") from None
 

@@ -104,9 +104,9 @@ def _rolled(x: Array, by: Int[Array, " env"]) -> Array:
 def to_learners(plan: Plan, x: Array) -> Array:
     """[env, role, ...] -> [learner, slot, ...], where slot runs over the learner's places and their environments."""
     if plan.alone:
-        return x.reshape(1, -1, *x.shape[2:])
+        return x.reshape(1, x.shape[0] * x.shape[1], *x.shape[2:])
     taken = _places(plan, x)[plan.slots.reshape(-1)]
-    return taken.reshape(plan.learners, -1, *x.shape[2:])
+    return taken.reshape(plan.learners, plan.slots.shape[1] * taken.shape[1], *x.shape[2:])
 
 
 def to_guests(plan: Plan, x: Array) -> Array:
@@ -136,5 +136,6 @@ def spread(plan: Plan, x: Array) -> Array:
 def _places(plan: Plan, x: Any) -> Array:
     """[env, role, ...] -> [table * roles, place at the table, ...]"""
     tables = len(plan.tables)
-    split = x.reshape(tables, -1, *x.shape[1:])
-    return jnp.moveaxis(split, 2, 1).reshape(tables * plan.roles, -1, *x.shape[2:])
+    per_table = x.shape[0] // tables  # written out, since an array of size 0 cannot tell
+    split = x.reshape(tables, per_table, *x.shape[1:])
+    return jnp.moveaxis(split, 2, 1).reshape(tables * plan.roles, per_table, *x.shape[2:])

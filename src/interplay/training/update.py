@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import jax
@@ -19,8 +20,10 @@ from interplay.training.setting import Setting, World
 
 
 def optimiser(ppo: PPO) -> optax.GradientTransformation:
-    """Of one learner. The learning rate follows its schedule outside."""
-    return optax.chain(optax.clip_by_global_norm(ppo.grad_norm), optax.scale_by_adam(eps=ppo.adam_eps))
+    """Of one learner, over its weights as one vector: a few kernels, not a few for each array. The learning rate
+    follows its schedule outside."""
+    steps = optax.chain(optax.clip_by_global_norm(ppo.grad_norm), optax.scale_by_adam(eps=ppo.adam_eps))
+    return optax.flatten(steps)
 
 
 def prepare(
@@ -111,9 +114,23 @@ def _appraise(
         of_slot = jax.vmap(lambda m, *xs: m.values(*xs), in_axes=(None, 0, 1, 1, 0), out_axes=1)
         return jax.vmap(of_slot, in_axes=(0, 0, 1, 1, 0), out_axes=1)(members, memory, view, start, label)
 
+    def in_blocks(memory: Memories, view: Array, start: Array) -> tuple[Array, Array]:
+        """The same a block of steps after the other, so that it needs no more memory than a part of a minibatch."""
+        steps = setting.experiment.rollout
+        blocks = math.gcd(steps, setting.experiment.ppo.minibatches * setting.experiment.ppo.microbatches)
+        parts = jax.tree_util.tree_map(lambda x: x.reshape(blocks, steps // blocks, *x.shape[1:]), (view, start))
+
+        def block(memory: Memories, part: tuple[Array, Array]) -> tuple[Memories, tuple[Array, Array]]:
+            memories, value = values(memory, *part)
+            follows = Memories(memories[-1], memory.value) if shared else Memories(memory.policy, memories[-1])
+            return follows, (memories, value)
+
+        found = jax.lax.scan(block, memory, parts)[1]
+        return jax.tree_util.tree_map(lambda x: x.reshape(steps, *x.shape[2:]), found)
+
     shared = setting.experiment.network.shared_trunk
     own = Memories(before.memory, before.value_memory)
-    memories, value = values(own, rollout.seen if rollout.view is None else rollout.view, start)
+    memories, value = in_blocks(own, rollout.seen if rollout.view is None else rollout.view, start)
     ended = Memories(memories[-1], memories[-1])
     seen, view = observe(setting, after.state, after.rotation)
     _, last = values(ended, (seen if view is None else view)[None], spread(plan, after.start)[None])
