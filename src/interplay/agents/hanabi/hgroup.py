@@ -1,4 +1,4 @@
-"""A bot by the H-Group's first conventions: chop, focus, play clues and save clues, good touch, and the 5 stall.
+"""A bot by the H-Group's first conventions: chop, focus, play and save clues, good touch, prompt, finesse, 5 stall.
 
 The newest card is the leftmost. Each clued card carries what the conventions say that it is; all seats conclude
 the same, so whoever gives a clue knows how it will be read, and gives none that would be read wrongly.
@@ -28,6 +28,8 @@ class Read:
     """What the conventions say of the cards."""
 
     meant: UInt32[Array, "seat slot"]  # what each card is held to be
+    finessed: Bool[Array, "seat slot"]  # to be played blind
+    focus: Bool[Array, "seat slot"]  # the new card that the last clue was about, until its owner has moved
     early: Bool[Array, ""]  # nobody has discarded from the chop yet
 
 
@@ -87,9 +89,7 @@ def read_clue(meant, possible, was_clued, held, touched, named, value, sets: Set
     focus = jnp.where(on_chop, chop(was_clued, held), leftmost(jnp.where(new.any(), new, touched)))
     left = possible & jnp.where(touched, named, ~named)
     base = _unless_empty(meant & left, left)
-    save = sets.critical & ~jnp.where(value == 0, FIVES, np.uint32(0))
-    save = save | jnp.where(value == 5, FIVES, np.uint32(0)) | jnp.where(value == 2, TWOS & ~sets.dead, np.uint32(0))
-    said = sets.next | jnp.where(on_chop, save, np.uint32(0))
+    said = sets.next | jnp.where(on_chop, saves(value, sets), np.uint32(0))
     # A clue without a new card is a fill-in: it may also point at what is already promised.
     said = said | jnp.where(new.any(), np.uint32(0), sets.playable)
     useful = _unless_empty(base & ~sets.dead & ~sets.promised, base)
@@ -97,8 +97,28 @@ def read_clue(meant, possible, was_clued, held, touched, named, value, sets: Set
     return Clue(meant=jnp.where(held, read, ALL), focus=focus, new=new, on_chop=on_chop)
 
 
+def saves(value, sets: Sets) -> UInt32[Array, ""]:
+    """What a clue on the chop may save: fives and twos by their rank, last copies by either."""
+    by_rank = jnp.where(value == 5, FIVES, np.uint32(0)) | jnp.where(value == 2, TWOS & ~sets.dead, np.uint32(0))
+    return (sets.critical & ~jnp.where(value == 0, FIVES, np.uint32(0))) | by_rank
+
+
 def _unless_empty(sets, otherwise):
     return jnp.where(sets != 0, sets, otherwise)
+
+
+class Finesse(NamedTuple):
+    """A clue to a card that lacks just one before it: somebody on the way to its owner has that one."""
+
+    called: Bool[Array, ""]
+    missing: UInt32[Array, ""]  # the one that is lacking
+
+
+def calls_finesse(card, clue: Clue, value, sets: Sets, visible: UInt32[Array, ""]) -> Finesse:
+    """Whether a clue whose focus really is `card` can only be meant so; `visible` are the clued cards in sight."""
+    missing = jnp.where(card % 5 > 0, cards.card_bit(card - 1), np.uint32(0)) & sets.next & sets.playable & ~visible
+    saved = clue.on_chop & ((cards.card_bit(card) & saves(value, sets)) != 0)
+    return Finesse(called=jnp.any(clue.focus & clue.new) & (missing != 0) & ~saved, missing=missing)
 
 
 def will_play(meant, has_clue, sets: Sets):
@@ -106,12 +126,20 @@ def will_play(meant, has_clue, sets: Sets):
     return has_clue & (meant != 0) & ((meant & ~sets.playable) == 0)
 
 
+def targets(meant, has_clue, held, missing):
+    """Where a seat would look for a missing card, [seat, slot]: its newest card without a clue, or a clued one."""
+    blind = jax.vmap(leftmost)(held & ~has_clue)
+    prompted = jax.vmap(leftmost)(held & has_clue & ((meant & missing) != 0))
+    return blind, prompted
+
+
 class HGroup(RuleBot):
     """Clues only what the receiver will read rightly, saves what the next seat would discard, discards its chop."""
 
     def blank(self):
         shape = (self.table.players, self.table.hand_size)
-        return Read(meant=jnp.full(shape, ALL, jnp.uint32), early=jnp.bool_(True))
+        no = jnp.zeros(shape, bool)
+        return Read(meant=jnp.full(shape, ALL, jnp.uint32), finessed=no, focus=no, early=jnp.bool_(True))
 
     def watch(self, model, before, move, after):
         sets, held = sets_of(before, model.meant), cards.present(before)
@@ -121,17 +149,51 @@ class HGroup(RuleBot):
             model.meant[r], before.possible[r], clued(before)[r], held[r], move.touched[r], move.named, value, sets
         )
         told = move.hints_colour | move.hints_value
-        meant = jnp.where(told & (jnp.arange(held.shape[0]) == r)[:, None], clue.meant, model.meant)
+        to_receiver = told & (jnp.arange(held.shape[0]) == r)[:, None]
+        meant = jnp.where(to_receiver, clue.meant, model.meant)
+        focus = jnp.where(told, to_receiver & clue.focus & clue.new, model.focus)
+        meant, finessed = self._call(model, meant, before, move, clue, value, sets, told)
+
+        # A blind play tells the owner of the clued card what it was about.
+        blind = move.scored & jnp.any(move.gone & ~clued(before)) & (move.card % 5 < 4)
+        follows = before.possible & cards.card_bit(move.card + 1)
+        meant = jnp.where(blind & focus & (follows != 0), follows, meant)
+        focus &= (jnp.arange(held.shape[0]) != move.actor)[:, None]
         on_chop = jnp.any(move.gone & ~clued(before))
-        return Read(meant=shift(meant, move.gone, ALL), early=model.early & ~(move.discards & on_chop))
+        return Read(
+            meant=shift(meant, move.gone, ALL),
+            finessed=shift(finessed, move.gone, False),
+            focus=shift(focus, move.gone, False),
+            early=model.early & ~(move.discards & on_chop),
+        )
+
+    def _call(self, model, meant, before, move, clue, value, sets, told):
+        """Who is called to play the card that a clue lacks: a seat on the way that shows it, else this one."""
+        seats, held, me = self.table.players, cards.present(before), before.seat
+        seat = jnp.arange(seats)
+        card = jnp.sum(jnp.where(clue.focus, before.hands[move.receiver], 0)).astype(jnp.int32)
+        has_clue = clued(before)
+        visible = union(jnp.where(has_clue, cards.card_bit(before.hands), np.uint32(0)).reshape(-1))
+        finesse = calls_finesse(card, clue, value, sets, visible)
+        on_the_way = (seat - move.actor) % seats < (move.receiver - move.actor) % seats
+        on_the_way &= (seat != move.actor) & told & finesse.called & (move.receiver != me)
+        blind, prompted = targets(meant, has_clue, held, finesse.missing)
+        target = jnp.where(prompted.any(axis=1, keepdims=True), prompted, blind)
+        shows = jnp.any(target & (cards.card_bit(before.hands) == finesse.missing), axis=1) & on_the_way
+        mine = on_the_way & (seat == me) & ~shows.any()
+        called = target & (mine | (shows & (jnp.cumsum(shows) == 1)))[:, None]
+        called &= (before.possible & finesse.missing) != 0
+        return jnp.where(called, finesse.missing, meant), model.finessed | called
 
     def ponder(self, model, board):
         """A clued card is neither dead nor promised elsewhere; a reading that is refuted is given up."""
-        sets, has_clue = sets_of(board, model.meant), clued(board)
+        sets = sets_of(board, model.meant)
         meant = _unless_empty(model.meant & board.possible, board.possible)
+        finessed = model.finessed & ((meant & ~sets.dead) != 0)
         alone = cards.size(meant) == 1
         useful = _unless_empty(meant & ~sets.dead & ~jnp.where(alone, np.uint32(0), sets.promised), meant)
-        return Read(meant=jnp.where(has_clue, useful, board.possible), early=model.early)
+        read = jnp.where(clued(board) | finessed, useful, board.possible)
+        return Read(meant=read, finessed=finessed, focus=model.focus, early=model.early)
 
     def judge(self, model, board, sets: Sets):
         """How good each clue is as a play clue and as a save, [partner, hint]; below zero for what must not be said."""
@@ -154,19 +216,39 @@ class HGroup(RuleBot):
         plays = will_play(clue.meant, now_clued, sets) & held[:, None]
         gained = jnp.sum(plays & really & ~will_play(meant, has_clue, sets)[:, None], axis=-1)
         wrong = jnp.any(plays & ~really, axis=-1) | jnp.any(clue.focus & ((bits & clue.meant) == 0), axis=-1)
+        wrong_beside = jnp.any(plays & ~really & ~clue.focus, axis=-1)
 
-        elsewhere = union(jnp.where(has_clue, cards.card_bit(hands), np.uint32(0)).reshape(-1)) | sets.promised
+        visible = union(jnp.where(has_clue, cards.card_bit(hands), np.uint32(0)).reshape(-1))
+        called, answered = self.finesses(clue, hands, held, has_clue, meant, values, sets, visible)
+        wrong = jnp.where(called, wrong_beside | ~answered, wrong)
+        elsewhere = visible | sets.promised
         twins = (hands[..., None] == hands[..., None, :]) & ~jnp.eye(self.table.hand_size, dtype=bool)
         twin = jnp.any(twins[:, None] & clue.new[..., None, :], axis=-1)
         bad = jnp.sum(clue.new & (((bits & (elsewhere | sets.dead)) != 0) | twin), axis=-1)
         good = jnp.sum(clue.new, axis=-1) - bad
         delayed = jnp.any(clue.focus & ((bits & sets.next & ~sets.playable) != 0), axis=-1) & clue.new.any(axis=-1)
         ok = touched.any(axis=-1) & ~wrong
+        gained = jnp.where(called, jnp.maximum(gained, 1) + 1, gained)
         play = jnp.where(ok & ((gained > 0) | delayed), 10 * gained + 6 * delayed + good - 12 * bad, -99)
         saves = ok & clue.on_chop & jnp.any(clue.focus & ((bits & self.worth_saving(board, sets)) != 0), axis=-1)
         save = jnp.where(saves, 10 + 10 * gained + good - 5 * bad, -99)
         stall = jnp.where(ok & (bad == 0), gained + (values == 5) * jnp.any(clue.new, axis=-1), -99)
         return play, save, stall
+
+    def finesses(self, clue: Clue, hands, held, has_clue, meant, values, sets: Sets, visible):
+        """For each clue, [partner, hint]: whether it calls for a blind play, and whether the right card answers."""
+        partners = jnp.arange(hands.shape[0])
+
+        def one(partner, hint):
+            this = jax.tree.map(lambda x: x[partner, hint], clue)
+            card = jnp.sum(jnp.where(this.focus, hands[partner], 0)).astype(jnp.int32)
+            finesse = calls_finesse(card, this, values[hint], sets, visible)
+            blind, prompted = targets(meant, has_clue, held, finesse.missing)
+            target = jnp.where(prompted.any(axis=1, keepdims=True), prompted, blind)
+            shows = jnp.any(target & (cards.card_bit(hands) == finesse.missing), axis=1) & (partners < partner)
+            return finesse.called & (partner > 0), shows.any()
+
+        return jax.vmap(lambda p: jax.vmap(lambda h: one(p, h))(jnp.arange(10)))(partners)
 
     def worth_saving(self, board, sets: Sets) -> UInt32[Array, ""]:
         """Critical cards, and twos of which this seat sees no other copy."""
@@ -210,7 +292,9 @@ class HGroup(RuleBot):
         free = chop(has_clue, held)
         full = board.tokens == rules.hint_tokens
         idle = jnp.where(stall > -99, stall, -99)
+        blind = ready & model.finessed[me]
         return first_of(
+            (blind.any(), slots + jnp.argmax(blind)),
             (danger & (help_next.max() > 0), hint_action(rules, jnp.int32(1), jnp.argmax(help_next))),
             (ready.any(), slots + best(-lowest, ready)),
             (speaks & (play.max() > 0), give(play)),
