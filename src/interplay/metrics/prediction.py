@@ -162,6 +162,10 @@ def compute(sample: Sample) -> Iterator[Any]:
         first = 0
         for batch in sample.batches:
             found = foresee(sample.game, policy, batch, smoothing)
+            if np.isnan(found.log_odds[found.decides & batch.played[..., None]]).any():
+                raise InterplayError(
+                    f"the policy {name!r} gives logits that are not numbers, or rules out every action"
+                )
             if sample.options.get("detail"):
                 yield from _detail(sample, batch, found, name, about[first:])
             else:
@@ -202,16 +206,17 @@ def _detail(sample: Sample, batch: Batch, found: Foreseen, policy: str, about: S
 def finish(parts: Sequence[Any], options: Mapping[str, Any]) -> Iterable[Row]:
     if options.get("detail"):
         return parts
-    sums: dict[tuple, Sums] = {}
+    sums: dict[Any, Sums] = {}
     for part in parts:
         for key, one in part.items():
             sums[key] = sums[key] + one if key in sums else one
             everyone = (*key[:2], None)
             sums[everyone] = sums[everyone] + one if everyone in sums else one
-    return [row for key, total in sums.items() for row in _rows(*key, total)]
+    return [row for key, total in sums.items() for row in _rows(key, total)]
 
 
-def _rows(game: Game, policy: str, agent: str | None, total: Sums) -> Iterator[Row]:
+def _rows(key: tuple[Game, str, str | None], total: Sums) -> Iterator[Row]:
+    game, policy, agent = key
     about = {"game": game.id, "agent": agent, "policy": policy, "n": total.decisions}
     finite = total.decisions > 0 and total.ruled_out == 0
     values: dict[str, float | None] = {

@@ -136,26 +136,27 @@ def clue(rules: Rules, state: State, signals: Signals, before: Table, action: In
     after = give_hint(rules, state, action)
     own = jnp.arange(rules.players) == receiver
     clued = before.clued | (own[:, None] & touched)
-    chain, missing = _chain(rules, state, clued, card)
+    chain, lacking = _chain(rules, state, before.clued)
     reach = cards.pack(rules, chain)
+    playable = cards.has(reach, card)
+    save = [on_chop & s for s in _saves(rules, state, before, giver, card, by_five, by_two)]
 
     saves = _save_set(rules, before, by_five, by_two, by_rank)
     read = cards.public(rules, after)[receiver, focus] & ~before.dead & (reach | jnp.where(on_chop, saves, 0))
-    stalls = jnp.any(new) & ~on_chop & by_five & signals.early & ~cards.has(reach, card)
-    asked = _asked(rules, state, before, giver, receiver, touched, focus, missing, read == 0)
-    playable = cards.has(reach, card)
-    is_asked = jnp.any(new) & ~playable & jnp.any(asked.who)
+    stalls = jnp.any(new) & ~on_chop & by_five & signals.early & ~playable
+    missing = _missing(rules, state, before, chain, lacking, card)
+    asked = _asked(rules, state, before, giver, receiver, touched, focus, missing, (read & before.fits) == 0)
+    is_asked = jnp.any(new) & jnp.any(asked.who) & ~jnp.any(jnp.stack(save))
     read = jnp.where(stalls, jnp.uint32(0), read | jnp.where(is_asked, card_bit(card), jnp.uint32(0)))
     told = _tell(rules, signals, giver, receiver, focus, touched, read, asked, is_asked, missing)
     then = look(rules, after, told)
 
-    save = [on_chop & s for s in _saves(rules, state, before, giver, card, by_five, by_two, by_rank)]
     doubtful = _doubtful(rules, state, before, giver, clued, receiver)
     fix = _fixes(state, before, then, receiver, touched, doubtful)
     gained = jnp.any(then.ready[receiver] & ~before.ready[receiver] & cards.has(before.fits, hand))
     moved = playable & ~before.ready[receiver, focus] & (then.told[receiver, focus] != before.told[receiver, focus])
     good = [
-        jnp.any(new) & playable,
+        jnp.any(new) & playable & ~is_asked,
         *save,
         is_asked & asked.prompts,
         is_asked & ~asked.prompts,
@@ -174,19 +175,30 @@ def clue(rules: Rules, state: State, signals: Signals, before: Table, action: In
 
 
 def _chain(
-    rules: Rules, state: State, clued: Bool[Array, "seat slot"], card: Array
-) -> tuple[Bool[Array, " identity"], Int[Array, ""]]:
-    """Identities that fit once all clued cards below them are played; and, if exactly one card below `card` is
-    neither played nor clued, that card (else NONE)."""
-    height, rank = cards.heights(rules, state), cards.rank_of(rules)
+    rules: Rules, state: State, clued: Bool[Array, "seat slot"]
+) -> tuple[Bool[Array, " identity"], Int[Array, " identity"]]:
+    """Identities that fit once all clued cards below them are played; and how many cards below each are neither
+    played nor clued."""
     held = jnp.any(clued[..., None] & (state.hands[..., None] == np.arange(rules.identities)), axis=(0, 1))
-    covered = ((rank < height) | held).reshape(-1, rules.ranks)
-    lacking = jnp.cumsum(~covered, axis=1) - ~covered  # below each identity
-    chain = (lacking.reshape(-1) == 0) & ~cards.dead(rules, state)
-    suit = jnp.maximum(card, 0) // rules.ranks
-    lowest = suit * rules.ranks + jnp.argmin(covered[suit])
-    alive = ~cards.dead(rules, state)[jnp.maximum(card, 0)]
-    return chain, jnp.where((lacking.reshape(-1)[jnp.maximum(card, 0)] == 1) & alive, lowest, NONE)
+    open_ = ~((cards.rank_of(rules) < cards.heights(rules, state)) | held).reshape(-1, rules.ranks)
+    lacking = (jnp.cumsum(open_, axis=1) - open_).reshape(-1)
+    return (lacking == 0) & ~cards.dead(rules, state), lacking
+
+
+def _missing(
+    rules: Rules, state: State, before: Table, chain: Array, lacking: Array, card: Int[Array, ""]
+) -> Int[Array, ""]:
+    """The card that somebody has to play before this one: the next on the firework if all below are clued (a prompt),
+    or the only one that is not (a finesse); NONE if the card fits, is dead, or lacks more."""
+    identity = jnp.maximum(card, 0)
+    suit = identity // rules.ranks
+    following = suit * rules.ranks + state.fireworks[suit]
+    same = np.arange(rules.identities) // rules.ranks == suit
+    # Of the suit's cards with nothing lacking below, the highest is the first that is itself not clued.
+    first_open = jnp.max(jnp.where(same & (lacking == 0), np.arange(rules.identities), NONE))
+    waits = chain[identity] & ~cards.has(before.fits, card)
+    finesses = (lacking[identity] == 1) & ~cards.has(before.dead, card)
+    return jnp.where(waits, following, jnp.where(finesses, first_open, NONE)).astype(jnp.int32)
 
 
 def _save_set(rules: Rules, table: Table, by_five: Array, by_two: Array, by_rank: Array) -> UInt32[Array, ""]:
@@ -212,7 +224,7 @@ def needs_save(
 
 
 def _saves(
-    rules: Rules, state: State, table: Table, giver: Array, card: Array, by_five: Array, by_two: Array, by_rank: Array
+    rules: Rules, state: State, table: Table, giver: Array, card: Array, by_five: Array, by_two: Array
 ) -> list[Array]:
     five, two, last = needs_save(rules, state, table, giver, card)
     return [five & by_five, two & by_two, last]
@@ -236,11 +248,11 @@ def _asked(
     touched: Bool[Array, " slot"],
     focus: Array,
     missing: Array,
-    no_other_reading: Array,
+    no_plainer_reading: Array,
 ) -> Asked:
     """The first seat after the giver, the receiver last, whose prompted or finessed card is the missing one.
 
-    The receiver can only be asked if the hint has no plainer meaning to it.
+    The receiver can only be asked if it cannot take the card in focus for playable itself.
     """
     seats = np.arange(rules.players)
     own = (seats == receiver)[:, None]
@@ -252,7 +264,9 @@ def _asked(
     slot = jnp.where(prompt != NONE, prompt, finesse)
     held = jnp.take_along_axis(state.hands, jnp.maximum(slot, 0)[:, None].astype(jnp.int32), axis=1)[:, 0]
     able = (slot != NONE) & (held == missing) & (missing != NONE) & (seats != giver)
-    able &= (seats != receiver) | no_other_reading
+    able &= (seats != receiver) | no_plainer_reading
+    # Who knows anyway that the card is playable need not be asked.
+    able &= ~jnp.take_along_axis(before.ready, jnp.maximum(slot, 0)[:, None].astype(jnp.int32), axis=1)[:, 0]
     rank = jnp.where(seats == receiver, rules.players, (seats - giver) % rules.players)
     first = jnp.argmin(jnp.where(able, rank, 2 * rules.players))
     who = able & (seats == first)
