@@ -67,6 +67,7 @@ def predict_ratings(
     *,
     rating: str = "rating",
     leave_out: str | int = "agent",
+    repeats: int = 5,
     unit: str | None = None,
     shuffles: int = 999,
     level: float = 0.95,
@@ -76,35 +77,40 @@ def predict_ratings(
     """Cross-validated prediction of a rating from several metrics.
 
     `leave_out` names the column whose groups are left out in turn (agent); the penalty is then chosen by leaving out
-    one more. Or it is a number of random parts of equal size. `unit` names who rated: rows of one person stay in one
-    part and are resampled whole. Metrics that are the same in all rows of a group are shuffled among the groups;
-    otherwise ratings are shuffled among the rows.
+    one more. Or it is a number of random parts of equal size; errors are then averaged over so many `repeats` of
+    parting. `unit` names who rated: rows of one person stay in one part and are resampled whole. Metrics that are the
+    same in all rows of a group are shuffled among the groups; otherwise ratings are shuffled among the rows.
     """
-    check_columns(
-        table, [rating, *metrics, *([unit] if unit else []), *([leave_out] if leave_out in table.columns else [])]
-    )
+    grouped = isinstance(leave_out, str)
+    check_columns(table, [rating, *metrics, *([unit] if unit else []), *([leave_out] if grouped else [])])
     if not metrics:
         raise InterplayError("metrics: name at least one column to predict from")
+    if repeats < 1:
+        raise InterplayError(f"repeats: {repeats}; at least 1")
     rng = generator(seed)
     data = _data(table, metrics, rating, unit, missing)
-    outer, names, told = _outer(data, leave_out, rng)
-    inner = _inner(data.unit, outer, by_group=isinstance(leave_out, str), rng=rng)
-    guess, base, folds = _cross_validate(data.x, data.y[:, None], outer, inner)
-    null = _shuffled(data, outer, inner, shuffles, rng)
-    y, guess, base = data.y, guess[:, 0], base[:, 0]
-    observed = float(1 - np.sum((y - guess) ** 2) / np.sum((y - base) ** 2))
-    half, covered = _interval(np.abs(y - guess), outer, level)
-    rows = [{"group": names[i], **row} for i, row in enumerate(folds)]
+    splits = [_split(data, leave_out, rng) for _ in range(1 if grouped else repeats)]
+    guesses, bases, folds = _validate(data.x, data.y[:, None], splits)
+    wrong, plainest = (np.mean((data.y - g[..., 0]) ** 2, axis=0) for g in (guesses, bases))
+    null = _shuffled(data, splits, shuffles, rng)
+    guess = guesses[..., 0].mean(axis=0)
+    half, covered = _interval(np.abs(data.y - guesses[0, :, 0]), splits[0].outer, level)
+    split = splits[0]
     return Prediction(
-        rating=rating, metrics=tuple(metrics), left_out=told, n=len(y), groups=len(names),
-        r_squared=_r_squared(y, guess, base, data.unit, level, rng),
-        r=float(np.corrcoef(y, guess)[0, 1]) if np.ptp(guess) > 1e-9 * max(1.0, np.abs(guess).max()) else None,
-        error=float(np.mean(np.abs(y - guess))), error_of_mean=float(np.mean(np.abs(y - base))),
-        p=float((1 + np.sum(null >= observed)) / (1 + len(null))), chance=float(np.quantile(null, 0.95)),
-        shuffles=len(null), half_width=half, coverage=covered, level=level,
-        folds=Table.of(rows, f"{rating}: each part predicted from the others"),
+        rating=rating, metrics=tuple(metrics), n=len(data.y), groups=len(split.names),
+        left_out=f"one {leave_out}" if grouped else f"1 of {leave_out} parts",
+        r_squared=_r_squared(wrong, plainest, data.unit, level, rng),
+        r=float(np.corrcoef(data.y, guess)[0, 1]) if np.ptp(guess) > 1e-9 * max(1.0, np.abs(guess).max()) else None,
+        error=float(np.mean(np.abs(data.y - guesses[..., 0]))),
+        error_of_mean=float(np.mean(np.abs(data.y - bases[..., 0]))),
+        p=float((1 + np.sum(null >= 1 - wrong.sum() / plainest.sum())) / (1 + len(null))),
+        chance=float(np.quantile(null, 0.95)), shuffles=len(null), half_width=half, coverage=covered, level=level,
+        folds=Table.of(
+            [{"group": name, **row} for name, row in zip(split.names, folds, strict=True)],
+            f"{rating}: each part predicted from the others",
+        ),
         coefficients=_coefficients(data, metrics, level, rng),
-        predictions=_predictions(data, guess, outer, names, half),
+        predictions=_predictions(data, guess, split, half),
     )  # fmt: skip
 
 
@@ -129,17 +135,28 @@ def _data(table: Table, metrics: Sequence[str], rating: str, unit: str | None, m
     return _Data(np.column_stack([c[keep] for c in columns[1:]]), y, who, kept)
 
 
-def _outer(data: _Data, leave_out: str | int, rng: np.random.Generator) -> tuple[np.ndarray, list, str]:
-    """[row] the part to which it belongs, the names of the parts, and what they are."""
+@dataclass(frozen=True)
+class _Split:
+    outer: np.ndarray  # [row] the part to which it belongs
+    inner: list[np.ndarray]  # of each part left out, how the other rows are parted to choose the penalty
+    names: list
+
+
+def _split(data: _Data, leave_out: str | int, rng: np.random.Generator) -> _Split:
     if isinstance(leave_out, str):
-        group, names = codes(data.table, leave_out)
+        outer, names = codes(data.table, leave_out)
         if len(names) < 3:
             raise InterplayError(f"{leave_out}: {len(names)} groups; to leave one out, at least 3 are needed")
-        return group, names, f"one {leave_out}"
-    units = len(np.unique(data.unit))
-    if not 2 <= leave_out <= units:
-        raise InterplayError(f"leave_out: {leave_out} parts of {units} people; it is a number from 2 to {units}")
-    return _parts(data.unit, leave_out, rng), list(range(1, leave_out + 1)), f"1 of {leave_out} parts"
+        return _Split(outer, [outer[outer != part] for part in range(len(names))], names)
+    people = len(np.unique(data.unit))
+    if not 2 <= leave_out <= people:
+        raise InterplayError(f"leave_out: {leave_out} parts of {people} people; it is a number from 2 to {people}")
+    outer = _parts(data.unit, leave_out, rng)
+    inner = []
+    for part in range(leave_out):
+        rest = data.unit[outer != part]
+        inner.append(_parts(rest, min(INNER_FOLDS, len(np.unique(rest))), rng))
+    return _Split(outer, inner, list(range(1, leave_out + 1)))
 
 
 def _parts(unit: np.ndarray, parts: int, rng: np.random.Generator) -> np.ndarray:
@@ -150,12 +167,10 @@ def _parts(unit: np.ndarray, parts: int, rng: np.random.Generator) -> np.ndarray
     return part[who]
 
 
-def _inner(unit: np.ndarray, outer: np.ndarray, *, by_group: bool, rng: np.random.Generator) -> list[np.ndarray]:
-    """For each part left out, how the other rows are parted to choose the penalty: as for the test itself."""
-    rest = [outer != part for part in range(int(outer.max()) + 1)]
-    if by_group:
-        return [outer[kept] for kept in rest]
-    return [_parts(unit[kept], min(INNER_FOLDS, len(np.unique(unit[kept]))), rng) for kept in rest]
+def _validate(x: np.ndarray, y: np.ndarray, splits: Sequence[_Split]) -> tuple[np.ndarray, np.ndarray, list[dict]]:
+    """Predictions and mean guesses [split, row, outcome], each made without the row's part; and the first's parts."""
+    made = [_cross_validate(x, y, split.outer, split.inner) for split in splits]
+    return np.stack([m[0] for m in made]), np.stack([m[1] for m in made]), made[0][2]
 
 
 def _cross_validate(
@@ -182,31 +197,30 @@ def _penalty(value: float) -> float | str:
     return "mean only" if np.isinf(value) else float(value)
 
 
-def _shuffled(
-    data: _Data, outer: np.ndarray, inner: list[np.ndarray], shuffles: int, rng: np.random.Generator
-) -> np.ndarray:
+def _shuffled(data: _Data, splits: Sequence[_Split], shuffles: int, rng: np.random.Generator) -> np.ndarray:
     """[shuffle] R squared of the same procedure on shuffled data."""
+    outer = splits[0].outer
     parts = int(outer.max()) + 1
     own = [np.ptp(data.x[outer == part], axis=0) for part in range(parts)]
     if np.all(np.array(own) <= 1e-12 * np.maximum(1.0, np.abs(data.x).max(axis=0))):
         value = np.array([data.x[outer == part][0] for part in range(parts)])
-        found = []
-        for _ in range(shuffles):
-            x = value[rng.permutation(parts)][outer]
-            guess, base, _ = _cross_validate(x, data.y[:, None], outer, inner)
-            found.append(1 - np.sum((data.y - guess[:, 0]) ** 2) / np.sum((data.y - base[:, 0]) ** 2))
-        return np.array(found)
+        y = data.y[:, None]
+        deals = (value[rng.permutation(parts)][outer] for _ in range(shuffles))
+        return np.array([_skill(y, *_validate(x, y, splits)[:2])[0] for x in deals])
     y = np.column_stack([rng.permutation(data.y) for _ in range(shuffles)])
-    guess, base, _ = _cross_validate(data.x, y, outer, inner)
-    return 1 - np.sum((y - guess) ** 2, axis=0) / np.sum((y - base) ** 2, axis=0)
+    return _skill(y, *_validate(data.x, y, splits)[:2])
+
+
+def _skill(y: np.ndarray, guesses: np.ndarray, bases: np.ndarray) -> np.ndarray:
+    """[outcome] R squared over all splits."""
+    return 1 - np.sum((y - guesses) ** 2, axis=(0, 1)) / np.sum((y - bases) ** 2, axis=(0, 1))
 
 
 def _r_squared(
-    y: np.ndarray, guess: np.ndarray, base: np.ndarray, unit: np.ndarray, level: float, rng: np.random.Generator
+    wrong: np.ndarray, plainest: np.ndarray, unit: np.ndarray, level: float, rng: np.random.Generator
 ) -> Interval:
     """With an interval that resamples people. The groups stay the same, and so do the fitted models."""
-    wrong, plainest = (y - guess) ** 2, (y - base) ** 2
-    plan = design({"person": unit.tolist()}, len(y))
+    plan = design({"person": unit.tolist()}, len(unit))
     return bootstrap_counts(
         lambda counts: 1 - (counts @ wrong) / (counts @ plainest),
         plan, seed=rng, level=level, method="percentile", replicates=2000,
@@ -246,15 +260,9 @@ def _coefficients(data: _Data, metrics: Sequence[str], level: float, rng: np.ran
     return Table.of(rows, "Rating points per standard deviation of a metric, all together (shrunk)")
 
 
-def _predictions(data: _Data, guess: np.ndarray, outer: np.ndarray, names: list, half: float) -> Table:
+def _predictions(data: _Data, guess: np.ndarray, split: _Split, half: float) -> Table:
     rows = [
-        {
-            "left_out": names[part],
-            "rating": float(y),
-            "prediction": float(g),
-            "low": float(g - half),
-            "high": float(g + half),
-        }
-        for part, y, g in zip(outer, data.y, guess, strict=True)
+        {"part": split.names[part], "rating": float(y), "prediction": g, "low": g - half, "high": g + half}
+        for part, y, g in zip(split.outer, data.y, guess.tolist(), strict=True)
     ]
     return Table.of(rows, "Each rating, and what the model made without its part says")
