@@ -16,7 +16,7 @@ from interplay.api import play
 from interplay.cli.main import run
 from interplay.errors import InterplayError, TraceError
 from interplay.traces import TraceSet, game_of, replay, verify
-from interplay.traces.importers import LeftOut, sort_out
+from interplay.traces.importers import IMPORTERS, LeftOut, sort_out
 from interplay.traces.importers.ah2ac2 import import_ah2ac2
 from interplay.traces.importers.hanab_live import import_hanab_live, to_hanab_live, write_hanab_live
 from interplay.traces.importers.hanabi_data import import_hanabi_data
@@ -473,7 +473,14 @@ def test_challenge_files_that_are_cut_or_incomplete(tmp_path):
         list(import_ah2ac2(path))
 
 
-# The command line
+# All of them
+
+
+def test_every_importer_of_the_table_exists():
+    for name in IMPORTERS.names():
+        assert callable(IMPORTERS.load(name))
+    with pytest.raises(InterplayError, match="unknown importer 'hanabi'; did you mean hanabi-humans"):
+        IMPORTERS.load("hanabi")
 
 
 def test_import_and_export_on_the_command_line(tmp_path, capsys):
