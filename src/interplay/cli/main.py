@@ -27,6 +27,7 @@ COMMANDS = {
     "import": ("interplay.cli.commands.exchange:Import", "turn others' recordings into traces"),
     "export": ("interplay.cli.commands.exchange:Export", "write a trace set as JSON lines or CSV"),
     "sql": ("interplay.cli.commands.exchange:Sql", "ask a trace set in SQL"),
+    "certify": ("interplay.cli.commands.certify:Certify", "does a game require cooperation, by search"),
     "bench": ("interplay.cli.commands.bench:Bench", "steps per second of a game on this machine"),
 }
 

@@ -1,0 +1,204 @@
+"""The shortest way to a first soup: A* on the real rules, for one chef alone and for all together.
+
+Successors come from `rules.step` itself. The estimate of the steps that are left solves a relaxed kitchen: chefs do
+not stand in each other's way, and somebody is always at the counter to take what another one puts there.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.games.overcooked import rules
+from interplay.games.overcooked.game import Overcooked
+from interplay.games.overcooked.layouts import beside
+from interplay.games.overcooked.recipes import read_recipe
+from interplay.games.overcooked.relaxed import NEVER, Relaxed
+from interplay.games.overcooked.state import COUNTER, DISHES, ONIONS, POT, SERVING, STAY, TOMATOES, State
+from interplay.games.registry import make
+from interplay.games.search import Children, Found, search
+
+BATCH = 512  # states expanded at once
+EXPAND_TOGETHER = 300_000  # states looked at before a search for the joint optimum settles for bounds
+
+
+class Solver:
+    """Searches one kitchen for plans to a first delivery of an ordered soup."""
+
+    goal = "one ordered soup is delivered"
+
+    def __init__(self, game: Overcooked, *, limit: int = EXPAND_TOGETHER):
+        self.game, self.limit = game, limit
+
+    def reached(self, state: State, step: Any) -> bool:
+        return bool(np.any(np.asarray(step.reward) > 0))
+
+    def by_itself(self, seat: int) -> tuple[Overcooked, dict[str, Any]]:
+        """The kitchen with one chef, who starts where this seat does."""
+        whole = self.game.start(self.game.init(jax.random.key(0)))
+        start = {name: np.asarray(value)[seat : seat + 1] for name, value in whole.items()}
+        return make(self.game.id, **{**self.game.options, "players": 1}), start  # type: ignore[return-value]
+
+    def alone(self, seat: int) -> Found:
+        """The others stand idle where they start, in the way or not."""
+        start = self.game.init(jax.random.key(0))
+        others = [int(c) for s, c in enumerate(start.cell) if s != seat]
+        missing = self._missing([int(start.cell[seat])], others)
+        if missing:
+            return Found(actions=None, lower=None, why=missing)
+        return self._solo(start, seat, others)
+
+    def unhindered(self, seat: int) -> Found:
+        """The others are out of the way: the plan is for a kitchen with this chef alone."""
+        start = self.game.init(jax.random.key(0))
+        missing = self._missing([int(start.cell[seat])], [])
+        if missing:
+            return Found(actions=None, lower=None, why=missing)
+        mine = slice(seat, seat + 1)
+        single = State(**{**vars(start), **{f: getattr(start, f)[mine] for f in ("cell", "facing", "held")}})
+        return self._solo(single, 0, [])
+
+    def together(self) -> Found:
+        """All chefs at once: the shortest plan if the search gets there, else a plan and a lower bound."""
+        start = self.game.init(jax.random.key(0))
+        missing = self._missing([int(c) for c in start.cell], [], hand_over=True)
+        if missing:
+            return Found(actions=None, lower=None, why=missing)
+        joint = np.array(list(itertools.product(range(6), repeat=self.game.num_seats)), np.int32)
+        space = _Space(self.game, start, joint, [], counters=True)
+        return space.solve(self.limit)
+
+    def _solo(self, start: State, seat: int, others: list[int]) -> Found:
+        joint = np.full((6, start.cell.shape[0]), STAY, np.int32)
+        joint[:, seat] = range(6)
+        return _Space(self.game, start, joint, others, counters=False, movers=(seat,)).solve(self.limit)
+
+    def _missing(self, starts: list[int], blocked: list[int], hand_over: bool = False) -> str:
+        """What keeps these chefs from any soup, in words; nothing if they can reach all it takes.
+
+        Necessary and sufficient: whoever works alone must face every station, and whoever can do that can carry one
+        thing after another. Together, things also travel over counters.
+        """
+        layout, terrain = self.game.layout, self.game.layout.terrain
+        faced = _beside(layout, starts, blocked)
+        wanted = {"a pot": POT, "the dishes": DISHES, "a serving hatch": SERVING}
+        lacking = [name for name, kind in wanted.items() if not faced & set(layout.cells(kind))]
+        have = {letter: bool(faced & set(layout.cells(k))) for letter, k in (("O", ONIONS), ("T", TOMATOES))}
+        recipes = [read_recipe(order) for order in self.game.menu.orders]
+        if not any((have["O"] or not onions) and (have["T"] or not tomatoes) for onions, tomatoes in recipes):
+            lacking.append("the ingredients of any order")
+        if lacking:
+            who = "this chef" if len(starts) == 1 else "nobody"
+            return f"{who} {'cannot' if len(starts) == 1 else 'can'} reach {' or '.join(lacking)}"
+        if hand_over:
+            relaxed = Relaxed(self.game.kitchen, terrain, counters=True, blocked=[])
+            start = self.game.init(jax.random.key(0))
+            if int(relaxed.estimate(start, tuple(range(self.game.num_seats)))[0]) >= NEVER:
+                return "no counter links the chefs who reach the ingredients, the pots, the dishes and the hatch"
+        return ""
+
+
+def _beside(layout: Any, starts: list[int], blocked: list[int]) -> set[int]:
+    """The cells that chefs can come to face when others stand on the blocked ones."""
+    if not blocked:
+        return beside(layout, starts)
+    rows = [list(row) for row in layout.rows]
+    for cell in blocked:
+        x, y = layout.xy(cell)
+        rows[y][x] = "X"
+    walled = type(layout)(tuple("".join(row) for row in rows), layout.starts)
+    return beside(walled, starts) - set(blocked)
+
+
+class _Space:
+    """States as rows of bytes, and their successors under the given joint actions."""
+
+    def __init__(
+        self,
+        game: Overcooked,
+        start: State,
+        joint: np.ndarray,
+        blocked: list[int],
+        *,
+        counters: bool,
+        movers: tuple[int, ...] | None = None,
+    ):
+        self.kitchen, self.start, self.joint, self.counters = game.kitchen, start, joint, counters
+        self.seats = start.cell.shape[0]
+        self.movers = tuple(range(self.seats)) if movers is None else movers
+        terrain = np.array(game.layout.terrain)
+        self.relaxed = Relaxed(game.kitchen, tuple(terrain.tolist()), counters=counters, blocked=blocked)
+        self.places = np.flatnonzero((terrain == COUNTER) | (terrain == POT))
+        rng = np.random.default_rng(0)
+        width = 3 * self.seats + len(self.places) + len(game.kitchen.pots)
+        self._mix = rng.integers(1, 2**32, (2, width), dtype=np.uint32) | np.uint32(1)
+        self._expand = jax.jit(jax.vmap(self._children))
+
+    def solve(self, limit: int) -> Found:
+        """Any plan first, quickly; then the shortest, or a bound on it."""
+        row, estimate = np.asarray(self._pack(self.start)), int(self.relaxed.estimate(self.start, self.movers)[0])
+        any_plan = search(self.expand, row, estimate, limit=limit, batch=64, guided=True)
+        below = NEVER if any_plan.way is None else len(any_plan.way)
+        best = search(self.expand, row, estimate, limit=limit, batch=BATCH, below=below)
+        way = best.way or any_plan.way
+        expanded = any_plan.expanded + best.expanded
+        if way is None and best.lower >= NEVER:
+            return Found(actions=None, lower=None, expanded=expanded, why="no state within reach leads to a soup")
+        if way is None:
+            return Found(actions=None, lower=best.lower, expanded=expanded, why="no plan was found within the limit")
+        return Found(actions=self.joint[way], lower=min(best.lower, len(way)), expanded=expanded)
+
+    def expand(self, rows: np.ndarray) -> Children:
+        size = 64 if len(rows) <= 64 else BATCH  # two shapes to compile
+        padded = np.concatenate([rows, np.repeat(rows[-1:], size - len(rows), axis=0)])
+        found = [np.asarray(a)[: len(rows)] for a in self._expand(padded)]
+        children, low, high, estimate, guide, goal = found
+        hashes = low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
+        return Children(children, hashes, estimate, guide, goal)
+
+    def _children(self, row: Any) -> tuple:
+        state = self._unpack(row)
+
+        def one(actions: Any) -> tuple:
+            after, step = rules.step(self.kitchen, state, actions)
+            packed = self._pack(after)
+            estimate, guide = self.relaxed.estimate(after, self.movers)
+            if not self.counters:  # alone, nothing is set down
+                estimate = jnp.where(jnp.any(after.items[self._set_down] > 0), NEVER, estimate)
+            return packed, *self._hash(packed), estimate, guide, jnp.any(step.reward > 0)
+
+        return jax.vmap(one)(jnp.asarray(self.joint))
+
+    @property
+    def _set_down(self) -> np.ndarray:
+        return np.flatnonzero(self.kitchen.terrain == COUNTER)
+
+    def _hash(self, row: Any) -> list:
+        found = []
+        for mix in self._mix:
+            total = jnp.sum((row.astype(jnp.uint32) + 1) * mix, dtype=jnp.uint32)
+            total = (total ^ (total >> 15)) * jnp.uint32(0x2C1B3C6D)
+            found.append(total ^ (total >> 13))
+        return found
+
+    def _pack(self, state: State) -> Any:
+        parts = [state.cell, state.facing, state.held, state.items[self.places], state.timer[self.kitchen.pots] + 1]
+        return jnp.concatenate([p.astype(jnp.uint8) for p in parts])
+
+    def _unpack(self, row: Any) -> State:
+        n = self.seats
+        cuts = np.cumsum([n, n, n, len(self.places)])
+        cell, facing, held, items, timer = (p.astype(jnp.int32) for p in jnp.split(row, cuts))
+        size = self.start.items.shape[0]
+        return State(
+            time=jnp.zeros((), jnp.int32),
+            cell=cell,
+            facing=facing,
+            held=held,
+            items=jnp.zeros(size, jnp.int8).at[self.places].set(items.astype(jnp.int8)),
+            timer=jnp.full(size, -1, jnp.int8).at[self.kitchen.pots].set((timer - 1).astype(jnp.int8)),
+        )
