@@ -196,7 +196,7 @@ class Smart(RuleBot):
         its_mask = model.mask[seats[0], jnp.maximum(slot, 0)]
         as_warning = (slot >= 0) & ((its_mask & jnp.asarray(HINTS)[5 + threatened % 5] & sets.valuable) != 0)
         skipped = (jnp.arange(len(seats)) == 0)[:, None] & as_warning & (jnp.arange(10) == 5 + threatened % 5)
-        return jnp.where(acceptable & ~skipped, drop, 0)
+        return jnp.where(acceptable & touched.any(axis=-1) & ~skipped, drop, 0)
 
     def own_eyes(self, model, board, sets):
         """What this seat can tell of its own cards from the hands that it sees."""
