@@ -10,7 +10,7 @@ PLAIN = {"learning_rate": ((0.0, 1e-2),), "minibatches": 2, "epochs": 2, "gamma"
 
 def small(game="Match", *, network=None, ppo=None, output=None, horizon=4, **changes):
     """An experiment in a toy game, small enough for a test."""
-    settings = {"envs": 16, "rollout": 8, "runs": 2, "steps": 16 * 8 * 12} | changes
+    settings = {"envs": 16, "rollout": 8, "runs": 2, "steps": 16 * 8 * 36} | changes
     return Experiment(
         GameChoice(f"tests.training.toys:{game}", {"horizon": horizon}),
         network=Network(**NETWORK | (network or {})),

@@ -11,7 +11,7 @@ from interplay.training.algorithms.br import best_response
 from interplay.training.algorithms.hsp import draw
 from interplay.training.config import Algorithm
 
-LONG = 16 * 8 * 24
+LONG = 16 * 8 * 36  # as all other tests, so that programs are shared
 
 
 def test_a_pair_follows_its_two_rewards(experiment):
@@ -56,6 +56,7 @@ def test_fictitious_co_play_meets_three_skills(experiment, tmp_path):
     assert {p["algorithm"] for p in trained.policies} == {"fcp"}
 
 
+@pytest.mark.slow
 def test_best_response_to_any_policy(experiment):
     trained = best_response(experiment(steps=LONG), [Agent("random", Random())] * 2, each=True, quiet=True)
     assert np.mean(trained.returns(2)) == pytest.approx(6.0, abs=0.5)  # 4 of its own, half of the other's 4
@@ -68,6 +69,7 @@ def test_partners_of_two_kinds_are_refused(experiment):
         best_response(experiment(), [Agent("random", Random()), Agent("stay", Stay())], quiet=True)
 
 
+@pytest.mark.slow
 def test_a_population_is_paid_for_being_different(experiment):
     """With nothing else to earn, the bonus pulls members apart: they act unlike each other."""
     from interplay.training.config import Rewards

@@ -44,6 +44,12 @@ def finished(tmp_path_factory):
     return sp.train(given, quiet=True), folder
 
 
+def test_self_play_learns_to_name_the_cue(finished):
+    trained, _ = finished
+    assert trained.curve[0]["return"] < 6  # by chance half of 8
+    assert trained.curve[-1]["return"] > 7.3
+
+
 def test_runs_do_not_know_of_each_other(finished):
     """Run 1 of two, trained alone, is the same run."""
     both, _ = finished
@@ -62,14 +68,14 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(finished, tmp_path, monkeypa
 
     def killed(self, line):
         write(self, line)
-        if line["update"] == 10:  # after the checkpoint at 8, with a log line beyond it
+        if line["update"] == 30:  # after the checkpoint at 24, with a log line beyond it
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(log.Log, "add", killed)
         with pytest.raises(KeyboardInterrupt):
             sp.train(given, quiet=True)
-    assert [line["update"] for line in log.read(tmp_path / "log.jsonl")] == [2, 4, 6, 8, 10]
+    assert [line["update"] for line in log.read(tmp_path / "log.jsonl")] == [6, 12, 18, 24, 30]
     assert not json.loads((tmp_path / "manifest.json").read_text())["policies"]
     with (tmp_path / "log.jsonl").open("a") as file:
         file.write('{"update": 999, "half a li')
@@ -78,7 +84,7 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(finished, tmp_path, monkeypa
     assert curve(log.read(tmp_path / "log.jsonl")) == curve(whole.curve)
     for one, other in zip(leaves(again.members), leaves(whole.members), strict=True):
         np.testing.assert_array_equal(one, other)
-    assert [s.update for s in again.snapshots] == [s.update for s in whole.snapshots] == [0, 4, 8, 12]
+    assert [s.update for s in again.snapshots] == [s.update for s in whole.snapshots] == [0, 12, 24, 36]
     assert len(list(tmp_path.glob("state-*"))) == 1
 
 

@@ -206,7 +206,7 @@ def _reward(setting: Setting, traits: Traits, shaping: Array, step: Any, extra: 
     own = setting.experiment.rewards.share == "own"
     points = slots(step.reward) if own else spread(plan, jnp.sum(step.reward, axis=-1))
     reward = traits.task[:, None] * points + shaping * traits.shaping[:, None] * slots(step.shaped)
-    if setting.scheme.uses_events:
+    if setting.prices:
         reward = reward + jnp.einsum("lne,le->ln", slots(step.events).astype(jnp.float32), traits.events)
     return reward if extra is None else reward + slots(extra)
 

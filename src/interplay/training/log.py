@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Mapping
@@ -33,7 +34,8 @@ def row(experiment: Experiment, told: Mapping[str, np.ndarray], first: int, many
         "steps_per_s": round(many * per_update * experiment.runs / max(wall_s, 1e-9)),
     }
     rest = {k: v for k, v in told.items() if k not in ("score", "episodes")}
-    return line | {name: float(np.mean(values[:many])) for name, values in rest.items()}
+    means = {name: float(np.mean(values[:many])) for name, values in rest.items()}
+    return line | {name: value if math.isfinite(value) else None for name, value in means.items()}
 
 
 def _mean(total: float, number: float) -> float | None:

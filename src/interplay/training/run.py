@@ -14,6 +14,7 @@ import numpy as np
 
 from interplay.agents import neural
 from interplay.agents.api import Agent
+from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make
 from interplay.training import checkpoint, log
@@ -76,9 +77,9 @@ def train(
     begin with, [run, learner, ...]; `notes` are plain values about each run for the manifest.
     """
     game = make(experiment.game.name, **experiment.game.options)
-    setting = Setting.of(experiment, game, scheme, guests)
     if traits is None:
-        traits = plain_traits(game, experiment.rewards, setting.plan.learners, experiment.runs)
+        traits = plain_traits(game, experiment.rewards, scheme.plan.learners, experiment.runs)
+    setting = Setting.of(experiment, game, scheme, guests, prices=bool(np.any(np.asarray(traits.events))))
     return _Stage(Program(setting), traits, members, stage, notes, quiet).train()
 
 
@@ -95,6 +96,7 @@ class _Stage:
         self.snapshots: list[Snapshot] = []
         self.state: dict[str, Any] = {"file": None, "sha256": None, "update": 0}
         self.policies: list[dict[str, Any]] = []
+        self.failed: list[dict[str, Any]] = []
 
     def train(self) -> Trained:
         runs, update = self._begin()
@@ -185,6 +187,7 @@ class _Stage:
             {"update": s.update, "returns": s.returns, "file": _snapshot_file(s.update)} for s in self.snapshots
         ]
         manifest = self._mine() | {"state": self.state, "snapshots": snapshots, "policies": self.policies}
+        manifest["failed"] = self.failed
         checkpoint.write_manifest(self.folder, manifest)
 
     def _keep(self, runs: Run, update: int) -> None:
@@ -237,11 +240,16 @@ class _Stage:
                     **self.notes[run],
                 }
                 core = jax.tree_util.tree_map(lambda x, r=run, m=learner: x[r, m], policies)
+                if not all(np.all(np.isfinite(x)) for x in jax.tree_util.tree_leaves(core)):
+                    self.failed.append(about)  # its training came to numbers that are none
+                    continue
                 network, precision = self.experiment.network, self.experiment.output.precision
                 neural.save(
                     self.folder / file, core, self.setting.game, network.encoding, training=about, precision=precision
                 )
                 found.append({"file": file, "sha256": checkpoint.file_hash(self.folder / file), **about})
+        if not found:
+            raise InterplayError(f"{self._name}: the weights of no run are numbers; lower the learning rate or prices")
         return found
 
 

@@ -69,7 +69,6 @@ class Scheme:
     loss: Callable[..., Array] | None = None  # (members, batch) -> scalar, added to the sum of the learners' losses
     start: Callable[[PRNGKeyArray], Any] | None = None  # key -> state; None: game.init
     names: tuple[str, ...] = ("",)  # of the learners, for the files of their policies
-    uses_events: bool = False  # whether any event has a price in the traits
     stats_decay: float = 0.95  # of the running mean in Stats, per update with a finished episode
 
 

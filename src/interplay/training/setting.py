@@ -29,10 +29,13 @@ class Setting:
     scheme: Scheme
     guests: Guests | None
     witness: Witness | None
+    prices: bool  # whether any event has a price
 
     @classmethod
-    def of(cls, experiment: Experiment, game: Game, scheme: Scheme, guests: Guests | None = None) -> Setting:
-        setting = cls(experiment, game, scheme, guests, witness_of(game, experiment.rewards.teaming))
+    def of(
+        cls, experiment: Experiment, game: Game, scheme: Scheme, guests: Guests | None = None, prices: bool = True
+    ) -> Setting:
+        setting = cls(experiment, game, scheme, guests, witness_of(game, experiment.rewards.teaming), prices)
         setting.check()
         return setting
 

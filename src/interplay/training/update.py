@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jaxtyping import Array, Float, Int
 
@@ -82,7 +83,8 @@ def _labels(setting: Setting, world: World) -> Float[Array, "learner slot label"
     plan, envs = setting.plan, setting.experiment.envs
     if not setting.experiment.network.critic_knows_partner or setting.guests is None:
         return jnp.zeros((plan.learners, setting.slots, 0))
-    of_table = jnp.zeros(len(plan.tables), jnp.int32).at[plan.guests[::-1] // plan.roles].set(world.guests[::-1])
+    first = [np.flatnonzero(plan.guests // plan.roles == table) for table in range(len(plan.tables))]
+    of_table = jnp.stack([world.guests[f[0]] if len(f) else jnp.int32(-1) for f in first])  # -1: all zeros
     of_env = jnp.repeat(of_table, envs // len(plan.tables))
     return spread(plan, jax.nn.one_hot(of_env, setting.guests.number))
 

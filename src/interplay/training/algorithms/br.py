@@ -24,6 +24,7 @@ class Options:
     """Who the partners are."""
 
     partners: tuple[str, ...]  # checkpoints, folders of training runs (all their policies), or names of agents
+    only: str | None = None  # of folders, only the policies of this learner, such as biased
     each: bool = False  # run r is the best response to partner r alone; otherwise each run learns with all of them
     tables: int = 0  # groups of environments, each with one partner at a time; 0: as many as partners, if envs allow
 
@@ -31,7 +32,7 @@ class Options:
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max E_j J(π, π_j), the partners frozen."""
     options = build(Options, experiment.algorithm.options, "algorithm.options")
-    agents = [a for name in options.partners for a in partners_of(name)]
+    agents = [a for name in options.partners for a in partners_of(name, options.only)]
     if options.each and len(agents) != experiment.runs:
         raise InterplayError(f"algorithm.options.each: {len(agents)} partners need as many runs, not {experiment.runs}")
     notes: list[dict[str, Any]] = [{} for _ in range(experiment.runs)]
@@ -56,16 +57,20 @@ def best_response(
     guests = Guests.of(game, agents, per_run=each)
     tables = tables or max(n for n in range(1, guests.number + 1) if experiment.envs % n == 0)
     plan = Plan(((0, *[GUEST] * (game.num_seats - 1)),) * tables, rotate=True)
-    scheme = Scheme(plan, assign=assign, uses_events=bool(experiment.rewards.events))
+    scheme = Scheme(plan, assign=assign)
     return train_stage(experiment, scheme, guests=guests, stage=stage, notes=notes, quiet=quiet)
 
 
-def partners_of(name: str) -> list[Agent]:
-    """The agent of a name, or all policies of a training run's folder."""
+def partners_of(name: str, only: str | None = None) -> list[Agent]:
+    """The agent of a name, or the policies of a training run's folder: all, or those of one of its learners."""
     folder = Path(name)
     if (folder / checkpoint.MANIFEST).is_file():
         manifest = checkpoint.read_manifest(folder) or {}
         if not manifest.get("policies"):
             raise InterplayError(f"{folder} holds no policies yet: its training has not come to an end")
-        return [agent(str(folder / one["file"])) for one in manifest["policies"]]
+        found = [one for one in manifest["policies"] if only in (None, one["learner"])]
+        if not found:
+            names = ", ".join(sorted({repr(one["learner"]) for one in manifest["policies"]}))
+            raise InterplayError(f"algorithm.options.only: {folder} has no {only!r}; its learners are {names}")
+        return [agent(str(folder / one["file"])) for one in found]
     return [agent(name)]

@@ -60,7 +60,7 @@ def pairs(
     if game.num_seats != 2:
         raise InterplayError(f"{game.id} has {game.num_seats} seats; a pair is for two")
     plan = Plan(((BIASED, RESPONSE),), rotate=True)
-    scheme = Scheme(plan, names=("biased", "response"), uses_events=True)
+    scheme = Scheme(plan, names=("biased", "response"))
     traits = traits_of(game, experiment, preferences, biased_shaping)
     notes = [{"preference": p} for p in preferences]
     return train_stage(experiment, scheme, traits=traits, stage=stage, notes=notes, quiet=quiet)

@@ -66,7 +66,6 @@ def population_stage(
         plan,
         bonus=partial(population_entropy, weight=options.entropy_weight),
         names=tuple(f"member{m}" for m in range(members)),
-        uses_events=bool(experiment.rewards.events),
     )
     return train_stage(dataclasses.replace(smaller, envs=envs), scheme, stage=stage, quiet=quiet)
 

@@ -20,7 +20,7 @@ class Options:
 
 def scheme(experiment: Experiment) -> Scheme:
     seats = make(experiment.game.name, **experiment.game.options).num_seats
-    return Scheme(Plan(((0,) * seats,)), uses_events=bool(experiment.rewards.events))
+    return Scheme(Plan(((0,) * seats,)))
 
 
 def train(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> Trained:
@@ -42,4 +42,4 @@ def train_separate(experiment: Experiment, *, quiet: bool = False) -> Trained:
     seats = make(experiment.game.name, **experiment.game.options).num_seats
     plan = Plan((tuple(range(seats)),), rotate=options.rotate)
     names = tuple(f"seat{s}" for s in range(seats))
-    return train_stage(experiment, Scheme(plan, names=names, uses_events=bool(experiment.rewards.events)), quiet=quiet)
+    return train_stage(experiment, Scheme(plan, names=names), quiet=quiet)
