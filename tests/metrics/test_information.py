@@ -16,13 +16,14 @@ from tests.metrics.hanabi.scripted import compiled, episode, recoloured, traces
 HANDS = ["R3 Y3 G3 W3 B3", "R1 Y1 G4 W4 B4"]
 
 
-def one(found, metric, agent, over, estimate="plug-in"):
-    (row,) = found.where(metric=metric, agent=agent, over=over, estimate=estimate).rows
+def one(found, metric, agent, over, estimate="plug-in", role="answers"):
+    role = None if metric == "ad_entropy" else role
+    (row,) = found.where(metric=metric, agent=agent, over=over, estimate=estimate, role=role).rows
     return row["value"]
 
 
 def test_by_hand():
-    """Ann: hint 1, hint 4, hint 1. Bob answers play 0, play 0; Ann answers these with hint 4, hint 1."""
+    """Ann: hint 1, hint 4, hint 4. Bob answers play 0, play 0; Ann answers each of these with hint 4."""
     moves = ["hint +1 1", "play 0", "hint +1 4", "play 0", "hint +1 4"]
     found = interplay.measure(traces(episode(HANDS, moves)), ["information"])
     assert one(found, "ad_entropy", "ann", "pairing") == pytest.approx(math.log(3) - 2 / 3 * math.log(2))
@@ -30,6 +31,9 @@ def test_by_hand():
     # Bob's pairs are (hint 1, play 0) and (hint 4, play 0): one bit of pairs, and none of it shared.
     assert one(found, "ard_entropy", "bob", "pairing") == pytest.approx(math.log(2))
     assert one(found, "ic", "bob", "pairing") == pytest.approx(0)
+    # Those are the pairs that Ann led; hers are (play 0, hint 4) twice.
+    assert one(found, "ard_entropy", "ann", "pairing", role="leads") == pytest.approx(math.log(2))
+    assert one(found, "ard_entropy", "ann", "pairing") == 0
     # Miller and Madow add (cells - 1) / 2N: 3 actions of 2 kinds.
     assert one(found, "ad_entropy", "ann", "pairing", "miller-madow") == pytest.approx(
         math.log(3) - 2 / 3 * math.log(2) + 1 / 6

@@ -18,6 +18,7 @@ from interplay.play.episodes import Episode
 from interplay.table import Row
 
 PLUG_IN, CORRECTED = "plug-in", "miller-madow"
+ANSWERS, LEADS = "answers", "leads"  # the agent makes the second action of a pair, or the first
 Counts = Int[np.ndarray, "..."]
 
 
@@ -49,25 +50,28 @@ def takes_turns(game: Game) -> bool:
     return not bool(np.all(np.asarray(game.to_move(game.init(jax.random.key(0))))))
 
 
-def count_pairs(game: Game, episode: Episode) -> Counts:
-    """[seat, before, after]: an action of another seat, and this seat's next one.
+def count_pairs(game: Game, episode: Episode) -> tuple[Counts, Counts]:
+    """[seat, before, after] twice: pairs of which this seat made the second action, and those of which the first.
 
-    With turns, `before` is the move before; the first move of a game answers nobody. Without, the actions of all
-    other seats in the step before count, each on its own.
+    With turns, a pair is two moves in a row; the first move of a game answers nobody. Without, an action makes a pair
+    with the next action of each other seat.
     """
     actions, seats = np.asarray(episode.actions, np.int64), game.num_seats
     n = len(game.action_names)
-    counts = np.zeros((seats, n, n), np.int64)
+    answers, leads = np.zeros((2, seats, n, n), np.int64)
     if takes_turns(game):
         t, seat = np.nonzero(actions != n - 1)
         made = actions[t, seat]
-        answers = seat[1:] != seat[:-1]
-        np.add.at(counts, (seat[1:][answers], made[:-1][answers], made[1:][answers]), 1)
+        answer = seat[1:] != seat[:-1]
+        before, after = made[:-1][answer], made[1:][answer]
+        np.add.at(answers, (seat[1:][answer], before, after), 1)
+        np.add.at(leads, (seat[:-1][answer], before, after), 1)
     else:
         for seat in range(seats):
             for other in set(range(seats)) - {seat}:
-                np.add.at(counts[seat], (actions[:-1, other], actions[1:, seat]), 1)
-    return counts
+                np.add.at(answers[seat], (actions[:-1, other], actions[1:, seat]), 1)
+                np.add.at(leads[seat], (actions[:-1, seat], actions[1:, other]), 1)
+    return answers, leads
 
 
 def count_actions(game: Game, episode: Episode) -> Counts:
@@ -79,11 +83,20 @@ def count_actions(game: Game, episode: Episode) -> Counts:
     return found
 
 
-def compute(sample: Sample) -> Iterator[dict[Team, list[tuple[Counts, Counts]]]]:
-    """Counts of actions [action] and of pairs [before, after] for every seat of every team."""
+MEASURES: tuple[tuple[str, str | None, int, Callable[..., float | None]], ...] = (
+    ("ad_entropy", None, 0, entropy),
+    ("ard_entropy", ANSWERS, 1, entropy),
+    ("ard_entropy", LEADS, 2, entropy),
+    ("ic", ANSWERS, 1, mutual_information),
+    ("ic", LEADS, 2, mutual_information),
+)
+
+
+def compute(sample: Sample) -> Iterator[dict[Team, list[tuple[Counts, Counts, Counts]]]]:
+    """Counts of actions [action] and of pairs [before, after], answered and led, for every seat of every team."""
     sums: dict[Team, list[Counts]] = {}
     for episode in sample.episodes:
-        found = [count_actions(sample.game, episode), count_pairs(sample.game, episode)]
+        found = [count_actions(sample.game, episode), *count_pairs(sample.game, episode)]
         of = team(episode)
         sums[of] = [a + b for a, b in zip(sums[of], found, strict=True)] if of in sums else found
     yield {of: list(zip(*found, strict=True)) for of, found in sums.items()}
@@ -97,14 +110,9 @@ def finish(parts: Sequence[Any], options: Mapping[str, Any]) -> Iterator[Row]:
     for p, found in pairs.items():
         alone = p._replace(partner="", relation="")
         agents[alone] = [a + b for a, b in zip(agents[alone], found, strict=True)] if alone in agents else found
-    measures: dict[str, tuple[int, Callable[..., float | None]]] = {
-        "ad_entropy": (0, entropy),
-        "ard_entropy": (1, entropy),
-        "ic": (1, mutual_information),
-    }
-    for name, (which, function) in measures.items():
+    for name, role, which, function in MEASURES:
         for estimate in (PLUG_IN, CORRECTED):
-            told = {"metric": name, "estimate": estimate}
+            told = {"metric": name, "role": role, "estimate": estimate}
             values = {p: function(c[which], corrected=estimate == CORRECTED) for p, c in pairs.items()}
             for row in over_partners(values):
                 yield {**row, **told}

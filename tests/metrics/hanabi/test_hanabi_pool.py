@@ -18,7 +18,9 @@ def test_agrees_with_its_parts():
     (self_play,) = parts.where(metric="self_play", agent="hanabi/simple").rows
     assert rows["hanabi/simple"]["self_play"] == self_play["value"]
     assert rows["random"]["intra_xp"] is None
-    (ic,) = parts.where(metric="ic", agent="random", over="mean of pairings", estimate="miller-madow").rows
+    (ic,) = parts.where(
+        metric="ic", agent="random", role="answers", over="mean of pairings", estimate="miller-madow"
+    ).rows
     assert (rows["random"]["ic_corrected"], rows["random"]["ic_corrected_sd"]) == (ic["value"], ic["sd"])
 
     def of_partner(metric, partner, **where):
