@@ -7,7 +7,6 @@ import dataclasses
 import jax
 import numpy as np
 import pytest
-from traces_toy import Broken, Fate, Slow, Toy, jitted, play
 
 from interplay.errors import TraceError
 from interplay.games.checksum import checksum
@@ -15,6 +14,7 @@ from interplay.games.registry import make
 from interplay.traces import TraceSet, game_of, replay, replay_batches, replays, states_at, verify
 from interplay.traces.compare import _rounding
 from interplay.traces.replay import padded
+from tests.traces.traces_toy import Broken, Fate, Slow, Toy, jitted, play
 
 
 @pytest.fixture(scope="module")

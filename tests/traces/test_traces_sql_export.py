@@ -7,11 +7,11 @@ import io
 import json
 
 import pytest
-from traces_toy import Fate, Toy, invented, play
 
 from interplay.errors import TraceError
 from interplay.traces import TraceSet, episodes_csv, query, read_jsonl, same, verify, write_jsonl
 from interplay.traces.sql import VIEWS
+from tests.traces.traces_toy import Fate, Toy, invented, play
 
 
 @pytest.fixture(scope="module")

@@ -18,13 +18,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from traces_toy import Fate, Toy, invented, play
 
 from interplay.agents.api import Identity
 from interplay.errors import TraceError
 from interplay.play.episodes import Episode, Remarked
 from interplay.traces import TraceSet, query, same, verify
 from interplay.traces.parts import write_part
+from tests.traces.traces_toy import Fate, Toy, invented, play
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +201,7 @@ def test_what_was_played_is_kept_when_the_program_fails(tmp_path):
 
 KILLED = """
 import sys
-from traces_toy import invented
+from tests.traces.traces_toy import invented
 from interplay.traces import TraceSet
 traces = TraceSet.create(sys.argv[1])
 played = invented(40, 50)
@@ -236,7 +236,7 @@ def test_a_killed_run_leaves_a_readable_set(tmp_path):
 
 KILLED_BEFORE_COMMIT = """
 import os, signal, sys
-from traces_toy import invented
+from tests.traces.traces_toy import invented
 from interplay.traces import TraceSet
 traces = TraceSet.create(sys.argv[1])
 traces.append(invented(4, 5))
@@ -273,7 +273,7 @@ def test_writers_do_not_clash(tmp_path):
     TraceSet.create(folder)
     script = """
 import dataclasses, sys
-from traces_toy import invented
+from tests.traces.traces_toy import invented
 from interplay.traces import TraceSet
 traces = TraceSet.open(sys.argv[1])
 for i in range(15):
