@@ -240,3 +240,17 @@ def test_a_bare_machine_is_enough():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_shipped_configurations_can_be_read():
+    from pathlib import Path
+
+    from interplay.training.config import Experiment
+    from interplay.training.loader import load as load_config
+
+    files = sorted((Path(__file__).parents[2] / "benchmarks" / "zsc").glob("*.json"))
+    assert files
+    for file in files:
+        given = load_config(file, Experiment)
+        game = make(given.game.name, **given.game.options)
+        assert game.horizon % given.rollout == 0 or given.algorithm.name == "sp", file.name
