@@ -10,6 +10,7 @@ PAGES = [
     DOCS / "guide" / "getting_started.md",
     DOCS / "guide" / "agents.md",
     DOCS / "guide" / "metrics.md",
+    DOCS / "guide" / "interdependence.md",
     DOCS / "games" / "overcooked.md",
     DOCS.parent / "README.md",
 ]
