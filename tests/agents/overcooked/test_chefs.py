@@ -99,6 +99,14 @@ def test_passer_and_receiver_make_soups_through_the_middle_counter(play, lineup)
     assert played.count(passer, "put_onion_on_X") >= 3 * soups
 
 
+@pytest.mark.parametrize("lineup", [("onion_passer", "onion_receiver"), ("onion_receiver", "onion_passer")])
+@pytest.mark.parametrize(("kitchen", "least"), [("blocked_corridor", 60), ("counter_circuit_multi", 140)])
+def test_a_pair_goes_on_where_lanes_are_narrow_and_pots_wait_to_be_started(play, lineup, kitchen, least):
+    played = play(kitchen, lineup)
+    assert played.scores.min() >= least
+    assert played.quarrels() < 0.03
+
+
 def test_onion_to_middle_uses_no_other_counter(play):
     played = play("counter_circuit", ["onion_to_middle", "idle"])
     layout = played.game.layout

@@ -64,7 +64,7 @@ class Kitchenful(NamedTuple):
     soon: Int[Array, ""]  # how many the cooking pots will take
     carried: Int[Array, " kind"]  # ingredients in the hands of others
     lying: Int[Array, " kind"]  # ingredients on counters
-    soups: Int[Array, ""]  # in pots, cooking, ready, or one ingredient short
+    soups: Int[Array, ""]  # in pots, cooking, ready, or short of one ingredient that is on its way
     next_soup: Float[Array, ""]  # steps until there is a soup for one more dish
     first_soup: Float[Array, ""]  # steps until the first one
     dishes_carried: Int[Array, ""]
@@ -136,7 +136,8 @@ def look(tables: Tables, state: State, seat, still) -> Kitchenful:
     counter = tables.terrain == COUNTER
     kinds = jnp.array([Item.ONION, Item.TOMATO])[:, None]
     unlit = tables.starts[item] & idle
-    soup = ~idle | (~unlit & (missing <= 1) & (item > 0))
+    carried = jnp.sum(keeps & (hands == kinds), axis=1, dtype=jnp.int32)
+    soup = ~idle | (~unlit & (missing <= 1) & (item > 0) & (jnp.sum(carried) > 0))
     dishes_carried = jnp.sum(keeps & (hands == Item.DISH), dtype=jnp.int32)
     dishes_lying = jnp.sum(counter & (state.items == Item.DISH), dtype=jnp.int32)
     times = jnp.where(soup, jnp.where(idle, 20.0, wait), 40.0)
@@ -153,7 +154,7 @@ def look(tables: Tables, state: State, seat, still) -> Kitchenful:
         room=jnp.sum(jnp.where(idle[:, None], room, 0), axis=0, dtype=jnp.int32),
         missing=jnp.sum(jnp.where(idle, missing, 0), dtype=jnp.int32),
         soon=jnp.sum(jnp.where(idle, 0, tables.missing[0]), dtype=jnp.int32),
-        carried=jnp.sum(keeps & (hands == kinds), axis=1, dtype=jnp.int32),
+        carried=carried,
         lying=jnp.sum(counter & (state.items == kinds), axis=1, dtype=jnp.int32),
         soups=jnp.sum(soup, dtype=jnp.int32),
         next_soup=jnp.where(dishes_carried + dishes_lying > 0, jnp.max(jnp.where(soup, times, 0)), jnp.min(times)),
@@ -202,7 +203,8 @@ def _trips(role: Role, tables: Tables, view: Kitchenful) -> Trips:
     their = jnp.stack([*view.rest, view.plate, tables.to_serve, jnp.zeros_like(view.mine)])
     # One call for all of them: rolling is what takes long to compile.
     costs = beside(tables, jnp.concatenate([view.mine + after, view.theirs + their]))
-    return Trips(costs[0:2], costs[2:4], *costs[4:8], costs[8:10], *costs[10:13])
+    plate, dish, serve, soup = costs[4:8]
+    return Trips(costs[0:2], costs[2:4], plate, dish, serve, soup, costs[8:10], costs[10], costs[11], costs[12])
 
 
 def _empty_handed(role: Role, tables: Tables, state: State, view: Kitchenful, trips: Trips) -> Float[Array, " cell"]:

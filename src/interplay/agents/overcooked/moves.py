@@ -33,6 +33,7 @@ class Meeting(NamedTuple):
     gives_way: Bool[Array, ""]  # to somebody near
     nearest: Int[Array, ""]  # the seat of the nearest other chef
     alone: Bool[Array, ""]  # nobody is near
+    apart: Bool[Array, ""]  # nobody could ever come here
 
 
 def meet(tables: Tables, state: State, seat, still, stuck, patience) -> Meeting:
@@ -57,14 +58,16 @@ def meet(tables: Tables, state: State, seat, still, stuck, patience) -> Meeting:
         gives_way=jnp.any((apart <= 2) & (yours > mine)) | (patience > 0),
         nearest=nearest,
         alone=apart[nearest] > 3,
+        apart=apart[nearest] >= FAR,
     )
 
 
-def field(tables: Tables, goal, crowd: Float[Array, " cell"]) -> Float[Array, " cell"]:
-    """Steps from each floor cell to a cell beside the goal, with a price on cells where others stand."""
+def field(tables: Tables, goal, leaves, crowd: Float[Array, " cell"]) -> Float[Array, " cell"]:
+    """Steps from each floor cell to a cell beside the goal, with a price on cells where others stand; for a chef who
+    leaves, to the end of its dead end."""
     floor = tables.terrain == FLOOR
     target = jnp.where(jnp.arange(floor.shape[0]) == goal, 0.0, NEVER)
-    start = jnp.where(floor & (_around(tables, target) == 0), 0.0, NEVER)
+    start = jnp.where(floor & jnp.where(leaves, ~tables.lane, _around(tables, target) == 0), 0.0, NEVER)
 
     def relax(_, steps):
         onwards = beside(tables, steps + crowd + 1)
@@ -84,7 +87,9 @@ def odds(
     """How likely each action is to be taken; more than one where several are equally good."""
     met = meet(tables, state, seat, still, stuck, patience)
     me = state.cell[seat]
-    steps = field(tables, goal.cell, met.crowd)
+    polite = role.yields > 0
+    leaves = polite & tables.lane[me] & ~goal.exists & ~met.apart  # nothing to do here, and in the way
+    steps = field(tables, goal.cell, leaves, met.crowd)
     near = tables.front[me]  # [4]
     floor = tables.terrain[near] == FLOOR
     free = floor & ~met.occupied[near]
@@ -96,10 +101,9 @@ def odds(
     blocked = jnp.any(forward & met.occupied[near])
     contested = jnp.any(forward & met.faced[near] & ~met.occupied[near])
     lingers = goal.exists & ~goal.ready & (steps[me] <= LINGER + 0.5)
-    rests = ~goal.exists | lingers
+    rests = (~goal.exists & ~leaves) | lingers
     steps_off = lingers & there & ~met.alone
     off = _best(jnp.where(clear & (steps[near] == LINGER), 0.0, NEVER))
-    polite = role.yields > 0
     makes_way = polite & jnp.any(clear) & ((rests & met.pushed) | (met.gives_way & blocked & met.pushed & ~there))
     waits = polite & met.gives_way & contested & ~there & (luck[0] < 0.8)
     pushes = (tables.seats <= 2) | ~blocked | (luck[1] < 0.5)

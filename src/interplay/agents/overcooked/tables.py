@@ -28,6 +28,7 @@ class Tables(eqx.Module):
     across_serve: Float[Array, " cell"]
     via_serve: Float[Array, " cell"]
     middle: Bool[Array, " cell"]  # counters between two sides that are a walk apart; all counters where there is none
+    lane: Bool[Array, " cell"]  # floor that leads nowhere but to its own end
     roomy: Bool[Array, "cell cell"]  # whether a chef here could let one there pass
     pots: Int[Array, " pot"]
     room: Int[Array, "item kind"]  # onions, tomatoes that a pot with these contents may still take
@@ -49,20 +50,28 @@ class Tables(eqx.Module):
         via = np.minimum(via, UNREACHABLE)
         room, missing, starts = _contents(kitchen.menu, layout)
         finite = walk[walk < UNREACHABLE]
-        floats = [walk[:, kitchen.pots], lies[:, kitchen.pots], via[:, kitchen.pots]]
-        floats += [table[:, serving].min(axis=1) for table in (walk, lies, via)]
+        pot, serve = (
+            [t[:, kitchen.pots] for t in (walk, lies, via)],
+            [t[:, serving].min(axis=1) for t in (walk, lies, via)],
+        )
         return cls(
-            jnp.asarray(terrain),
-            jnp.asarray(front),
-            jnp.asarray(walk, jnp.int16),
-            *(jnp.asarray(f, jnp.float32) for f in floats),
-            jnp.asarray(_middle(walk, front, terrain)),
-            jnp.asarray(_roomy(walk, front, terrain)),
-            jnp.asarray(kitchen.pots),
-            jnp.asarray(room),
-            jnp.asarray(missing),
-            jnp.asarray(starts),
-            jnp.asarray(kitchen.value),
+            terrain=jnp.asarray(terrain),
+            front=jnp.asarray(front),
+            walk=jnp.asarray(walk, jnp.int16),
+            to_pot=jnp.asarray(pot[0], jnp.float32),
+            across_pot=jnp.asarray(pot[1], jnp.float32),
+            via_pot=jnp.asarray(pot[2], jnp.float32),
+            to_serve=jnp.asarray(serve[0], jnp.float32),
+            across_serve=jnp.asarray(serve[1], jnp.float32),
+            via_serve=jnp.asarray(serve[2], jnp.float32),
+            middle=jnp.asarray(_middle(walk, front, terrain)),
+            lane=jnp.asarray(_lanes(front, terrain)),
+            roomy=jnp.asarray(_roomy(walk, front, terrain)),
+            pots=jnp.asarray(kitchen.pots),
+            room=jnp.asarray(room),
+            missing=jnp.asarray(missing),
+            starts=jnp.asarray(starts),
+            value=jnp.asarray(kitchen.value),
             height=layout.height,
             seats=seats,
             longest=int(finite.max()) + 6,
@@ -82,6 +91,17 @@ def _middle(walk: np.ndarray, front: np.ndarray, terrain: np.ndarray) -> np.ndar
         sides = [c for c in front[cell] if terrain[c] == FLOOR]
         found[cell] = any(walk[a, b] > 2 for a in sides for b in sides)
     return found if found.any() else counters
+
+
+def _lanes(front: np.ndarray, terrain: np.ndarray) -> np.ndarray:
+    """Dead ends, found by cutting off end after end; what is left is rings and the ways between them."""
+    left = terrain == FLOOR
+    while True:
+        ways = np.sum(left[front] & (front != np.arange(len(front))[:, None]), axis=1)
+        ends = left & (ways <= 1)
+        if not ends.any():
+            return (terrain == FLOOR) & ~left
+        left = left & ~ends
 
 
 def _roomy(walk: np.ndarray, front: np.ndarray, terrain: np.ndarray) -> np.ndarray:
