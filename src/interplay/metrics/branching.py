@@ -1,4 +1,4 @@
-"""Play on from a moment of a recorded episode, many times, with the same chance for what was and what might have been."""
+"""Play on from a moment of a recorded episode, many times: one chance for what was and for what might have been."""
 
 from __future__ import annotations
 
