@@ -13,14 +13,15 @@ from interplay.games.registry import make
 from interplay.training import schedule, seating
 from interplay.training.advantages import advantages, new_normaliser, observe_returns, scale
 from interplay.training.collect import collect
-from interplay.training.config import PPO
+from interplay.training.config import PPO, Experiment
+from interplay.training.loader import build, with_settings
 from interplay.training.loss import Batch, learner_loss, policy_loss, value_loss
 from interplay.training.members import Member, Memories
 from interplay.training.program import Program
 from interplay.training.scheme import Scheme, Stats, drawn, plain_traits
 from interplay.training.seating import GUEST, Plan
 from interplay.training.setting import Setting
-from interplay.training.update import prepare
+from interplay.training.update import _gradient, prepare
 
 
 def slow_advantages(reward, value, next_value, terminated, done, gamma, lam):
@@ -227,6 +228,45 @@ def test_the_horizon_is_bootstrapped_with_the_state_it_cut(experiment, self_play
         worth = member.critic.step(jnp.zeros(0), then)[1][0]
         reward = rollout.reward.reshape(8, 16, 2)[step, env, seat]
         assert float(target[step, env, seat]) == pytest.approx(float(reward + 0.9 * worth), abs=1e-5)
+
+
+def test_microbatches_do_not_change_the_gradient(experiment, self_play):
+    game = make("tests.training.toys:Turns")
+    setting = Setting.of(experiment("Turns", runs=1), game, self_play)
+    parted = Setting.of(experiment("Turns", runs=1, ppo={"microbatches": 4}), game, self_play)
+    member, _, _, batch, _, _ = rolled(setting.experiment, self_play)
+    members = jax.tree_util.tree_map(lambda x: x[None], member)
+    found = [jax.jit(lambda b, s=s: _gradient(s, members, b, jnp.float32(0.01))[0])(batch) for s in (setting, parted)]
+    for one, other in zip(*map(jax.tree_util.tree_leaves, found), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("game", "changes"),
+    [
+        ("overcooked/coordination_ring", ["rewards.teaming=0.3", "network.recurrent=8", "network.critic=central"]),
+        (
+            "overcooked/coordination_ring",
+            ["network.encoding=planes", "network.shared_trunk=true", "ppo.microbatches=2"],
+        ),
+        ("hanabi/2p", ["network.encoding=hle", "network.trunk=mlp", "network.critic=central", "network.recurrent=8"]),
+        ("rescue/cottage", ["network.encoding=planes", "network.critic=central"]),
+    ],
+)
+def test_every_game_and_network_goes_through(game, changes):
+    """Traced, not compiled: shapes and types fit, and an update gives back what it was given."""
+    plain = {"game": {"name": game}, "envs": 4, "rollout": 20, "steps": 80, "network": {"trunk": "cnn"}}
+    given = build(Experiment, with_settings(plain, changes))
+    made = make(game)
+    setting = Setting.of(given, made, Scheme(Plan(((0,) * made.num_seats,))))
+    program = Program(setting)
+    runs = jax.eval_shape(program.start, None, ())
+    after, _ = jax.eval_shape(
+        program.chunk, runs, plain_traits(made, given.rewards, 1, 1), (), jnp.int32(0), jnp.int32(1)
+    )
+    assert jax.tree_util.tree_structure(after) == jax.tree_util.tree_structure(runs)
+    for one, other in zip(jax.tree_util.tree_leaves(after), jax.tree_util.tree_leaves(runs), strict=True):
+        assert (one.shape, one.dtype) == (other.shape, other.dtype)
 
 
 def test_seats_off_turn_wait(experiment, self_play):

@@ -231,9 +231,12 @@ def _gradient(setting: Setting, members: Any, batch: Batch, entropy: Array) -> t
     gradient = jax.grad(loss, has_aux=True)
     if ppo.microbatches == 1:
         return gradient(members, batch)
-    parts = jax.tree_util.tree_map(
-        lambda x: jnp.moveaxis(x.reshape(x.shape[0], ppo.microbatches, -1, *x.shape[2:]), 1, 0), batch
-    )
+
+    def cut(x: Array) -> Array:
+        size = x.shape[1] // ppo.microbatches  # written out, since an array of size 0 cannot tell
+        return jnp.moveaxis(x.reshape(x.shape[0], ppo.microbatches, size, *x.shape[2:]), 1, 0)
+
+    parts = jax.tree_util.tree_map(cut, batch)
 
     def add(sums: Any, part: Batch) -> tuple[Any, None]:
         return jax.tree_util.tree_map(jnp.add, sums, gradient(members, part)), None
