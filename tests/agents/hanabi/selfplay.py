@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import interplay
+from interplay.agents.hanabi.frame import RuleBot
 
 
 class Games(NamedTuple):
@@ -18,7 +19,7 @@ class Games(NamedTuple):
     moves: np.ndarray  # [game]
     actions: np.ndarray  # [game, horizon], -1 past the end
     decks: np.ndarray  # [game, deck, 2]
-    illegal: np.ndarray  # [game] moves that the rules forbid
+    illegal: np.ndarray  # [game] turns in which a bot's own choice was not legal, before it was mended
 
     @property
     def scores(self) -> np.ndarray:
@@ -52,15 +53,18 @@ def _runner(names: tuple[str, ...], options: tuple):
                 obs = _rows(game.observe(state, bot.encoding), seats)
                 stacked = jax.tree.map(lambda *x: jnp.stack(x), *(memories[i] for i in seats))
                 after, chosen, _ = jax.vmap(bot.act)(stacked, obs, legal[seats], keys[seats])
+                if type(bot).choose is not RuleBot.choose and hasattr(after, "model"):
+                    wanted = jax.vmap(bot.choose)(after.model, obs, keys[seats])
+                    fine = jnp.take_along_axis(legal[seats], wanted[:, None], axis=1)[:, 0]
+                    illegal += jnp.any(~fine & game.to_move(state)[seats]) & ~over
                 for j, i in enumerate(seats):
                     actions[i], new[i] = chosen[j], _rows(after, j)
             joint = jnp.stack(actions)
             played = jnp.sum(jnp.where(game.to_move(state), joint, 0))
-            wrong = jnp.any(~jnp.take_along_axis(legal, joint[:, None], axis=1))
             after, step = game.step(state, joint, key)
             log = log.at[jnp.where(over, game.horizon, state.time)].set(played, mode="drop")
             state = jax.tree.map(lambda a, b: jnp.where(over, a, b), state, after)
-            return state, tuple(new), over | step.terminated, log, illegal + (wrong & ~over)
+            return state, tuple(new), over | step.terminated, log, illegal
 
         log = jnp.full(game.horizon, -1, jnp.int32)
         carry = (state, memories, jnp.bool_(False), log, jnp.int32(0))

@@ -140,6 +140,13 @@ def test_lists_of_rules_are_one_kind():
     assert jax.tree.structure(iggi) == jax.tree.structure(piers)
 
 
+def test_the_h_group_bot_plays_well_and_wants_nothing_illegal():
+    games = selfplay(("hanabi/hgroup",) * 3, 200)
+    assert games.illegal.sum() == 0
+    assert games.points.mean() > 21.5
+    assert np.mean(games.lives == 0) < 0.08
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("bot", [n for n in names() if n.startswith("hanabi/")])
 def test_bots_keep_the_contract_of_agents(bot):

@@ -196,7 +196,7 @@ class HGroup(RuleBot):
         return Read(meant=read, finessed=finessed, focus=model.focus, early=model.early)
 
     def judge(self, model, board, sets: Sets):
-        """How good each clue is as a play clue and as a save, [partner, hint]; below zero for what must not be said."""
+        """How good each clue is to get a card played, to save one, or to pass, [partner, hint]; negative: bad."""
         seats = others(board.seat, self.table.players)
         hands, held, has_clue = board.hands[seats], cards.present(board)[seats], clued(board)[seats]
         meant, possible = model.meant[seats], board.possible[seats]
@@ -232,7 +232,9 @@ class HGroup(RuleBot):
         play = jnp.where(ok & ((gained > 0) | delayed), 10 * gained + 6 * delayed + good - 12 * bad, -99)
         saves = ok & clue.on_chop & jnp.any(clue.focus & ((bits & self.worth_saving(board, sets)) != 0), axis=-1)
         save = jnp.where(saves, 10 + 10 * gained + good - 5 * bad, -99)
-        stall = jnp.where(ok & (bad == 0), gained + (values == 5) * jnp.any(clue.new, axis=-1), -99)
+        fives = (values == 5) * jnp.any(clue.new, axis=-1)
+        harm = jnp.where(ok, -10 - bad, jnp.where(touched.any(axis=-1), -60, -999))
+        stall = jnp.where(ok & (bad == 0), gained + fives, harm)
         return play, save, stall
 
     def finesses(self, clue: Clue, hands, held, has_clue, meant, values, sets: Sets, visible):
@@ -291,7 +293,6 @@ class HGroup(RuleBot):
 
         free = chop(has_clue, held)
         full = board.tokens == rules.hint_tokens
-        idle = jnp.where(stall > -99, stall, -99)
         blind = ready & model.finessed[me]
         return first_of(
             (blind.any(), slots + jnp.argmax(blind)),
@@ -301,7 +302,7 @@ class HGroup(RuleBot):
             (speaks & (save.max() > 0) & (board.tokens >= 4), give(save)),
             (trash.any() & ~full, jnp.argmax(trash)),
             (speaks & model.early & (stall.max() > 0), give(stall)),
-            (full, give(idle)),
+            (full, give(stall)),
             (free.any(), jnp.argmax(free)),
             (True, best(lowest, held)),
         )
