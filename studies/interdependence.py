@@ -181,10 +181,13 @@ def report(r: Results, command: str) -> Report:
 
 
 def people_scatter(r: Results, channel: str) -> Figure:
-    names = {CIRCUIT: "circuit", FORCED: "forced", "coordination_ring": "ring", "cramped_room": "room"}
+    names = {"coordination_ring": "ring", CIRCUIT: "circuit", "cramped_room": "room", FORCED: "forced"}
+    places = [*names, "asymmetric_advantages"]  # layouts keep their colours in both figures
     points = [
-        Point(e["int_cons"], e["task_reward"], f"{e['layout']}, game {e['episode']}", names.get(e["layout"], "apart"))
-        for e in r.people.through(channel).episodes
+        Point(
+            e["int_cons"], e["task_reward"], f"{e['layout']}, game {e['episode']}", names.get(e["layout"], "asymmetric")
+        )
+        for e in sorted(r.people.through(channel).episodes, key=lambda e: places.index(e["layout"]))
         if e["int_cons"] is not None
     ]
     title = f"Score against constructive hand-overs: {channel}"
@@ -223,9 +226,10 @@ def shown(r: Results) -> list[Section]:
         team = traces.select(where=lambda row, p=place: row["episode"] == p)
         measured = interplay.measure(team, ["interdependence"]).where(metric="constructive")
         graphs += help_graphs(measured)
-        lanes = [f"seat {s}: {a.name}" for s, a in enumerate(traces[place].agents)]
+        names = [a.name.removeprefix("overcooked/") for a in traces[place].agents]
+        lanes = [f"{s + 1}: {name}" for s, name in enumerate(names)]
         marks = teamwork.hand_overs(traces, place)
-        title = f"Hand-overs of episode {place}: {' with '.join(a.name for a in traces[place].agents)}"
+        title = f"Hand-overs of episode {place}: {' with '.join(names)}"
         drawing = timeline(lanes, marks, steps=traces[place].length, episode=place, title=title)
         found.append(Figure(drawing, title, "A click shows the moment in the replay below.", f"timeline-{place}"))
         replays.append(show_episode(traces, place))
@@ -241,6 +245,8 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=HERE / "docs" / "results" / "interdependence.md")
     options = parser.parse_args()
     command = f"python studies/interdependence.py --episodes {options.episodes}"
+    command += f" --agents {' '.join(options.agents)}" if options.agents else ""
+    command += f" --proxy {options.proxy}" if options.proxy else ""
     found = Results(list(dict.fromkeys([*AGENTS, *options.agents])), options.proxy, options.episodes)
     told = page(found, command)
     options.page.parent.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ CIRCUIT, FORCED = LAYOUTS = ("counter_circuit", "forced_coordination")
 COUNTERS = "counters"
 IGNORANT = ("stay", "dish_only")
 CHANNEL_LABELS = {
-    "int_cons": "constructive", "a_soup": "a soup", "least_a_soup": "least in a game", "most_a_soup": "most in a game",
+    "int_cons": "constructive", "a_soup": "a soup", "least_a_soup": "least", "most_a_soup": "most",
     "reciprocal_percent": "% reciprocal", "pct_trig_not_accepted": "% not accepted",
 }  # fmt: skip
 
@@ -35,7 +35,7 @@ def number(value: float | str | None, digits: int) -> str:
 
 def markdown(table: Table, columns: dict[str, int], labels: dict[str, str] | None = None) -> list[str]:
     """A table for the page; `columns` maps each to its decimals."""
-    names = {**LABELS, **(labels or {})}
+    names = {**LABELS, "int_cons_coop_matched": "coop, same soups", **(labels or {})}
     left = ("layout", "agent", "channel")
     lines = ["| " + " | ".join(names.get(c, c.replace("_", " ")) for c in columns) + " |"]
     lines.append("|" + "|".join("---" if c in left else "---:" for c in columns) + "|")
@@ -43,7 +43,8 @@ def markdown(table: Table, columns: dict[str, int], labels: dict[str, str] | Non
         cells = []
         for column, digits in columns.items():
             low, high = row.get(f"{column}_low"), row.get(f"{column}_high")
-            limits = "" if low is None or low == high else f" [{number(low, digits)}, {number(high, digits)}]"
+            ends = number(low, digits), number(high, digits)
+            limits = "" if ends[0] == ends[1] else f" [{ends[0]}, {ends[1]}]"
             cells.append(number(row[column], digits) + limits)
         lines.append("| " + " | ".join(cells) + " |")
     return [*lines, ""]
@@ -85,6 +86,7 @@ def people_page(r: Any) -> list[str]:
     c, games = r.channels, r.counters.episodes
     forced = games.where(layout=FORCED)
     exact = all(g["int_cons"] == 4 * g["soups"] for g in forced)
+    check(not any(g["reciprocal"] for g in forced), "hand-overs of forced coordination go one way")
     check(exact and len(forced) > 0, "every human game of forced coordination has 4 constructive hand-overs a soup")
     circuit, best = one(c, layout=CIRCUIT, channel=COUNTERS), one(r.best, layout=CIRCUIT)
     check(best["int_cons"] == 0, "the best pair of counter circuit handed over nothing")
@@ -103,7 +105,8 @@ def people_page(r: Any) -> list[str]:
         "",
         "The human-human games of 2019 that come with interplay, about 1,200 steps each. *counters* is the default "
         "channel: an item that one person put down and the other took. *pots* adds what passes through a pot: an onion "
-        "that I pot in a soup that you plate, and the soup that I set cooking.",
+        "that I pot in a soup that you plate, and the soup that I set cooking. *least* and *most* are constructive "
+        "ones a soup in a single game.",
         "",
         *markdown(c, columns, CHANNEL_LABELS),
         f"- **Forced coordination: exactly 4 a soup, in each of its {len(forced)} games** (three onions and a dish, of "
@@ -112,8 +115,8 @@ def people_page(r: Any) -> list[str]:
         f"than is used: {spare:.2f} hand-overs a game lead to no soup.",
         f"- **Counter circuit: {circuit['a_soup']:.2f} a soup.** The kitchen invites passing across the middle "
         f"counter, and {none} of {circuit['games']} pairs never did so to any use; the pair that did it most handed "
-        f"over {circuit['most_a_soup']:.2f} a soup. Whether people help each other here is a choice, and not one that "
-        f"the score tells: the best pair ({best['task_reward']:.0f} points) handed over nothing.",
+        f"over {circuit['most_a_soup']:.2f} a soup. Whether people help each other here is a choice, and the score "
+        f"need not tell: the best pair ({best['task_reward']:.0f} points) handed over nothing.",
         f"- **Cramped room and coordination ring: {room['a_soup']:.3f} and {ring['a_soup']:.3f} a soup.** With the pot "
         "a few steps away nobody needs a counter. Read alone, the default channel would call these people strangers. "
         f"With pots it says the opposite: {pots['cramped_room']['a_soup']:.2f} and "
@@ -122,8 +125,8 @@ def people_page(r: Any) -> list[str]:
         "- **Asymmetric advantages has no counter that both can reach: null, not 0.** Through its pots people hand "
         f"over {apart['a_soup']:.2f} a soup, from {apart['least_a_soup']:.2f} to {apart['most_a_soup']:.2f} by pair: "
         "some divide the work, some cook side by side.",
-        "- With pots, every onion put into a pot that the other can reach is an offer, so what is not accepted there "
-        "are soups that people plated themselves.",
+        "- With pots, every onion put into a pot that the other can reach is an offer; what is not accepted there are "
+        "soups that people plated themselves, or that nobody did.",
         "- No hand-over of any of these games loops: people do not pass a thing back and forth.",
         "",
     ]

@@ -47,7 +47,7 @@ LABELS = {
     "int_cons": "Int cons",
     "int_non_cons": "Int non-cons",
     "int_cons_coop": "Int cons coop",
-    "int_cons_coop_matched": "coop, same soups",
+    "int_cons_coop_matched": "same soups",
     "pct_trig_tot_sub": "% triggered",
     "pct_trig_not_accepted": "% not accepted",
 }
@@ -346,12 +346,22 @@ def _measured(table: Table, name: str, title: str, hide: list[str]) -> TableSect
     """What is empty, or said once above the table, takes no column."""
     empty = [c for c in table.columns if all(v is None for v in table.column(c)) and not c.endswith(("_low", "_high"))]
     partners = set(table.column("partner"))
-    told = {f"Agent: {table.rows[0]['agent']}": "agent" in hide, f"partner: {min(partners)}": len(partners) == 1}
     own = all(row["agent"] == row["partner"] for row in table)
+    told = {
+        f"Agent: {table.rows[0]['agent']}": "agent" in hide,
+        "each seat is agent and partner": own,
+        f"partner: {min(partners)}": len(partners) == 1 and not own,
+    }
+    bound = {(row["int_cons_coop"], row.get("int_cons_coop_low"), row.get("int_cons_coop_high")) for row in table}
+    if len(bound) == 1 and "int_cons_coop" not in empty and len(table) > 1:
+        centre, low, high = bound.pop()
+        spread = "" if low is None else f" [{low:.1f}, {high:.1f}]"
+        told[f"Int cons coop: {centre:.1f}{spread} an episode"] = True
+        empty.append("int_cons_coop")
     hidden = [*hide, *empty, *(["partner"] if own or len(partners) == 1 else [])]
     limits = {c: (f"{c}_low", f"{c}_high") for c in table.columns if f"{c}_low" in table.columns}
     hidden += [limit for c in empty for limit in limits.pop(c, ())]
-    caption = "Each seat is agent and partner" if own else "; ".join(words for words, needed in told.items() if needed)
+    caption = "; ".join(words for words, needed in told.items() if needed)
     return TableSection(
         table, title, caption, name=name, labels=LABELS, hide=list(dict.fromkeys(hidden)), intervals=limits
     )
