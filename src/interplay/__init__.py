@@ -22,7 +22,7 @@ _PUBLIC = {
     "InterplayError": "interplay.errors",
 }
 
-__all__ = ["__version__", *_PUBLIC]  # noqa: PLE0604
+__all__ = ["__version__", *_PUBLIC]
 
 if TYPE_CHECKING:
     from interplay.agents.check import check_agent as check_agent

@@ -76,7 +76,9 @@ class Table:
         rows: list[Row] = []
         for key, part in self.groups(*by).items():
             present = [v for v in part.column(value) if v is not None]
-            rows.append(dict(zip(by, key, strict=True)) | {n: (f(present) if present else None) for n, f in how.items()})
+            rows.append(
+                dict(zip(by, key, strict=True)) | {n: (f(present) if present else None) for n, f in how.items()}
+            )
         return Table.of(rows, self.title, columns=[*by, *how])
 
     def __add__(self, other: Table) -> Table:
