@@ -26,6 +26,17 @@ SCRIPTED = {
         "stay",
         "random",
     ),
+    "hanabi": (
+        "hanabi/smart",
+        "hanabi/holmes",
+        "hanabi/value",
+        "hanabi/simple",
+        "hanabi/iggi",
+        "hanabi/piers",
+        "hanabi/outer",
+        "random",
+    ),
+    "rescue": ("rescue/helper", "rescue/loner", "stay", "random"),
 }
 
 

@@ -9,8 +9,10 @@ from typing import Any
 from interplay import __version__
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.metrics.api import measure
 from interplay.report import teamwork
 from interplay.report.build import build_report, crossplay_report, grade_report
+from interplay.report.diagrams import Mark
 from interplay.report.document import Replay, Report, Section
 from interplay.report.replay import replay_data
 from interplay.table import Row, Table
@@ -99,9 +101,26 @@ def show_episode(traces: TraceSet, number: int) -> dict[str, Any]:
         id=number,
         events=again.steps.events,
         mark_events=MARKED & set(game.event_names),
-        marks=teamwork.hand_overs(traces, number),
+        marks=[*teamwork.hand_overs(traces, number), *_conventions(traces, number, game)],
+        seat_views=any(encoding.privileged for encoding in game.encodings.values()),
         remarks=[{"t": e.t, "seat": e.seat, "kind": e.kind, "text": str(dict(e.payload))} for e in episode.events],
     )
+
+
+def _conventions(traces: TraceSet, number: int, game: Game) -> list[Mark]:
+    """Which convention each move of a Hanabi game follows or breaks."""
+    if not game.id.startswith("hanabi/"):
+        return []
+    one = traces.select(where=lambda row: row["episode"] == number)
+    return [
+        Mark(
+            t=row["t"] + 1,
+            seat=row["seat"],
+            kind="follows" if row["follows"] else "breaks",
+            label=f"{row['rule']}: {row['says']}",
+        )
+        for row in measure(one, ["hanabi/conventions"], detail=True)
+    ]
 
 
 def _pairs(scores: Table) -> Table | None:

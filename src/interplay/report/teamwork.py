@@ -39,6 +39,7 @@ def sections(traces: TraceSet, shown: Sequence[int], measured: Table | None = No
     found.append(TableSection(_by_line_up(rows), name="who-helps-whom"))
     found += _scatter(rows)
     found += [_timeline(traces, number) for number in shown]
+    found += _moments(traces, shown)
     return [Group(found, "Who helps whom")]
 
 
@@ -69,6 +70,16 @@ def _timeline(traces: TraceSet, number: int) -> Section:
     )
     caption = "Each line goes from where something was put down to where it was used; a click shows the moment."
     return Figure(drawing, f"Hand-overs of episode {number}", caption, f"timeline-{number}")
+
+
+def _moments(traces: TraceSet, shown: Sequence[int]) -> list[Section]:
+    """Every hand-over of the shown episodes as a row that leads to its moment in the replay."""
+    rows = measure(traces.select(where=lambda row: row["episode"] in shown), ["interdependence"], detail=True)
+    names = ("episode", "giver", "receiver", "object", "class", "channel", "gave_t", "used_t", "gave", "used")
+    linked = [{n: r[n] for n in names} | {"moment": f"#replay-{r['episode']}@{r['gave_t'] + 1}"} for r in rows]
+    if not linked:
+        return []
+    return [TableSection(Table.of(linked), "Every hand-over of the shown episodes", name="hand-overs")]
 
 
 def _one_per_game(traces: TraceSet) -> list:
