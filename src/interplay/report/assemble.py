@@ -69,8 +69,8 @@ def _before_replays(made: Report, more: Sequence[Section]) -> Report:
 GRADE_INTRO = (
     "The agent played with every partner in every seat. The headline is the inter-quartile mean over all of these "
     "episodes; its interval treats the partners as a sample of those that the agent might meet. The other intervals "
-    "are about the very partner that they stand beside. *gives* and *gets* are hand-overs per episode that ended in a "
-    "delivered soup, *partner offers* what the partner put within reach, *ignored percent* what nobody took of that."
+    "are about the very partner that they stand beside. *gives* and *gets* are hand-overs per episode that helped to "
+    "reach the goal, *partner offers* what the partner put within reach, *ignored percent* what nobody took of that."
 )
 
 

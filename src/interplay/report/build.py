@@ -122,7 +122,7 @@ def table_sections(name: str, table: Table) -> list[Section]:
             graphs = help_graphs(table, centre)
             found += [Columns(graphs)] if graphs else []
         elif {"agent", "partner"} <= names and "episode" not in names:
-            found += [Columns(heat_maps(table, centre, title))]
+            found += [Columns(heat_maps(table, centre))]
         elif {"low", "high"} <= names and len(table) <= MOST_ROWS:
             found += [replace(intervals_figure(table, centre, title, title.lower()), title="", name=name)]
     return [Group([*found, TableSection(table, name=name)], title)]
