@@ -20,6 +20,8 @@ test-browser: $(VENV)/.dev $(VENV)/.browser  ## opens reports in a real Chromium
 
 bench: $(VENV)/.dev  ## ours and our peers in one process; results go to benchmarks/RESULTS.md by hand
 	$(BIN)/python benchmarks/overcooked.py
+	$(BIN)/python benchmarks/hanabi.py
+	$(BIN)/python benchmarks/interdependence.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -86,8 +86,9 @@ class Overcooked:
         return {"positions": jnp.stack([state.cell // height, state.cell % height], axis=-1), "facing": state.facing}
 
     @compiled()
-    def step(self, state: State, actions: Int[Array, " seat"], key: PRNGKeyArray) -> tuple[State, Step]:
-        return rules.step(self.kitchen, state, actions)
+    def step(self, state: State, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None) -> tuple[State, Step]:
+        """Play one joint action. Nothing here is left to chance, so the key is not used."""
+        return rules.step(self.kitchen, state, jnp.asarray(actions))
 
     @compiled(1)
     def observe(self, state: State, encoding: str = "planes") -> Any:

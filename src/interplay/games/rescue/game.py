@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import NOTHING, Encoding, Step, no_observation
+from interplay.games.compiled import compiled
 from interplay.games.rescue import encodings, houses, plans, rules
 from interplay.games.rescue.plans import Drawn, Generated, Plan, Spec
 from interplay.games.rescue.state import ACTIONS, NOBODY, State
@@ -66,9 +67,12 @@ class Rescue:
     def start(self, state: State) -> dict[str, Any]:
         return {field.name: getattr(state, field.name) for field in fields(plans.Start)}
 
-    def step(self, state: State, actions: Int[Array, " seat"], key: PRNGKeyArray) -> tuple[State, Step]:
-        return rules.step(self.rules, state, actions)
+    @compiled()
+    def step(self, state: State, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None) -> tuple[State, Step]:
+        """Play one joint action. Chance has its say at the start only, so the key is not used."""
+        return rules.step(self.rules, state, jnp.asarray(actions))
 
+    @compiled(1)
     def observe(self, state: State, encoding: str = "planes") -> Any:
         if encoding == "planes":
             return encodings.planes(self.rules, state)
@@ -81,6 +85,7 @@ class Rescue:
             return no_observation(self.num_seats)
         raise UnknownName("encoding", encoding, list(self.encodings))
 
+    @compiled()
     def legal(self, state: State) -> Bool[Array, "seat action"]:
         return jnp.ones((self.num_seats, len(ACTIONS)), bool)
 
