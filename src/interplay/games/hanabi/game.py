@@ -14,6 +14,7 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Encoding, Step
+from interplay.games.compiled import compiled
 from interplay.games.hanabi import checks, draw, encode
 from interplay.games.hanabi import rules as hanabi
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, Rules, State
@@ -92,6 +93,7 @@ class Hanabi:
     def start(self, state: State) -> dict[str, Any]:
         return {"deck": jnp.stack([state.deck // self.rules.ranks, state.deck % self.rules.ranks], axis=-1)}
 
+    @compiled()
     def step(self, state: State, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None) -> tuple[State, Step]:
         after = hanabi.step(self.rules, state, jnp.asarray(actions))
         return after, Step(
@@ -109,6 +111,7 @@ class Hanabi:
         checks.check_actions(self.rules, self.action_names, state, actions)
         return self.step(state, jnp.asarray(np.asarray(actions)), key)
 
+    @compiled(1)
     def observe(self, state: State, encoding: str) -> Any:
         if encoding == "hle":
             return encode.hle(self.rules, state)
@@ -122,6 +125,7 @@ class Hanabi:
             return jax.tree.map(lambda x: jnp.broadcast_to(x, (self.num_seats, *jnp.shape(x))), state)
         raise UnknownName("encoding", encoding, list(self.encodings))
 
+    @compiled()
     def legal(self, state: State) -> Bool[Array, "seat action"]:
         return hanabi.legal(self.rules, state)
 
