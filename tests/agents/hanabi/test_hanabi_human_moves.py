@@ -56,7 +56,7 @@ def test_recorded_moves_are_those_that_the_bot_makes(ai, moves):
 
     asked, odds = jax.tree.map(np.asarray, jax.jit(jax.vmap(one))(np.array([g["deck"] for g in games]), actions))
     assert asked.sum() == moves
-    # The originals broke exact ties between discards by the noise of their arithmetic, about once in 2,000 moves.
+    # The originals broke exact ties between discards by the noise of their arithmetic, 8 times in 20,232 moves.
     misses = np.sum(odds[asked] < 1e-3)
-    assert misses < moves / 1000, f"{misses} of {moves} moves are not the bot's"
+    assert misses <= 8, f"{misses} of {moves} moves are not the bot's"
     assert np.mean(odds[asked]) > 0.97
