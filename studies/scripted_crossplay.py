@@ -48,7 +48,8 @@ def section(layout: str, agents: list[str], episodes: int, batch: int) -> list[s
     took = time.perf_counter() - began
     print(f"{layout}: {found.size} episodes in {took:.0f} s", flush=True)
     told = (
-        f"Best self-play: {agents[int(np.argmax(own))].removeprefix('overcooked/')} ({own.max():.0f}). Best on average over "
+        f"Best self-play: {agents[int(np.argmax(own))].removeprefix('overcooked/')} ({own.max():.0f}). Best on average "
+        "over "
         f"partners and seats: {agents[best].removeprefix('overcooked/')}. Self-play averages {own.mean():.0f}, "
         f"cross-play {others.mean():.0f}. Largest standard error of a cell: {error.max():.1f}."
     )
@@ -66,7 +67,8 @@ def main() -> None:
     lines = [
         "# Cross-play of the scripted chefs",
         "",
-        f"Mean score over {given.episodes} episodes of 400 steps for every pair in both seatings, on every shipped layout. "
+        f"Mean score over {given.episodes} episodes of 400 steps for every pair in both seatings, on every shipped "
+        "layout. "
         "Rows sit in the first seat, columns in the second. The chefs are described in "
         "[Scripted chefs](../agents/overcooked.md). Made by `python studies/scripted_crossplay.py`.",
         "",

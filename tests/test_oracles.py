@@ -4,7 +4,14 @@ import importlib.util
 
 import pytest
 
-ORACLES = ["overcooked_ai_py", "hanabi_learning_environment", "jaxmarl", "pettingzoo", "unified_planning", "statsmodels"]
+ORACLES = [
+    "overcooked_ai_py",
+    "hanabi_learning_environment",
+    "jaxmarl",
+    "pettingzoo",
+    "unified_planning",
+    "statsmodels",
+]
 
 
 @pytest.mark.parametrize("name", ORACLES)

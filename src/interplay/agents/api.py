@@ -104,7 +104,7 @@ class Player(Protocol):
 
 @dataclass(frozen=True)
 class FunctionPlayer:
-    """A player made of any callable from an observation (and the legal mask, if it takes two arguments) to an action."""
+    """A player made of any callable from an observation (and the legal mask, if it takes two) to an action."""
 
     function: Callable[..., int]
     encoding: str

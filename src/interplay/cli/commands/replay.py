@@ -76,9 +76,8 @@ class Replay:
 
         numbers = traces.numbers.tolist()
         if self.episode not in numbers:
-            raise InterplayError(
-                f"{self.traces} has no episode {self.episode}; it has {len(numbers)}, from {numbers[0]} to {numbers[-1]}"
-            )
+            there = f"it has {len(numbers)}, from {numbers[0]} to {numbers[-1]}"
+            raise InterplayError(f"{self.traces} has no episode {self.episode}; {there}")
         episode = traces[numbers.index(self.episode)]
         game, again = game_of(episode), replay(game_of(episode), episode)
         at = episode.length if self.at is None else self.at
