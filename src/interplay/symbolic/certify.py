@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.games.api import Game, State, Step
+from interplay.games.api import Game, State, Step, is_jax
 from interplay.games.registry import make
 from interplay.games.search import Found
 from interplay.registry import Registry
@@ -25,7 +25,12 @@ from interplay.table import Row, Table
 REQUIRED, NOT_REQUIRED, IMPOSSIBLE, UNDECIDED = VERDICTS = ("required", "not required", "impossible", "undecided")
 
 SOLVERS = Registry(
-    "solver", entry_points="interplay.solvers", table={"overcooked": "interplay.games.overcooked.solve:Solver"}
+    "solver",
+    entry_points="interplay.solvers",
+    table={
+        "overcooked": "interplay.games.overcooked.solve:Solver",
+        "rescue": "interplay.games.rescue.solve:Solver",
+    },
 )
 
 
@@ -181,11 +186,11 @@ def prove(game: Game, search: Solver, found: Found, start: Mapping[str, Any] | N
     """Play a plan on the game's rules; an error unless its last step, and no earlier one, reaches the goal."""
     if found.actions is None:
         return
-    key = jax.random.key(0)
+    key, play = jax.random.key(0), jax.jit(game.step) if is_jax(game) else game.step
     state = game.init(key, **(start or {}))
     reached = []
     for actions in found.actions:
-        state, step = game.step(state, jnp.asarray(actions, jnp.int32), key)
+        state, step = play(state, jnp.asarray(actions, jnp.int32), key)
         reached.append(search.reached(state, step))
     if reached != [False] * (len(reached) - 1) + [True]:
         raise InterplayError(

@@ -1,0 +1,204 @@
+"""The shortest way to a first treated victim: A* on the real rules, for one agent alone and for all together.
+
+The house is the one that key 0 draws, and the search knows where its victims lie: it asks what the rules allow, not
+what a team that still has to search can do. Successors come from `rules.step` itself, one primitive action a step;
+the estimate (see `relaxed`) knows how long a treatment lasts, so its many steps are walked through without a choice.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from interplay.games.rescue import rules
+from interplay.games.rescue.game import Rescue
+from interplay.games.rescue.plans import Plan, Start
+from interplay.games.rescue.relaxed import Relaxed
+from interplay.games.rescue.state import ACTIONS, DANGER, FLOOR, NOBODY, NURSE, STAY, State
+from interplay.games.search import NEVER, Children, Found, search
+
+CHILDREN = 4096  # successors made at once
+EFFORT = 6_000_000  # successors looked at before a search settles for bounds
+GREED = 2  # how much more the search for any plan trusts the estimate than the steps already taken
+
+
+@dataclass(frozen=True)
+class OnlySeat:
+    """A house with one agent of its team, who starts where it always does."""
+
+    whole: Plan
+    seat: int
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.whole, name)
+
+    @property
+    def roles(self) -> tuple[int, ...]:
+        return (self.whole.roles[self.seat],)
+
+    def draw(self, key: PRNGKeyArray) -> Start:
+        start, mine = self.whole.draw(key), slice(self.seat, self.seat + 1)
+        return replace(start, cell=start.cell[mine], facing=start.facing[mine])
+
+
+class Solver:
+    """Searches one house for plans to a first treated victim, within the horizon of an episode."""
+
+    goal = "one victim is treated (in the house that key 0 draws)"
+
+    def __init__(self, game: Rescue, *, effort: int = EFFORT, start: State | None = None):
+        self.game, self.effort = game, effort
+        self.state = game.init(jax.random.key(0)) if start is None else start
+
+    def reached(self, state: State, step: Any) -> bool:
+        return bool(np.any(np.asarray(step.events)[:, rules.EVENTS.index("finish_treatment")]))
+
+    def by_itself(self, seat: int) -> tuple[Rescue, dict[str, Any]]:
+        """The house without the other agents."""
+        plan: Any = OnlySeat(self.game.plan, seat)
+        single = Rescue(self.game.id, plan, horizon=self.game.horizon, options=self.game.options)
+        mine = slice(seat, seat + 1)
+        start = {**self.game.start(self.state), "cell": self.state.cell[mine], "facing": self.state.facing[mine]}
+        return single, start
+
+    def alone(self, seat: int) -> Found:
+        """The others stand idle where they start, in the way or not."""
+        idle = tuple(int(c) for s, c in enumerate(self.state.cell) if s != seat)
+        return self._one(self.game, self.state, seat, idle)
+
+    def unhindered(self, seat: int) -> Found:
+        """The others are out of the way: the plan is for a house with this agent alone."""
+        single, start = self.by_itself(seat)
+        return self._one(single, single.init(jax.random.key(0), **start), 0, ())
+
+    def together(self) -> Found:
+        """All at once: the shortest plan if the search gets there, else a plan and a lower bound."""
+        seats = self.game.num_seats
+        joint = np.array(list(itertools.product(range(len(ACTIONS)), repeat=seats)), np.int32)
+        relaxed = Relaxed(self.game.rules, self.state, tuple(range(seats)))
+        space = _Space(self.game.rules, self.state, joint, relaxed)
+        if space.first >= NEVER:
+            return Found(actions=None, lower=None, why=f"nobody can bring a nurse to a victim: {self._team_lacks()}")
+        return space.solve(self.effort, self.game.horizon)
+
+    def _one(self, game: Rescue, start: State, seat: int, idle: tuple[int, ...]) -> Found:
+        if game.rules.roles[seat] != NURSE:
+            return Found(actions=None, lower=None, why="only nurses treat victims")
+        joint = np.full((len(ACTIONS), game.num_seats), STAY, np.int32)
+        joint[:, seat] = range(len(ACTIONS))
+        space = _Space(game.rules, start, joint, Relaxed(game.rules, start, (seat,), idle))
+        if space.first >= NEVER:
+            return Found(actions=None, lower=None, why=self._kept_by(game, start, seat, idle))
+        return space.solve(self.effort, game.horizon)
+
+    def _kept_by(self, game: Rescue, start: State, seat: int, idle: tuple[int, ...]) -> str:
+        """What keeps a nurse from every victim: whatever, taken away by itself, would let her through."""
+        clear = replace(start, debris=start.debris & False, burning=start.burning & False)
+        calm = replace(start, terrain=jnp.where(start.terrain == DANGER, FLOOR, start.terrain))
+        fewer = {
+            "debris or fire blocks": (clear, idle),
+            "danger zones without a guard keep": (calm, idle),
+            "idle teammates block": (start, ()),
+        }
+        keeps = [
+            what
+            for what, (state, others) in fewer.items()
+            if int(jax.jit(Relaxed(game.rules, state, (seat,), others).estimate)(state)) < NEVER
+        ]
+        obstacles = " and ".join(keeps) or "debris, fire, danger zones and teammates together keep"
+        return f"{obstacles} this nurse from every victim"
+
+    def _team_lacks(self) -> str:
+        fire = bool(np.any(self.state.burning)) and "no extinguisher that a firefighter can get to a fire"
+        danger = bool(np.any(self.state.terrain == DANGER)) and "no police to guard in a danger zone"
+        return " or ".join(lack for lack in (fire, danger) if lack) or "walls and hazards block every way"
+
+
+class _Space:
+    """States as rows of bytes, and their successors under the given joint actions."""
+
+    def __init__(self, constants: rules.Rules, start: State, joint: np.ndarray, relaxed: Relaxed):
+        self.rules, self.start, self.joint, self.relaxed = constants, start, joint, relaxed
+        self.guards = bool(np.any(np.asarray(start.terrain) == DANGER))  # elsewhere guarding changes nothing
+        self.batch = int(np.clip(CHILDREN // len(joint), 1, 128))
+        self.first = int(jax.jit(relaxed.estimate)(start))
+        self.row = np.asarray(self._pack(start))
+        rng = np.random.default_rng(0)
+        self._mix = rng.integers(1, 2**32, (2, len(self.row)), dtype=np.uint32) | np.uint32(1)
+        self._expand = jax.jit(jax.vmap(self._children))
+
+    def solve(self, effort: int, horizon: int) -> Found:
+        """Any plan first, quickly; then the shortest, or a bound on it."""
+        limit, below = effort // len(self.joint), horizon + 1
+        if self.first >= below:
+            late = f"no plan is shorter than {self.first} steps, and an episode has {horizon}"
+            return Found(actions=None, lower=None, why=late)
+        some = search(self.expand, self.row, self.first, limit=limit, batch=self.batch, guided=True, below=below)
+        below = below if some.way is None else len(some.way)
+        best = search(self.expand, self.row, self.first, limit=limit, batch=self.batch, below=below)
+        way, expanded = best.way or some.way, some.expanded + best.expanded
+        if way is None and best.lower >= below:
+            none = f"no state within reach leads to a treated victim in the {horizon} steps of an episode"
+            return Found(actions=None, lower=None, expanded=expanded, why=none)
+        if way is None:
+            return Found(actions=None, lower=best.lower, expanded=expanded, why="no plan was found within the limit")
+        return Found(actions=self.joint[way], lower=min(best.lower, len(way)), expanded=expanded)
+
+    def expand(self, rows: np.ndarray) -> Children:
+        padded = np.concatenate([rows, np.repeat(rows[-1:], self.batch - len(rows), axis=0)])
+        children, low, high, estimate, goal = (np.asarray(a)[: len(rows)] for a in self._expand(padded))
+        hashes = low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
+        return Children(children, hashes, estimate, GREED * estimate, goal)
+
+    def _children(self, row: Any) -> tuple:
+        state = self._unpack(row)
+
+        def one(actions: Any) -> tuple:
+            after, _ = rules.step(self.rules, state, actions)
+            packed = self._pack(after)
+            estimate = jnp.minimum(self.relaxed.estimate(after), NEVER)
+            return packed, *self._hash(packed), estimate, jnp.any(after.treated_by >= 0)
+
+        return jax.vmap(one)(jnp.asarray(self.joint))
+
+    def _hash(self, row: Any) -> list:
+        found = []
+        for mix in self._mix:
+            total = jnp.sum((row.astype(jnp.uint32) + 1) * mix, dtype=jnp.uint32)
+            total = (total ^ (total >> 15)) * jnp.uint32(0x2C1B3C6D)
+            found.append(total ^ (total >> 13))
+        return found
+
+    def _pack(self, state: State) -> Any:
+        """Two bytes a number. What tools were used for and who treated whom has no bearing on what follows."""
+        guarding = state.guarding if self.guards else jnp.full_like(state.guarding, NOBODY)
+        hazards = (state.debris | state.burning)[self.relaxed.hazards]
+        parts = [state.cell, state.facing, state.held + 1, guarding + 1, hazards, state.tool_cell + 1]
+        numbers = jnp.concatenate([p.astype(jnp.int32) for p in (*parts, state.known, state.work)])
+        return jnp.concatenate([numbers % 256, numbers // 256]).astype(jnp.uint8)
+
+    def _unpack(self, row: Any) -> State:
+        low, high = jnp.split(row.astype(jnp.int32), 2)
+        start, hazards = self.start, self.relaxed.hazards
+        seats, tools, victims = start.cell.shape[0], start.tool_cell.shape[0], start.known.shape[0]
+        cuts = np.cumsum([seats, seats, seats, seats, len(hazards), tools, victims])
+        cell, facing, held, guarding, there, tool_cell, known, work = jnp.split(low + 256 * high, cuts)
+        blocking = jnp.zeros_like(start.debris).at[hazards].set(there > 0)
+        return replace(
+            start,
+            cell=cell,
+            facing=facing,
+            held=held - 1,
+            guarding=guarding - 1,
+            debris=start.debris & blocking,
+            burning=start.burning & blocking,
+            tool_cell=tool_cell - 1,
+            known=known > 0,
+            work=work,
+        )
