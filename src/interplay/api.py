@@ -151,7 +151,7 @@ def write_report(
 
     found = _traces(traces)
     document = trace_document(found, team_scores(found, seed=seed), title=title, replays=replays)
-    return document.write_bundle(out) if bundle else document.write(out)
+    return document.write_bundle(Path(out)) if bundle else document.write(Path(out))
 
 
 def import_traces(

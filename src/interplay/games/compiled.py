@@ -22,7 +22,7 @@ class compiled:  # noqa: N801 - used as a decorator
 class _Compiled:
     def __init__(self, method: Callable[..., Any], static: tuple[int, ...]):
         self._method, self._static = method, static
-        functools.update_wrapper(self, method)
+        self.__doc__ = method.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name

@@ -60,7 +60,7 @@ async def _episode(game: Game, line_up: LineUp, seed: int, index: int) -> Episod
     while not ended and len(actions) < game.horizon:
         t = len(actions)
         joint = await _joint_action(game, line_up, seats, state, t, remarks)
-        state, step = game.step(state, joint, jax.random.fold_in(key, t))
+        state, step = game.step(state, jnp.asarray(joint), jax.random.fold_in(key, t))
         actions.append(joint)
         states.append(state)
         rewards += np.asarray(step.reward, np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import jax
@@ -475,3 +476,21 @@ def test_four_chefs_work_side_by_side_in_one_step():
     after = hall.play(start, (ACT, ACT, ACT, ACT))
     assert after.held == [ONION, TOMATO, DISH, Item.NOTHING]
     assert after.reward == [0.0, 0.0, 0.0, 20.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"horizon": "abc"}, "horizon: 'abc' is not a whole number"),
+        ({"auto_cook": 1}, "auto_cook: 1 is not true or false"),
+        ({"orders": "OOO"}, "orders: 'OOO' is not a list of recipes"),
+        ({"orders": ["OXO"]}, "cannot read the recipe 'OXO'"),
+        ({"values": [1, 2]}, "values: 2 given for 1 orders"),
+        ({"cook_time": 500}, "cooking times lie between"),
+        ({"players": 9}, "1 to 4 chefs"),
+        ({"hurry": 1}, "unknown option 'hurry'"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options, message):
+    with pytest.raises(InterplayError, match=re.escape(message)):
+        interplay.make("overcooked/cramped_room", **options)

@@ -171,14 +171,37 @@ class Family:
         return _build(f"overcooked/{name}", layout, settings, given)
 
 
+_OWN = ("players", "horizon", "rule_out_null_interacts")
+_WORDS = ("orders", "bonus_orders")
+_NUMBERS = ("values", "times")
+_SWITCHES = ("auto_cook", "rule_out_null_interacts")
+_WHOLE = ("players", "horizon", "cook_time", "onion_time", "tomato_time")
+
+
+def _check_option(option: str, value: Any) -> None:
+    known = {*Menu.__dataclass_fields__, *_OWN}
+    if option not in known:
+        raise UnknownName("option", option, sorted(known | {"layout", "layout_file"}))
+    wants, fits = "a number", isinstance(value, int | float) and not isinstance(value, bool)
+    if option in _SWITCHES:
+        wants, fits = "true or false", isinstance(value, bool)
+    elif option in _WHOLE:
+        wants, fits = "a whole number", isinstance(value, int) and not isinstance(value, bool)
+    elif option in _WORDS:
+        fits = isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)
+        wants = 'a list of recipes, as in ["OOO", "OT"]'
+    elif option in _NUMBERS:
+        fits = isinstance(value, list | tuple) and all(isinstance(v, int | float) for v in value)
+        wants = "a list of numbers, one for each order"
+    if not fits and not (value is None and option not in (*_SWITCHES, *_WORDS, "players", "horizon")):
+        raise InterplayError(f"{option}: {value!r} is not {wants}")
+
+
 def _build(id: str, layout: Layout, settings: dict[str, Any], options: dict[str, Any]) -> Overcooked:
-    menu_fields = set(Menu.__dataclass_fields__)
-    own = {"players", "horizon", "rule_out_null_interacts"}
-    for option in settings:
-        if option not in menu_fields | own:
-            raise UnknownName("option", option, sorted(menu_fields | own | {"layout", "layout_file"}))
-    menu = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items() if k in menu_fields}
-    rest = {k: v for k, v in settings.items() if k in own}
+    for option, value in settings.items():
+        _check_option(option, value)
+    menu: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items() if k not in _OWN}
+    rest = {k: v for k, v in settings.items() if k in _OWN}
     rest.setdefault("players", len(layout.starts))
     plain = {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()}
     return Overcooked(id, layout, Menu(**menu), options=plain, **rest)

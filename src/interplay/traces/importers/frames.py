@@ -41,7 +41,7 @@ ALLOWED = {
 }
 
 
-class Refused(Exception):  # noqa: N818
+class Refused(Exception):
     """A pickle has asked for something that no table needs."""
 
 
