@@ -76,7 +76,7 @@ def _moments(traces: TraceSet, shown: Sequence[int]) -> list[Section]:
     """Every hand-over of the shown episodes as a row that leads to its moment in the replay."""
     rows = measure(traces.select(where=lambda row: row["episode"] in shown), ["interdependence"], detail=True)
     names = ("episode", "giver", "receiver", "object", "class", "channel", "gave_t", "used_t", "gave", "used")
-    linked = [{n: r[n] for n in names} | {"moment": f"#replay-{r['episode']}@{r['gave_t'] + 1}"} for r in rows]
+    linked = [{"moment": f"#replay-{r['episode']}@{r['gave_t'] + 1}"} | {n: r[n] for n in names} for r in rows]
     if not linked:
         return []
     return [TableSection(Table.of(linked), "Every hand-over of the shown episodes", name="hand-overs")]
