@@ -58,7 +58,8 @@ def page(found, games: int, episodes: int) -> str:
         "# A pool of Hanabi bots by objective metrics",
         "",
         f"Every pair of these bots played {episodes} games in each seating ({games:,} games in all, two players, "
-        "points kept after the third bomb). Made by `python benchmarks/hanabi_table3.py --page docs/results/hanabi_pool.md`; "
+        "points kept after the third bomb). Made by "
+        "`python benchmarks/hanabi_table3.py --page docs/results/hanabi_pool.md`; "
         "the metrics are defined in [Hanabi metrics](../guide/hanabi_metrics.md). Rows marked *published* are Table 3 "
         "of the study of objective metrics and human preference. Scores with others, entropies, IC, CI and G depend on "
         "the pool, and that study's pool also had learning and search agents: only self-play compares directly.",

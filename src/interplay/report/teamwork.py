@@ -74,6 +74,8 @@ def _timeline(traces: TraceSet, number: int) -> Section:
 
 def _moments(traces: TraceSet, shown: Sequence[int]) -> list[Section]:
     """Every hand-over of the shown episodes as a row that leads to its moment in the replay."""
+    if not shown:
+        return []
     rows = measure(traces.select(where=lambda row: row["episode"] in shown), ["interdependence"], detail=True)
     names = ("episode", "giver", "receiver", "object", "class", "channel", "gave_t", "used_t", "gave", "used")
     linked = [{"moment": f"#replay-{r['episode']}@{r['gave_t'] + 1}"} | {n: r[n] for n in names} for r in rows]
