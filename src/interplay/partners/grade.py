@@ -74,25 +74,26 @@ def teamwork(measured: Table, values: Table) -> dict[str, Row]:
         return {}
     ego_seat = {row["episode"]: (row["partner"], row["seat_of_agent"]) for row in values}
     sums: dict[str, dict[str, float]] = {}
-    for row in measured:
+    offered = {
+        (row["episode"], row["seat"]): row["value"] for row in measured.where(metric="triggers", window="unlimited")
+    }
+
+    def add(partner: str, what: str, value: float | None) -> None:
+        if value is not None:
+            found = sums.setdefault(partner, {})
+            found[what] = found.get(what, 0) + value
+
+    for row in measured.where(window="unlimited"):
         partner, seat = ego_seat[row["episode"]]
-        found = sums.setdefault(partner, {})
-        if row["metric"] == "constructive" and row["value"] is not None:
-            way = "gives" if row["giver"] == seat else "gets" if row["receiver"] == seat else "among partners"
-            found[way] = found.get(way, 0) + row["value"]
-        elif (
-            row["window"] == "unlimited"
-            and row["seat"] is not None
-            and row["seat"] != seat
-            and row["value"] is not None
-        ):
-            if row["metric"] == "triggers":
-                found["offers"] = found.get("offers", 0) + row["value"]
-                last = row["value"]
-            elif row["metric"] == "adr":
-                found["taken"] = found.get("taken", 0) + row["value"] * last
-    episodes = len(values) / len(sums) if sums else 1
-    return {partner: _help(found, episodes) for partner, found in sums.items()}
+        if row["metric"] == "constructive" and seat in (row["giver"], row["receiver"]):
+            add(partner, "gives" if row["giver"] == seat else "gets", row["value"])
+        elif row["metric"] == "triggers" and row["seat"] != seat:
+            add(partner, "offers", row["value"])
+        elif row["metric"] == "adr" and row["seat"] != seat and row["value"] is not None:
+            add(partner, "taken", row["value"] * offered[row["episode"], row["seat"]])
+    partners = list(dict.fromkeys(values.column("partner")))
+    episodes = len(values) / len(partners)
+    return {partner: _help(sums.get(partner, {}), episodes) for partner in partners}
 
 
 def _help(found: dict[str, float], episodes: float) -> Row:

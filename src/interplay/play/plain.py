@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from interplay.agents.api import Move, Policy, View
+from interplay.agents.api import Move, Policy, Remark, View
 from interplay.errors import IllegalAction
 from interplay.games.api import Game
 from interplay.games.checksum import checksum
@@ -107,8 +107,9 @@ class _PlayerSeat:
         try:
             return await asyncio.wait_for(self._session.act(view), self._deadline_s)
         except TimeoutError:
-            fallback = int(np.argmax(view.legal))
-            return fallback if self._default is None or not view.legal[self._default] else self._default
+            known = self._default is not None and view.legal[self._default]
+            action = self._default if known else int(np.argmax(view.legal))
+            return Move(action, [Remark("timeout", {"seconds": self._deadline_s, "action": action})])
 
 
 async def _joint_action(
