@@ -108,7 +108,7 @@ class _PlayerSeat:
             return await asyncio.wait_for(self._session.act(view), self._deadline_s)
         except TimeoutError:
             known = self._default is not None and view.legal[self._default]
-            action = self._default if known else int(np.argmax(view.legal))
+            action = int(self._default if known and self._default is not None else np.argmax(view.legal))
             return Move(action, [Remark("timeout", {"seconds": self._deadline_s, "action": action})])
 
 
