@@ -45,7 +45,7 @@ def test_help_names_every_command(capsys):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself_with_examples(capsys, name):
-    code, out, _ = command(capsys, name, "--help")
+    code, out, _ = command(capsys, *name.split(), "--help")
     assert code == 0
     assert f"interplay {name}" in out.split("Examples:")[1]
 

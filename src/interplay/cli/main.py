@@ -16,6 +16,7 @@ from interplay import __version__
 from interplay.errors import InterplayError
 from interplay.registry import load_reference
 
+# A command of two words, such as "partners select", belongs to a group that `interplay partners` lists.
 COMMANDS = {
     "list": ("interplay.cli.commands.listing:List", "games, agents, metrics and panels by name"),
     "play": ("interplay.cli.commands.play:Play", "let agents play a game and keep the traces"),
@@ -36,7 +37,7 @@ USAGE = f"""usage: interplay COMMAND [arguments]
 interplay {__version__}: measure how agents work together, not only what they score.
 
 commands:
-{chr(10).join(f"  {name:<10} {what}" for name, (_, what) in COMMANDS.items())}
+{chr(10).join(f"  {name:<18} {what}" for name, (_, what) in COMMANDS.items())}
 
 examples:
   interplay grade --game overcooked/counter_circuit --agent overcooked/greedy
@@ -58,12 +59,23 @@ def run(arguments: list[str]) -> int:
     if arguments[0] in ("-V", "--version"):
         print(f"interplay {__version__}")
         return 0
-    name, *rest = arguments
+    group = {name: what for name, what in COMMANDS.items() if name.startswith(f"{arguments[0]} ")}
+    if group and (len(arguments) == 1 or arguments[1] in ("-h", "--help")):
+        print(_usage_of(arguments[0], group))
+        return 0 if len(arguments) > 1 else 2
+    words = 2 if group else 1
+    name, rest = " ".join(arguments[:words]), arguments[words:]
     if name not in COMMANDS:
-        near = difflib.get_close_matches(name, COMMANDS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"commands: {', '.join(COMMANDS)}"
+        known = group or COMMANDS
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"commands: {', '.join(known)}"
         return _refuse(f"unknown command {name!r}; {hint}")
     return _guarded(name, rest)
+
+
+def _usage_of(name: str, group: dict[str, tuple[str, str]]) -> str:
+    lines = (f"  {full.split()[1]:<10} {what}" for full, (_, what) in group.items())
+    return f"usage: interplay {name} COMMAND [arguments]\n\ncommands:\n" + "\n".join(lines)
 
 
 def _guarded(name: str, rest: list[str]) -> int:
