@@ -29,6 +29,8 @@ COMMANDS = {
     "export": ("interplay.cli.commands.exchange:Export", "write a trace set as JSON lines or CSV"),
     "sql": ("interplay.cli.commands.exchange:Sql", "ask a trace set in SQL"),
     "certify": ("interplay.cli.commands.certify:Certify", "does a game require cooperation, by search"),
+    "partners select": ("interplay.cli.commands.partners:Select", "the most different partners of a feature table"),
+    "partners diversity": ("interplay.cli.commands.partners:Diversity", "BR-Div and P-Div by the size of a set"),
     "bench": ("interplay.cli.commands.bench:Bench", "steps per second of a game on this machine"),
 }
 
