@@ -1,0 +1,85 @@
+"""Where the time of an update goes: playing, appraising and improving, each compiled on its own and timed.
+
+    python benchmarks/training_parts.py CONFIG.json [place=value ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.games.registry import make
+from interplay.training import schedule
+from interplay.training.algorithms import hsp, sp
+from interplay.training.collect import collect
+from interplay.training.config import Experiment
+from interplay.training.loader import as_json, build, load, with_settings
+from interplay.training.program import Program
+from interplay.training.scheme import Scheme, plain_traits
+from interplay.training.seating import Plan
+from interplay.training.setting import Setting
+from interplay.training.update import improve, prepare
+
+
+def clock(call: Any, *arguments: Any, times: int = 5) -> tuple[float, Any]:
+    """The least time of some calls, and what the last one gave."""
+    found = jax.block_until_ready(call(*arguments))
+    least = float("inf")
+    for _ in range(times):
+        began = time.perf_counter()
+        found = jax.block_until_ready(call(*arguments))
+        least = min(least, time.perf_counter() - began)
+    return least, found
+
+
+def parts(experiment: Experiment) -> dict[str, float]:
+    game = make(experiment.game.name, **experiment.game.options)
+    pairs = experiment.algorithm.name == "hsp_pairs"
+    plan = Plan(((hsp.BIASED, hsp.RESPONSE),), rotate=True) if pairs else sp.scheme(experiment).plan
+    traits = plain_traits(game, experiment.rewards, plan.learners, experiment.runs)
+    setting = Setting.of(experiment, game, Scheme(plan), prices=pairs)
+    runs = Program(setting).start(None, ())
+    keys = jax.random.split(jax.random.key(0), experiment.runs)
+    shaping = schedule.at(experiment.rewards.shaping, jnp.float32(0))
+
+    play = jax.jit(jax.vmap(lambda r, t, k: collect(setting, r.members, t, (), r.world, shaping, k)))
+    appraise = jax.jit(
+        jax.vmap(lambda r, after, rollout, cuts: prepare(setting, r.members, r.normaliser, r.world, after, rollout, cuts))
+    )
+    orders = jnp.broadcast_to(jnp.arange(setting.sequences), (experiment.ppo.epochs, setting.sequences))
+    learn = jax.jit(
+        jax.vmap(lambda r, batch: improve(setting, r.members, r.optimiser, batch, orders, jnp.float32(1e-4), 0.01))
+    )
+    played_s, (after, rollout, cuts, _) = clock(play, runs, traits, keys)
+    appraised_s, (batch, *_) = clock(appraise, runs, after, rollout, cuts)
+    learnt_s, _ = clock(learn, runs, batch)
+    steps = experiment.runs * experiment.envs * experiment.rollout
+    total = played_s + appraised_s + learnt_s
+    return {
+        "play_ms": 1e3 * played_s,
+        "appraise_ms": 1e3 * appraised_s,
+        "improve_ms": 1e3 * learnt_s,
+        "steps_per_s": steps / total,
+        "turn_us": 1e6 * played_s / experiment.rollout,
+        "gradient_us": 1e6 * learnt_s / (experiment.ppo.epochs * experiment.ppo.minibatches),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("config")
+    parser.add_argument("changes", nargs="*")
+    given = parser.parse_args()
+    experiment = build(Experiment, with_settings(as_json(load(given.config, Experiment)), given.changes))
+    found = parts(experiment)
+    print(json.dumps({"device": jax.devices()[0].device_kind} | {k: float(np.round(v, 2)) for k, v in found.items()}))
+
+
+if __name__ == "__main__":
+    main()
