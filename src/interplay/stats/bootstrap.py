@@ -77,16 +77,19 @@ def bootstrap_counts(
     level: float = 0.95,
     method: str = "expanded",
     replicates: int = 2000,
+    redrawn: Statistic | None = None,
 ) -> Interval:
     """The same for any statistic of counts of the rows of a design. NaN says that a replicate has no such statistic
-    (a correlation without spread); those are left out, and too many of them are an error."""
+    (a correlation without spread); those are left out, and too many of them are an error. `redrawn` takes the
+    statistic's place in the replicates where these draw more than rows (what the values were divided by)."""
     open_unit(level, "level")
     one_of(method, METHODS, "method")
     if replicates < 100:
         raise InterplayError(f"{replicates} replicates are too few for an interval; use at least 100, better 2000")
     rows = len(plan.row_place)
     estimate = float(statistic(np.ones((1, rows), np.int64))[0])
-    drawn = np.concatenate([statistic(c) for c in plan.counts(replicates, generator(seed))])
+    of = redrawn or statistic
+    drawn = np.concatenate([of(c) for c in plan.counts(replicates, generator(seed))])
     defined = drawn[~np.isnan(drawn)]
     if len(defined) < 0.9 * replicates:
         raise InterplayError(

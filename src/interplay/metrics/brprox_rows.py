@@ -1,0 +1,204 @@
+"""Rows that BR-Prox can use: every field checked, and an error names the row that is wrong."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from interplay.errors import InterplayError
+from interplay.table import Row, Table
+
+AT = " at"  # where a checked row stood in its source; no column can have this name, since names are stripped
+SEATS = ("ego_seat", "ego_seats", "partner_seats")
+NUMBERS = (
+    "return", "return_se", "low", "high", "best_response_return", "best_response_se", "best_response_low",
+    "best_response_high", "self_play_return",
+)  # fmt: skip
+SPREADS = ("return_se", "best_response_se")
+MAY_BE_NULL = (*SPREADS, "low", "high", "best_response_low", "best_response_high", "self_play_return")
+NAMES = ("layout", "algorithm", "population", "seed", "partner", "skill", "episode")
+MAY_BE_UNNAMED = ("layout", "population", "skill", "episode")
+Z95 = 1.959963984540054  # half of a 95 % interval in standard errors
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The return of one cell: its mean, the standard error where it is known, and the episodes where they are given."""
+
+    mean: float
+    se: float | None
+    n: int | None  # episodes, where known
+    episodes: tuple[float, ...] = ()
+
+
+def read_rows(path: str | Path) -> list[tuple[str, Row]]:
+    """The records of a CSV file, plain or gzipped, each with its line."""
+    file = Path(path)
+    try:
+        with (
+            gzip.open(file, "rt", encoding="utf-8-sig", newline="")
+            if _zipped(file)
+            else open(file, encoding="utf-8-sig", newline="") as lines
+        ):
+            return list(_records(csv.reader(lines, strict=True), file.name))
+    except FileNotFoundError:
+        raise InterplayError(f"no such file: {path}") from None
+    except IsADirectoryError:
+        raise InterplayError(f"{path} is a folder; give the CSV file in it") from None
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
+        raise InterplayError(f"cannot read {path} as CSV (plain or gzipped): {error}") from None
+
+
+def _zipped(file: Path) -> bool:
+    with open(file, "rb") as raw:
+        return raw.read(2) == b"\x1f\x8b"
+
+
+def _records(reader: Any, name: str) -> Iterator[tuple[str, Row]]:
+    header = [h.strip() for h in next(reader, [])]
+    if not any(header):
+        raise InterplayError(f"{name} is empty: the first line must name the columns")
+    if twice := sorted({h for h in header if header.count(h) > 1}):
+        raise InterplayError(f"{name}: the column {twice[0]!r} stands twice in the first line")
+    for fields in reader:
+        if not fields:
+            continue
+        at = f"line {reader.line_num}"
+        if len(fields) != len(header):
+            raise InterplayError(f"{name}, {at}: {len(fields)} fields, the first line names {len(header)} columns")
+        yield at, dict(zip(header, (f.strip() for f in fields), strict=True))
+
+
+def tidy(
+    rows: Table | Iterable[Any],
+    *,
+    what: str,
+    need: Sequence[str],
+    seats: int | None = None,
+) -> list[Row]:
+    """Rows with names, numbers and `ego_seats` that can be used. Rows may come as (where, row) or as plain records."""
+    pairs = [r if isinstance(r, tuple) else (f"row {i}", r) for i, r in enumerate(rows, 1)]
+    if not pairs:
+        raise InterplayError(f"{what}: no rows to work on")
+    present = dict.fromkeys(name for _, row in pairs for name in row)
+    lacking = [name for name in need if name not in present]
+    given = [name for name in SEATS if name in present]
+    if lacking or len(given) != 1:
+        wanted = [*lacking, *([] if len(given) == 1 else [f"one of {', '.join(SEATS)}"])]
+        raise InterplayError(f"{what}: columns needed are {' and '.join(wanted)}; there are {', '.join(present)}")
+    return [_checked(row, f"{what}, {at}", given[0], need, seats) for at, row in pairs]
+
+
+def _checked(row: Mapping[str, Any], at: str, seat_column: str, need: Sequence[str], seats: int | None) -> Row:
+    found: Row = {AT: at}
+    for name in NAMES:
+        value = _name(row.get(name), name, at)
+        if value is None and name in need and name not in MAY_BE_UNNAMED:
+            raise InterplayError(f"{at}: {name} is empty")
+        found[name] = value
+    for name in NUMBERS:
+        if name in row or name in need:
+            found[name] = _number(row.get(name), name, at)
+    found["ego_seats"] = seat_key(row.get(seat_column), seat_column, at, seats)
+    return found
+
+
+def _name(value: Any, column: str, at: str) -> Any:
+    """A name; whole numbers become integers, so that 12, "12" and 12.0 are one population."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, str):
+        return int(value) if value.isascii() and value.isdigit() else _whole(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InterplayError(f"{at}: {column} is {value!r}; a name or a whole number is needed")
+    return int(value)
+
+
+def _whole(text: str) -> Any:
+    head, dot, tail = text.partition(".")
+    return int(head) if dot and head.isascii() and head.isdigit() and set(tail) == {"0"} else text
+
+
+def _number(value: Any, column: str, at: str) -> float | None:
+    if value is None or value == "":
+        if column in MAY_BE_NULL:
+            return None
+        raise InterplayError(f"{at}: {column} is empty; leave the row out if nothing was played")
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InterplayError(f"{at}: {column} is {value!r}, not a number") from None
+    if not math.isfinite(number):
+        raise InterplayError(f"{at}: {column} is {value}; leave the row out if nothing was played")
+    if column in SPREADS and number < 0:
+        raise InterplayError(f"{at}: {column} is {number:g}; a standard error is not negative")
+    return number
+
+
+def seat_key(value: Any, column: str, at: str, seats: int | None) -> str:
+    """The ego's seats as text: "0", or "0+2" where it fills several."""
+    try:
+        parts = value.split("+") if isinstance(value, str) else value if isinstance(value, list | tuple) else [value]
+        chosen = [int(p) for p in parts]
+        if not chosen or any(isinstance(p, bool) or (isinstance(p, float) and p != int(p)) for p in parts):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise InterplayError(f"{at}: {column} is {value!r}; seats are whole numbers from 0, several as 0+2") from None
+    if min(chosen) < 0 or len(set(chosen)) < len(chosen) or (seats and (max(chosen) >= seats or len(chosen) >= seats)):
+        of = f" of {seats}, not all of them" if seats else ""
+        raise InterplayError(f"{at}: {column} is {value!r}; give different seats from 0{of}")
+    if column == "partner_seats":
+        if seats is None:
+            raise InterplayError(f"{at}: to know the ego's seats beside partner_seats, say how many seats the game has")
+        chosen = [s for s in range(seats) if s not in chosen]
+    return "+".join(map(str, sorted(chosen)))
+
+
+def reduced(rows: Sequence[Row], key: Sequence[str], value: str, what: str) -> dict[tuple[Any, ...], Reduced]:
+    """One return for each key: of a row of its own, or the mean of its episodes."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row.get(name) for name in key), []).append(row)
+    return {k: _reduce(part, value, what) for k, part in groups.items()}
+
+
+def _reduce(part: list[Row], value: str, what: str) -> Reduced:
+    seen: dict[Any, str] = {}
+    for row in part:
+        episode = row.get("episode")
+        if len(part) > 1 and (episode is None or episode in seen):
+            other = seen.get(episode) or next(r[AT] for r in part if r is not row)
+            told = "the same cell" if episode is None else f"episode {episode} of the same cell"
+            raise InterplayError(
+                f"{row[AT]} and {other}: {told} twice in the {what}; keep one, "
+                "or number the episodes in a column `episode`"
+            )
+        seen[episode] = row[AT]
+    held = [row[value] for row in part]
+    if len(held) == 1:
+        return Reduced(held[0], _spread(part[0], value), None)
+    mean = math.fsum(held) / len(held)
+    variance = math.fsum((v - mean) ** 2 for v in held) / (len(held) - 1)
+    return Reduced(mean, math.sqrt(variance / len(held)), len(held), tuple(held))
+
+
+def _spread(row: Row, value: str) -> float | None:
+    prefix = value.removesuffix("return")
+    error = row.get("return_se" if not prefix else f"{prefix}se")
+    low, high = row.get(f"{prefix}low"), row.get(f"{prefix}high")
+    if error is not None or low is None or high is None:
+        return error
+    if not low <= row[value] <= high:
+        raise InterplayError(f"{row[AT]}: {value} {row[value]:g} lies outside its interval [{low:g}, {high:g}]")
+    return (high - low) / (2 * Z95)
