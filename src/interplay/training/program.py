@@ -125,7 +125,8 @@ class Program:
             setting, run.members, run.normaliser, world, after, rollout, cuts
         )
         rate, entropy = (schedule.at(s, share) for s in (experiment.ppo.learning_rate, experiment.ppo.entropy))
-        members, state, of_loss = improve(setting, run.members, run.optimiser, batch, orders, rate, entropy)
+        material = None if setting.scheme.material is None else setting.scheme.material(run.members, rollout)
+        members, state, of_loss = improve(setting, run.members, run.optimiser, batch, orders, rate, entropy, material)
         told = (
             told
             | of_loss

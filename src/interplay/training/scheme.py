@@ -5,6 +5,7 @@
     traits    per run and learner: weights of task, shaping and events           (b)
     bonus     reward from the members' own probabilities                         (b)
     loss      a term over all members of a run, with gradients                   (c)
+    material  of a rollout, what that term is computed from                      (c)
     start     the states in which episodes begin                                 (e)
     weights   of the plan's tables: a negative one turns the advantage there     (f)
 
@@ -66,7 +67,8 @@ class Scheme:
     plan: Plan
     assign: Assign | None = None  # None: each guest as often as the next
     bonus: Callable[..., Array] | None = None  # (members, rollout) -> [step, learner, slot]
-    loss: Callable[..., Array] | None = None  # (members, batch) -> scalar, added to the sum of the learners' losses
+    material: Callable[..., Any] | None = None  # (members, rollout) -> tree [minibatch, ...], a part for each step
+    loss: Callable[..., tuple[Array, dict[str, Array]]] | None = None  # (members, material) -> scalar, what is logged
     start: Callable[[PRNGKeyArray], Any] | None = None  # key -> state; None: game.init
     names: tuple[str, ...] = ("",)  # of the learners, for the files of their policies
     stats_decay: float = 0.95  # of the running mean in Stats, per update with a finished episode

@@ -197,36 +197,41 @@ def improve(
     shuffles: Int[Array, "epoch sequence"],
     learning_rate: Array,
     entropy: Array,
+    material: Any = None,
 ) -> tuple[Any, Any, dict[str, Array]]:
     """All epochs over a batch. `shuffles` are the orders of the sequences, the same for all learners and runs."""
-    ppo = setting.experiment.ppo
+    ppo, tie = setting.experiment.ppo, setting.scheme.loss
     size = setting.sequences // ppo.minibatches
     step = optimiser(ppo)
 
-    def one(carry: tuple[Any, Any], order: Array) -> tuple[Any, dict[str, Array]]:
-        members, state = carry
+    def one(carry: tuple[Any, Any], now: tuple[Array, Array]) -> tuple[Any, dict[str, Array]]:
+        (members, state), (order, number) = carry, now
         part = batch if ppo.minibatches == 1 else jax.tree_util.tree_map(lambda x: jnp.take(x, order, axis=1), batch)
         gradient, told = _gradient(setting, members, part, entropy)
+        if tie is not None:
+            its = jax.tree_util.tree_map(lambda x: x[number], material)
+            extra, more = jax.grad(tie, has_aux=True)(members, its)
+            gradient, told = jax.tree_util.tree_map(jnp.add, gradient, extra), told | more
         told["grad_norm"] = jax.vmap(optax.global_norm)(gradient)
         updates, state = jax.vmap(step.update)(gradient, state)
         members = jax.tree_util.tree_map(lambda m, u: m - learning_rate * u, members, updates)
         return (members, state), told
 
     orders = shuffles.reshape(ppo.epochs * ppo.minibatches, size)
-    (members, state), told = jax.lax.scan(one, (members, state), orders)
+    numbers = jnp.tile(jnp.arange(ppo.minibatches), ppo.epochs)
+    (members, state), told = jax.lax.scan(one, (members, state), (orders, numbers))
     return members, state, jax.tree_util.tree_map(lambda x: jnp.mean(x, axis=0), told)
 
 
 def _gradient(setting: Setting, members: Any, batch: Batch, entropy: Array) -> tuple[Any, dict[str, Array]]:
-    """Of the sum of all learners' losses: each learner's part depends on it alone, unless the scheme ties them."""
-    ppo, tie = setting.experiment.ppo, setting.scheme.loss
+    """Of the sum of all learners' losses: each learner's part depends on it alone."""
+    ppo = setting.experiment.ppo
     totals = jnp.sum(batch.acted, axis=(1, 2)), jnp.sum(batch.counted, axis=(1, 2))
 
     def loss(members: Any, part: Batch) -> tuple[Array, dict[str, Array]]:
         each = jax.vmap(lambda m, b, t: learner_loss(m, b, ppo, entropy, t))
         losses, told = each(members, part, totals)
-        total = jnp.sum(losses)
-        return (total if tie is None else total + tie(members, part) / ppo.microbatches), told
+        return jnp.sum(losses), told
 
     gradient = jax.grad(loss, has_aux=True)
     if ppo.microbatches == 1:

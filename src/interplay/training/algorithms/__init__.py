@@ -12,11 +12,14 @@ ALGORITHMS = Registry(
     table={
         "sp": "interplay.training.algorithms.sp:train",
         "separate": "interplay.training.algorithms.sp:train_separate",
+        "bc": "interplay.training.algorithms.bc:train",
         "br": "interplay.training.algorithms.br:train",
         "fcp": "interplay.training.algorithms.fcp:train",
         "hsp_pairs": "interplay.training.algorithms.hsp:train_pairs",
         "mep": "interplay.training.algorithms.mep:train",
         "mep_population": "interplay.training.algorithms.mep:train_population",
+        "trajedi": "interplay.training.algorithms.trajedi:train",
+        "trajedi_population": "interplay.training.algorithms.trajedi:train_population",
     },
 )
 

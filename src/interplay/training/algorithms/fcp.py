@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.agents.api import Agent
+from interplay.errors import InterplayError
 from interplay.training.algorithms import sp
 from interplay.training.algorithms.br import best_response
 from interplay.training.config import Experiment, Output
+from interplay.training.kept import reopened
 from interplay.training.loader import build
 from interplay.training.run import Trained
 
@@ -21,6 +23,7 @@ class Options:
 
     population: int = 8  # seeds of self-play
     population_steps: float = 1e7  # environment steps of each
+    population_from: str | None = None  # folder of a trained population to take instead
     snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
     tables: int = 0  # groups of environments, each with one partner at a time; 0: as many as partners, if envs allow
 
@@ -28,11 +31,11 @@ class Options:
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Stage 1: seeds of self-play. Stage 2: max E_j J(π, π_j) over their first, half-skilled and last policies."""
     options = build(Options, experiment.algorithm.options, "algorithm.options")
-    population = sp.train(
-        stage_one(experiment, options.population, options.population_steps, options.snapshots),
-        stage="population",
-        quiet=quiet,
-    )
+    if options.population_from is not None:
+        population = reopened(options.population_from, experiment)
+    else:
+        smaller = stage_one(experiment, options.population, options.population_steps, options.snapshots)
+        population = sp.train(smaller, stage="population", quiet=quiet)
     return best_response(experiment, three_skills(population), tables=options.tables, quiet=quiet)
 
 
@@ -47,11 +50,15 @@ def stage_one(experiment: Experiment, runs: int, steps: float, snapshots: int) -
     )
 
 
-def three_skills(trained: Trained, learner: int = 0) -> list[Agent]:
-    """Of every run: its first policy, the one whose return came nearest to half of its last, and its last."""
+def three_skills(trained: Trained) -> list[Agent]:
+    """Of every member: its first policy, the one whose return came nearest to half of its last, and its last."""
+    if len(trained.snapshots) < 3:
+        raise InterplayError("three skills of a population need its snapshots; train it with snapshots, 1 or more")
+    runs, learners = trained.returns().shape
     return [
         trained.agent(run, learner, snapshot=which)
-        for run in range(trained.experiment.runs)
+        for run in range(runs)
+        for learner in range(learners)
         for which in (0, half_skilled(trained, run, learner), len(trained.snapshots) - 1)
     ]
 

@@ -16,6 +16,7 @@ from interplay.training.algorithms.br import best_response
 from interplay.training.algorithms.fcp import stage_one, three_skills
 from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
+from interplay.training.kept import reopened
 from interplay.training.loader import build
 from interplay.training.loss import chosen, log_probs
 from interplay.training.run import Trained
@@ -33,6 +34,7 @@ class Options:
     population: int = 8  # members, trained side by side
     population_steps: float = 1e7  # environment steps of each member
     population_envs: int = 64  # environments of each member
+    population_from: str | None = None  # folder of a trained population to take instead
     entropy_weight: float = 0.01  # alpha: of -log of the population's mean probability
     priority: float = 1.0  # beta: partners are drawn by (rank of difficulty) ** beta; 0: alike
     snapshots: int = 20
@@ -42,8 +44,11 @@ class Options:
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Stage 1: the population. Stage 2: a best response that meets hard partners more often."""
     options = build(Options, experiment.algorithm.options, "algorithm.options")
-    population = population_stage(experiment, options, stage="population", quiet=quiet)
-    agents = [a for member in range(options.population) for a in three_skills(population, member)]
+    if options.population_from is not None:
+        population = reopened(options.population_from, experiment)
+    else:
+        population = population_stage(experiment, options, stage="population", quiet=quiet)
+    agents = three_skills(population)
     assign = partial(by_difficulty, beta=options.priority)
     return best_response(experiment, agents, tables=options.tables, assign=assign, quiet=quiet)
 

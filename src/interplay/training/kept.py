@@ -1,0 +1,63 @@
+"""Stages of training that were kept in a folder, opened again: so that several methods and seeds share a population."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.agents import neural
+from interplay.errors import InterplayError
+from interplay.games.registry import make
+from interplay.training import checkpoint, log
+from interplay.training.config import Experiment
+from interplay.training.loader import build
+from interplay.training.members import new_member
+from interplay.training.run import Snapshot, Trained
+
+
+class _Policies(NamedTuple):
+    policy: Any  # [run, learner, ...]
+
+
+class _State(NamedTuple):
+    """The part of a checkpoint that is read: the policies as they were at the end."""
+
+    members: _Policies
+
+
+def reopened(folder: str | Path, experiment: Experiment | None = None, *, stage: str = "population") -> Trained:
+    """A finished stage, from its folder or from that of a method whose stage it is. With an experiment, it has to be
+    of the same game."""
+    folder = Path(folder)
+    folder = folder / stage if checkpoint.read_manifest(folder / stage) else folder
+    manifest = checkpoint.read_manifest(folder)
+    if manifest is None:
+        raise InterplayError(f"{folder} holds no training run")
+    if not manifest["policies"]:
+        raise InterplayError(f"{folder} holds no policies yet: its training has not come to an end")
+    theirs = build(Experiment, manifest["experiment"], f"{folder}: experiment")
+    game = make(theirs.game.name, **theirs.game.options)
+    if experiment is not None:
+        ours = make(experiment.game.name, **experiment.game.options)
+        if neural.game_key(ours) != neural.game_key(game):
+            raise InterplayError(f"{folder} was trained in {neural.game_key(game)}, not in {neural.game_key(ours)}")
+    curve = log.read(folder / "log.jsonl")
+    shape = (theirs.runs, len(curve[-1]["member_returns"][0]))
+    one = jax.eval_shape(lambda: new_member(game, theirs.network, 0, jax.random.key(0)).policy)
+
+    def like(kind: Any) -> Any:
+        return jax.tree_util.tree_map(lambda x: jax.ShapeDtypeStruct((*shape, *x.shape), kind), one)
+
+    snapshots = []
+    for kept in manifest["snapshots"]:
+        path = folder / kept["file"]
+        arrays = checkpoint.rebuilt(like(jnp.dtype(theirs.output.precision)), checkpoint.read_arrays(path), str(path))
+        snapshots.append(Snapshot(kept["update"], kept["returns"], jax.tree_util.tree_map(np.asarray, arrays)))
+    path = folder / manifest["state"]["file"]
+    arrays = checkpoint.read_arrays(path, manifest["state"]["sha256"])
+    members = checkpoint.rebuilt(_State(_Policies(like(jnp.float32))), arrays, str(path)).members
+    return Trained(theirs, game, curve, members, snapshots, manifest["policies"])
