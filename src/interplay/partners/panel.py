@@ -1,0 +1,95 @@
+"""What a panel is: frozen evaluation partners, each with its best responses and what these are worth."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.agents.api import Agent, Identity
+from interplay.agents.neural import game_key
+from interplay.games.api import Game
+
+KINDS = ("generated", "human proxy", "self-play", "scripted")
+SKILLS = ("mid", "final")
+
+
+class Estimate(NamedTuple):
+    """A mean score with its 95 % interval (Student's t over episodes)."""
+
+    mean: float
+    low: float
+    high: float
+    episodes: int
+
+    @classmethod
+    def of(cls, scores: Sequence[float] | np.ndarray) -> Estimate:
+        from interplay.stats.intervals import mean_interval
+
+        found = mean_interval(scores)
+        return cls(found.estimate, found.low, found.high, found.n)
+
+
+@dataclass(frozen=True)
+class Response:
+    """The best response to a partner in one seat: the ruler by which an agent in that seat is measured."""
+
+    seat: int  # of the best response; the partner has all others
+    agent: Agent
+    how: str  # such as "trained with the partner", "trained against the partner"
+    worth: Estimate  # J_BR: the score of best response and partner
+
+
+@dataclass(frozen=True)
+class Member:
+    """A partner of a panel and what is known of it."""
+
+    agent: Agent
+    kind: str  # one of KINDS
+    skill: str | None = None  # of SKILLS; null where partners do not come in two skills
+    candidate: int | str | None = None  # among those it was selected from
+    self_play: Estimate | None = None  # the score of the partner in all seats
+    responses: tuple[Response, ...] = ()  # at most one for each seat
+    notes: Mapping[str, Any] = field(default_factory=dict)  # plain values: its preference, returns, steps
+
+    def response(self, seat: int) -> Response | None:
+        return next((r for r in self.responses if r.seat == seat), None)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Partners with a name; the hash changes when any of them does."""
+
+    name: str
+    partners: tuple[Agent, ...]
+    members: tuple[Member, ...] = ()  # of the partners, in their order; empty for a mere list of agents
+    game: Mapping[str, Any] = field(default_factory=dict)  # id, options, rules_version, horizon that J_BR was taken in
+    provenance: Mapping[str, Any] = field(default_factory=dict)  # how it was made
+    file_hash: str | None = None  # of the panel's file
+    baselines: Mapping[str, Any] | None = None  # how known agents do with these partners
+
+    @classmethod
+    def of(cls, name: str, members: Sequence[Member], **rest: Any) -> Panel:
+        return cls(name, tuple(m.agent for m in members), tuple(members), **rest)
+
+    def identities(self, game: Game) -> list[Identity]:
+        return [partner.identity(game) for partner in self.partners]
+
+    def hash(self, game: Game) -> str:
+        if self.file_hash is not None:
+            return self.file_hash[:16]
+        told = "|".join(f"{i.name}:{i.hash}" for i in self.identities(game))
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+    def has_ruler(self, game: Game) -> bool:
+        """Whether J_BR was measured in this very game: scores of episodes of another length are not comparable."""
+        return bool(self.members) and bool(self.game) and self.game["key"] == ruler_key(game)
+
+
+def ruler_key(game: Game) -> str:
+    """What two games must share for their scores to be compared."""
+    mask = bool(game.options.get("rule_out_null_interacts", False))
+    return f"{game_key(game)}, {game.horizon} steps{', no null interacts' if mask else ''}"

@@ -1,0 +1,290 @@
+"""A panel on disk: `panel.json` and `weights.safetensors` in a folder, and `baselines.json` if there are any.
+
+All networks of one shape are stacked in the weights, [policy, ...]; the JSON names each policy by the hash of its
+weights, so a partner and the best response that belongs to it cannot be mixed up. A hash over the whole JSON guards
+the numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.agents.api import Agent
+from interplay.agents.networks import Core, Shape
+from interplay.agents.neural import NeuralPolicy, named_arrays
+from interplay.agents.registry import agent as registered
+from interplay.agents.unstuck import Unstuck, unstuck
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+from interplay.games.registry import make
+from interplay.partners.panel import KINDS, SKILLS, Estimate, Member, Panel, Response, ruler_key
+from interplay.table import plain
+
+FORMAT, VERSION = "interplay-panel", 1
+PANEL, WEIGHTS, BASELINES = "panel.json", "weights.safetensors", "baselines.json"
+PRECISION = "float16"
+
+
+def write_panel(
+    folder: str | Path, name: str, game: Game, members: Sequence[Member], provenance: Mapping[str, Any]
+) -> Panel:
+    """Write a panel and give it as it will be read. Another panel in the folder is not overwritten."""
+    folder = Path(folder)
+    _check(members, game)
+    policies, arrays = _packed(members)
+    about = {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": name,
+        "game": {
+            "id": game.id,
+            "options": dict(game.options),
+            "rules_version": game.rules_version,
+            "horizon": game.horizon,
+            "key": ruler_key(game),
+        },
+        "policies": policies,
+        "members": [_member_json(m, policies) for m in members],
+        "provenance": provenance,
+    }
+    about = json.loads(json.dumps(plain(about)))
+    about["sha256"] = _digest(about)
+    if (folder / PANEL).exists() and _read_json(folder / PANEL).get("sha256") != about["sha256"]:
+        raise InterplayError(f"{folder} holds another panel; nothing was overwritten. Choose another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_weights(folder / WEIGHTS, arrays)
+    write_json(folder / PANEL, about)
+    return read_panel(folder)
+
+
+def read_panel(path: str | Path, game: Game | None = None) -> Panel:
+    """The panel of a folder, every hash checked; an error if it was made for another game than this one."""
+    folder = Path(path).parent if Path(path).name == PANEL else Path(path)
+    about = _read_json(folder / PANEL)
+    if about.get("format") != FORMAT:
+        raise InterplayError(f"{folder / PANEL} is no panel of interplay: it does not say {FORMAT!r}")
+    if about.get("version") != VERSION:
+        raise InterplayError(f"{folder / PANEL} has version {about.get('version')}; this interplay reads {VERSION}")
+    if _digest(about) != about.get("sha256"):
+        raise InterplayError(f"{folder / PANEL} was changed: its hash does not match its content. Take a fresh copy")
+    _check_game(folder, about["game"], game)
+    agents = _unpacked(folder, about)
+    members = [_member_of(told, agents) for told in about["members"]]
+    return Panel.of(
+        about["name"],
+        members,
+        game=about["game"],
+        provenance=about["provenance"],
+        file_hash=about["sha256"],
+        baselines=read_baselines(folder, about["sha256"]),
+    )
+
+
+load_panel = read_panel
+
+
+def read_baselines(folder: Path, panel_hash: str) -> dict[str, Any] | None:
+    """How known agents do with a panel; None if that was not measured."""
+    if not (folder / BASELINES).exists():
+        return None
+    found = _read_json(folder / BASELINES)
+    if found.get("panel") != panel_hash:
+        raise InterplayError(f"{folder / BASELINES} was measured with another panel than the one beside it")
+    return found
+
+
+def write_baselines(folder: str | Path, panel: Panel, rows: Sequence[Mapping[str, Any]], **measured: Any) -> None:
+    """Keep how known agents do with a panel beside it; `measured` tells how (episodes, seed)."""
+    told = plain({"panel": panel.file_hash, "measured": measured, "rows": list(rows)})
+    write_json(Path(folder) / BASELINES, told)
+
+
+def write_json(path: Path, values: Any) -> None:
+    """Write a file as a whole or not at all."""
+    beside = path.with_name(f".{path.name}.writing")
+    beside.write_text(json.dumps(values, indent=1) + "\n")
+    beside.replace(path)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        raise InterplayError(f"there is no panel {path.parent}: {path.name} is missing") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InterplayError(f"{path} is damaged: {error}") from None
+
+
+def _digest(about: Mapping[str, Any]) -> str:
+    told = json.dumps({k: v for k, v in about.items() if k != "sha256"}, sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _check(members: Sequence[Member], game: Game) -> None:
+    names = [m.agent.name for m in members]
+    twice = sorted({n for n in names if names.count(n) > 1})
+    if not members or twice:
+        raise InterplayError(f"two partners are called {', '.join(twice)}" if twice else "a panel needs partners")
+    for member in members:
+        if member.kind not in KINDS or member.skill not in (None, *SKILLS):
+            known = f"{', '.join(KINDS)}; mid, final"
+            raise InterplayError(f"{member.agent.name}: {member.kind!r} of skill {member.skill!r}; known: {known}")
+        seats = [r.seat for r in member.responses]
+        if len(set(seats)) < len(seats) or not all(0 <= s < game.num_seats for s in seats):
+            raise InterplayError(f"{member.agent.name}: best responses in the seats {seats}; one for each seat")
+
+
+def _check_game(folder: Path, made_for: Mapping[str, Any], game: Game | None) -> None:
+    here = game or make(made_for["id"], **made_for["options"])
+    if here.id != made_for["id"]:
+        raise InterplayError(f"the panel {folder} is for {made_for['id']}; the game is {here.id}")
+    if here.rules_version != made_for["rules_version"]:
+        raise InterplayError(
+            f"the panel {folder} was made under the rules {made_for['rules_version']}; "
+            f"{here.id} now has {here.rules_version}, so its partners and scores mean something else"
+        )
+
+
+def _network_of(mind: Any) -> tuple[NeuralPolicy, int] | None:
+    """The network of a policy and the patience of the rule around it (0: none); None if it is of another making."""
+    if isinstance(mind, Unstuck) and isinstance(mind.base, NeuralPolicy):
+        return mind.base, int(mind.patience)
+    return (mind, 0) if isinstance(mind, NeuralPolicy) else None
+
+
+def _policy_digest(mind: NeuralPolicy, patience: int, arrays: Mapping[str, np.ndarray]) -> str:
+    """A hash of a policy: its network, what it reads, what it was trained for, how it acts and its weights."""
+    told = [mind.core.shape.as_json(), mind.reads, mind.trained_for, bool(mind.greedy), patience]
+    digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode() + arrays[name].tobytes())
+    return digest.hexdigest()
+
+
+def rounded(core: Core) -> Core:
+    """A network as a panel will keep it: what is measured is what is shipped."""
+    return jax.tree_util.tree_map(lambda x: jnp.asarray(x).astype(PRECISION).astype(jnp.float32), core)
+
+
+def _packed(members: Sequence[Member]) -> tuple[list[dict[str, Any]], dict[str, np.ndarray]]:
+    """The policies of a panel, each once, and their weights: of all networks of one shape [policy, ...]."""
+    agents = [a for m in members for a in (m.agent, *(r.agent for r in m.responses))]
+    listed: list[dict[str, Any]] = []
+    shapes: list[str] = []
+    stacks: dict[str, list[np.ndarray]] = {}
+    for one in agents:
+        found = _network_of(one.mind)
+        if found is None:
+            continue
+        mind, patience = found
+        arrays = {n: np.asarray(a).astype(PRECISION) for n, a in named_arrays(mind.core).items()}
+        if not all(np.all(np.isfinite(a)) for a in arrays.values()):
+            raise InterplayError(f"the weights of {one.name} are not all numbers; the panel was not written")
+        digest = _policy_digest(mind, patience, arrays)
+        known = next((p for p in listed if p["name"] == one.name), None)
+        if known:
+            if known["sha256"] != digest:
+                raise InterplayError(f"two different policies are called {one.name}")
+            continue
+        shape = json.dumps(mind.core.shape.as_json(), sort_keys=True)
+        if shape not in shapes:
+            shapes.append(shape)
+        number = shapes.index(shape)
+        row = sum(p["stack"] == number for p in listed)
+        for name, array in arrays.items():
+            stacks.setdefault(f"{number}.{name}", []).append(array)
+        listed.append(
+            {
+                "name": one.name,
+                "sha256": digest,
+                "stack": number,
+                "row": row,
+                "network": json.loads(shape),
+                "encoding": mind.reads,
+                "trained_for": mind.trained_for,
+                "greedy": bool(mind.greedy),
+                "unstuck": patience,
+            }
+        )
+    return listed, {name: np.stack(found) for name, found in stacks.items()}
+
+
+def _write_weights(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    from safetensors.numpy import save_file
+
+    beside = path.with_name(f".{path.name}.writing")
+    save_file(dict(arrays), beside)
+    beside.replace(path)
+
+
+def _unpacked(folder: Path, about: Mapping[str, Any]) -> dict[str, Agent]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    path, found = folder / WEIGHTS, {}
+    try:
+        stacks = load_file(path) if about["policies"] else {}
+    except FileNotFoundError:
+        raise InterplayError(f"{path} is missing") from None
+    except SafetensorError as error:
+        raise InterplayError(f"{path} is damaged: {error}") from None
+    for told in about["policies"]:
+        shape = Shape.from_json(told["network"])
+        empty = jax.eval_shape(lambda shape=shape: Core(shape, 1.0, jax.random.key(0)))
+        leaves = []
+        for name, like in named_arrays(empty).items():
+            stack = stacks.get(f"{told['stack']}.{name}")
+            if stack is None or stack.shape[1:] != like.shape or len(stack) <= told["row"]:
+                raise InterplayError(f"{path} has no weights {name} of the policy {told['name']}")
+            leaves.append(stack[told["row"]])
+        core = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(empty), leaves)
+        full = jax.tree_util.tree_map(lambda x: jnp.asarray(x, jnp.float32), core)
+        mind = NeuralPolicy(full, told["encoding"], trained_for=told["trained_for"], greedy=told["greedy"])
+        if _policy_digest(mind, told["unstuck"], named_arrays(core)) != told["sha256"]:  # type: ignore[arg-type]
+            raise InterplayError(
+                f"{path}: the weights of {told['name']} are not those of the panel, their hash does not match"
+            )
+        found[told["name"]] = Agent(told["name"], unstuck(mind, told["unstuck"]), {"sha256": told["sha256"][:16]})
+    return found
+
+
+def _member_json(member: Member, policies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    kept = {p["name"] for p in policies}
+
+    def who(one: Agent) -> dict[str, str]:
+        return {"policy": one.name} if one.name in kept else {"agent": one.name}
+
+    return {
+        **who(member.agent),
+        "kind": member.kind,
+        "skill": member.skill,
+        "candidate": member.candidate,
+        "self_play": member.self_play._asdict() if member.self_play else None,
+        "responses": [
+            {"seat": r.seat, **who(r.agent), "how": r.how, "worth": r.worth._asdict()} for r in member.responses
+        ],
+        "notes": dict(member.notes),
+    }
+
+
+def _member_of(told: Mapping[str, Any], agents: Mapping[str, Agent]) -> Member:
+    def who(one: Mapping[str, Any]) -> Agent:
+        return agents[one["policy"]] if "policy" in one else registered(one["agent"])
+
+    return Member(
+        agent=who(told),
+        kind=told["kind"],
+        skill=told["skill"],
+        candidate=told["candidate"],
+        self_play=Estimate(**told["self_play"]) if told["self_play"] else None,
+        responses=tuple(Response(r["seat"], who(r), r["how"], Estimate(**r["worth"])) for r in told["responses"]),
+        notes=told["notes"],
+    )
