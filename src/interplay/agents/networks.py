@@ -19,6 +19,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from interplay.errors import InterplayError
 
 ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "gelu": jax.nn.gelu}
+RULED_OUT = -1e9  # finite, so that a probability of 0 times its logarithm stays a number
 PRECISIONS = ("float32", "bfloat16")
 
 
@@ -37,6 +38,7 @@ class Shape:
     recurrent: int = 0  # units of a GRU after the dense layers; 0: no memory
     extra: int = 0  # further inputs to the first dense layer, such as a partner's number
     precision: str = "float32"  # of the products; weights stay float32
+    mask: int = 0  # the last so many inputs are 0 where the output of that number is ruled out
 
     def __post_init__(self) -> None:
         _one_of("trunk", self.trunk, ("mlp", "cnn"))
@@ -47,6 +49,10 @@ class Shape:
             raise InterplayError(f"a cnn reads planes; this encoding has the shape {self.input}: use the trunk mlp")
         if not self.widths:
             raise InterplayError("widths: a network needs at least one dense layer")
+        if self.mask not in (0, self.outputs) or (self.mask and len(self.input) != 1):
+            raise InterplayError(
+                f"mask: {self.mask}; 0, or an entry of a flat view for each of {self.outputs} outputs"
+            )
 
     def as_json(self) -> dict[str, Any]:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
@@ -182,7 +188,14 @@ class Core(eqx.Module):
         features = self.trunk(seen, extra)
         if self.cell is not None:
             memory = features = self.cell(features, memory)
-        return memory, self.head(features)
+        return memory, self.outputs(features, seen)
+
+    def outputs(self, features: Float[Array, "... feature"], seen: Array) -> Float[Array, "... output"]:
+        """Of the features of what was seen; an output that the view rules out is as low as can be."""
+        found = self.head(features)
+        if not self.shape.mask:
+            return found
+        return jnp.where(seen[..., -self.shape.mask :] > 0, found, RULED_OUT)
 
     def unroll(
         self, memory: Float[Array, " memory"], seen: Array, starts: Bool[Array, " step"], extra: Any = None

@@ -38,6 +38,7 @@ class Encoding:
     dtype: str
     doc: str
     privileged: bool = False  # shows what a seat may not see; whoever reads it is marked in every table
+    useful: bool = False  # ends with an entry for each action: 0 where it would do nothing
 
 
 @runtime_checkable

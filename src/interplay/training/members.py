@@ -38,7 +38,7 @@ class Member(eqx.Module):
     ) -> tuple[Float[Array, "step action"], Float[Array, " step"]]:
         """Logits and (normalised) values over a sequence of steps."""
         _, features = self.policy.unroll(memory.policy, seen, starts)
-        logits = self.policy.head(features)
+        logits = self.policy.outputs(features, seen)
         if isinstance(self.critic, Dense):
             return logits, self.critic(features)[:, 0]
         _, features = self.critic.unroll(memory.value, view, starts, label)
@@ -78,6 +78,7 @@ def policy_shape(game: Game, network: Network) -> Shape:
         layer_norm=network.layer_norm,
         recurrent=network.recurrent,
         precision=network.precision,
+        mask=len(game.action_names) if encoding.useful else 0,
     )
 
 
@@ -93,7 +94,7 @@ def new_member(game: Game, network: Network, labels: int, key: PRNGKeyArray) -> 
         axis = planes_axis(shape)
         seen = tuple(n * game.num_seats if i == axis else n for i, n in enumerate(seen))
     extra = labels if network.critic_knows_partner else 0
-    return Member(policy, Core(dataclasses.replace(shape, input=seen, outputs=1, extra=extra), 1.0, for_critic))
+    return Member(policy, Core(dataclasses.replace(shape, input=seen, outputs=1, extra=extra, mask=0), 1.0, for_critic))
 
 
 def planes_axis(shape: Shape) -> int:

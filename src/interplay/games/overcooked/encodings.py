@@ -7,11 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt8
 
-from interplay.games.overcooked import packed
+from interplay.games.overcooked import packed, rules
 from interplay.games.overcooked.kitchen import UNREACHABLE, Kitchen, walking_distances
 from interplay.games.overcooked.state import (
+    ACTIONS,
     COUNTER,
     DISHES,
+    FLOOR,
+    INTERACT,
     ONIONS,
     POT,
     SERVING,
@@ -185,3 +188,54 @@ class Features:
             jnp.maximum(timer, 0) / 20,
         ]
         return jnp.stack([p.astype(jnp.float32) for p in per_pot], axis=-1).reshape(-1)
+
+
+class Details:
+    """The features, and everything else a chef can see: all chefs' surroundings, every counter, and
+    last, for each action, whether it would do anything. With it the vector tells the whole state."""
+
+    KINDS = (COUNTER, POT, ONIONS, TOMATOES, DISHES, SERVING)
+
+    def __init__(self, kitchen: Kitchen, features: Features):
+        self.kitchen, self._features = kitchen, features
+        reach = features._distance < UNREACHABLE
+        counters = [c for c in kitchen.layout.cells(COUNTER) if reach[:, c].any()]
+        self._counters = np.array(counters, np.int32)
+
+    @property
+    def size(self) -> int:
+        return self._features.size + self._features.seats * self._around + 4 * len(self._counters) + len(ACTIONS)
+
+    @property
+    def _around(self) -> int:
+        return len(self.KINDS) + 4 + 4
+
+    def __call__(self, state: State) -> Float[Array, "seat feature"]:
+        around, counters = self._surroundings(state), self._on(state.items[self._counters]).reshape(-1)
+        useful = self._useful(state)
+        features, views = self._features(state), []
+        for seat in range(self._features.seats):
+            order = [seat, *(s for s in range(self._features.seats) if s != seat)]
+            views.append(jnp.concatenate([features[seat], *(around[s] for s in order), counters, useful[seat]]))
+        return jnp.stack(views)
+
+    def _surroundings(self, state: State) -> Float[Array, "seat feature"]:
+        """What a chef faces and what lies there, and which of the four cells beside it are free."""
+        front = rules.faced_cells(self.kitchen, state)
+        kind = jnp.asarray(self.kitchen.terrain)[front][:, None] == np.array(self.KINDS)
+        return jnp.concatenate([kind.astype(jnp.float32), self._on(state.items[front]), self._free(state)], axis=1)
+
+    def _on(self, item: Array) -> Float[Array, "place 4"]:
+        """What lies in a place: onion, tomato, dish or soup."""
+        lies = [item == Item.ONION, item == Item.TOMATO, item == Item.DISH, is_soup(item)]
+        return jnp.stack(lies, axis=-1).astype(jnp.float32)
+
+    def _free(self, state: State) -> Float[Array, "seat 4"]:
+        beside = jnp.asarray(self.kitchen.front).reshape(-1, 4)[state.cell]
+        taken = jnp.any(beside[:, :, None] == state.cell, axis=-1)
+        return ((jnp.asarray(self.kitchen.terrain)[beside] == FLOOR) & ~taken).astype(jnp.float32)
+
+    def _useful(self, state: State) -> Float[Array, "seat action"]:
+        """Moves turn a chef at least; an interact may do nothing at all."""
+        every = jnp.ones((self._features.seats, len(ACTIONS)), jnp.float32)
+        return every.at[:, INTERACT].set(rules.effective_interacts(self.kitchen, state).astype(jnp.float32))

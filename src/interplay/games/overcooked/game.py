@@ -13,7 +13,7 @@ from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import NOTHING, Encoding, Step, no_observation
 from interplay.games.compiled import compiled
 from interplay.games.overcooked import layouts, rules
-from interplay.games.overcooked.encodings import Features, Seen, num_planes, planes, planes_first
+from interplay.games.overcooked.encodings import Details, Features, Seen, num_planes, planes, planes_first
 from interplay.games.overcooked.interact import EVENTS
 from interplay.games.overcooked.kitchen import Kitchen
 from interplay.games.overcooked.layouts import Layout
@@ -53,11 +53,15 @@ class Overcooked:
         self.seat_names = tuple(f"chef {seat + 1}" for seat in range(players))
         self._starts = np.array(layouts.seat_starts(layout, players), np.int32)
         self._features = Features(self.kitchen, players)
+        self._details = Details(self.kitchen, self._features)
         width, height, depth = layout.width, layout.height, num_planes(players)
         self.encodings = {
             "planes": Encoding((width, height, depth), "uint8", "the field's standard planes, the own seat's first"),
             "planes_first": Encoding((depth, width, height), "uint8", "the same with the plane axis first; faster"),
             "features": Encoding((self._features.size,), "float32", "a short vector: hands, ways to things, pots"),
+            "details": Encoding(
+                (self._details.size,), "float32", "features, every counter, and which actions do anything", useful=True
+            ),
             "state": Encoding(None, "record", "the whole state and the own seat; nothing is hidden in a kitchen"),
             "nothing": NOTHING,
         }
@@ -98,6 +102,8 @@ class Overcooked:
             return planes_first(self.kitchen, state)
         if encoding == "features":
             return self._features(state)
+        if encoding == "details":
+            return self._details(state)
         if encoding == "state":
             seats = jnp.arange(self.num_seats)
             everyone = {f: jnp.broadcast_to(v, (self.num_seats, *v.shape)) for f, v in vars(state).items()}
