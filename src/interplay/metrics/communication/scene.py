@@ -1,0 +1,57 @@
+"""Who holds what and what is in the utensils, as the executions so far tell: foreign transcripts have no states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from interplay.metrics.communication.records import Event
+from interplay.metrics.communication.words import MAKES, made_by
+
+AT = {"cut": "chopping_board", "stir": "blender", "cook": "pot", "bake": "oven"}  # unless it is said
+
+
+class Held(NamedTuple):
+    object: str
+    lineage: str | None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A moment."""
+
+    hands: Mapping[int, Held] = field(default_factory=dict)  # by seat
+    utensils: Mapping[str, tuple[Held, ...]] = field(default_factory=dict)
+
+    def after(self, event: Event) -> Scene:
+        """The scene after an execution."""
+        act = event.act
+        if act is None:
+            return self
+        thing = Held(act.object, event.lineage) if act.object else None
+        hands, utensils = dict(self.hands), dict(self.utensils)
+        place = act.place or AT.get(act.verb) or ""
+        if act.verb in ("pickup", "fill_dish_with_food"):
+            if thing:
+                hands[event.agent] = thing
+            if place in utensils:
+                left = () if act.verb != "pickup" else tuple(h for h in utensils[place] if h != thing)
+                utensils[place] = left
+        elif act.verb == "put_obj_in_utensil":
+            hands.pop(event.agent, None)
+            utensils[place] = (*utensils.get(place, ()), *([thing] if thing else []))
+        elif act.verb in MAKES:
+            made = made_by(act.verb, thing.object) if thing else None
+            utensils[place] = (Held(made, event.lineage),) if made else ()
+        else:  # on the counter, or delivered
+            hands.pop(event.agent, None)
+        return replace(self, hands=hands, utensils=utensils)
+
+    def contents(self, place: str) -> Held | None:
+        """What is in a utensil, several things as one mix."""
+        held = self.utensils.get(place, ())
+        if not held:
+            return None
+        lineages = [h.lineage for h in held if h.lineage]
+        return Held("+".join(sorted(h.object for h in held)), "+".join(lineages) or None)
