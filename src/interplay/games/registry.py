@@ -17,6 +17,7 @@ GAMES = Registry(
         "overcooked": "interplay.games.overcooked.game:Family",
         "rescue": "interplay.games.rescue.game:Family",
         "hanabi": "interplay.games.hanabi.game:Family",
+        "kitchen": "interplay.games.kitchen.game:Family",
         "jaxmarl": "interplay.games.interop.jaxmarl:Family",
     },
 )

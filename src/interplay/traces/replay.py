@@ -269,10 +269,11 @@ def _play_through(game: Game, episode: Episode) -> Replay:
         state, step = game.step(state, actions, key)
         states.append(state)
         steps.append(step)
+    check = getattr(game, "checksum", checksum)  # a plain game's state may hold anything
     return Replay(
         states=states,
         steps=_stack_steps(game, steps),
-        checks=np.array([int(checksum(s)) for s in states], dtype=np.uint32),
+        checks=np.array([int(check(s)) for s in states], dtype=np.uint32),
         legal=np.array(legal, dtype=bool).reshape(len(steps), game.num_seats),
     )
 

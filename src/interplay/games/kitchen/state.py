@@ -1,0 +1,68 @@
+"""The state of the kitchen: plain, frozen, hashable records.
+
+What can be moved is an `Item`. Its food is named with its derivation: `potato`, `potato~slices`,
+`boiled(potato~slices)`, `baked(bean+mashed(boiled(taro~slices)))`. Its lineage names what it came from and never
+changes with what is done to it: `potato#1`, and once two were cooked together, `potato#1+corn#2`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+MOVES = ((0, -1), (0, 1), (-1, 0), (1, 0))  # (dx, dy) of up, down, left, right
+WAYS = ("up", "down", "left", "right")
+STAY, UP, DOWN, LEFT, RIGHT, TAKE, PUT, START, FILL, DELIVER = range(10)
+PRIMITIVES = ("stay", *WAYS, "take", "put", "start", "fill", "deliver")  # then `take X` for each ingredient X
+FIRST_INGREDIENT = len(PRIMITIVES)
+
+TAKES = 3  # steps that every utensil works, the one that starts it included
+
+
+class Item(NamedTuple):
+    """A thing in a hand, on a counter or in a utensil. An empty dish has no food."""
+
+    food: str
+    on_dish: bool
+    lineage: str
+
+    @property
+    def name(self) -> str:
+        """The food, or `dish` for an empty one."""
+        return self.food or "dish"
+
+
+class Utensil(NamedTuple):
+    """What is in a utensil. `left` is None before it starts, then the steps it still works; 0: it is done."""
+
+    contents: tuple[Item, ...] = ()
+    left: int | None = None
+
+    @property
+    def done(self) -> bool:
+        return self.left == 0
+
+
+class World(NamedTuple):
+    """Everything but the cooks' places and the clock."""
+
+    hands: tuple[Item | None, ...]  # by seat
+    counters: tuple[Item | None, ...]  # in the order of `Layout.counters`
+    utensils: tuple[Utensil, ...]  # in the order of `Layout.utensils`
+    taken: int  # items that came from dispensers so far: their numbers
+    delivered: Item | None  # the ordered dish, once it is
+
+
+class Cook(NamedTuple):
+    """Where a cook stands, and which way it faces (an index of WAYS)."""
+
+    x: int
+    y: int
+    facing: int
+
+
+class State(NamedTuple):
+    """A moment in the kitchen."""
+
+    time: int
+    cooks: tuple[Cook, ...]  # by seat
+    world: World
