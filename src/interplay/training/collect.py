@@ -45,6 +45,7 @@ class Rollout:
     terminated: Bool[Array, "step env"]
     done: Bool[Array, "step env"]
     cut: Int[Array, "step env"]  # number among the environment's cuts where the horizon struck, else -1
+    others: Any = None  # [step, learner, slot, other role] what the others did, for a scheme that teaches
 
 
 @record
@@ -144,7 +145,8 @@ def _turn(
     guest_memory, guest_action = world.guest_memory, None
     if len(plan.guests):
         guest_memory, guest_action = _guests_act(setting, guests, world, now["guests"])
-    joint = roles_to_seats(plan, to_roles(plan, action, guest_action), world.rotation).astype(jnp.int32)
+    by_role = to_roles(plan, action, guest_action)
+    joint = roles_to_seats(plan, by_role, world.rotation).astype(jnp.int32)
     state, step = jax.vmap(game.step)(world.state, joint, now["step"])
     note, extra = _witness(setting, world, state, joint)
     reward = _reward(setting, traits, shaping, step, extra, world.rotation)
@@ -164,6 +166,7 @@ def _turn(
         terminated=step.terminated,
         done=done,
         cut=number,
+        others=_others(plan, by_role) if setting.scheme.teach is not None else None,
     )
     here = jax.nn.one_hot(world.rotation, plan.roles) * done[:, None]
     finished = Finished(score=finished.score + here * score[:, None], episodes=finished.episodes + here)
@@ -179,6 +182,11 @@ def _turn(
         guest_memory=guest_memory,
     )
     return (world, cuts, finished), played
+
+
+def _others(plan: Plan, by_role: Int[Array, "env role"]) -> Int[Array, "learner slot other"]:
+    turned = [jnp.roll(by_role, -i, axis=1) for i in range(1, plan.roles)]
+    return to_learners(plan, jnp.stack(turned, axis=-1)).astype(jnp.int8)
 
 
 def observe(setting: Setting, state: Any, rotation: Int[Array, " env"]) -> tuple[Array, Any]:

@@ -78,7 +78,9 @@ class Program:
             members = jax.vmap(make)(jax.random.split(for_members, plan.learners))
         invited = setting.guests.number if setting.guests else 0
         zeros = jnp.zeros((invited, plan.roles), jnp.float32)
-        stats = Stats(returns=zeros, episodes=zeros)
+        stats = Stats(returns=zeros, episodes=zeros, odds=jnp.ones(invited) / max(invited, 1))
+        if setting.scheme.follow is not None:
+            guests = setting.scheme.follow(members, guests, True)
         one = jax.tree_util.tree_map(lambda x: x[0], members)
         return Run(
             key=key,
@@ -87,9 +89,13 @@ class Program:
             normaliser=new_normaliser(plan.learners),
             world=begin(setting, one, stats, guests, for_world),
             stats=stats,
+            guests=guests if setting.scheme.moving else (),
+            notebook=() if setting.scheme.notebook is None else setting.scheme.notebook(members),
         )
 
     def new_member(self, key: PRNGKeyArray) -> Member:
+        if self.setting.scheme.member is not None:
+            return self.setting.scheme.member(key)
         labels = self.setting.guests.number if self.setting.guests else 0
         return new_member(self.setting.game, self.experiment.network, labels, key)
 
@@ -109,6 +115,7 @@ class Program:
         self, run: Run, traits: Traits, guests: Any, orders: Array, share: Array, number: Array
     ) -> tuple[Run, dict[str, Array]]:
         setting, experiment, plan = self.setting, self.experiment, self.setting.plan
+        scheme, guests = setting.scheme, run.guests if setting.scheme.moving else guests
         key, for_world, for_rollout = jax.random.split(run.key, 3)
         world = run.world
         if len(plan.guests):
@@ -118,18 +125,22 @@ class Program:
             world = jax.lax.cond(redraw, fresh, lambda: run.world)
         shaping = schedule.at(experiment.rewards.shaping, share)
         after, rollout, cuts, finished = collect(setting, run.members, traits, guests, world, shaping, for_rollout)
-        if setting.scheme.bonus is not None:
-            bonus = setting.scheme.bonus(run.members, rollout)
+        if scheme.bonus is not None:
+            bonus = scheme.bonus(run.members, rollout)
             rollout = dataclasses.replace(rollout, reward=rollout.reward + bonus)
         batch, normaliser, value_memory, told = prepare(
             setting, run.members, run.normaliser, world, after, rollout, cuts
         )
         rate, entropy = (schedule.at(s, share) for s in (experiment.ppo.learning_rate, experiment.ppo.entropy))
-        material = None if setting.scheme.material is None else setting.scheme.material(run.members, rollout)
-        members, state, of_loss = improve(setting, run.members, run.optimiser, batch, orders, rate, entropy, material)
+        material = None if scheme.material is None else scheme.material(run.members, rollout)
+        members, notebook, learnt = run.members, run.notebook, {}
+        if scheme.teach is not None:
+            members, notebook, learnt = scheme.teach(members, notebook, rollout)
+        members, state, of_loss = improve(setting, members, run.optimiser, batch, orders, rate, entropy, material)
         told = (
             told
             | of_loss
+            | learnt
             | {
                 "score": plan.sits @ _per_table(plan, finished.score).sum(axis=1),  # [learner] of all tables it sits at
                 "episodes": plan.sits @ _per_table(plan, finished.episodes).sum(axis=1),
@@ -138,7 +149,16 @@ class Program:
         )
         after = dataclasses.replace(after, value_memory=value_memory)
         stats = _follow(setting, run.stats, world.guests, finished)
-        new = Run(key=key, members=members, optimiser=state, normaliser=normaliser, world=after, stats=stats)
+        new = Run(
+            key=key,
+            members=members,
+            optimiser=state,
+            normaliser=normaliser,
+            world=after,
+            stats=stats,
+            guests=run.guests if scheme.follow is None else scheme.follow(members, guests, False),
+            notebook=notebook,
+        )
         return new, told
 
 
@@ -158,4 +178,4 @@ def _follow(setting: Setting, stats: Stats, guests: Int[Array, " guest_slot"], f
     mean = total / jnp.maximum(count, 1.0)
     decay = jnp.where(stats.episodes > 0, setting.scheme.stats_decay, 0.0)
     returns = jnp.where(count > 0, decay * stats.returns + (1 - decay) * mean, stats.returns)
-    return Stats(returns=returns, episodes=stats.episodes + count)
+    return dataclasses.replace(stats, returns=returns, episodes=stats.episodes + count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -139,31 +140,34 @@ class _Stage:
 
     def _loop(self, runs: Run, update: int, told: log.Log) -> Run:
         """Chunk after chunk. The next one is under way before the last one's numbers are read."""
-        size, total = self.program.chunk_size, self.experiment.updates
-        keep = _due(total, size, max(1, self.experiment.output.checkpoints))
-        snap = _due(total, size, self.experiment.output.snapshots + 1)
+        scheme, total = self.setting.scheme, self.experiment.updates
+        ends = _ends(total, self.program.chunk_size, scheme.every)
+        keep = _due(total, ends, max(1, self.experiment.output.checkpoints))
+        snap = _due(total, ends, self.experiment.output.snapshots + 1)
         pending: tuple[Any, int, int] | None = None
         began = time.perf_counter()
 
-        def tell(pending: tuple[Any, int, int]) -> None:
+        def tell(pending: tuple[Any, int, int], more: Mapping[str, Any] | None = None) -> None:
             nonlocal began
             numbers = jax.tree_util.tree_map(np.asarray, pending[0])
             now = time.perf_counter()
-            line = log.row(self.experiment, numbers, pending[1], pending[2], now - began)
+            line = log.row(self.experiment, numbers, pending[1], pending[2], now - began) | dict(more or {})
             began = now
             self.curve.append(line)
             told.add(line)
 
-        while update < total:
-            many = min(size, total - update)
+        for end in ends[bisect(ends, update) :]:
+            many = end - update
             runs, numbers = self.program.chunk(
                 runs, self.traits, self.program.guests, jnp.int32(update), jnp.int32(many)
             )
             if pending is not None:
                 tell(pending)
-            pending, update = (numbers, update, many), update + many
-            if update in keep or update in snap or update == total:
-                tell(pending)
+            pending, update = (numbers, update, many), end
+            due = scheme.between is not None and update % scheme.every == 0
+            if due or update in keep or update in snap or update == total:
+                runs, more = scheme.between(runs, update) if scheme.between is not None and due else (runs, {})
+                tell(pending, more)
                 pending = None
                 if update in snap:
                     self._snap(runs, update, self.curve[-1]["member_returns"])
@@ -257,7 +261,11 @@ def _snapshot_file(update: int) -> str:
     return f"snapshots/{update:08d}.safetensors"
 
 
-def _due(total: int, size: int, times: int) -> set[int]:
+def _ends(total: int, size: int, every: int) -> list[int]:
+    """The updates after which the host has a word: at the ends of chunks, and every so many."""
+    return sorted({*range(size, total, size), *(range(every, total, every) if every else ()), total})
+
+
+def _due(total: int, ends: list[int], times: int) -> set[int]:
     """The updates, at ends of chunks, at which something is done so many times, the last time at the end."""
-    ends = [min(i + size, total) for i in range(0, total, size)]
     return {min(ends, key=lambda e: abs(e - total * (i + 1) / times)) for i in range(times)}

@@ -6,8 +6,11 @@
     bonus     reward from the members' own probabilities                         (b)
     loss      a term over all members of a run, with gradients                   (c)
     material  of a rollout, what that term is computed from                      (c)
+    between   what becomes of members and guests, every so many updates          (d)
     start     the states in which episodes begin                                 (e)
     weights   of the plan's tables: a negative one turns the advantage there     (f)
+    follow    guests that follow the members, update by update                   (g)
+    teach     a network beside the policy, with an optimiser of its own          (g)
 
 What happens between stages (d), to add, freeze or replace members, is plain Python: `run.train` is called once a
 stage. See `algorithms/` for examples.
@@ -48,6 +51,7 @@ class Stats:
 
     returns: Float[Array, "guest rotation"]  # running mean of the score of finished episodes
     episodes: Float[Array, "guest rotation"]  # how many were finished
+    odds: Any = None  # [guest] how often each is to be met, where `between` sets it
 
 
 class Assignment(NamedTuple):
@@ -70,8 +74,19 @@ class Scheme:
     material: Callable[..., Any] | None = None  # (members, rollout) -> tree [minibatch, ...], a part for each step
     loss: Callable[..., tuple[Array, dict[str, Array]]] | None = None  # (members, material) -> scalar, what is logged
     start: Callable[[PRNGKeyArray], Any] | None = None  # key -> state; None: game.init
+    member: Callable[[PRNGKeyArray], Any] | None = None  # a fresh member; None: as `network` says
+    follow: Callable[..., Any] | None = None  # (members, guests, first: bool) -> guests, after every update of a run
+    notebook: Callable[..., Any] | None = None  # members -> arrays that a run carries for `teach` and `between`
+    teach: Callable[..., Any] | None = None  # (members, notebook, rollout) -> members, notebook, what is logged
+    between: Callable[..., Any] | None = None  # (all runs, update) -> all runs, what is logged; on the host
+    every: int = 0  # updates from one `between` to the next
     names: tuple[str, ...] = ("",)  # of the learners, for the files of their policies
     stats_decay: float = 0.95  # of the running mean in Stats, per update with a finished episode
+
+    @property
+    def moving(self) -> bool:
+        """Guests change while training goes on, so that every run carries its own."""
+        return self.follow is not None or self.between is not None
 
 
 @dataclass(frozen=True)
@@ -85,6 +100,13 @@ class Guests:
 
     def policy(self, arrays: Any) -> Policy:
         return eqx.combine(arrays, self.static)
+
+    @classmethod
+    def repeated(cls, policy: Policy, number: int, runs: int) -> Guests:
+        """Places for guests of a kind, in each run as many, to be filled while training goes on."""
+        arrays, static = eqx.partition(policy, eqx.is_array)
+        many = jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (runs, number, *x.shape)), arrays)
+        return cls(many, static, number, per_run=True)
 
     @classmethod
     def of(cls, game: Game, agents: Sequence[Agent], *, per_run: bool = False) -> Guests:

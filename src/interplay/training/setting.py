@@ -50,6 +50,8 @@ class Setting:
             )
         if len(plan.guests) and self.guests is None:
             raise InterplayError("the seating plan has places for frozen partners, but none were given")
+        if self.scheme.moving and (self.guests is None or not self.guests.per_run):
+            raise InterplayError("guests that change in training belong to a run: give each run its own")
         plan.per_table(experiment.envs)
         if experiment.rollout % self.chunk:
             raise InterplayError(f"ppo.chunk: {self.chunk} does not divide the rollout of {experiment.rollout} steps")
@@ -114,6 +116,8 @@ class Run:
     normaliser: Normaliser
     world: World
     stats: Stats
+    guests: Any  # [guest, ...] where the scheme changes them; else ()
+    notebook: Any  # what the scheme carries; else ()
 
 
 def memories_of(world: World) -> Memories:
