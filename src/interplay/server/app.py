@@ -1,0 +1,184 @@
+"""The web application that tenants add their routes to: limits on what comes in, headers on what goes out, one form
+for everything that is refused."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+import interplay
+from interplay.server.audit import Refusals
+from interplay.server.clock import Clock, SystemClock
+from interplay.server.database import Database
+from interplay.server.keys import Key, check
+from interplay.server.limits import Addresses, Buckets
+from interplay.server.refusal import Refusal
+
+LOG = logging.getLogger("interplay.server")
+LARGEST_BODY = 256 * 1024
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+}
+PAGE_POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " \
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"  # fmt: skip
+
+Lifespan = Callable[[], Any]  # gives an async context manager
+
+
+@dataclass
+class Base:
+    """What every tenant's routes share."""
+
+    database: Database
+    clock: Clock = field(default_factory=SystemClock)
+    guesses_per_minute: float = 20  # wrong keys from one address
+    page_policy: str = PAGE_POLICY
+
+    def __post_init__(self) -> None:
+        self.addresses = Addresses()
+        self.refusals = Refusals(self.database, self.clock)
+        self.guesses = Buckets(self.clock, self.guesses_per_minute / 60, self.guesses_per_minute)
+
+    def who(self, connection: Any) -> str:
+        """The name of an unknown visitor."""
+        return self.addresses.name(connection.client.host if connection.client else None)
+
+    async def key(self, connection: Any, kinds: tuple[str, ...], text: str | None = None) -> Key:
+        """The key of a request: given, or as `Authorization: Bearer KEY`. Guessing is slowed down, and noted."""
+        visitor = self.who(connection)
+        if self.guesses.exhausted(visitor):
+            raise Refusal("too_many", "too many wrong keys from here: wait a minute")
+        given = text if text is not None else bearer(connection.headers.get("authorization"))
+        if given is None:
+            raise Refusal("unknown_key", "give your key in the header `Authorization: Bearer KEY`")
+        try:
+            return await self.database.aread(check, self.clock, given, kinds)
+        except Refusal:
+            self.guesses.take(visitor)
+            raise
+
+    def refused(self, connection: Any, refusal: Refusal, actor: str | None = None) -> None:
+        """Note a refusal in the audit log."""
+        path = connection.scope.get("path", "")
+        # The published protocol carries keys in the path; they must not reach the log.
+        where = "/".join(part if len(part) < 40 else "…" for part in path.split("/"))[:120]
+        self.refusals.note(actor or self.who(connection), refusal.code, refusal.message, path=where)
+
+
+def bearer(header: str | None) -> str | None:
+    scheme, _, rest = (header or "").partition(" ")
+    return rest.strip() if scheme.lower() == "bearer" and rest.strip() else None
+
+
+def make_app(base: Base, title: str, lifespan: Lifespan | None = None, docs: bool = True) -> FastAPI:
+    """An application with nothing on it but `/health`."""
+
+    @asynccontextmanager
+    async def living(app: FastAPI) -> AsyncIterator[None]:
+        if lifespan is None:
+            yield
+        else:
+            async with lifespan():
+                yield
+        await base.refusals.settle()
+
+    app = FastAPI(
+        title=title,
+        version=interplay.__version__,
+        lifespan=living,
+        docs_url=None,  # the usual pages load scripts from elsewhere
+        redoc_url=None,
+        openapi_url="/api/openapi.json" if docs else None,
+    )
+    app.add_middleware(Guard, base=base)
+
+    @app.exception_handler(Refusal)
+    async def refused(request: Request, refusal: Refusal) -> JSONResponse:
+        base.refused(request, refusal)
+        return JSONResponse(refusal.record(), refusal.status)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return JSONResponse({"error": "bad_request", "message": f"{where}: {first['msg']}"}, 422)
+
+    @app.exception_handler(HTTPException)
+    async def http(request: Request, error: HTTPException) -> JSONResponse:
+        code = {404: "not_found", 405: "not_allowed"}.get(error.status_code, "bad_request")
+        body = {"error": code, "message": str(error.detail)}
+        return JSONResponse(body, error.status_code, headers=error.headers)
+
+    @app.get("/health", tags=["server"])
+    async def health() -> dict[str, str]:
+        """Whether the server answers and its database does."""
+        await base.database.aread(_ping)
+        return {"status": "ok", "interplay": interplay.__version__}
+
+    return app
+
+
+def _ping(tx: Any) -> None:
+    tx.exec_driver_sql("SELECT 1")
+
+
+Message = MutableMapping[str, Any]
+
+
+class Guard:
+    """Refuses bodies that are too large while they come in, and puts the security headers on every answer."""
+
+    def __init__(self, app: Any, base: Base):
+        self._app, self._base = app, base
+
+    async def __call__(self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Any) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        taken = 0
+
+        async def limited() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > LARGEST_BODY:
+                raise _TooLarge
+            return message
+
+        async def dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                held = {name.lower() for name, _ in message["headers"]}
+                extra = {**HEADERS, "content-security-policy": self._base.page_policy, "cache-control": "no-store"}
+                message["headers"] = [
+                    *message["headers"],
+                    *((k.encode(), v.encode()) for k, v in extra.items() if k.encode() not in held),
+                ]
+            await send(message)
+
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if declared.isdigit() and int(declared) > LARGEST_BODY:
+            await _too_large()(scope, receive, dressed)
+            return
+        try:
+            await self._app(scope, limited, dressed)
+        except _TooLarge:
+            await _too_large()(scope, receive, dressed)
+
+
+class _TooLarge(Exception):
+    pass
+
+
+def _too_large() -> JSONResponse:
+    return JSONResponse({"error": "too_large", "message": f"at most {LARGEST_BODY} bytes"}, 413)

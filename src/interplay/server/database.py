@@ -1,0 +1,255 @@
+"""The database: SQLite in a file by default, PostgreSQL by address. What `write` has returned from is on disk.
+
+Work is given as functions of a connection, `def f(tx, ...)`, which touch nothing but the database. They may be run
+again after a deadlock, and the writer joins those that wait into one commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+
+from interplay.errors import InterplayError
+
+Tx = sa.Connection
+P = ParamSpec("P")
+T = TypeVar("T")
+
+HERE = Path(__file__).parent
+MOST_JOINED = 64  # pieces of work in one commit
+TRIES = 5  # of work that met a lock
+
+
+@dataclass(frozen=True)
+class History:
+    """The migrations of one room, counted in a table of its own."""
+
+    name: str
+    folder: Path
+
+
+SERVER = History("server", HERE / "migrations" / "versions")
+
+
+class Database:
+    """One database, opened once a process. `close` it when done."""
+
+    def __init__(self, address: str = "sqlite://"):
+        self.address = normal_address(address)
+        self.engine = _engine(self.address)
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write_jobs, name="database-writer", daemon=True)
+        self._writer.start()
+        self._readers = ThreadPoolExecutor(max_workers=2, thread_name_prefix="database-reader")
+        self._closed = False
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.engine.dialect.name == "sqlite"
+
+    def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do work in a transaction of its own, here and now; committed when this returns."""
+
+        def once() -> T:
+            with self.engine.begin() as tx:
+                return work(tx, *args, **kwargs)
+
+        return _retried(once)
+
+    def read(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Look something up without locking anyone out."""
+        with self.engine.connect().execution_options(reading=True) as tx, tx.begin():
+            return work(tx, *args, **kwargs)
+
+    async def awrite(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `write`, off the event loop. Pieces of work that wait at the same time share a commit."""
+        job = _Job(lambda tx: work(tx, *args, **kwargs), Future())
+        self._jobs.put(job)
+        return await asyncio.wrap_future(job.result)
+
+    async def aread(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `read`, off the event loop."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, lambda: self.read(work, *args, **kwargs))
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._jobs.put(None)
+            self._writer.join()
+            self._readers.shutdown()
+            self.engine.dispose()
+
+    def _write_jobs(self) -> None:
+        while (first := self._jobs.get()) is not None:
+            jobs, last = [first], False
+            while len(jobs) < MOST_JOINED:
+                try:
+                    more = self._jobs.get_nowait()
+                except queue.Empty:
+                    break
+                if more is None:
+                    last = True
+                    break
+                jobs.append(more)
+            self._commit_together(jobs)
+            if last:
+                return
+
+    def _commit_together(self, jobs: Sequence[_Job]) -> None:
+        """All in one commit, each in its own savepoint; if that fails as a whole, one by one."""
+        if len(jobs) == 1:
+            self._commit_alone(jobs[0])
+            return
+        outcomes: list[Any] = []
+        try:
+            with self.engine.begin() as tx:
+                for job in jobs:
+                    try:
+                        with tx.begin_nested():
+                            outcomes.append((job.work(tx), None))
+                    except DBAPIError:
+                        raise
+                    except Exception as error:
+                        outcomes.append((None, error))
+        except Exception:
+            for job in jobs:
+                self._commit_alone(job)
+            return
+        for job, (value, error) in zip(jobs, outcomes, strict=True):
+            _settle(job.result, value, error)
+
+    def _commit_alone(self, job: _Job) -> None:
+        try:
+            value = self.write(job.work)
+        except Exception as error:
+            _settle(job.result, None, error)
+        else:
+            _settle(job.result, value, None)
+
+
+@dataclass(frozen=True)
+class _Job:
+    work: Callable[[Tx], Any]
+    result: Future
+
+
+def _settle(result: Future, value: Any, error: Exception | None) -> None:
+    if not result.set_running_or_notify_cancel():
+        return  # whoever asked has gone; the work is done all the same
+    if error is None:
+        result.set_result(value)
+    else:
+        result.set_exception(error)
+
+
+def normal_address(address: str) -> str:
+    """An address as SQLAlchemy reads it: a path is a SQLite file, `postgres://` means psycopg."""
+    if "://" not in address:
+        return f"sqlite:///{address}"
+    scheme, _, rest = address.partition("://")
+    if scheme in ("postgres", "postgresql"):
+        return f"postgresql+psycopg://{rest}"
+    if scheme.partition("+")[0] not in ("sqlite", "postgresql"):
+        raise InterplayError(f"the database {address!r} is neither a path, sqlite:// nor postgresql://")
+    return address
+
+
+def _engine(address: str) -> sa.Engine:
+    try:
+        url = sa.make_url(address)
+    except ArgumentError as error:
+        raise InterplayError(f"cannot read the database address: {error}") from None
+    if url.get_backend_name() != "sqlite":
+        try:
+            return sa.create_engine(url, pool_pre_ping=True, pool_size=8)
+        except ImportError as error:
+            raise InterplayError(f"PostgreSQL needs psycopg: pip install 'interplay[server]' ({error})") from None
+    memory = url.database in (None, "", ":memory:")
+    if not memory:
+        Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+    # A database in memory lives in its one connection, which all threads then share, one at a time.
+    options: dict[str, Any] = {"poolclass": sa.pool.QueuePool, "pool_size": 1, "max_overflow": 0} if memory else {}
+    engine = sa.create_engine(url, connect_args={"check_same_thread": False, "timeout": 30}, **options)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # transactions are begun by `_begin_sqlite`, not by the driver
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=30000"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(tx: sa.Connection) -> None:
+    reading = tx.get_execution_options().get("reading")
+    # A writer takes the lock at once: two that read first and write later would deadlock.
+    tx.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def _retried(once: Callable[[], T]) -> T:
+    for attempt in range(TRIES):
+        try:
+            return once()
+        except OperationalError as error:
+            # Deadlocks, failed serialisations and lost connections; anything else would fail again.
+            passing = error.connection_invalidated or any(
+                word in str(error.orig).lower() for word in ("deadlock", "serialize", "locked", "busy")
+            )
+            if not passing or attempt == TRIES - 1:
+                raise
+            time.sleep(0.05 * 2**attempt)
+    raise AssertionError("unreachable")
+
+
+def migrate(database: Database, histories: Sequence[History] = (SERVER,)) -> None:
+    """Bring the tables of these rooms up to date, each in one transaction."""
+    from alembic import command
+    from alembic.config import Config
+    from alembic.util import CommandError
+
+    for history in histories:
+        config = Config()
+        config.set_main_option("script_location", str(HERE / "migrations"))
+        config.set_main_option("version_locations", str(history.folder))
+        config.set_main_option("path_separator", "os")
+        with database.engine.begin() as tx:
+            if not database.is_sqlite:
+                tx.execute(sa.text("SELECT pg_advisory_xact_lock(7261951)"))  # one process at a time
+            config.attributes["connection"] = tx
+            config.attributes["version_table"] = f"{history.name}_version"
+            try:
+                command.upgrade(config, "head")
+            except CommandError as error:
+                raise InterplayError(
+                    f"the tables of {history.name} are from another version of interplay ({error}): install the "
+                    "newer one, or give another database"
+                ) from None
+
+
+def open_database(address: str, histories: Sequence[History] = (SERVER,)) -> Database:
+    """A database whose tables are up to date."""
+    database = Database(address)
+    try:
+        migrate(database, histories)
+    except OperationalError as error:
+        database.close()
+        raise InterplayError(f"cannot open the database {database.engine.url}: {error.orig}") from None
+    except BaseException:
+        database.close()
+        raise
+    return database

