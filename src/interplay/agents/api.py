@@ -83,10 +83,18 @@ class View:
     legal: np.ndarray  # [action] bool
     observation: Any  # in the player's encoding
     text: Callable[[], str]  # the game rendered for this seat
+    see: Callable[[str], Any] | None = None  # this seat's view in another encoding, for players of several games
+
+
+def refuse_privileged(game: Game, encoding: str) -> None:
+    """A seat may look at the game in any encoding but those that show what it may not see."""
+    if encoding not in game.encodings or game.encodings[encoding].privileged:
+        seen = ", ".join(name for name, e in game.encodings.items() if not e.privileged)
+        raise InterplayError(f"a player cannot look at {game.id} as {encoding!r}; it may see: {seen}")
 
 
 class Session(Protocol):
-    """A player in one seat of one episode."""
+    """A player in one seat of one episode. One that has a `watch(view)` is shown the turns of others by it."""
 
     async def act(self, view: View) -> int | Move: ...
 

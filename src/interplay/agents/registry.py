@@ -1,4 +1,4 @@
-"""Agents by name: `overcooked/onion_passer`, `module:Thing`, or the path of a checkpoint."""
+"""Agents by name: `overcooked/onion_passer`, `module:Thing`, `llm:provider/model`, or the path of a checkpoint."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ def agent(name: str, **options: Any) -> Agent:
     A registered thing is either a policy or player (called with the options), or a family: an object
     with `make(variant, **options)` and `variants()`.
     """
+    if name.startswith("llm:"):
+        from interplay.agents.llm.player import make as language_model
+
+        return language_model(name.removeprefix("llm:"), **options)
     if is_checkpoint(name):
         return _checkpoint(name, options)
     base, plus, noise = name.partition("+")
@@ -43,7 +47,7 @@ def is_checkpoint(name: str) -> bool:
 def _checkpoint(path: str, options: dict[str, Any]) -> Agent:
     from interplay.agents.neural import load
 
-    known = ["greedy", "any_game", "member"]
+    known = ["greedy", "any_game", "member", "unstuck"]
     for option in options:
         if option not in known:
             raise UnknownName("option of a checkpoint", option, known)

@@ -42,6 +42,10 @@ def local(
         from interplay.play.rollout import rollout
 
         return rollout(game, line_ups, episodes, seed, batch, progress)
+    from interplay.play import talk
     from interplay.play.plain import rollout as plain_rollout
+
+    if talk.anyone_talks(game, line_ups):
+        return talk.rollout(game, line_ups, episodes, seed, progress)
 
     return plain_rollout(game, line_ups, episodes, seed, progress)

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from interplay.agents.api import Move, Policy, Remark, View
+from interplay.agents.api import Move, Policy, Remark, View, refuse_privileged
 from interplay.errors import IllegalAction
 from interplay.games.api import Game
 from interplay.play.episodes import Remarked
@@ -72,6 +72,9 @@ class Seated:
         shown = jax.tree_util.tree_map(np.asarray, _show(self.game, encodings)(stage.state))
         turn, legal, views = shown
         asked = [c for c in self.chairs if not done[c.env] and turn[c.env, c.seat]]
+        for chair in self.chairs:
+            if not done[chair.env] and not turn[chair.env, chair.seat] and hasattr(chair.session, "watch"):
+                chair.session.watch(self._view(chair, stage.state, views, legal, t))
         moves = asyncio.run(self._gather(asked, stage.state, views, legal, t))
         for chair, move in zip(asked, moves, strict=True):
             if not (0 <= move.action < legal.shape[-1] and legal[chair.env, chair.seat, move.action]):
@@ -84,18 +87,21 @@ class Seated:
         return actions
 
     async def _gather(self, asked: Sequence[Chair], state: Any, views: dict, legal: np.ndarray, t: int) -> list[Move]:
-        return await asyncio.gather(
-            *(self._one(c, state, views[c.player.encoding], legal[c.env, c.seat], t) for c in asked)
-        )
+        return await asyncio.gather(*(self._one(c, self._view(c, state, views, legal, t)) for c in asked))
 
-    async def _one(self, chair: Chair, state: Any, views: Any, legal: np.ndarray, t: int) -> Move:
+    def _view(self, chair: Chair, state: Any, views: Any, legal: np.ndarray, t: int) -> View:
         own = jax.tree_util.tree_map(lambda x: x[chair.env], state)
+        observation = jax.tree_util.tree_map(lambda x: x[chair.env, chair.seat], views[chair.player.encoding])
 
-        def text() -> str:
-            return self.game.render(own, chair.seat)
+        def see(encoding: str) -> Any:
+            refuse_privileged(self.game, encoding)
+            return jax.tree_util.tree_map(lambda x: np.asarray(x)[chair.seat], self.game.observe(own, encoding))
 
-        observation = jax.tree_util.tree_map(lambda x: x[chair.env, chair.seat], views)
-        view = View(self.game, chair.seat, t, legal, observation, text)
+        seat = chair.seat
+        return View(self.game, seat, t, legal[chair.env, seat], observation, lambda: self.game.render(own, seat), see)
+
+    async def _one(self, chair: Chair, view: View) -> Move:
+        legal = view.legal
         began = time.perf_counter()
         try:
             answer = await asyncio.wait_for(chair.session.act(view), chair.player.deadline_s)

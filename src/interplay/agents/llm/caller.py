@@ -1,0 +1,85 @@
+"""One seat's line to its model in one episode: limits before, a remark after, the answer read and checked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from interplay.agents.api import Remark
+from interplay.agents.llm.answers import Reading, Shape
+from interplay.agents.llm.chat import Ask, Model, Note
+from interplay.agents.llm.limits import Meter, check
+from interplay.agents.llm.models import Desk
+from interplay.games.api import Game
+
+
+@dataclass
+class Caller:
+    """Asks one model for one seat, and writes down every call."""
+
+    desk: Desk
+    model: Model
+    game: Game
+    seat: int
+    role: str
+    seed: int
+    meter: Meter = field(default_factory=Meter)  # of the episode, shared by its seats
+    temperature: float = 0.0
+    max_tokens: int = 1024
+    remarks: list[Remark] = field(default_factory=list)
+    asked: int = 0
+
+    async def ask(
+        self, notes: tuple[Note, ...], shape: Shape, purpose: str, *, scaffold: bool = False, context: Any = None
+    ) -> Reading:
+        """The model's answer in this shape, or what is wrong with it."""
+        check(self.desk.limits, self.meter, self.desk.meter)
+        question = Ask(
+            notes=notes,
+            schema=shape.schema(),
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            purpose=purpose,
+            game=json.dumps([self.game.id, dict(self.game.options)], sort_keys=True),
+            episode=self.seed,
+            seat=self.seat,
+            ordinal=self.asked,
+            context=context,
+        )
+        self.asked += 1
+        answer = await self.model.chat(question)
+        self.meter.add(question.text, answer)
+        self.desk.meter.add(question.text, answer)
+        reading = shape.read(answer.text, answer.finish)
+        self.last_tokens_out = answer.tokens_out
+        self.note(
+            "call",
+            model=self.model.name,
+            role=self.role,
+            scaffold=scaffold,
+            purpose=purpose,
+            tokens_in=answer.tokens_in,
+            tokens_out=answer.tokens_out,
+            latency_s=answer.latency_s,
+            cost=answer.cost,
+            cached=answer.cached,
+            retries=answer.retries,
+            prompt=question.text,
+            answer=answer.text,
+            finish=answer.finish,
+            parse_ok=reading.ok,
+            parse_error=reading.error,
+            repaired=reading.repaired,
+            key=question.key(self.model.name),
+        )
+        return reading
+
+    last_tokens_out: int | None = None
+
+    def note(self, kind: str, **payload: Any) -> None:
+        self.remarks.append(Remark(kind, payload))
+
+    def take_remarks(self) -> list[Remark]:
+        taken, self.remarks = self.remarks, []
+        return taken

@@ -1,0 +1,183 @@
+"""The one client: OpenAI's SDK, which reaches every OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from interplay.agents.llm.chat import Answer, Ask, Refused, Unavailable
+from interplay.agents.llm.limits import Prices
+from interplay.errors import InterplayError
+
+# Where providers are. Any other name needs NAME_BASE_URL; NAME_API_KEY holds a key, and local servers need none.
+PROVIDERS: Mapping[str, str] = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com/v1/",
+    "google": "https://generativelanguage.googleapis.com/v1beta/openai/",
+    "openrouter": "https://openrouter.ai/api/v1",
+    "together": "https://api.together.xyz/v1",
+    "groq": "https://api.groq.com/openai/v1",
+    "deepseek": "https://api.deepseek.com",
+    "mistral": "https://api.mistral.ai/v1",
+    "ollama": "http://localhost:11434/v1",
+    "vllm": "http://localhost:8000/v1",
+    "local": "http://localhost:8080/v1",
+}
+KEYLESS = ("ollama", "vllm", "local")
+
+
+@dataclass(frozen=True)
+class Line:
+    """How to reach a model."""
+
+    base_url: str
+    api_key: str
+    at_once: int = 16  # calls in flight to one model
+    timeout_s: float = 120.0
+    retries: int = 4  # after the first try, for errors that may pass
+    backoff_s: float = 1.0  # the first wait; it doubles
+
+    @classmethod
+    def of(cls, provider: str, base_url: str | None = None, api_key: str | None = None, **settings: Any) -> Line:
+        """From the options, else from PROVIDER_BASE_URL and PROVIDER_API_KEY, else from the table."""
+        prefix = provider.upper().replace("-", "_")
+        url = base_url or os.environ.get(f"{prefix}_BASE_URL") or PROVIDERS.get(provider)
+        if not url:
+            known = ", ".join(PROVIDERS)
+            raise InterplayError(
+                f"unknown provider {provider!r}: set {prefix}_BASE_URL to its OpenAI-compatible endpoint, or give "
+                f"a base URL; known without one: {known}, scripted"
+            )
+        key = api_key or os.environ.get(f"{prefix}_API_KEY")
+        if not key and url == PROVIDERS.get(provider) and provider not in KEYLESS:
+            raise InterplayError(f"no key for {provider}: set the environment variable {prefix}_API_KEY")
+        return cls(url, key or "none", **settings)
+
+
+class OpenAIModel:
+    """A model behind an OpenAI-compatible endpoint.
+
+    Optional parameters that a server refuses (a JSON schema, a seed, a temperature) are left out from then on:
+    what the answer must look like stands in the prompt too, and every answer is checked here.
+    """
+
+    def __init__(self, name: str, line: Line, prices: Prices | None = None):
+        self.name = name
+        self._model = name.partition("/")[2]
+        self._line, self._prices = line, prices or Prices()
+        self._left_out: set[str] = set()
+        # Connections and semaphores belong to an event loop, and a rollout may use one loop per step.
+        self._loops: weakref.WeakKeyDictionary[Any, tuple[Any, asyncio.Semaphore]] = weakref.WeakKeyDictionary()
+
+    async def chat(self, ask: Ask) -> Answer:
+        client, gate = self._here()
+        async with gate:
+            return await self._patiently(client, ask)
+
+    def _here(self) -> tuple[Any, asyncio.Semaphore]:
+        loop = asyncio.get_running_loop()
+        if loop not in self._loops:
+            openai = sdk()
+            client = openai.AsyncOpenAI(
+                base_url=self._line.base_url,
+                api_key=self._line.api_key,
+                timeout=self._line.timeout_s,
+                max_retries=0,  # retries are ours, so that they are counted
+            )
+            self._loops[loop] = (client, asyncio.Semaphore(self._line.at_once))
+        return self._loops[loop]
+
+    async def _patiently(self, client: Any, ask: Ask) -> Answer:
+        openai = sdk()
+        retries = 0
+        while True:
+            began = time.perf_counter()
+            try:
+                reply = await client.chat.completions.create(**self._arguments(ask))
+                return self._answer(reply, time.perf_counter() - began, retries)
+            except openai.BadRequestError as error:
+                if not self._leave_out(ask, str(error)):
+                    raise Unavailable(f"{self.name} cannot take the question: {error}") from None
+            except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+                raise Refused(f"{self.name}: the key is refused ({_short(error)})") from None
+            except openai.NotFoundError as error:
+                raise Refused(f"{self.name}: {self._line.base_url} knows no such model ({_short(error)})") from None
+            except (openai.APIStatusError, openai.APIConnectionError) as error:  # time-outs are connection errors
+                if "insufficient_quota" in str(error):
+                    raise Refused(f"{self.name}: the account has no quota left ({_short(error)})") from None
+                if retries >= self._line.retries:
+                    raise Unavailable(f"{self.name}: {_short(error)}; gave up after {retries + 1} tries") from None
+                await asyncio.sleep(self._wait(error, retries))
+                retries += 1
+            except openai.OpenAIError as error:  # an answer that is none, such as a page of HTML
+                raise Unavailable(f"{self.name}: {_short(error)}") from None
+
+    def _wait(self, error: Any, retries: int) -> float:
+        told = getattr(getattr(error, "response", None), "headers", {}).get("retry-after", "")
+        try:
+            return min(float(told), 60.0)
+        except ValueError:
+            return min(self._line.backoff_s * 2**retries, 60.0)
+
+    def _arguments(self, ask: Ask) -> dict[str, Any]:
+        arguments: dict[str, Any] = {
+            "model": self._model,
+            "messages": [{"role": n.role, "content": n.text} for n in ask.notes],
+            "temperature": ask.temperature,
+            "seed": ask.episode % 2**31,
+            "max_tokens": ask.max_tokens,
+        }
+        if ask.schema is not None:
+            shape = {"name": "answer", "strict": True, "schema": dict(ask.schema)}
+            arguments["response_format"] = {"type": "json_schema", "json_schema": shape}
+        for name in self._left_out & arguments.keys():
+            del arguments[name]
+            if name == "max_tokens":
+                arguments["max_completion_tokens"] = ask.max_tokens
+        return arguments
+
+    def _leave_out(self, ask: Ask, error: str) -> bool:
+        """Whether the error names a parameter that we can do without."""
+        names = {"response_format": ("response_format", "json_schema"), "max_tokens": ("max_tokens",)}
+        names |= {"temperature": ("temperature",), "seed": ("seed",)}
+        for name, words in names.items():
+            asked = name in self._arguments(ask)
+            if asked and any(word in error for word in words):
+                self._left_out.add(name)
+                return True
+        return False
+
+    def _answer(self, reply: Any, latency: float, retries: int) -> Answer:
+        if not getattr(reply, "choices", None):
+            raise Unavailable(f"{self.name} sent an answer without choices: {str(reply)[:200]}")
+        choice, usage = reply.choices[0], reply.usage
+        tokens_in = usage.prompt_tokens if usage else None
+        tokens_out = usage.completion_tokens if usage else None
+        return Answer(
+            text=choice.message.content or "",
+            finish=choice.finish_reason or "stop",
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            latency_s=round(latency, 4),
+            cost=self._prices.cost(self.name, tokens_in, tokens_out),
+            retries=retries,
+        )
+
+
+def sdk() -> Any:
+    try:
+        import openai
+    except ImportError:
+        raise InterplayError("language models need the OpenAI client: pip install 'interplay[llm]'") from None
+    return openai
+
+
+def _short(error: Exception) -> str:
+    status = getattr(error, "status_code", None)
+    text = " ".join(str(error).split())[:160] or type(error).__name__
+    return text if status is None or str(status) in text else f"{status}: {text}"

@@ -1,0 +1,1 @@
+"""Language models at Hanabi: prompts and a session."""

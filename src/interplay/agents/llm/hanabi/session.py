@@ -1,0 +1,150 @@
+"""A language model in a seat of Hanabi."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.agents.api import Move, View
+from interplay.agents.llm.answers import TEXT, Shape
+from interplay.agents.llm.caller import Caller
+from interplay.agents.llm.chat import ModelError, Note
+from interplay.agents.llm.hanabi.prompts import CONVENTIONS, INSTRUCTION, NAMES, hint_name, move_name, rules_text
+from interplay.agents.llm.settings import Settings
+from interplay.games.hanabi.state import DISCARD, NO_CARD, NOOP, PLAY, Rules
+
+
+class HanabiSession:
+    """Asks for one of the valid actions; once more if the answer is none of them; then discards the oldest card.
+
+    When the model cannot be asked any more, the seat plays on by that same default, and the trace says so.
+    """
+
+    def __init__(self, caller: Caller, settings: Settings):
+        self._caller, self._rules = caller, caller.game.rules  # type: ignore[attr-defined]
+        self._head = rules_text(self._rules, printed=settings.printed_rules)
+        if settings.conventions:
+            self._head += "\n\n" + CONVENTIONS
+        self._heard: dict[int, str] = {}  # each other seat's last move, by seat
+        self._over = False
+
+    def watch(self, view: View) -> None:
+        """Every turn, so that no move of a table of three is missed."""
+        assert view.see is not None
+        self._remember(view.see("seen"), view.seat)
+
+    async def act(self, view: View) -> Move:
+        assert view.see is not None
+        seen = view.see("seen")
+        self._remember(seen, view.seat)
+        names = {move_name(self._rules, a): a for a in np.flatnonzero(view.legal).tolist()}
+        action = None if self._over else await self._choose(seen, names)
+        if action is None:
+            action = default_action(self._rules, seen, view)
+            self._caller.note("fallback", action=view.game.action_names[action])
+        return Move(action, self._caller.take_remarks())
+
+    async def _choose(self, seen: Any, names: dict[str, int]) -> int | None:
+        fields = {"game_state": TEXT, "action_options": TEXT, "best_action": tuple(names), "rationale": TEXT}
+        shape = Shape(fields)
+        prompt = state_text(self._rules, seen, self._heard, list(names))
+        notes = (Note("system", self._head), Note("user", f"{prompt}\n\n{INSTRUCTION}"))
+        try:
+            reading = await self._caller.ask(notes, shape, "act")
+            if not reading.ok:
+                again = Note("user", f"Your answer cannot be used: {reading.error}. Answer again, as one JSON object.")
+                reading = await self._caller.ask((*notes, again), shape, "correct")
+        except ModelError as error:
+            self._over = True
+            self._caller.note("end", reason=error.reason, message=str(error))
+            return None
+        return names[reading.fields["best_action"]] if reading.fields else None
+
+    def _remember(self, seen: Any, seat: int) -> None:
+        rules, time = self._rules, int(seen.time)
+        if time == 0 or rules.moves.kind[int(seen.last.action)] == NOOP:
+            return
+        mover = (time - 1) % rules.players
+        if mover != seat:
+            self._heard[mover] = last_move_text(rules, seen, mover, seat)
+
+
+def default_action(rules: Rules, seen: Any, view: View) -> int:
+    """The oldest card that no clue has touched, discarded; if that is not allowed, the first clue."""
+    seat = view.seat
+    told = np.asarray(seen.told_colours)[seat].astype(int) + np.asarray(seen.told_ranks)[seat]
+    legal = np.flatnonzero(view.legal)
+    discards = [a for a in legal if rules.moves.kind[a] == DISCARD]
+    untouched = [a for a in discards if told[rules.moves.slot[a]] == 0]
+    clues = [a for a in legal if rules.moves.kind[a] not in (DISCARD, PLAY)]
+    return int((untouched or discards or clues or list(legal))[0])
+
+
+def who(rules: Rules, seat: int, owner: int) -> str:
+    return "You" if owner == seat else f"Teammate {(owner - seat) % rules.players - 1}"
+
+
+def last_move_text(rules: Rules, seen: Any, mover: int, seat: int) -> str:
+    last = seen.last
+    action = int(last.action)
+    kind, slot = rules.moves.kind[action], int(rules.moves.slot[action])
+    if kind == PLAY:
+        went = "yes" if bool(last.scored) else "no, a life was lost"
+        return f"Play, slot {slot}: {card_name(rules, int(last.card))}; it fitted: {went}"
+    if kind == DISCARD:
+        return f"Discard, slot {slot}: {card_name(rules, int(last.card))}"
+    receiver = who(rules, seat, (mover + int(rules.moves.offset[action])) % rules.players)
+    touched = np.flatnonzero(np.asarray(last.touched)).tolist()
+    return f"Clue {hint_name(rules, action)} to {receiver}; it touches slots {touched}"
+
+
+def card_name(rules: Rules, identity: int) -> str:
+    return f"{NAMES[rules.suits[identity // rules.ranks]]} {identity % rules.ranks + 1}"
+
+
+def state_text(rules: Rules, seen: Any, heard: dict[int, str], valid: list[str]) -> str:
+    """The game as this seat sees it."""
+    seat = int(seen.seat)
+    fireworks = np.asarray(seen.fireworks)
+    stacks = ", ".join(f"{NAMES[s]}: {int(h)}" for s, h in zip(rules.suits, fireworks, strict=True))
+    gone = [card_name(rules, i) for i, n in enumerate(np.asarray(seen.discards)) for _ in range(int(n))]
+    lines = [
+        "# State of the game",
+        f"- Turn: {int(seen.time)}",
+        f"- Score: {int(fireworks.sum())}",
+        f"- Life tokens: {int(seen.lives)}",
+        f"- Clue tokens: {int(seen.tokens)}",
+        f"- Cards in the deck: {int(seen.deck)}",
+        f"- Fireworks (top rank of each, 0: none yet): {stacks}",
+        f"- Discarded: {', '.join(gone) or 'nothing'}",
+    ]
+    for step in range(1, rules.players):
+        owner = (seat + step) % rules.players
+        lines.append(f"- {who(rules, seat, owner)}'s last action: {heard.get(owner, 'none yet')}")
+    for step in range(rules.players):
+        owner = (seat + step) % rules.players
+        whose = "Your hand (you do not see the cards)" if owner == seat else f"{who(rules, seat, owner)}'s hand"
+        lines += ["", f"## {whose}", *_hand(rules, seen, owner, hidden=owner == seat)]
+    return "\n".join([*lines, "", "## Valid actions", *(f"- {name}" for name in valid)])
+
+
+def _hand(rules: Rules, seen: Any, owner: int, *, hidden: bool) -> list[str]:
+    lines = []
+    for slot in range(rules.hand_size):
+        card = int(seen.hands[owner][slot])
+        if card == NO_CARD:
+            continue
+        colours, ranks = int(seen.told_colours[owner][slot]), int(seen.told_ranks[owner][slot])
+        told_colour = "/".join(NAMES[c] for k, c in enumerate(rules.colours) if colours >> k & 1) or "none"
+        told_rank = "/".join(str(r + 1) for r in range(rules.ranks) if ranks >> r & 1) or "none"
+        bits = int(seen.possible[owner][slot])
+        ids = [i for i in range(rules.identities) if bits >> i & 1]
+        may_suit = ", ".join(NAMES[s] for k, s in enumerate(rules.suits) if any(i // rules.ranks == k for i in ids))
+        may_rank = ", ".join(str(r + 1) for r in range(rules.ranks) if any(i % rules.ranks == r for i in ids))
+        face = "" if hidden else f"{card_name(rules, card)}; "
+        lines.append(
+            f"- Slot {slot}: {face}clued colour: {told_colour}, clued rank: {told_rank}; "
+            f"may be: [{may_suit}] and [{may_rank}]"
+        )
+    return lines

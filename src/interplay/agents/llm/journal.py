@@ -1,0 +1,108 @@
+"""The journal of a run: every answer, by its question's key. It is the cache, the resume and the offline transcript.
+
+One JSON line per answer, on disk before the answer is used, so that a run that is stopped asks nothing twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, TextIO
+
+from interplay.agents.llm.chat import Answer, Ask, Model, Unavailable
+from interplay.errors import InterplayError
+
+
+class Journal:
+    """Answers by key, in memory and, with a path, in a file that is only ever appended to."""
+
+    def __init__(self, path: str | os.PathLike[str] | None = None, *, write: bool = True):
+        self.path = Path(path) if path is not None else None
+        self._known: dict[str, dict[str, Any]] = _read(self.path) if self.path else {}
+        self._file: TextIO | None = None
+        self._write = write and self.path is not None
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def find(self, key: str) -> Answer | None:
+        line = self._known.get(key)
+        return Answer(**line["answer"], cached=True) if line else None
+
+    def keep(self, key: str, model: str, ask: Ask, answer: Answer) -> None:
+        told = {k: v for k, v in asdict(answer).items() if k != "cached"}
+        line = {
+            "key": key,
+            "model": model,
+            "game": ask.game,
+            "episode": ask.episode,
+            "seat": ask.seat,
+            "ordinal": ask.ordinal,
+            "purpose": ask.purpose,
+            "answer": told,
+        }
+        self._known[key] = line
+        if self._write and self.path is not None:
+            if self._file is None:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                _end_last_line(self.path)
+                self._file = self.path.open("a", encoding="utf-8")
+            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        if self._file:
+            self._file.close()
+            self._file = None
+
+
+class Journalled:
+    """A model that asks the journal first. Offline, it asks nobody else."""
+
+    def __init__(self, model: Model, journal: Journal, *, offline: bool = False):
+        self.name = model.name
+        self._model, self._journal, self._offline = model, journal, offline
+
+    async def chat(self, ask: Ask) -> Answer:
+        key = ask.key(self.name)
+        known = self._journal.find(key)
+        if known:
+            return known
+        if self._offline:
+            raise Unavailable(
+                f"{self._journal.path} has no answer of {self.name} to question {ask.ordinal} of seat {ask.seat} "
+                f"({ask.purpose}): a transcript replays only with the settings and seed with which it was made"
+            )
+        answer = await self._model.chat(ask)
+        self._journal.keep(key, self.name, ask, answer)
+        return replace(answer, cached=False)
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    if not path.exists():
+        return {}
+    if path.is_dir():
+        raise InterplayError(f"{path} is a folder; a journal of answers is a file of JSON lines")
+    known = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
+        try:
+            entry = json.loads(line)
+        except json.JSONDecodeError:
+            continue  # half a line of a program that was killed: its answer is asked for again
+        try:
+            Answer(**entry["answer"])
+            known[entry["key"]] = entry
+        except (KeyError, TypeError) as error:
+            raise InterplayError(f"{path}, line {number}: not an answer of a journal ({error!r})") from None
+    return known
+
+
+def _end_last_line(path: Path) -> None:
+    """Half a line that a killed program left must not spoil the next one."""
+    if path.exists() and path.stat().st_size:
+        with path.open("rb+") as file:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                file.write(b"\n")

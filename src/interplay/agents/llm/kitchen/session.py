@@ -1,0 +1,223 @@
+"""A language model as a cook: a queue of macro actions, thought out when it is empty, checked before each act.
+
+An answer or act that cannot be used is told to the model, which may correct it once in a step; then it waits a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from interplay.agents.api import Move, Remark
+from interplay.agents.llm.caller import Caller
+from interplay.agents.llm.kitchen.prompts import PLAN, SILENT_PLAN, notes
+from interplay.agents.llm.kitchen.situation import Event, Situation
+from interplay.agents.llm.scaffolds.table import scaffold
+from interplay.agents.llm.settings import Settings
+from interplay.agents.llm.talk import Message, Sight
+from interplay.games.kitchen.game import Kitchen
+from interplay.games.kitchen.lineage import Execution, executions
+from interplay.games.kitchen.macros import KINDS, Macro, ParseError, next_primitive, parse_macro, places, rest, verify
+from interplay.games.kitchen.rules import mixed
+from interplay.games.kitchen.state import STAY, State
+
+PATIENCE = 8  # steps that an act may be held up before the cook thinks again
+REST = Macro("wait", number=1)
+
+
+class KitchenSession:
+    """One cook in one episode."""
+
+    def __init__(self, caller: Caller, settings: Settings):
+        self._caller, self._settings = caller, settings
+        self._game: Kitchen = caller.game  # type: ignore[assignment]
+        self._seat = caller.seat
+        self._talk = settings.dialogue != "silent"
+        self._scaffold = scaffold(settings.scaffold)
+        self._queue: list[Macro] = []
+        self._begun: Macro | None = None  # the act under way
+        self._hoped: Macro | None = None  # the act whose last step was just taken
+        self._held_up = 0
+        self._corrected = -1  # the step in which the one correction was used
+        self._messages: list[Message] = []
+        self._late: list[Message] = []  # said while settling; heard in the next step
+        self._deeds: list[Execution] = []
+        self._memory: list[Event] = []
+        self._refusals: list[tuple[int, int]] = []
+        self._aside: tuple[int, str] = (-1, "")
+
+    # ------------------------------------------------------------ the runner's four calls
+    async def open(self, sight: Sight) -> Sequence[Message]:
+        self._look(sight)
+        said, self._late = self._late, []
+        return said if self._queue else [*said, *await self._think(sight, "plan")]
+
+    def hear(self, message: Message) -> None:
+        self._messages.append(message)
+        who = "you" if message.sender == self._seat else self._game.seat_names[message.sender]
+        self._memory.append(Event(t=message.t, text=f"{who} said: {message.text}"))
+
+    async def reply(self, sight: Sight, turn: int) -> Sequence[Message]:
+        return await self._think(sight, "reply", turn=turn) if self._settings.dialogue == "cap" else []
+
+    async def settle(self, sight: Sight) -> Move:
+        while True:
+            macro = self._queue[0] if self._queue else REST
+            refused = self._refused(sight, macro)
+            if refused is None:
+                return Move(self._carry_on(sight, macro))
+            self._queue, self._begun = [], None
+            if self._corrected == sight.t:
+                self._queue = [REST]
+                continue
+            self._corrected = sight.t
+            self._late += await self._think(sight, "correct", feedback=refused)
+
+    def take_remarks(self) -> list[Remark]:
+        return self._caller.take_remarks()
+
+    # ------------------------------------------------------------ thinking
+    async def _think(
+        self, sight: Sight, purpose: str, *, turn: int = 0, feedback: str | None = None
+    ) -> Sequence[Message]:
+        """Ask the model; its plan goes into the queue, its words are handed back."""
+        situation = self._situation(sight, purpose, feedback)
+        aside = await self._aside_of(situation)
+        reading = await self._ask(situation, aside)
+        problem = reading.error
+        if problem is not None:
+            self._note_refusal(sight.t, None, "format", problem)
+        macros, requests, bad = self._read_plan(sight.t, reading.fields["plan"]) if reading.fields else ([], [], None)
+        problem = problem or (bad if not macros and not requests else None)
+        if problem is not None:
+            if self._corrected != sight.t:
+                self._corrected = sight.t
+                return await self._think(sight, "correct", turn=turn, feedback=problem)
+            self._queue = self._queue or [REST]
+            return []
+        if macros or purpose != "reply":
+            self._queue, self._begun = macros, None
+            self._caller.note("plan", macros=[m._asdict() for m in macros])
+        say = (reading.fields or {}).get("say", "") if self._talk else ""
+        return self._say(sight.t, turn, say, requests)
+
+    async def _ask(self, situation: Situation, aside: str) -> Any:
+        shape = PLAN if self._talk else SILENT_PLAN
+        prompt = notes(situation, self._settings.memory, aside, talk=self._talk)
+        return await self._caller.ask(prompt, shape, situation.purpose, context=situation)
+
+    async def _aside_of(self, situation: Situation) -> str:
+        """What the scaffold has to say, worked out once a step."""
+        if self._aside[0] != situation.t:
+            self._aside = (situation.t, await self._scaffold.aside(situation, self._caller))
+        return self._aside[1]
+
+    def _situation(self, sight: Sight, purpose: str, feedback: str | None) -> Situation:
+        return Situation(
+            sight=sight,
+            purpose=purpose,
+            queue=tuple(self._queue),
+            messages=tuple(self._messages),
+            deeds=tuple(self._deeds),
+            memory=tuple(self._memory),
+            refusals=tuple(self._refusals),
+            feedback=feedback,
+        )
+
+    def _read_plan(self, t: int, plan: Sequence[str]) -> tuple[list[Macro], list[Macro], str | None]:
+        """Acts and requests up to the first entry that cannot be read, and what is wrong with that one."""
+        macros: list[Macro] = []
+        requests: list[Macro] = []
+        for text in plan:
+            found = parse_macro(text)
+            if isinstance(found, ParseError):
+                self._note_refusal(t, None, found.error, found.message)
+                return macros, requests, found.message
+            (requests if found.verb == "request" else macros).append(found)
+        return macros, requests, None
+
+    def _say(self, t: int, turn: int, say: str, requests: Sequence[Macro]) -> list[Message]:
+        if not self._talk or not (say or requests):
+            return []
+        read = [parse_macro(r.object or "") for r in requests]
+        units = [{"verb": m.verb, "object": m.object, "place": m.place} for m in read if isinstance(m, Macro)]
+        loose = [str(r) for r, m in zip(requests, read, strict=True) if isinstance(m, ParseError)]
+        asked = [str(r) for r, m in zip(requests, read, strict=True) if isinstance(m, Macro)] if not say else []
+        text = " ".join([say, *loose, *asked]).strip()
+        to = self._addressee(text)
+        self._caller.note("message", to=to, text=text, units=units, tokens_out=self._caller.last_tokens_out, turn=turn)
+        return [Message(t=t, sender=self._seat, to=to, text=text, units=units, turn=turn)]
+
+    def _addressee(self, text: str) -> int | None:
+        others = [s for s in range(self._game.num_seats) if s != self._seat]
+        if len(others) == 1:
+            return others[0]
+        named = [s for s in others if text.lower().startswith(self._game.seat_names[s].lower())]
+        return max(named, key=lambda s: len(self._game.seat_names[s])) if named else None
+
+    # ------------------------------------------------------------ acting
+    def _refused(self, sight: Sight, macro: Macro) -> str | None:
+        """Why the act cannot be done now; None if it can."""
+        verdict = verify(self._game, sight.state, self._seat, macro)
+        error, message = verdict.error, verdict.message
+        if verdict.ok and self._held_up >= PATIENCE:
+            error, message = "blocked", f"{macro} has been held up for {PATIENCE} steps: somebody is in the way"
+        if self._begun != macro or error:
+            told = {"verb": macro.verb, "object": acted_on(self._game, sight.state, self._seat, macro)}
+            told["place"] = macro.place
+            if self._begun != macro:
+                self._caller.note("attempt", **told)
+            self._caller.note("verdict", **told, ok=not error, error=error or None, message=message)
+        if not error:
+            self._begun = macro
+            return None
+        self._held_up = 0
+        self._refusals.append((sight.t, self._seat))
+        self._memory.append(Event(t=sight.t, text=f"your {macro} was impossible: {message}"))
+        return f"{macro}: {message}"
+
+    def _carry_on(self, sight: Sight, macro: Macro) -> int:
+        """The next step of an act; the queue moves on with its last one."""
+        step = next_primitive(self._game, sight.state, self._seat, macro)
+        idle = step.action == STAY and macro.verb != "wait"
+        self._held_up = self._held_up + 1 if idle else 0
+        if step.done and self._queue:
+            self._hoped = self._queue.pop(0)
+            self._begun = None
+        elif macro.verb == "wait" and self._queue:
+            left = rest(macro)
+            self._queue[:1] = [left] if left else []
+            self._begun = left
+        return step.action
+
+    def _look(self, sight: Sight) -> None:
+        """What was done in the step before, by everybody."""
+        if not sight.actions:
+            return
+        t = sight.t - 1
+        found = executions(self._game, [sight.states[-2]], [sight.actions[-1]])
+        if self._hoped is not None and self._hoped.verb != "wait" and all(d.seat != self._seat for d in found):
+            self._queue.insert(0, self._hoped)  # somebody was quicker: it is checked and tried again
+        self._hoped = None
+        for deed in found:
+            self._deeds.append(deed._replace(t=t))
+            who = "you" if deed.seat == self._seat else self._game.seat_names[deed.seat]
+            self._memory.append(Event(t=t, text=f"{who} did {deed.verb} of {deed.object} at the {deed.place}"))
+
+    def _note_refusal(self, t: int, verb: str | None, error: str, message: str) -> None:
+        self._caller.note("verdict", verb=verb, object=None, place=None, ok=False, error=error, message=message)
+        self._refusals.append((t, self._seat))
+
+
+def acted_on(game: Kitchen, state: State, seat: int, macro: Macro) -> str | None:
+    """What an act is about, where its words do not say: what is held, or what is in the utensil."""
+    if macro.object is not None or macro.verb in ("wait", "request"):
+        return macro.object
+    held = state.world.hands[seat]
+    if macro.verb in ("place_obj_on_counter", "put_obj_in_utensil", "deliver"):
+        return held.name if held else None
+    letters = [letter for letter, kind in KINDS.items() if kind.verb == macro.verb]
+    named = places(game, macro.place) if macro.place else [s for s in game.layout.stations if s.letter in letters]
+    inside = [state.world.utensils[s.index].contents for s in named if s.letter in KINDS]
+    full = [contents for contents in inside if contents]
+    return mixed(full[0]).food if full else None

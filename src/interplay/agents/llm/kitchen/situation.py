@@ -1,0 +1,60 @@
+"""What a cook knows when it thinks: the kitchen, what was done, what was said, what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from interplay.agents.llm.talk import Message, Sight
+from interplay.games.kitchen.game import Kitchen
+from interplay.games.kitchen.lineage import Execution
+from interplay.games.kitchen.macros import Macro
+from interplay.games.kitchen.state import State
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """A line of a cook's memory."""
+
+    t: int
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    """A moment in which a cook is asked."""
+
+    sight: Sight
+    purpose: str  # "plan", "reply" or "correct"
+    queue: Sequence[Macro]  # what is left of the own plan
+    messages: Sequence[Message]  # all that were said to or by this cook
+    deeds: Sequence[Execution]  # all that was done, by anybody
+    memory: Sequence[Event]
+    refusals: Sequence[tuple[int, int]] = ()  # (t, seat) at which the verifier refused somebody's act
+    feedback: str | None = None  # what was wrong with the last answer or act
+
+    @property
+    def game(self) -> Kitchen:
+        return self.sight.game  # type: ignore[return-value]
+
+    @property
+    def state(self) -> State:
+        return self.sight.state
+
+    @property
+    def seat(self) -> int:
+        return self.sight.seat
+
+    @property
+    def t(self) -> int:
+        return self.sight.t
+
+    @property
+    def others(self) -> list[int]:
+        return [s for s in range(self.game.num_seats) if s != self.seat]
+
+    def name(self, seat: int) -> str:
+        return self.game.seat_names[seat]
+
+    def knows_recipe(self) -> bool:
+        return self.game.roles[self.seat].knows_recipe

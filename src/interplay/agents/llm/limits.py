@@ -1,0 +1,103 @@
+"""What a run may use, what it has used, and what that costs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from interplay.agents.llm.chat import Answer, LimitReached, estimate_tokens
+from interplay.errors import InterplayError
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    tokens_in: float
+    tokens_out: float
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be used; None: no limit. When one is reached the episode ends, keeps its score and says so."""
+
+    episode_tokens: int | None = None  # of all seats of an episode, read and written
+    episode_cost: float | None = None  # US dollars
+    episode_calls: int | None = None
+    run_tokens: int | None = None
+    run_cost: float | None = None
+
+    def __post_init__(self):
+        for name, value in vars(self).items():
+            if value is not None and value <= 0:
+                raise InterplayError(f"{name}: {value}; a limit is above zero, or none")
+
+
+@dataclass
+class Meter:
+    """What has been used so far. Answers out of the journal count as when they were first given."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+    unpriced: int = 0  # calls of unknown price
+    spent: float = 0.0  # the part of the cost that was paid in this session, the journal left out
+
+    @property
+    def tokens(self) -> int:
+        return self.tokens_in + self.tokens_out
+
+    def add(self, prompt: str, answer: Answer) -> None:
+        self.calls += 1
+        self.tokens_in += answer.tokens_in if answer.tokens_in is not None else estimate_tokens(prompt)
+        self.tokens_out += answer.tokens_out if answer.tokens_out is not None else estimate_tokens(answer.text)
+        self.cost += answer.cost or 0.0
+        self.unpriced += answer.cost is None
+        self.spent += 0.0 if answer.cached else answer.cost or 0.0
+
+
+def check(limits: Limits, episode: Meter, run: Meter) -> None:
+    """Before a call: is there anything left to use?"""
+    used = {
+        "episode_tokens": episode.tokens,
+        "episode_cost": episode.cost,
+        "episode_calls": episode.calls,
+        "run_tokens": run.tokens,
+        "run_cost": run.cost,
+    }
+    for name, value in used.items():
+        most = getattr(limits, name)
+        if most is not None and value >= most:
+            raise LimitReached(f"{name}: {value:g} of {most:g} used")
+
+
+@dataclass(frozen=True)
+class Prices:
+    """A price table: model name to price. What is not in it costs an unknown amount, not nothing."""
+
+    table: Mapping[str, Price] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Prices:
+        """From JSON: {"openai/gpt-4o": {"in": 2.5, "out": 10}}, US dollars for a million tokens."""
+        file = Path(path)
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, json.JSONDecodeError) as error:
+            raise InterplayError(f"cannot read the price table {file}: {error}") from None
+        found = {}
+        for name, entry in data.items() if isinstance(data, dict) else [("", None)]:
+            if not isinstance(entry, dict) or not all(isinstance(entry.get(k), int | float) for k in ("in", "out")):
+                raise InterplayError(f'{file}: write {{"provider/model": {{"in": 2.5, "out": 10}}}}; found {name!r}')
+            found[name] = Price(float(entry["in"]), float(entry["out"]))
+        return cls(found)
+
+    def cost(self, model: str, tokens_in: int | None, tokens_out: int | None) -> float | None:
+        price = self.table.get(model)
+        if price is None or tokens_in is None or tokens_out is None:
+            return None
+        return (tokens_in * price.tokens_in + tokens_out * price.tokens_out) / 1e6

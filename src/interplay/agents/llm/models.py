@@ -1,0 +1,81 @@
+"""Models by name: `openai/gpt-4o`, `scripted/reference`, or `module:Thing` for your own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from interplay.agents.llm.chat import Model
+from interplay.agents.llm.client import Line, OpenAIModel
+from interplay.agents.llm.journal import Journal, Journalled
+from interplay.agents.llm.limits import Limits, Meter, Prices
+from interplay.errors import InterplayError
+from interplay.registry import Registry, load_reference
+
+SCRIPTED = Registry(
+    "scripted model",
+    entry_points="interplay.scripted_models",
+    table={
+        "reference": "interplay.agents.llm.scripted.reference:Reference",
+        "chatty": "interplay.agents.llm.scripted.degraded:Chatty",
+        "deaf": "interplay.agents.llm.scripted.degraded:Deaf",
+        "redundant": "interplay.agents.llm.scripted.degraded:Redundant",
+        "forgetful": "interplay.agents.llm.scripted.degraded:Forgetful",
+        "clumsy": "interplay.agents.llm.scripted.degraded:Clumsy",
+        "idle": "interplay.agents.llm.scripted.simple:Idle",
+        "first": "interplay.agents.llm.scripted.simple:First",
+        "prose": "interplay.agents.llm.scripted.faults:Prose",
+        "half_json": "interplay.agents.llm.scripted.faults:HalfJson",
+        "unknown_verb": "interplay.agents.llm.scripted.faults:UnknownVerb",
+        "endless": "interplay.agents.llm.scripted.faults:Endless",
+    },
+)
+
+
+@dataclass
+class Desk:
+    """What all players of a run share: the journal, prices, limits and the meter."""
+
+    journal: Journal = field(default_factory=Journal)
+    prices: Prices = field(default_factory=Prices)
+    limits: Limits = field(default_factory=Limits)
+    meter: Meter = field(default_factory=Meter)
+    offline: bool = False  # answers come from the journal alone
+    base_urls: dict[str, str] = field(default_factory=dict)  # by provider
+    line: dict[str, Any] = field(default_factory=dict)  # at_once, timeout_s, retries, backoff_s
+    _models: dict[str, Model] = field(default_factory=dict)
+
+    def model(self, name: str) -> Model:
+        """The model of this name, made once, so that its limit of calls in flight holds for the whole run."""
+        if name not in self._models:
+            self._models[name] = Journalled(self._make(name), self.journal, offline=self.offline)
+        return self._models[name]
+
+    def _make(self, name: str) -> Model:
+        if ":" in name and "/" not in name.partition(":")[0]:
+            made = load_reference(name)()
+            if not hasattr(made, "chat"):
+                raise InterplayError(f"{name} is no model: it has no `async def chat(ask) -> Answer`")
+            made.name = name
+            return made
+        provider, slash, model = name.partition("/")
+        if not slash or not model:
+            raise InterplayError(f"{name!r} names no model: write provider/model, as in openai/gpt-4o")
+        if provider == "scripted":
+            return SCRIPTED.load(model)()
+        if self.offline:
+            return _Nobody(name)
+        priced = self.limits.episode_cost is not None or self.limits.run_cost is not None
+        if priced and name not in self.prices.table:
+            raise InterplayError(f"a limit of cost needs the price of {name}: give a price table that has it")
+        return OpenAIModel(name, Line.of(provider, self.base_urls.get(provider), **self.line), self.prices)
+
+
+@dataclass
+class _Nobody:
+    """Stands in for a model that is only ever replayed."""
+
+    name: str
+
+    async def chat(self, ask: Any) -> Any:
+        raise InterplayError(f"{self.name} is replayed offline and cannot be asked")

@@ -1,0 +1,88 @@
+"""A language model as a player: one thing to name, which sits down at whatever game it is given."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+from interplay.agents.api import Agent, Session
+from interplay.agents.llm.caller import Caller
+from interplay.agents.llm.limits import Meter
+from interplay.agents.llm.models import Desk
+from interplay.agents.llm.settings import Settings
+from interplay.agents.llm.talk import Talker
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+from interplay.registry import Registry
+
+TABLES = Registry(
+    "game for language models",
+    entry_points="interplay.llm_tables",
+    table={
+        "hanabi": "interplay.agents.llm.hanabi.session:HanabiSession",
+        "overcooked": "interplay.agents.llm.overcooked.session:OvercookedSession",
+    },
+)
+TALKING = {"kitchen": "interplay.agents.llm.kitchen.session:KitchenSession"}
+
+
+@dataclass
+class LLMPlayer:
+    """A model with its settings. The desk is what it shares with the other players of a run."""
+
+    model: str
+    settings: Settings = field(default_factory=Settings)
+    desk: Desk = field(default_factory=Desk)
+    encoding: str = "nothing"  # each game's session looks at the game in its own way
+    deadline_s: float | None = None
+    default_action: int | None = None
+
+    @property
+    def turn_cap(self) -> int:
+        return 1 if self.settings.dialogue == "one_way" else self.settings.turn_cap
+
+    def talks(self, game: Game) -> bool:
+        return _family(game) in TALKING
+
+    def begin(self, game: Game, seat: int, seed: int) -> Session:
+        family = _family(game)
+        if family in TALKING:
+            raise InterplayError(f"{game.id} is played with talk: use interplay.play or interplay llm run")
+        if family not in TABLES.names():
+            known = ", ".join([*TABLES.names(), *TALKING])
+            raise InterplayError(f"a language model has no prompts for {game.id}; it plays {known}")
+        return TABLES.load(family)(self._caller(game, seat, seed, Meter()), self.settings)
+
+    def begin_talking(self, game: Game, seat: int, seed: int, meter: Meter) -> Talker:
+        from interplay.registry import load_reference
+
+        return load_reference(TALKING[_family(game)])(self._caller(game, seat, seed, meter), self.settings)
+
+    def _caller(self, game: Game, seat: int, seed: int, meter: Meter) -> Caller:
+        return Caller(
+            self.desk,
+            self.desk.model(self.model),
+            game,
+            seat,
+            game.seat_names[seat],
+            seed,
+            meter,
+            self.settings.temperature,
+            self.settings.max_tokens,
+        )
+
+
+def _family(game: Game) -> str:
+    return game.id.partition("/")[0]
+
+
+def make(model: str, desk: Desk | None = None, **options: Any) -> Agent:
+    """The agent `llm:MODEL`; options are those of `Settings`."""
+    settings = Settings.of(options)
+    desk = desk or Desk()
+    desk.model(model)  # an unknown provider or a missing key is told now, not in mid-episode
+    changes = settings.changes()
+    told = ",".join(str(v) if isinstance(v, str) else f"{k}={v}" for k, v in changes.items())
+    name = f"llm:{model}[{told}]" if changes else f"llm:{model}"
+    return Agent(name, LLMPlayer(model, settings, desk), {"model": model, **dataclasses.asdict(settings)})

@@ -1,0 +1,1 @@
+"""What is worked out about the partner before a decision. A scaffold adds to the prompt and to nothing else."""

@@ -1,0 +1,60 @@
+"""Belief tracking: a JSON belief about the partner, carried along and updated where there is new evidence.
+
+What can be computed (held object, latency and fulfilment of requests) is computed in code and never left to the model.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from interplay.agents.llm.answers import TEXT, TEXTS, Shape
+from interplay.agents.llm.caller import Caller
+from interplay.agents.llm.chat import system_and_user
+from interplay.agents.llm.kitchen.situation import Situation
+from interplay.agents.llm.scaffolds import evidence
+
+SYSTEM = """You keep a belief about your partner in a kitchen. You get the belief so far and what your partner has \
+done and said since. Change only what the new evidence speaks to, and carry the rest over as it is. Answer with one \
+JSON object: "analysis", "subgoal" (what the partner is after), "blocked_actions" (what it seems unable to do), \
+"communication_style"."""
+SHAPE = Shape({"analysis": TEXT, "subgoal": TEXT, "blocked_actions": TEXTS, "communication_style": TEXT})
+LAST = 5  # requests over which latency and fulfilment are taken
+
+
+class Belief:
+    """The belief about one partner in one episode."""
+
+    def __init__(self):
+        self._told: dict[str, Any] = {"subgoal": "unknown", "blocked_actions": [], "communication_style": "unknown"}
+        self._seen: set[str] = set()  # deeds and messages already taken in
+
+    async def aside(self, situation: Situation, caller: Caller) -> str:
+        seat = evidence.partner(situation)
+        fresh = self._fresh(situation, seat)
+        if fresh:
+            text = f"Belief so far: {json.dumps(self._told)}\n\nSince then:\n" + "\n".join(fresh)
+            reading = await caller.ask(system_and_user(SYSTEM, text), SHAPE, "belief", scaffold=True, context=situation)
+            if reading.fields:
+                self._told = {name: reading.fields[name] for name in self._told}
+        belief = {**self._told, **computed(situation, seat)}
+        caller.note("belief", scaffold="belief", about=seat, updated=bool(fresh), **belief)
+        return "# Your belief about your partner\n" + json.dumps(belief, ensure_ascii=False)
+
+    def _fresh(self, situation: Situation, seat: int) -> list[str]:
+        deeds = [f"step {d.t}: did {d.verb} of {d.object}" for d in situation.deeds if d.seat == seat]
+        said = [f"step {m.t}: said {m.text!r}" for m in situation.messages if m.sender == seat]
+        fresh = [line for line in deeds + said if line not in self._seen]
+        self._seen |= set(fresh)
+        return fresh
+
+
+def computed(situation: Situation, seat: int) -> dict[str, Any]:
+    """Held object, mean steps until the last requests were done, and the share that was."""
+    last = evidence.requests(situation, situation.seat, seat)[-LAST:]
+    latencies = [a.latency for a in last if a.latency is not None]
+    return {
+        "held_object": evidence.held(situation, seat),
+        "recent_latency": round(sum(latencies) / len(latencies), 1) if latencies else None,
+        "recent_fulfillment": round(sum(a.done is not None for a in last) / len(last), 2) if last else None,
+    }

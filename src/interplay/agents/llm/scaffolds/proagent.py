@@ -1,0 +1,55 @@
+"""ProAgent: infer the partner's state, predict its next action, choose a sub-goal that anticipates it.
+
+The partner's state is computed in code. The prediction is a choice among what the partner can do, so that a model
+cannot predict the impossible; it names the anticipatory sub-goal in the same breath.
+"""
+
+from __future__ import annotations
+
+from interplay.agents.llm.answers import TEXT, Shape
+from interplay.agents.llm.caller import Caller
+from interplay.agents.llm.chat import system_and_user
+from interplay.agents.llm.kitchen.situation import Situation
+from interplay.agents.llm.scaffolds import evidence
+
+SYSTEM = """You predict what your partner in a kitchen does next. Think briefly, then choose its most likely next \
+action from the list, and say what you could get ready meanwhile so that it helps and nothing is done twice. Answer \
+with one JSON object: "analysis", "next_action" (exactly as listed), "subgoal"."""
+
+
+class ProAgent:
+    """Predicts one partner, anew at every decision."""
+
+    async def aside(self, situation: Situation, caller: Caller) -> str:
+        seat = evidence.partner(situation)
+        inferred = partner_state(situation, seat)
+        told = "\n".join(f"- {name}: {value}" for name, value in inferred.items())
+        options = evidence.choices(situation, seat)
+        text = (
+            f"{situation.game.render(situation.state, situation.seat)}\n\nYour partner:\n{told}\n\n"
+            "Actions it can do next:\n" + "\n".join(f"- {option}" for option in options)
+        )
+        shape = Shape({"analysis": TEXT, "next_action": options, "subgoal": TEXT})
+        reading = await caller.ask(system_and_user(SYSTEM, text), shape, "predict", scaffold=True, context=situation)
+        predicted = reading.fields["next_action"] if reading.fields else None
+        subgoal = reading.fields["subgoal"] if reading.fields else None
+        caller.note("belief", scaffold="proagent", about=seat, **inferred, predicted=predicted, subgoal=subgoal)
+        lines = ["# Your partner, as inferred", told]
+        if predicted:
+            lines.append(f"- most likely next action: {predicted}")
+        if subgoal:
+            lines.append(f"- what you could get ready: {subgoal}")
+        return "\n".join([*lines, "Choose actions that anticipate or complement this, and do no work twice."])
+
+
+def partner_state(situation: Situation, seat: int) -> dict[str, str]:
+    """Role, held object, station, last request and likely sub-goal, from the trace alone."""
+    said = [m for m in situation.messages if m.sender == seat]
+    waiting = [a.what for a in evidence.requests(situation, situation.seat, seat) if a.done is None]
+    return {
+        "role": situation.name(seat),
+        "held": evidence.held(situation, seat),
+        "station": evidence.station(situation, seat),
+        "last_request": said[-1].text if said else "none",
+        "likely_subgoal": waiting[0] if waiting else "unknown",
+    }

@@ -1,0 +1,54 @@
+"""The base of all scripted models, and two for tests and for solo play."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from interplay.agents.llm.chat import Answer, Ask
+
+
+def count_tokens(text: str) -> int:
+    """Words and marks: a stand-in for tokens that is the same everywhere."""
+    return len(re.findall(r"\w+|[^\w\s]", text))
+
+
+class Scripted:
+    """Answers by a rule. Subclasses say what; tokens are counted as words and marks, and nothing takes time."""
+
+    name = "scripted/base"
+
+    async def chat(self, ask: Ask) -> Answer:
+        text = self.answer(ask)
+        return Answer(
+            text=text, tokens_in=count_tokens(ask.text), tokens_out=count_tokens(text), latency_s=0.0, cost=0.0
+        )
+
+    def answer(self, ask: Ask) -> str:
+        return json.dumps(self.fill(ask), ensure_ascii=False)
+
+    def fill(self, ask: Ask) -> dict[str, Any]:
+        """The fields of the answer; by default the first choice everywhere, and nothing said."""
+        properties = (ask.schema or {}).get("properties", {})
+        return {name: self._first(kind) for name, kind in properties.items()}
+
+    @staticmethod
+    def _first(kind: dict[str, Any]) -> Any:
+        return kind["enum"][0] if "enum" in kind else [] if kind["type"] == "array" else ""
+
+
+class First(Scripted):
+    """Takes the first of whatever it is offered."""
+
+    name = "scripted/first"
+
+
+class Idle(Scripted):
+    """Waits, for as long as a plan may, and never speaks."""
+
+    name = "scripted/idle"
+
+    def fill(self, ask: Ask) -> dict[str, Any]:
+        fields = super().fill(ask)
+        return fields | ({"plan": ["wait(20)"]} if "plan" in fields and ask.purpose != "reply" else {})

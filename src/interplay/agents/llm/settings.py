@@ -1,0 +1,49 @@
+"""How a language model plays: one record for the library, the command line and the trace."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from interplay.errors import InterplayError, UnknownName
+
+MEMORIES = ("none", "recent", "full")
+DIALOGUES = ("cap", "one_way", "silent")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What tells two players of one model apart. Recorded with every trace."""
+
+    scaffold: str = "baseline"  # what is worked out about the partner before a decision (kitchen)
+    memory: str = "recent"  # own past that a prompt tells: none, recent (the last 12 lines), full
+    dialogue: str = "cap"  # cap: answers within the step up to turn_cap; one_way: heard, not answered; silent: no talk
+    turn_cap: int = 6  # messages in one dialogue
+    temperature: float = 0.0
+    max_tokens: int = 1024  # of one answer; one that is cut off counts as a format error
+    conventions: bool = False  # Hanabi: tell the level-1 conventions
+    printed_rules: bool = False  # Hanabi: the token counts as first printed (3 clues, 8 lives), which are swapped
+
+    def __post_init__(self):
+        for name, known in (("memory", MEMORIES), ("dialogue", DIALOGUES)):
+            if getattr(self, name) not in known:
+                raise UnknownName(name, str(getattr(self, name)), list(known))
+        if self.turn_cap < 1:
+            raise InterplayError(f"turn_cap: {self.turn_cap}; a dialogue has at least one message")
+        if not 0 <= self.temperature <= 2:
+            raise InterplayError(f"temperature: {self.temperature}; it is between 0 and 2")
+        if self.max_tokens < 16:
+            raise InterplayError(f"max_tokens: {self.max_tokens}; an answer needs more")
+
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> Settings:
+        known = [f.name for f in dataclasses.fields(cls)]
+        for option in options:
+            if option not in known:
+                raise UnknownName("option of a language model", option, known)
+        return cls(**options)
+
+    def changes(self) -> dict[str, Any]:
+        """What differs from the defaults."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if getattr(self, f.name) != f.default}
