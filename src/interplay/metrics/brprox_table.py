@@ -22,10 +22,7 @@ def read_table(*paths: str | Path, seats: int | None = None) -> Cells:
     rows: list[Row] = []
     for path in paths:
         file = Path(path)
-        found = tidy(
-            [(f"{at} of {file.name}", row) for at, row in read_rows(file)],
-            what="table", need=NEED, seats=seats,
-        )  # fmt: skip
+        found = tidy(read_rows(file), what=file.name, need=NEED, seats=seats)
         stem = file.name.partition(".")[0]
         rows += found if len(paths) == 1 else [r | {"layout": _layout(r["layout"], stem)} for r in found]
     return joined(rows, _rulers(rows), seats=seats)

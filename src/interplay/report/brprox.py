@@ -94,7 +94,10 @@ def _layout(found: BRProx, part: Table, layout: Any, seed: int, rankings: bool) 
     intervals = {f"{kind}iqm": (f"{kind}low", f"{kind}high") for kind in kinds}
     parts: list[Section] = [
         _intervals(part, stem, kinds),
-        TableSection(table, "Algorithms", SAME if same else "", stem, intervals),
+        TableSection(
+            table, "Algorithms", SAME if same else "", stem, intervals,
+            hide=["layout"], digits={name: 3 for name in table.columns if name.endswith(("iqm", "iqr", "share"))},
+        ),
         Columns([_split(part, stem, kind) for kind in kinds], "Expert and moderate partners"),
         Text(SPLIT_BY[found.split_by]),
         *_rulers(found, layout, stem),

@@ -60,7 +60,7 @@ def heat_map(
     tilted = max([svg.text_width(n, 12) for n in names_c], default=0) > cell_w - 8
     widest = max([svg.text_width(n, 12) for n in names_c], default=0)
     top = (widest * 0.62 + 12 if tilted else 24) + 24
-    right = 66.0  # for the key of the colours, and for what tilted names need beyond it
+    right = 72.0  # for the key of the colours, and for what tilted names need beyond it
     if tilted:
         beyond = len(columns) - 0.5
         right = max([right, *(svg.text_width(n, 12) * 0.79 - cell_w * (beyond - j) for j, n in enumerate(names_c))])

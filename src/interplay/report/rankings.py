@@ -33,6 +33,7 @@ def ranking_report(
 
 def ranking_sections(found: Agreement, name: str = "rankings") -> list[Section]:
     """The page's parts, to stand in any report. `name` keeps the files of several apart."""
+    whole = all(float(row["rank"]).is_integer() for row in found.ranks)
     matrices = [_matrix(found, kind, name) for kind in ("spearman", "kendall")]
     return [
         Text(EXPLAINED),
@@ -43,6 +44,7 @@ def ranking_sections(found: Agreement, name: str = "rankings") -> list[Section]:
             found.ranks, "Ranks of the agents",
             "First: share of resamples in which the agent is alone in the first place", f"{name}-ranks",
             {"rank": ("rank_low", "rank_high")}, {"first_share": "first"},
+            digits={"value": 3, "rank": 0 if whole else 1},
         ),
     ]  # fmt: skip
 

@@ -127,9 +127,8 @@ def _row(part: Table, named: Mapping[tuple[Any, ...], Row], rulers: Rulers, opti
     judged = [p["beyond_noise"] for p in pairs]
     found: Row = {
         "rank": None,
-        **_interval(part, rulers, options, honest=False),
         "honest_rank": None,
-        **_interval(part, rulers, options, honest=True),
+        **_intervals(part, rulers, options),
         "unclipped_iqm": iqm(ratios) if ratios else None,
         **_quartiles(clipped, ""),
         **_quartiles(honest, "honest_"),
@@ -139,8 +138,7 @@ def _row(part: Table, named: Mapping[tuple[Any, ...], Row], rulers: Rulers, opti
     }
     for split in SPLITS:
         of = Table(part.columns, [row for row in part if row["partners"] == split])
-        for honest_too in (False, True):
-            found |= _interval(of, rulers, options, honest=honest_too, prefix=f"{split}_")
+        found |= _intervals(of, rulers, options, prefix=f"{split}_")
     return found | {
         "n": len(part),
         "n_excluded": len(part) - len(ratios),
@@ -157,25 +155,39 @@ def _quartiles(values: list[float], prefix: str) -> Row:
     return {f"{prefix}q25": low, f"{prefix}q75": high, f"{prefix}iqr": width}
 
 
-def _interval(part: Table, rulers: Rulers, options: Options, *, honest: bool, prefix: str = "") -> Row:
-    """IQM with its interval; null limits where nothing was sampled twice, null throughout where there are no cells."""
-    names = [prefix + ("honest_" if honest else "") + name for name in ("iqm", "low", "high")]
+def _intervals(part: Table, rulers: Rulers, options: Options, prefix: str = "") -> Row:
+    """IQM with its interval in both ways of counting."""
+    found: Row = {}
+    for honest in (False, True):
+        if honest and not options.propagate and None not in part.column("ratio"):
+            made = tuple(found.values())  # no cell is left out, so both are one
+        else:
+            made = _interval(part, rulers, options, honest=honest)
+        names = [prefix + ("honest_" if honest else "") + name for name in ("iqm", "low", "high")]
+        found |= dict(zip(names, made, strict=True))
+    return found
+
+
+def _interval(
+    part: Table, rulers: Rulers, options: Options, *, honest: bool
+) -> tuple[float | None, float | None, float | None]:
+    """IQM, low, high; null limits where nothing was sampled twice, null throughout where there are no cells."""
     rows = [row for row in part if row["ratio"] is not None] if honest else part.rows
     if not rows:
-        return dict.fromkeys(names)
+        return None, None, None
     column = "honest" if honest else "compatible"
     rows = sorted(rows, key=lambda row: row[column])
     values = np.array([row[column] for row in rows])
     columns = {name: [str(row[name]) for row in rows] for name in (*UNITS, *FIXED)}  # a skill may be null
     plan = design(columns, len(rows), units=UNITS, fixed=FIXED)
     if not plan.resampled:
-        return dict(zip(names, (iqm(values), None, None), strict=True))
+        return iqm(values), None, None
     redrawn = rulers.redrawn(rows, honest=honest, seed=options.seed) if options.propagate else None
     made = bootstrap_counts(
         lambda counts: iqm(values, counts), plan, seed=options.seed,
         level=options.level, method=options.method, replicates=options.replicates, redrawn=redrawn,
     )  # fmt: skip
-    return dict(zip(names, (made.estimate, made.low, made.high), strict=True))
+    return made.estimate, made.low, made.high
 
 
 def _rank(rows: list[Row]) -> None:

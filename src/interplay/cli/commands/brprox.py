@@ -31,7 +31,7 @@ class BRProxCommand:
     ranks: bool = False
     """Ranks with intervals, by BR-Prox and by return, and how alike these rank."""
     human: str | None = None
-    """Compare with the ranks of the study with people: coordination_ring, counter_circuit, or a CSV of algorithm, rank."""
+    """Compare with ranks that people gave: coordination_ring, counter_circuit, or a CSV of algorithm and rank."""
     seats: int | None = None
     """Seats of the game; needed where the table has partner_seats, and then every seating is asked for."""
     propagate: bool = False
