@@ -16,7 +16,8 @@ ALLOWED = {room: set(FLOW[: FLOW.index(room) + 1]) for room in FLOW} | {
     "server": {*FLOW, "partners", "server"},
     "study": {*FLOW, "partners", "server", "study"},
     "challenge": {*FLOW, "partners", "server", "challenge"},
-    "cli": {*FLOW, "partners", "training", "server", "study", "challenge", "api", "cli"},
+    "llm": {*FLOW, "llm"},
+    "cli": {*FLOW, "partners", "training", "server", "study", "challenge", "llm", "api", "cli"},
     "api": {*FLOW, "partners", "training", "api"},
 }
 DECLARATIONS = {"interplay.symbolic.declare"}  # the leaf that games import to declare their symbolic domain

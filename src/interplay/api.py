@@ -127,7 +127,7 @@ def grade(
 
     world, ego = _game(game), as_agent(agent)
     chosen = find_panel(world, panel, partners)
-    folder = Path(out) if out is not None else _new_folder("grade")
+    folder = Path(out) if out is not None else new_folder("grade")
     line_ups = grading.line_ups(world, ego, chosen)
     traces = _record(world, line_ups, episodes, seed, folder / "traces", "local", None, progress)
     found = grading.summarise(traces, world, ego, chosen, seed)
@@ -183,7 +183,8 @@ def episodes_by_game(traces: TraceSet) -> Table:
     return Table.of(rows, "Episodes")
 
 
-def _new_folder(name: str) -> Path:
+def new_folder(name: str) -> Path:
+    """A folder under out/ that is not there yet."""
     number = 1
     while (folder := Path("out") / f"{name}-{number}").exists():
         number += 1

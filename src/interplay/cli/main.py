@@ -32,6 +32,8 @@ COMMANDS = {
     "certify": ("interplay.cli.commands.certify:Certify", "does a game require cooperation, by search"),
     "partners select": ("interplay.cli.commands.partners:Select", "the most different partners of a feature table"),
     "partners diversity": ("interplay.cli.commands.partners:Diversity", "BR-Div and P-Div by the size of a set"),
+    "llm run": ("interplay.cli.commands.llm:RunCommand", "language models cook together: pairings, levels, resume"),
+    "llm solo": ("interplay.cli.commands.llm:SoloCommand", "each role alone with an idle partner, against the team"),
     "bench": ("interplay.cli.commands.bench:Bench", "steps per second of a game on this machine"),
 }
 

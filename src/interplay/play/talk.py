@@ -77,9 +77,12 @@ async def play_jobs_async(
             if not ended(job, await play_one(job)):
                 open_ = False
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(max(1, at_once)):
-            group.create_task(worker())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(max(1, at_once)):
+                group.create_task(worker())
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None  # the first that failed; the others were called off
 
 
 async def play_one(job: Job) -> Episode:

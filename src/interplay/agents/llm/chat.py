@@ -92,12 +92,18 @@ class Unavailable(ModelError):
 
 
 class LimitReached(ModelError):
-    """A limit of tokens, money or calls is used up."""
+    """The episode's limit of tokens, money or calls is used up."""
 
     reason = "limit"
 
 
-OUTAGES = (Refused.reason, Unavailable.reason)  # ends that say nothing about the team
+class RunLimitReached(LimitReached):
+    """The whole run's limit is used up."""
+
+    reason = "run_limit"
+
+
+OUTAGES = (Refused.reason, Unavailable.reason, RunLimitReached.reason)  # ends that say nothing about the team
 
 
 def system_and_user(system: str, user: str) -> tuple[Note, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from interplay.agents.llm.chat import Answer, LimitReached, estimate_tokens
+from interplay.agents.llm.chat import Answer, LimitReached, RunLimitReached, estimate_tokens
 from interplay.errors import InterplayError
 
 
@@ -72,7 +72,8 @@ def check(limits: Limits, episode: Meter, run: Meter) -> None:
     for name, value in used.items():
         most = getattr(limits, name)
         if most is not None and value >= most:
-            raise LimitReached(f"{name}: {value:g} of {most:g} used")
+            kind = RunLimitReached if name.startswith("run") else LimitReached
+            raise kind(f"{name}: {value:g} of {most:g} used")
 
 
 @dataclass(frozen=True)

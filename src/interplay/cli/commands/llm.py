@@ -1,0 +1,204 @@
+"""`interplay llm run`, `interplay llm solo`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from interplay.cli.show import note, show
+from interplay.errors import InterplayError
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Models:
+    """How models are reached, what they may use, and how they think: the same options for all commands."""
+
+    scaffold: Literal["baseline", "proagent", "belief", "adaptive"] = "baseline"
+    """What is worked out about the partner before a decision."""
+    memory: Literal["none", "recent", "full"] = "recent"
+    """How much of its past a prompt tells."""
+    dialogue: Literal["cap", "one_way", "silent"] = "cap"
+    """Answers within the step up to the turn cap, messages without answers, or no talk."""
+    turn_cap: int = 6
+    """Messages in one dialogue."""
+    temperature: float = 0.0
+    """Sampling temperature."""
+    max_tokens: int = 1024
+    """Tokens of one answer; one that is cut off is a format error."""
+    base_url: Names = ()
+    """Endpoints as provider=URL, as in vllm=http://localhost:8000/v1; else PROVIDER_BASE_URL."""
+    prices: Path | None = None
+    """Price table, JSON: {"openai/gpt-4o": {"in": 2.5, "out": 10}}, US dollars for a million tokens."""
+    episode_tokens: int | None = None
+    """An episode ends, and keeps its score, after so many tokens read and written."""
+    episode_cost: float | None = None
+    """... or so many US dollars."""
+    run_tokens: int | None = None
+    """The run stops after so many tokens; the same command goes on later."""
+    run_cost: float | None = None
+    """... or so many US dollars."""
+    at_once: int = 16
+    """Episodes in flight, and calls in flight to one model."""
+    timeout_s: float = 120.0
+    """Seconds until a call counts as failed."""
+    retries: int = 4
+    """Tries after the first for errors that may pass, each after twice the wait."""
+
+    def service(self):
+        from interplay.agents.llm.limits import Limits, Prices
+        from interplay.llm.run import Service
+
+        urls = {}
+        for entry in self.base_url:
+            provider, equals, url = entry.partition("=")
+            if not equals or "://" not in url:
+                raise InterplayError(f"--base-url {entry!r}: write provider=URL, as in vllm=http://localhost:8000/v1")
+            urls[provider] = url
+        limits = Limits(
+            episode_tokens=self.episode_tokens,
+            episode_cost=self.episode_cost,
+            run_tokens=self.run_tokens,
+            run_cost=self.run_cost,
+        )
+        prices = Prices.read(self.prices) if self.prices else Prices()
+        return Service(
+            limits=limits,
+            prices=prices,
+            base_urls=urls,
+            at_once=self.at_once,
+            timeout_s=self.timeout_s,
+            retries=self.retries,
+        )
+
+    def settings(self):
+        from interplay.agents.llm.settings import Settings
+
+        names = ("scaffold", "memory", "dialogue", "turn_cap", "temperature", "max_tokens")
+        return Settings(**{name: getattr(self, name) for name in names})
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunCommand:
+    """Language models cook together: every chef with every assistant, level by level, into a folder of traces.
+
+    A model is provider/model: openai/gpt-4o with OPENAI_API_KEY set, any other provider by PROVIDER_BASE_URL and
+    PROVIDER_API_KEY, scripted/reference without any model. The same command with the same --out goes on where it
+    stopped, and asks nothing twice.
+
+    Examples:
+      interplay llm run --chef scripted/reference --assistant scripted/reference --levels 1-3 --episodes 10
+      interplay llm run --chef openai/gpt-4o --assistant openai/gpt-4o --scaffold belief --out teams
+      interplay llm run --chefs openai/gpt-4o vllm/gemma --assistants openai/gpt-4o vllm/gemma --out matrix
+      interplay llm run --chef openai/gpt-4o --assistant openai/gpt-4o --scaffold belief --replay teams
+    """
+
+    chef: Annotated[Names, tyro.conf.arg(aliases=["--chefs"])]
+    """One or more models for the chef."""
+    assistant: Annotated[Names, tyro.conf.arg(aliases=["--assistants"])]
+    """One or more models for the assistant: several make a matrix of directed pairings."""
+    levels: str = "1-3"
+    """Levels of dishes, 1 to 6: 1-3, or 1,3,6. Episodes take the five dishes of a level in turn."""
+    dishes: Names = ()
+    """Dishes by name in place of levels."""
+    layout: Literal["original", "rc", "nrc"] = "original"
+    """The kitchen: the original, or the twins with and without required cooperation."""
+    episodes: int = 10
+    """Episodes of each pairing and level."""
+    horizon: int | None = None
+    """Steps of an episode; by default the level's own."""
+    seed: int = 0
+    """Names the episodes: another seed asks everything anew."""
+    out: Path | None = None
+    """Folder for traces and journal; by default a new one under out/."""
+    replay: Path | None = None
+    """A folder of an earlier run, whose answers are given again, offline."""
+    models: tyro.conf.OmitArgPrefixes[Models] = Models()
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> int:
+        from interplay.api import new_folder
+        from interplay.llm import Plan, run, summary
+        from interplay.llm.plan import read_levels
+        from interplay.llm.watch import spent, watched
+
+        plan = Plan(
+            chefs=self.chef,
+            assistants=self.assistant,
+            levels=() if self.dishes else read_levels(self.levels),
+            dishes=self.dishes,
+            layout=self.layout,
+            episodes=self.episodes,
+            horizon=self.horizon,
+            seed=self.seed,
+            settings=self.models.settings(),
+        )
+        out = self.out or new_folder("llm")
+        try:
+            with watched() as told:
+                found = run(plan, out, service=self.models.service(), replay=self.replay, told=told)
+        except KeyboardInterrupt:
+            note(f"interrupted; what was played and asked is in {out}: the same command with --out {out} goes on")
+            return 130
+        used = vars(found.meter)
+        show(summary(found.traces), json=self.json, out=str(out), used=used, stopped=found.stopped)
+        note(f"traces: {out}; {spent(found.meter)}")
+        if found.set_aside:
+            note(f"{found.set_aside} episodes were cut short by an outage or the run's limit and set aside")
+        if found.stopped:
+            note(f"stopped: {found.stopped}\nthe same command with --out {out} goes on")
+            return 2
+        return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoloCommand:
+    """Each role alone with an idle partner, against the team: is cooperation needed, and does it pay?
+
+    Prints, for every model and kitchen, success and steps of the team and of each role alone, the share of dishes that
+    one can make alone, and the team's time over the quicker soloist's.
+
+    Examples:
+      interplay llm solo --models scripted/reference --levels 1
+      interplay llm solo --models openai/gpt-4o --layouts nrc --episodes 20 --out solo
+    """
+
+    models_: Annotated[Names, tyro.conf.arg(name="models")]
+    """Models to try."""
+    layouts: tuple[Literal["original", "rc", "nrc"], ...] = ("rc", "nrc")
+    """Kitchens: the twins with and without required cooperation."""
+    levels: str = "1"
+    """Levels of dishes."""
+    episodes: int = 10
+    """Episodes of each condition and level."""
+    seed: int = 0
+    """Names the episodes."""
+    out: Path | None = None
+    """Folder for traces and journals; none are kept without it."""
+    models: tyro.conf.OmitArgPrefixes[Models] = Models()
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        from interplay.llm import Plan, solo
+        from interplay.llm.plan import read_levels
+        from interplay.llm.watch import watched
+
+        plan = Plan(
+            chefs=self.models_,
+            assistants=self.models_,
+            levels=read_levels(self.levels),
+            episodes=self.episodes,
+            seed=self.seed,
+            settings=self.models.settings(),
+        )
+        with watched() as told:
+            table, _ = solo(
+                self.models_, self.out, layouts=self.layouts, plan=plan, service=self.models.service(), told=told
+            )
+        show(table, json=self.json)

@@ -1,0 +1,148 @@
+"""Play a plan into a folder. What is played is kept, what was asked is never asked again, and a run can go on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from interplay.agents.llm.chat import OUTAGES
+from interplay.agents.llm.journal import Journal
+from interplay.agents.llm.limits import Limits, Meter, Prices
+from interplay.agents.llm.models import Desk
+from interplay.errors import InterplayError
+from interplay.llm.plan import Plan, job_key
+from interplay.play.episodes import Episode
+from interplay.play.talk import AT_ONCE, Job, play_jobs
+from interplay.traces import TraceSet
+
+JOURNAL = "calls.jsonl"
+SET_ASIDE = "set-aside"
+IN_A_ROW = 5  # episodes that ended because a model was not reached, after which a run stops
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of a run."""
+
+    traces: TraceSet
+    meter: Meter
+    planned: int
+    played: int  # in this session
+    set_aside: int  # ended by an outage in this session
+    stopped: str | None = None  # why it stopped before its end
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """How models are reached and what they may use."""
+
+    limits: Limits = field(default_factory=Limits)
+    prices: Prices = field(default_factory=Prices)
+    base_urls: dict[str, str] = field(default_factory=dict)
+    at_once: int = AT_ONCE  # episodes in flight, and calls in flight to one model
+    timeout_s: float = 120.0
+    retries: int = 4
+    backoff_s: float = 1.0
+
+    def desk(self, journal: Journal, *, offline: bool = False) -> Desk:
+        line = {name: getattr(self, name) for name in ("at_once", "timeout_s", "retries", "backoff_s")}
+        return Desk(
+            journal=journal,
+            prices=self.prices,
+            limits=self.limits,
+            offline=offline,
+            base_urls=dict(self.base_urls),
+            line=line,
+        )
+
+
+def run(
+    plan: Plan,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    service: Service | None = None,
+    replay: str | os.PathLike[str] | None = None,
+    told: Callable[[int, int, Meter], None] | None = None,
+) -> Run:
+    """Play what a folder does not yet hold. `replay`: a run's folder whose answers are given again, offline.
+
+    Without `out` the traces are kept in memory. Episodes that a model's outage cut short go to `set-aside` within
+    the folder and are played again by the next run; their answers are in the journal and cost nothing twice.
+    """
+    folder = Path(out) if out is not None else None
+    traces = _open(folder, plan)
+    journal = _journal(folder, replay)
+    desk = (service or Service()).desk(journal, offline=replay is not None)
+    jobs = list(plan.jobs(desk))
+    done = {job_key(r["game"], r["options"], r["hashes"], r["seed"], r["index"]) for r in traces.summary()}
+    left = [job for job in jobs if _key(job) not in done]
+    clerk = _Clerk(traces, folder, len(jobs) - len(left), len(jobs), desk.meter, told)
+    try:
+        play_jobs(left, clerk.ended, at_once=(service or Service()).at_once)
+    finally:
+        clerk.close()
+        journal.close()
+    traces = traces.refresh()
+    return Run(traces, replace(desk.meter), len(jobs), clerk.played, clerk.aside, clerk.stopped)
+
+
+def _key(job: Job) -> str:
+    hashes = [i.hash for i in job.line_up.identities]
+    return job_key(job.game.id, dict(job.game.options), hashes, job.seed, job.index)
+
+
+def _open(folder: Path | None, plan: Plan) -> TraceSet:
+    if folder is None:
+        return TraceSet.in_memory(meta=plan.described())
+    if (folder / "manifest.json").exists():
+        return TraceSet.open(folder)
+    return TraceSet.create(folder, plan.described())
+
+
+def _journal(folder: Path | None, replay: str | os.PathLike[str] | None) -> Journal:
+    if replay is None:
+        return Journal(folder / JOURNAL if folder else None)
+    source = Path(replay) / JOURNAL
+    if not source.is_file():
+        raise InterplayError(f"{replay} is no run to replay: it has no {JOURNAL}")
+    return Journal(source, write=False)
+
+
+class _Clerk:
+    """Keeps every episode as it ends, and says when to stop."""
+
+    def __init__(self, traces: TraceSet, folder: Path | None, before: int, planned: int, meter: Meter, told):
+        self._writer = traces.writer(episodes=16, seconds=10.0)
+        self._folder, self._before, self._planned = folder, before, planned
+        self._meter, self._told = meter, told
+        self._row = 0
+        self.played, self.aside, self.stopped = 0, 0, None
+        if told:
+            told(before, planned, meter)
+
+    def ended(self, job: Job, episode: Episode) -> bool:
+        end = episode.events[-1].payload
+        if end["reason"] in OUTAGES:
+            self._set_aside(episode)
+            self._row += 1
+            if end["reason"] != "unavailable" or self._row >= IN_A_ROW:
+                self.stopped = self.stopped or str(end["message"])
+        else:
+            self._row = 0
+            self._writer.add(episode)
+            self.played += 1
+            if self._told:
+                self._told(self._before + self.played, self._planned, self._meter)
+        return self.stopped is None
+
+    def _set_aside(self, episode: Episode) -> None:
+        self.aside += 1
+        if self._folder is not None:
+            path = self._folder / SET_ASIDE
+            aside = TraceSet.open(path) if (path / "manifest.json").exists() else TraceSet.create(path)
+            aside.append([episode])
+
+    def close(self) -> None:
+        self._writer.commit()

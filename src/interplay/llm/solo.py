@@ -1,0 +1,74 @@
+"""Each role alone: the same model beside an idle partner who stands in the way, against the team of two.
+
+Whoever is alone knows the recipe, or a lone assistant could not know what to cook; all else stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from interplay.agents.llm.limits import Meter
+from interplay.games.kitchen.game import Kitchen
+from interplay.games.registry import make
+from interplay.llm.plan import Plan
+from interplay.llm.run import Run, Service, run
+from interplay.llm.tables import episode_row
+from interplay.table import Row, Table
+
+IDLE = "scripted/idle"
+
+
+def solo(
+    models: Sequence[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    layouts: Sequence[str] = ("rc", "nrc"),
+    plan: Plan | None = None,
+    service: Service | None = None,
+    told: Callable[[int, int, Meter], None] | None = None,
+) -> tuple[Table, list[Run]]:
+    """The team and each role alone, for every model and layout. `plan` gives levels, episodes, seed and settings."""
+    base = plan or Plan(chefs=("scripted/reference",), assistants=("scripted/reference",), levels=(1,))
+    runs, rows = [], []
+    for layout in layouts:
+        for model in models:
+            cells: dict[str, list[Row]] = {}
+            for condition, part in _parts(base, layout, model).items():
+                folder = Path(out) / layout / model.replace("/", "_") / condition if out is not None else None
+                runs.append(run(part, folder, service=service, told=told))
+                found = [episode_row(e) for e in runs[-1].traces]
+                cells[condition] = sorted(found, key=lambda r: (r["dish"], r["index"]))
+            rows.append(_row(model, layout, cells))
+    title = "Team and solo. Steps are those of episodes that delivered; time = team steps / solo steps, dish by dish"
+    return Table.of(rows, title), runs
+
+
+def _parts(base: Plan, layout: str, model: str) -> dict[str, Plan]:
+    game = make(f"kitchen/{layout}", level=1, number=1)
+    assert isinstance(game, Kitchen)
+    alone = {"roles": [role.data | {"knows_recipe": True} for role in game.roles]}
+    return {
+        "team": replace(base, layout=layout, chefs=(model,), assistants=(model,)),
+        "chef": replace(base, layout=layout, chefs=(model,), assistants=(IDLE,)),
+        "assistant": replace(base, layout=layout, chefs=(IDLE,), assistants=(model,), options=alone),
+    }
+
+
+def _row(model: str, layout: str, cells: dict[str, list[Row]]) -> Row:
+    found: Row = {"model": model, "layout": layout, "episodes": len(cells["team"])}
+    for condition, rows in cells.items():
+        found[f"{condition}_success"] = _mean([r["success"] for r in rows])
+        found[f"{condition}_steps"] = _mean([r["steps"] for r in rows if r["success"]])
+    triples = list(zip(cells["team"], cells["chef"], cells["assistant"], strict=True))
+    best = [min((r["steps"] for r in alone if r["success"]), default=None) for _, *alone in triples]
+    found["solo_feasible"] = _mean([float(b is not None) for b in best])
+    ratios = [t["steps"] / b for (t, *_), b in zip(triples, best, strict=True) if b is not None and t["success"]]
+    found["time"] = _mean(ratios)
+    return found
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None

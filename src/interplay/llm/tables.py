@@ -1,0 +1,81 @@
+"""What a run's traces say at a glance: success, steps, calls, tokens and cost by pairing and level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from interplay.agents.llm.chat import total
+from interplay.games.kitchen.dishes import Dish, dish, dish_of
+from interplay.games.kitchen.game import DEFAULT_DISH
+from interplay.play.episodes import Episode
+from interplay.table import Row, Table
+
+
+def summary(traces: Iterable[Episode]) -> Table:
+    """One row per pairing, kitchen and level."""
+    groups: dict[tuple, list[Row]] = {}
+    for episode in traces:
+        row = episode_row(episode)
+        groups.setdefault((row["chef"], row["assistant"], row["game"], row["level"]), []).append(row)
+    rows = [
+        dict(zip(("chef", "assistant", "game", "level"), key, strict=True)) | _told(group)
+        for key, group in groups.items()
+    ]
+    return Table.of(rows, "Teams by pairing and level; steps are those of episodes that delivered the dish")
+
+
+def episode_row(episode: Episode) -> Row:
+    """One episode in numbers."""
+    calls = [e.payload for e in episode.events if e.kind == "call"]
+    names = [i.name.removeprefix("llm:") for i in episode.agents]
+    ends = [e.payload["reason"] for e in episode.events if e.kind == "end"]
+    return {
+        "chef": names[0],
+        "assistant": ", ".join(dict.fromkeys(names[1:])) or None,
+        "game": episode.game_id,
+        "level": level_of(episode.options),
+        "dish": dish_name(episode.options),
+        "index": episode.index,
+        "success": float(episode.terminated and episode.score > 0),
+        "steps": episode.length,
+        "messages": sum(e.kind == "message" for e in episode.events),
+        "refused": sum(e.kind == "verdict" and not e.payload["ok"] for e in episode.events),
+        "calls": len(calls),
+        "tokens": total([c[n] for c in calls for n in ("tokens_in", "tokens_out")]),
+        "scaffold_tokens": total([c[n] for c in calls if c["scaffold"] for n in ("tokens_in", "tokens_out")]),
+        "cost": None if any(c["cost"] is None for c in calls) else total([c["cost"] for c in calls]),
+        "end": ends[-1] if ends else None,
+    }
+
+
+def level_of(options: Any) -> int:
+    return _dish(options).level
+
+
+def dish_name(options: Any) -> str:
+    return _dish(options).name
+
+
+def _dish(options: Any) -> Dish:
+    """The dish that a kitchen's options name."""
+    if "level" in options:
+        return dish_of(options["level"], options.get("number", 1))
+    return dish(options.get("dish", DEFAULT_DISH))
+
+
+def _told(group: Sequence[Row]) -> Row:
+    solved = [r["steps"] for r in group if r["success"]]
+    return {
+        "episodes": len(group),
+        "success": _mean([r["success"] for r in group]),
+        "steps": _mean(solved),
+        **{n: _mean([r[n] for r in group]) for n in ("messages", "refused", "calls", "tokens", "scaffold_tokens")},
+        "cost": total([r["cost"] for r in group]) if all(r["cost"] is not None for r in group) else None,
+        "limit": sum(r["end"] == "limit" for r in group),
+    }
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,54 @@
+"""Progress of a run on standard error: episodes, tokens, and the cost so far."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from interplay.agents.llm.limits import Meter
+
+
+def spent(meter: Meter) -> str:
+    """What a run has used, in words; a cost that is not wholly known is said to be so."""
+    words = f"{meter.calls:,} calls, {meter.tokens:,} tokens"
+    if meter.calls and meter.unpriced == meter.calls:
+        return f"{words}, cost unknown"
+    more = f" and {meter.unpriced:,} calls of unknown price" if meter.unpriced else ""
+    return f"{words}, ${meter.cost:,.4f}{more} (paid now: ${meter.spent:,.4f})"
+
+
+@contextmanager
+def watched(*, show: bool = True) -> Iterator[Callable[[int, int, Meter], None]]:
+    """A bar where someone is looking, else a line for every tenth of the way."""
+    if not show:
+        yield lambda done, planned, meter: None
+        return
+    if not sys.stderr.isatty():
+        yield _lines()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("episodes"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("", total=None)
+        yield lambda done, planned, meter: shown.update(task, completed=done, total=planned, description=spent(meter))
+
+
+def _lines() -> Callable[[int, int, Meter], None]:
+    last = [-1]
+
+    def tell(done: int, planned: int, meter: Meter) -> None:
+        tenth = 10 * done // max(planned, 1)
+        if tenth != last[0]:
+            last[0] = tenth
+            print(f"{done} of {planned} episodes; {spent(meter)}", file=sys.stderr)
+
+    return tell
