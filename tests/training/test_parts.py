@@ -49,6 +49,21 @@ def test_advantages_agree_with_their_definition():
     np.testing.assert_allclose(fast, slow_advantages(reward, value, after, terminated, done, 0.9, 0.8), atol=1e-5)
 
 
+def test_policy_and_value_side_by_side_are_what_they_are_apart():
+    shape = Shape(input=(7,), outputs=3, widths=(5, 4), activation="tanh")
+    keys = jax.random.split(jax.random.key(0))
+    critic = Core(dataclasses.replace(shape, outputs=1), 1.0, keys[1])
+    member = Member(Core(shape, 1.0, keys[0]), critic)
+    assert member.side_by_side
+    assert not dataclasses.replace(
+        member, critic=Core(dataclasses.replace(shape, input=(14,), outputs=1), 1.0, keys[1])
+    ).side_by_side
+    seen, starts = jax.random.normal(keys[0], (6, 7)), jnp.zeros(6, bool)
+    logits, values = member.unroll(member.start(), seen, seen, starts, jnp.zeros(0))
+    np.testing.assert_allclose(logits, jax.vmap(member.logits)(seen), atol=1e-5)
+    np.testing.assert_allclose(values, member.values(member.start(), seen, starts, jnp.zeros(0))[1], atol=1e-5)
+
+
 def test_a_cut_episode_is_worth_what_could_have_followed():
     """A reward of 1 a step forever is worth 1 / (1 - gamma); with that value nothing is ever surprising."""
     ones, worth, no = jnp.ones(4), jnp.full(4, 10.0), jnp.zeros(4, bool)

@@ -7,7 +7,7 @@ one batched product, where a library convolution would run member by member.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -50,9 +50,7 @@ class Shape:
         if not self.widths:
             raise InterplayError("widths: a network needs at least one dense layer")
         if self.mask not in (0, self.outputs) or (self.mask and len(self.input) != 1):
-            raise InterplayError(
-                f"mask: {self.mask}; 0, or an entry of a flat view for each of {self.outputs} outputs"
-            )
+            raise InterplayError(f"mask: {self.mask}; 0, or an entry of a flat view for each of {self.outputs} outputs")
 
     def as_json(self) -> dict[str, Any]:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
@@ -153,6 +151,27 @@ class Trunk(eqx.Module):
             x = act(layer(x, shape.precision))
             x = self.norms[number](x) if self.norms else x
         return x
+
+
+def twins(one: Trunk, other: Trunk) -> bool:
+    """Whether two trunks read the same thing in the same way, so that they can be evaluated as one."""
+    differ = {"outputs": 0, "mask": 0}
+    alike = replace(one.shape, **differ) == replace(other.shape, **differ)
+    return alike and one.shape.trunk == "mlp" and not one.shape.extra and not one.shape.layer_norm
+
+
+def twin_features(one: Trunk, other: Trunk, seen: Array) -> tuple[Float[Array, " feature"], Float[Array, " feature"]]:
+    """The features of both trunks, layer by layer side by side: half the products, and what is seen is read once."""
+    shape, act = one.shape, ACTIVATIONS[one.shape.activation]
+    kind = jnp.dtype(shape.precision)
+    x = seen.reshape(-1).astype(kind)
+    first = [jnp.concatenate([getattr(t.layers[0], part) for t in (one, other)], -1) for part in ("weight", "bias")]
+    x = act(jnp.matmul(x, first[0].astype(kind), preferred_element_type=jnp.float32) + first[1]).reshape(2, -1)
+    for layers in zip(one.layers[1:], other.layers[1:], strict=True):
+        weight, bias = jnp.stack([layer.weight for layer in layers]), jnp.stack([layer.bias for layer in layers])
+        product = jnp.einsum("ti,tio->to", x.astype(kind), weight.astype(kind), preferred_element_type=jnp.float32)
+        x = act(product + bias)
+    return x[0], x[1]
 
 
 def _planes(shape: Shape) -> tuple[int, int]:

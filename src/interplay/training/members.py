@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from interplay.agents.networks import Core, Dense, Shape
+from interplay.agents.networks import Core, Dense, Shape, twin_features, twins
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.training.config import Network
@@ -37,6 +37,9 @@ class Member(eqx.Module):
         self, memory: Memories, seen: Array, view: Array, starts: Bool[Array, " step"], label: Any
     ) -> tuple[Float[Array, "step action"], Float[Array, " step"]]:
         """Logits and (normalised) values over a sequence of steps."""
+        if self.side_by_side:
+            of_policy, of_value = jax.vmap(lambda x: twin_features(self.policy.trunk, self.critic.trunk, x))(seen)
+            return self.policy.outputs(of_policy, seen), self.critic.head(of_value)[:, 0]
         _, features = self.policy.unroll(memory.policy, seen, starts)
         logits = self.policy.outputs(features, seen)
         if isinstance(self.critic, Dense):
@@ -53,6 +56,12 @@ class Member(eqx.Module):
             return after, self.critic(features)[:, 0]
         after, features = self.critic.unroll(memory.value, view, starts, label)
         return after, self.critic.head(features)[:, 0]
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether policy and value read the same in the same way; a central value reads more, so it does not."""
+        plain = isinstance(self.critic, Core) and not self.policy.shape.recurrent
+        return plain and twins(self.policy.trunk, self.critic.trunk)
 
     def logits(self, seen: Array) -> Float[Array, " action"]:
         """Of a policy without memory."""

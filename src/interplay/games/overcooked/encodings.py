@@ -107,74 +107,77 @@ class Features:
     """A short vector: for each chef, the seat's own first, facing, what is held, and the way to the nearest of
     everything; then every pot; then the time left. Built once per kitchen, since it needs its distances."""
 
-    NEAREST = ("onions", "tomatoes", "dishes", "serving", "onion", "tomato", "dish", "soup", "empty_counter")
+    STANDING = (ONIONS, TOMATOES, DISHES, SERVING)  # what never moves: the way to it is looked up
+    LYING = ("onion", "tomato", "dish", "soup", "empty_counter")
 
     def __init__(self, kitchen: Kitchen, seats: int):
         self.kitchen, self.seats = kitchen, seats
-        self._distance = walking_distances(kitchen.layout)
-        cells = np.array([kitchen.layout.xy(c) for c in range(kitchen.layout.size)], np.float32)
-        self._xy = cells
-        self._scale = np.array([kitchen.layout.width, kitchen.layout.height], np.float32)
+        layout = kitchen.layout
+        self.distance = walking_distances(layout)
+        xy = np.array([layout.xy(c) for c in range(layout.size)], np.float32)
+        self._place = xy / np.array([layout.width, layout.height], np.float32)
+        self._counters = np.array(layout.cells(COUNTER), np.int32)
+        targets = [kitchen.terrain == kind for kind in self.STANDING]
+        self._ways_to_standing = self._table(targets)
+        self._ways_to_pots = self._table([np.arange(layout.size) == pot for pot in kitchen.pots])
 
     @property
     def size(self) -> int:
-        return (
-            self.seats * (4 + 7 + 2 + 3 * len(self.NEAREST)) + self.seats * 3 * len(self.kitchen.pots) + self._pots + 1
-        )
-
-    @property
-    def _pots(self) -> int:
-        return 6 * len(self.kitchen.pots)
+        nearest, pots = len(self.STANDING) + len(self.LYING), len(self.kitchen.pots)
+        return self.seats * (4 + 7 + 2 + 3 * (nearest + pots)) + 6 * pots + 1
 
     def __call__(self, state: State) -> Float[Array, "seat feature"]:
-        chefs = [self._chef(state, s) for s in range(self.seats)]
+        chefs = self._chefs(state)
         left = ((self.kitchen.horizon - state.time) / self.kitchen.horizon).astype(jnp.float32)
+        shared = jnp.concatenate([self._pot_contents(state), left[None]])
         views = []
         for seat in range(self.seats):
             order = [seat, *(s for s in range(self.seats) if s != seat)]
-            views.append(jnp.concatenate([*(chefs[s] for s in order), self._pot_contents(state), left[None]]))
+            views.append(jnp.concatenate([*(chefs[s] for s in order), shared]))
         return jnp.stack(views)
 
-    def _chef(self, state: State, seat: int) -> Float[Array, " feature"]:
-        held = state.held[seat]
+    def _chefs(self, state: State) -> Float[Array, "seat feature"]:
+        """All chefs at once: on a GPU the number of operations counts, not their size."""
+        held, cell = state.held, state.cell
         soup = is_soup(held)
-        hand = jnp.array(
-            [
-                held == Item.NOTHING,
-                held == Item.ONION,
-                held == Item.TOMATO,
-                held == Item.DISH,
-                soup,
-                jnp.where(soup, onions_in(held), 0) / 3,
-                jnp.where(soup, tomatoes_in(held), 0) / 3,
-            ],
-            jnp.float32,
-        )
-        facing = (state.facing[seat] == jnp.arange(4)).astype(jnp.float32)
-        cell = state.cell[seat]
-        place = jnp.asarray(self._xy)[cell] / self._scale
-        wanted = [self._way(cell, mask) for mask in self._masks(state)]
-        pots = [self._way(cell, jnp.arange(state.items.shape[0]) == pot) for pot in self.kitchen.pots]
-        return jnp.concatenate([facing, hand, place, *wanted, *pots])
-
-    def _masks(self, state: State) -> list:
-        terrain = jnp.asarray(self.kitchen.terrain)
-        counter = terrain == COUNTER
-        return [
-            *(terrain == kind for kind in (ONIONS, TOMATOES, DISHES, SERVING)),
-            *(counter & (state.items == item) for item in (Item.ONION, Item.TOMATO, Item.DISH)),
-            counter & is_soup(state.items),
-            counter & (state.items == Item.NOTHING),
+        hand = [
+            held == Item.NOTHING,
+            held == Item.ONION,
+            held == Item.TOMATO,
+            held == Item.DISH,
+            soup,
+            jnp.where(soup, onions_in(held), 0) / 3,
+            jnp.where(soup, tomatoes_in(held), 0) / 3,
         ]
+        facing = (state.facing[:, None] == jnp.arange(4)).astype(jnp.float32)
+        hands = jnp.stack([h.astype(jnp.float32) for h in hand], axis=-1)
+        known = [jnp.asarray(t)[cell] for t in (self._place, self._ways_to_standing, self._ways_to_pots)]
+        return jnp.concatenate([facing, hands, *known[:2], self._ways_to_lying(state), known[2]], axis=-1)
 
-    def _way(self, cell, mask) -> Float[Array, 3]:
-        """(dx, dy, exists) to the nearest reachable cell of a mask, as shares of the kitchen's size."""
-        distance = jnp.where(mask, jnp.asarray(self._distance)[cell], UNREACHABLE)
-        nearest = jnp.argmin(distance)
-        exists = distance[nearest] < UNREACHABLE
-        xy = jnp.asarray(self._xy)
-        delta = jnp.where(exists, (xy[nearest] - xy[cell]) / self._scale, 0.0)
-        return jnp.concatenate([delta, exists[None].astype(jnp.float32)])
+    def _ways_to_lying(self, state: State) -> Float[Array, "seat way"]:
+        """To the nearest counter with each thing on it, and the nearest empty one."""
+        item = state.items[self._counters]
+        kinds = [item == Item.ONION, item == Item.TOMATO, item == Item.DISH, is_soup(item), item == Item.NOTHING]
+        there = jnp.stack(kinds)  # [thing, counter]
+        far = jnp.asarray(self.distance[:, self._counters])[state.cell]  # [seat, counter]
+        distance = jnp.where(there, far[:, None], UNREACHABLE)
+        nearest = jnp.argmin(distance, axis=-1)  # [seat, thing]
+        exists = jnp.min(distance, axis=-1) < UNREACHABLE
+        place = jnp.asarray(self._place)
+        delta = place[jnp.asarray(self._counters)[nearest]] - place[state.cell][:, None]
+        ways = jnp.concatenate([jnp.where(exists[..., None], delta, 0.0), exists[..., None]], axis=-1)
+        return ways.reshape(self.seats, -1)
+
+    def _table(self, masks: list[np.ndarray]) -> Float[np.ndarray, "cell way"]:
+        """(dx, dy, exists) from every cell to the nearest reachable cell of each mask, as shares of the kitchen."""
+        ways = np.zeros((len(self.distance), len(masks), 3), np.float32)
+        for number, mask in enumerate(masks):
+            distance = np.where(mask, self.distance, UNREACHABLE)
+            nearest = distance.argmin(axis=1)
+            exists = distance.min(axis=1) < UNREACHABLE
+            delta = self._place[nearest] - self._place
+            ways[:, number] = np.concatenate([delta * exists[:, None], exists[:, None]], axis=1)
+        return ways.reshape(len(self.distance), -1)
 
     def _pot_contents(self, state: State) -> Float[Array, " feature"]:
         item, timer = state.items[self.kitchen.pots], state.timer[self.kitchen.pots]
@@ -198,7 +201,7 @@ class Details:
 
     def __init__(self, kitchen: Kitchen, features: Features):
         self.kitchen, self._features = kitchen, features
-        reach = features._distance < UNREACHABLE
+        reach = features.distance < UNREACHABLE
         counters = [c for c in kitchen.layout.cells(COUNTER) if reach[:, c].any()]
         self._counters = np.array(counters, np.int32)
 
