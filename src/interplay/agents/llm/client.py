@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
+import threading
 import time
-import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -71,26 +72,16 @@ class OpenAIModel:
         self._model = name.partition("/")[2]
         self._line, self._prices = line, prices or Prices()
         self._left_out: set[str] = set()
-        # Connections and semaphores belong to an event loop, and a rollout may use one loop per step.
-        self._loops: weakref.WeakKeyDictionary[Any, tuple[Any, asyncio.Semaphore]] = weakref.WeakKeyDictionary()
+        self._gate: asyncio.Semaphore | None = None
 
     async def chat(self, ask: Ask) -> Answer:
-        client, gate = self._here()
-        async with gate:
-            return await self._patiently(client, ask)
+        answer = asyncio.run_coroutine_threadsafe(self._in_turn(ask), background_loop())
+        return await asyncio.wrap_future(answer)
 
-    def _here(self) -> tuple[Any, asyncio.Semaphore]:
-        loop = asyncio.get_running_loop()
-        if loop not in self._loops:
-            openai = sdk()
-            client = openai.AsyncOpenAI(
-                base_url=self._line.base_url,
-                api_key=self._line.api_key,
-                timeout=self._line.timeout_s,
-                max_retries=0,  # retries are ours, so that they are counted
-            )
-            self._loops[loop] = (client, asyncio.Semaphore(self._line.at_once))
-        return self._loops[loop]
+    async def _in_turn(self, ask: Ask) -> Answer:
+        self._gate = self._gate or asyncio.Semaphore(self._line.at_once)
+        async with self._gate:
+            return await self._patiently(connection(self._line), ask)
 
     async def _patiently(self, client: Any, ask: Ask) -> Answer:
         openai = sdk()
@@ -101,14 +92,14 @@ class OpenAIModel:
                 reply = await client.chat.completions.create(**self._arguments(ask))
                 return self._answer(reply, time.perf_counter() - began, retries)
             except openai.BadRequestError as error:
-                if not self._leave_out(ask, str(error)):
+                if not self._leave_out(ask, _all(error)):
                     raise Unavailable(f"{self.name} cannot take the question: {error}") from None
             except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
                 raise Refused(f"{self.name}: the key is refused ({_short(error)})") from None
             except openai.NotFoundError as error:
                 raise Refused(f"{self.name}: {self._line.base_url} knows no such model ({_short(error)})") from None
             except (openai.APIStatusError, openai.APIConnectionError) as error:  # time-outs are connection errors
-                if "insufficient_quota" in str(error):
+                if "insufficient_quota" in _all(error):
                     raise Refused(f"{self.name}: the account has no quota left ({_short(error)})") from None
                 if retries >= self._line.retries:
                     raise Unavailable(f"{self.name}: {_short(error)}; gave up after {retries + 1} tries") from None
@@ -169,12 +160,32 @@ class OpenAIModel:
         )
 
 
+@functools.cache
+def background_loop() -> asyncio.AbstractEventLoop:
+    """Where connections live. They belong to one event loop for good, and a rollout may use a new one every step."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="interplay-llm", daemon=True).start()
+    return loop
+
+
+@functools.cache
+def connection(line: Line) -> Any:
+    """One client for one endpoint, kept until the program ends."""
+    # Retries are ours, so that they are counted.
+    return sdk().AsyncOpenAI(base_url=line.base_url, api_key=line.api_key, timeout=line.timeout_s, max_retries=0)
+
+
 def sdk() -> Any:
     try:
         import openai
     except ImportError:
         raise InterplayError("language models need the OpenAI client: pip install 'interplay[llm]'") from None
     return openai
+
+
+def _all(error: Exception) -> str:
+    """The message and what came with it: codes and names of parameters may stand in either."""
+    return f"{error} {getattr(error, 'body', '')}"
 
 
 def _short(error: Exception) -> str:
