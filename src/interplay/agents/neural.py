@@ -21,6 +21,7 @@ from jaxtyping import Array, Bool
 from interplay.agents.api import Agent, Info, Policy
 from interplay.agents.basic import masked
 from interplay.agents.networks import Core, Shape
+from interplay.agents.unstuck import unstuck as rule
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 
@@ -113,8 +114,18 @@ def save(
     beside.replace(path)
 
 
-def load(path: str | Path, *, greedy: bool = False, any_game: bool = False, member: int | None = None) -> Agent:
-    """The agent of a checkpoint: a policy's file, or the folder of a training run (and the number of a member)."""
+def load(
+    path: str | Path,
+    *,
+    greedy: bool = False,
+    any_game: bool = False,
+    member: int | None = None,
+    unstuck: int | None = None,
+) -> Agent:
+    """The agent of a checkpoint: a policy's file, or the folder of a training run (and the number of a member).
+
+    `unstuck` is for clones of people: see `agents.unstuck`; None: as the file says, 0: never.
+    """
     path = Path(path)
     if path.is_dir():
         path = _member_of(path, member)
@@ -125,7 +136,10 @@ def load(path: str | Path, *, greedy: bool = False, any_game: bool = False, memb
     trained_for = "" if any_game else _key(game["id"], game["options"], game["rules_version"])
     mind = NeuralPolicy(core, about["encoding"], trained_for=trained_for, greedy=greedy)
     config = {"game": game["id"], "greedy": greedy} | {k: v for k, v in about["training"].items() if _is_plain(v)}
-    return Agent(path.stem, mind, config)
+    patience = about["training"].get("unstuck", 0) if unstuck is None else unstuck
+    if patience or "unstuck" in config:
+        config["unstuck"] = patience
+    return Agent(path.stem, rule(mind, patience), config)
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -16,7 +16,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("changes", nargs="*", metavar="place=value", help="changes to it, such as ppo.epochs=8")
     parser.add_argument("--out", help="folder for log, checkpoints and policies; a killed run there goes on")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)  # changes may stand before or after the options
     try:
         return _train(given)
     except InterplayError as error:

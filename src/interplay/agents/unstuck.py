@@ -1,0 +1,89 @@
+"""A policy that does not stand still forever: the usual rule for clones of people, who stay where no data lead on."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from interplay.agents.api import Info, Policy
+from interplay.agents.basic import masked
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+
+
+class Still(NamedTuple):
+    """What the rule remembers."""
+
+    base: Any  # the memory of the policy itself
+    pose: Float[Array, " entry"]
+    steps: Int[Array, ""]  # for which the pose has been the same
+    tried: Bool[Array, " action"]  # in these steps
+
+
+class Unstuck(Policy):
+    """A policy that, after `patience` steps in one pose, takes an action that it has not tried there.
+
+    A pose is where the chef stands and faces. The other actions keep their odds; once all were tried, everything is
+    open again. So Carroll et al. (2019) keep cloned chefs from blocking each other to the end of an episode.
+    """
+
+    base: Policy
+    patience: Int[Array, ""]
+    pose: tuple[int, ...] = eqx.field(static=True)  # which entries of the flat observation tell it
+    actions: int = eqx.field(static=True)
+
+    def __init__(self, base: Policy, patience: int, pose: tuple[int, ...] = (), actions: int = 0):
+        if patience < 0:
+            raise InterplayError(f"unstuck: {patience}; a number of steps, or 0 for a policy that may stand still")
+        self.base, self.patience, self.pose, self.actions = base, jnp.int32(patience), pose, actions
+
+    @property
+    def encoding(self) -> str:
+        return self.base.encoding
+
+    def bind(self, game: Game) -> Policy:
+        bound = eqx.tree_at(lambda p: p.base, self, self.base.bind(game))
+        ready = Unstuck(bound.base, 0, pose_entries(game, self.encoding), len(game.action_names))
+        return eqx.tree_at(lambda p: p.patience, ready, self.patience)
+
+    def init(self, key: Any, seat: Any) -> Still:
+        nowhere = jnp.full(len(self.pose), -1.0)
+        return Still(self.base.init(key, seat), nowhere, jnp.int32(0), jnp.zeros(self.actions, bool))
+
+    def act(self, memory: Any, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
+        for_base, for_other = jax.random.split(key)
+        base, action, info = self.base.act(memory.base, obs, legal, for_base)
+        pose = obs.reshape(-1)[np.array(self.pose)].astype(jnp.float32)
+        same = jnp.all(pose == memory.pose)
+        steps, tried = jnp.where(same, memory.steps + 1, 0), memory.tried & same
+        tried = tried & jnp.any(legal & ~tried)
+        stuck = steps >= self.patience
+        logits = masked(info.logits, legal & ~(tried & stuck))
+        action = jnp.where(stuck & jnp.any(tried), jax.random.categorical(for_other, logits), action)
+        tried = tried | (jnp.arange(self.actions) == action)
+        return Still(base, pose, steps, tried), action, Info(logits)
+
+
+def unstuck(policy: Policy, patience: int) -> Policy:
+    """The policy with the rule; itself if it may stand still (0)."""
+    return Unstuck(policy, patience) if patience else policy
+
+
+def pose_entries(game: Game, encoding: str) -> tuple[int, ...]:
+    """Which entries of a chef's flat observation say where it stands and faces."""
+    if not game.id.startswith("overcooked/"):
+        raise InterplayError(f"unstuck: the rule is about chefs in a kitchen; the game is {game.id}")
+    shape = game.encodings[encoding].shape
+    if encoding == "features":
+        return (*range(4), *range(11, 13))  # facing; then seven of what is held; then the place
+    if encoding not in ("planes", "planes_first") or shape is None:
+        raise InterplayError(f"unstuck: the rule reads poses from features or planes, not from {encoding!r}")
+    entries = np.arange(np.prod(shape)).reshape(shape)
+    entries = entries if encoding == "planes_first" else np.moveaxis(entries, -1, 0)
+    own = [0, *range(game.num_seats, game.num_seats + 4)]  # the place; then the places of others; then the facing
+    return tuple(int(e) for e in entries[own].reshape(-1))

@@ -1,0 +1,172 @@
+"""Behaviour cloning of people: human proxies for the kitchens in which people were recorded.
+
+A run is a split of the recorded games: each game is tested in one run, so that the runs together say how well unseen
+people are predicted. Nothing is played while learning, so `steps`, `envs`, `rollout` and `ppo` have no meaning here.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from scipy.special import stdtrit
+
+from interplay.agents import neural
+from interplay.agents.api import Agent
+from interplay.agents.unstuck import unstuck
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+from interplay.games.registry import make
+from interplay.play.engine import run as play
+from interplay.play.lineups import LineUp
+from interplay.progress import bar
+from interplay.training import checkpoint
+from interplay.training.config import Experiment
+from interplay.training.imitation.clone import Clones, Cloning, Fit, clone, splits
+from interplay.training.imitation.human import games_of, human_recordings
+from interplay.training.loader import as_json, build
+from interplay.training.members import policy_shape
+from interplay.training.run import Trained
+
+
+@dataclass(frozen=True)
+class Options(Cloning):
+    """Whom to clone, and how the clone is to be played."""
+
+    half: str = "all"  # all, or the first or second half of the people: for a training partner and its judge
+    unstuck: int = 0  # after so many steps in one pose, the clone tries what it has not tried there; 0: never
+    episodes: int = 20  # games of each clone with itself, for its return
+
+
+class Cloned(NamedTuple):
+    """Networks [run, 1, ...], where a trained member's policy would be."""
+
+    policy: Any
+
+
+def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
+    """max E log π(a | o) over the games of people."""
+    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    if experiment.first_run:
+        raise InterplayError("first_run: the runs of bc are the splits of one set of games; leave it at 0")
+    game = make(experiment.game.name, **experiment.game.options)
+    games_of(game, options.half)
+    stage = _Stage(experiment, game, options)
+    return stage.kept() or stage.train(quiet)
+
+
+class _Stage:
+    def __init__(self, experiment: Experiment, game: Game, options: Options):
+        self.experiment, self.game, self.options = experiment, game, options
+        folder = experiment.output.folder
+        self.folder = None if folder is None else Path(folder)
+
+    def kept(self) -> Trained | None:
+        """What the folder holds already, if it is this run."""
+        manifest = None if self.folder is None else checkpoint.read_manifest(self.folder)
+        if manifest is None or self.folder is None:
+            return None
+        checkpoint.refuse_other(self.folder, manifest, self._mine())
+        agents = [neural.load(self.folder / one["file"], unstuck=0) for one in manifest["policies"]]
+        cores = jax.tree_util.tree_map(lambda *x: np.stack(x)[:, None], *(a.mind.core for a in agents))  # type: ignore[union-attr]
+        return Trained(self.experiment, self.game, manifest["curve"], Cloned(cores), [], manifest["policies"])
+
+    def train(self, quiet: bool) -> Trained:
+        experiment, options = self.experiment, self.options
+        data = human_recordings(self.game, experiment.network.encoding, options.half)
+        with bar("bc", options.epochs, show=not quiet) as advance:
+            clones = clone(
+                data,
+                policy_shape(self.game, experiment.network),
+                options,
+                splits(data.games, experiment.runs, experiment.seed),
+                jax.random.key(experiment.seed),
+                tell=lambda epoch, line: advance(1),
+            )
+        agents = [self._agent(clones, run) for run in range(experiment.runs)]
+        returns = self_play(self.game, agents, options.episodes, experiment.seed)
+        policies = self._about(clones, returns)
+        curve = [{"update": i + 1, **line} for i, line in enumerate(clones.curve)]
+        curve[-1] |= summary(clones, returns) | {"steps": 0, "member_returns": [[r] for r in returns]}
+        if self.folder is not None:
+            self._write(clones, policies, curve)
+        cores = jax.tree_util.tree_map(lambda x: x[:, None], clones.cores)
+        return Trained(experiment, self.game, curve, Cloned(cores), [], policies)
+
+    def _agent(self, clones: Clones, run: int) -> Agent:
+        mind = neural.NeuralPolicy(clones.core(run), self.experiment.network.encoding)
+        return Agent(f"bc{run}", unstuck(mind, self.options.unstuck))
+
+    def _about(self, clones: Clones, returns: list[float | None]) -> list[dict[str, Any]]:
+        fits = {"held_out": clones.test, "selected_by": clones.select}
+        return [
+            {
+                "file": f"policies/run{run}.safetensors",
+                "algorithm": "bc",
+                "seed": self.experiment.seed,
+                "run": run,
+                "learner": "",
+                "epoch": int(clones.epoch[run]),
+                "half": self.options.half,
+                "unstuck": self.options.unstuck,
+                "return": returns[run],
+                **{f"{name}_{what}": float(value[run]) for name, f in fits.items() for what, value in _parts(f)},
+            }
+            for run in range(self.experiment.runs)
+        ]
+
+    def _write(self, clones: Clones, policies: list[dict[str, Any]], curve: list[dict[str, Any]]) -> None:
+        """Policies first, then the manifest that names them: a killed run leaves nothing that could be mistaken."""
+        assert self.folder is not None
+        network, precision = self.experiment.network, self.experiment.output.precision
+        for run, about in enumerate(policies):
+            path = self.folder / about["file"]
+            told = {k: v for k, v in about.items() if k != "file"}
+            neural.save(path, clones.core(run), self.game, network.encoding, training=told, precision=precision)
+            about["sha256"] = checkpoint.file_hash(path)
+        (self.folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in curve))
+        rest = {"state": {"file": None, "sha256": None, "update": len(curve)}, "snapshots": [], "failed": []}
+        checkpoint.write_manifest(self.folder, self._mine() | rest | {"policies": policies, "curve": curve})
+
+    def _mine(self) -> dict[str, Any]:
+        game = self.game
+        people = [[one.pair, one.score] for one in games_of(game, self.options.half)]
+        return {
+            "experiment": as_json(self.experiment),
+            "stage": "",
+            "game": {"id": game.id, "options": dict(game.options), "rules_version": game.rules_version},
+            "inputs": {"people": people},
+        }
+
+
+def self_play(game: Game, agents: list[Agent], episodes: int, seed: int) -> list[float | None]:
+    """The mean score of each agent with itself; None if no games were asked for."""
+    if not episodes:
+        return [None] * len(agents)
+    line_ups = [LineUp.of(game, [agent] * game.num_seats) for agent in agents]
+    scores = [one.score for one in play(game, line_ups, episodes=episodes, seed=seed)]
+    return np.mean(np.reshape(scores, (len(agents), episodes)), axis=1).tolist()
+
+
+def summary(clones: Clones, returns: list[float | None]) -> dict[str, Any]:
+    """What the splits say together."""
+    known = [r for r in returns if r is not None]
+    found: dict[str, Any] = {"return": float(np.mean(known)) if known else None, "returns": returns}
+    for name, fit in (("held_out", clones.test), ("chance", clones.chance), ("learnt", clones.learn)):
+        found[name] = {what: interval(value) for what, value in _parts(fit)}
+    return found
+
+
+def interval(values: np.ndarray, level: float = 0.95) -> dict[str, float]:
+    """Mean over splits with Student's interval. Splits share games to learn from, so it is a little too narrow."""
+    mean, many = float(np.mean(values)), len(values)
+    half = float(stdtrit(many - 1, (1 + level) / 2) * np.std(values, ddof=1) / np.sqrt(many))
+    return {"mean": mean, "low": mean - half, "high": mean + half}
+
+
+def _parts(fit: Fit) -> list[tuple[str, np.ndarray]]:
+    return [("cross_entropy", fit.cross_entropy), ("accuracy", fit.accuracy)]
