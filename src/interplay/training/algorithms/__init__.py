@@ -15,6 +15,7 @@ ALGORITHMS = Registry(
         "bc": "interplay.training.algorithms.bc:train",
         "br": "interplay.training.algorithms.br:train",
         "fcp": "interplay.training.algorithms.fcp:train",
+        "cole": "interplay.training.algorithms.cole:train",
         "e3t": "interplay.training.algorithms.e3t:train",
         "hsp_pairs": "interplay.training.algorithms.hsp:train_pairs",
         "mep": "interplay.training.algorithms.mep:train",

@@ -1,0 +1,60 @@
+"""What two policies reach together: episodes inside a compiled program, for methods that judge their members."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from interplay.agents.api import Policy
+from interplay.games.api import JaxGame
+
+
+class Met(NamedTuple):
+    """Means over episodes."""
+
+    score: Float[Array, ""]  # of all seats together
+    events: Float[Array, "role event"]  # how often each role brought each event about
+
+
+def meet(game: JaxGame, one: Policy, other: Policy, key: PRNGKeyArray, rounds: int) -> Met:
+    """`one` in role 0, `other` in all further roles; in every round an episode for each rotation of the seats."""
+    rotations = jnp.tile(jnp.arange(game.num_seats), rounds)
+    keys = jax.random.split(key, rotations.shape[0])
+    found = jax.vmap(lambda r, k: _episode(game, one, other, r, k))(rotations, keys)
+    return jax.tree_util.tree_map(lambda x: jnp.mean(x, axis=0), found)
+
+
+def _episode(game: JaxGame, one: Policy, other: Policy, rotation: Int[Array, ""], key: PRNGKeyArray) -> Met:
+    roles = jnp.arange(game.num_seats)
+    seats = (roles + rotation) % game.num_seats  # of the roles
+    for_state, for_one, for_others, for_steps = jax.random.split(key, 4)
+    others_keys = jax.random.split(for_others, game.num_seats - 1)
+
+    def turn(carry: Any, key: PRNGKeyArray) -> tuple[Any, None]:
+        state, memory, memories, over, score, events = carry
+        for_one, for_others, for_step = jax.random.split(key, 3)
+        legal = game.legal(state)[seats]
+        mine, theirs = game.observe(state, one.encoding)[seats[0]], game.observe(state, other.encoding)[seats[1:]]
+        memory, action, _ = one.act(memory, mine, legal[0], for_one)
+        keys = jax.random.split(for_others, game.num_seats - 1)
+        memories, actions, _ = jax.vmap(other.act)(memories, theirs, legal[1:], keys)
+        by_role = jnp.concatenate([action[None], actions])
+        joint = jnp.zeros_like(by_role).at[seats].set(by_role).astype(jnp.int32)
+        state, step = game.step(state, joint, for_step)
+        score = score + jnp.where(over, 0.0, jnp.sum(step.reward))
+        events = events + jnp.where(over, 0, step.events)[seats]
+        return (state, memory, memories, over | step.terminated | step.truncated, score, events), None
+
+    start = (
+        game.init(for_state),
+        one.init(for_one, seats[0]),
+        jax.vmap(other.init)(others_keys, seats[1:]),
+        jnp.bool_(False),
+        jnp.float32(0.0),
+        jnp.zeros((game.num_seats, len(game.event_names)), jnp.int32),
+    )
+    (_, _, _, _, score, events), _ = jax.lax.scan(turn, start, jax.random.split(for_steps, game.horizon))
+    return Met(score, events.astype(jnp.float32))
