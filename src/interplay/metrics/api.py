@@ -24,6 +24,7 @@ METRICS = Registry(
     table={
         "score": "interplay.metrics.score:SCORE",
         "events": "interplay.metrics.events:EVENTS",
+        "communication": "interplay.metrics.communication.metric:COMMUNICATION",
         "counterfactual": "interplay.metrics.counterfactual:COUNTERFACTUAL",
         "crossplay": "interplay.metrics.crossplay:CROSSPLAY",
         "information": "interplay.metrics.information:INFORMATION",

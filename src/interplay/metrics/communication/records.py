@@ -69,6 +69,7 @@ class Event:
     tokens: int | None = None  # written by the model
     tokens_in: int | None = None  # read by the model
     scaffold: bool = False  # a call that a scaffold added
+    shared: bool | None = None  # of a thing put on a counter: whether others reach it; None: not told
 
     @property
     def when(self) -> tuple[int, int]:
@@ -121,6 +122,10 @@ class Transcript:
 
     def of(self, kind: str) -> list[Event]:
         return [e for e in self.events if e.kind == kind]
+
+    def deeds(self) -> list[tuple[Event, Act]]:
+        """What was carried out, in order."""
+        return [(e, e.act) for e in self.events if e.kind == EXEC and e.act is not None]
 
 
 @dataclass(frozen=True, kw_only=True)

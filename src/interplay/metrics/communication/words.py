@@ -17,8 +17,9 @@ PLACES: Mapping[tuple[str, ...], str] = {
     ("pot",): "pot", ("oven",): "oven", ("blender",): "blender", ("counter",): COUNTER, ("countertop",): COUNTER,
     ("ingredient", "dispenser"): "ingredient_dispenser", ("ingredient", "station"): "ingredient_dispenser",
     ("dispenser",): "ingredient_dispenser", ("dish", "dispenser"): "dish_dispenser",
-    ("dish", "station"): "dish_dispenser", ("serving", "loc"): "serving_loc", ("serving", "location"): "serving_loc",
-    ("serving", "area"): "serving_loc", ("serving", "station"): "serving_loc", ("delivery", "location"): "serving_loc",
+    ("dish", "station"): "dish_dispenser", ("serving", "hatch"): "serving_hatch", ("hatch",): "serving_hatch",
+    ("serving", "counter"): "serving_hatch", ("serving", "location"): "serving_hatch",
+    ("serving", "loc"): "serving_hatch",
 }  # fmt: skip
 
 PUT, BRING, GET = "put", "bring", "get"  # verbs whose meaning hangs on the place or on who shall have the thing
@@ -240,7 +241,7 @@ def places_in(words: Sequence[str]) -> list[PlaceMention]:
 
 def place_of(text: str) -> str | None:
     """The place that an argument names: pot, chopping_board0, the counter."""
-    words = tokens_of(re.sub(r"\d+", "", text).replace("_", " "))
+    words = tokens_of(re.sub(r"\(.*\)|\d+", "", text).replace("_", " "))  # counter(2,1), pot0
     words = [w for w in words if w not in DETERMINERS]
     found = places_in(words)
     return found[0].place if found and found[0].end - found[0].start == len(words) else None

@@ -1,0 +1,104 @@
+"""Structured interdependence from executions alone: what one put on a counter and another took.
+
+The symbolic count of `interdependence` gives the same numbers for recorded episodes; this one also reads transcripts
+that have no states.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from interplay.metrics.communication.records import Event, Transcript
+from interplay.metrics.communication.words import DISH
+
+
+class Passed(NamedTuple):
+    """Something that was put within a partner's reach; `taken` is the partner's pick-up, if one came first."""
+
+    put: Event
+    taken: Event | None
+    constructive: bool
+
+    def within(self, steps: int | None) -> bool:
+        """Whether it was accepted in so many steps (None: ever)."""
+        return self.taken is not None and (steps is None or self.taken.t - self.put.t <= steps)
+
+
+class Rates(NamedTuple):
+    """Null where there is nothing to divide by."""
+
+    triggers: int
+    accepted: int
+    constructive: int
+
+    @property
+    def adr(self) -> float | None:
+        return self.accepted / self.triggers if self.triggers else None
+
+    @property
+    def mor(self) -> float | None:
+        return 1 - self.accepted / self.triggers if self.triggers else None
+
+    @property
+    def idensity(self) -> float | None:
+        return self.constructive / self.accepted if self.accepted else None
+
+
+def passed(transcript: Transcript) -> list[Passed]:
+    """Every trigger of an episode."""
+    deeds = transcript.deeds()
+    delivered = _delivered(transcript)
+    found = []
+    for place, (event, act) in enumerate(deeds):
+        if act.verb != "place_obj_on_counter" or event.shared is False:
+            continue
+        later = deeds[place + 1 :]
+        taken = next((e for e, a in later if a.verb == "pickup" and thing_of(e) == thing_of(event)), None)
+        if taken is None or taken.agent == event.agent:
+            found.append(Passed(event, None, False))
+            continue
+        useful = _ends_in(transcript, taken, delivered) and not _looping(transcript, event, taken)
+        found.append(Passed(event, taken, useful))
+    return found
+
+
+def rates(things: list[Passed], steps: int | None, giver: int | None = None) -> Rates:
+    mine = [p for p in things if giver is None or p.put.agent == giver]
+    accepted = [p for p in mine if p.within(steps)]
+    return Rates(len(mine), len(accepted), sum(p.constructive for p in accepted))
+
+
+def thing_of(event: Event) -> str:
+    """Which thing it was: its lineage, or its name where a transcript tells no lineage."""
+    return event.lineage or (event.act.object if event.act and event.act.object else "")
+
+
+def _delivered(transcript: Transcript) -> set[str]:
+    """The ingredients that ended in the delivered dish; none if it was not delivered."""
+    if not transcript.success:
+        return set()
+    served = [e for e, act in transcript.deeds() if act.verb == "deliver" and act.object == transcript.task.product]
+    return set(thing_of(served[-1]).split("+")) if served else set()
+
+
+def _ends_in(transcript: Transcript, taken: Event, delivered: set[str]) -> bool:
+    """Whether the taken thing is part of what was delivered; a dish, if it was filled with that."""
+    if taken.act and taken.act.object == DISH:
+        after = [e for e, a in transcript.deeds() if e.when > taken.when and a.verb == "fill_dish_with_food"]
+        filled = next((e for e in after if e.agent == taken.agent), None)
+        return filled is not None and bool(set(thing_of(filled).split("+")) & delivered)
+    if taken.lineage is None:  # known by name only: the recipe needs it, and the dish was delivered
+        return bool(delivered) and any(thing == thing_of(taken) for _, thing in transcript.task.needs)
+    return set(taken.lineage.split("+")) <= delivered
+
+
+def _looping(transcript: Transcript, put: Event, taken: Event) -> bool:
+    """Whether the giver got it back in the same state, or the receiver had had it in that state before."""
+    for event, act in transcript.deeds():
+        if act.verb != "pickup" or thing_of(event) != thing_of(put) or act.object != taken.act.object:  # type: ignore[union-attr]
+            continue
+        back = event.agent == put.agent and event.when > taken.when
+        before = event.agent == taken.agent and event.when < put.when
+        if back or before:
+            return True
+    return False

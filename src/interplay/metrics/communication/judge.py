@@ -1,0 +1,311 @@
+"""What came of every request: the trace-grounded audit.
+
+The order of the questions matters: can it be read, is it meant for somebody and does the recipe need it, was it done
+already, did the partner do it within the window, and did the verifier have to help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from interplay.metrics.communication.clauses import Names
+from interplay.metrics.communication.reader import Asked, Reader
+from interplay.metrics.communication.records import (
+    ASSISTED,
+    EFFECTIVE,
+    EXEC,
+    INEFFECTIVE,
+    MESSAGE,
+    PLAN,
+    REDUNDANT,
+    UNSTRUCTURED,
+    VERDICT,
+    Act,
+    Event,
+    Judged,
+    Settings,
+    Task,
+    Transcript,
+    Unit,
+)
+from interplay.metrics.communication.scene import Scene
+from interplay.metrics.communication.words import MAKES, Vocabulary, components, made_by
+
+
+def judge(transcript: Transcript, settings: Settings | None = None) -> list[Judged]:
+    """Every request of an episode with its outcome, and every message without one, in the order of the messages."""
+    return _Audit(transcript, settings or Settings()).run()
+
+
+def vocabulary_of(transcript: Transcript) -> Vocabulary:
+    task = transcript.task
+    done = [e.act.object for e in transcript.of(EXEC) if e.act and e.act.object]
+    needed = [thing for _, thing in task.needs]
+    return Vocabulary.of([*task.objects, *needed, *done], task.product)
+
+
+@dataclass
+class _Open:
+    """A unit on its way to an outcome."""
+
+    message: Event
+    unit: Unit
+    done: int
+    need: int
+    queued: bool
+    judged: Judged | None = None
+
+
+@dataclass
+class _Audit:
+    transcript: Transcript
+    settings: Settings
+    execs: list[Event] = field(default_factory=list)
+    claimed: set[tuple[int, int]] = field(default_factory=set)
+
+    def __post_init__(self):
+        self.window = self.settings.steps(self.transcript.horizon)
+        self.execs = self.transcript.of(EXEC)
+        self.verdicts = [e for e in self.transcript.of(VERDICT) if e.ok is False]
+
+    def run(self) -> list[Judged]:
+        found = self._read()
+        units = [item for item in found if isinstance(item, _Open)]
+        for place, item in enumerate(units):
+            item.judged = self._outcome(item, units[:place])
+        for place, item in enumerate(units):
+            if item.judged is None:
+                item.judged = self._missed(item, units[:place])
+        return [item if isinstance(item, Judged) else item.judged for item in found]  # type: ignore[misc]
+
+    # ------------------------------------------------------------ reading
+    def _read(self) -> list[_Open | Judged]:
+        vocabulary, scene = vocabulary_of(self.transcript), Scene()
+        names = tuple(role.name for role in self.transcript.roles)
+        asked: dict[tuple[int, int], Asked] = {}
+        plans: dict[int, list[Act]] = {}
+        found: list[_Open | Judged] = []
+        for event in self.transcript.events:
+            if event.kind == EXEC:
+                scene = scene.after(event)
+                plans[event.agent] = _without(plans.get(event.agent, []), event.act)
+            elif event.kind == PLAN:
+                plans[event.agent] = bound(event.acts, event.agent, scene)
+            elif event.kind == MESSAGE:
+
+                def last(to: int, message: Event = event) -> Asked | None:
+                    return self._still_open(asked.get((message.agent, to)), to, message)
+
+                reading = Reader(event, vocabulary, Names(names, event.agent), scene, last).read()
+                if not reading.units:
+                    why = "only waits" if reading.waits else "no request"
+                    found.append(Judged(message=event, unit=None, category=UNSTRUCTURED, reason=why))
+                found += self._opened(event, reading.units, plans)
+                for unit in reading.units:
+                    if unit.to is not None and reading.last is not None:
+                        asked[event.agent, unit.to] = reading.last
+        return found
+
+    def _still_open(self, asked: Asked | None, to: int, message: Event) -> Asked | None:
+        """A request that was carried out is no longer what "it" is about; what is in hand then is."""
+        if asked is None:
+            return None
+        since = [e for e in self.execs if e.agent == to and asked.when < e.when < message.when]
+        done = any(_is(e, asked.act, asked.held.lineage) for e in since)
+        return None if done else asked
+
+    def _opened(self, message: Event, units: Sequence[Unit], plans: dict[int, list[Act]]) -> list[_Open]:
+        found: list[_Open] = []
+        for unit in units:
+            unit = self._refined(unit, message)
+            if any(o.unit.act == unit.act and o.unit.to == unit.to for o in found):
+                continue  # "cook the corn and the pepper" is one act on one mix
+            queue = plans.get(unit.to, []) if unit.to is not None else []
+            need = self.transcript.task.need(unit.act.verb, unit.act.object)
+            queued = any(act.verb == unit.act.verb and act.object == unit.act.object for act in queue)
+            found.append(_Open(message, unit, self._done(unit, message), need, queued))
+        return found
+
+    def _refined(self, unit: Unit, message: Event) -> Unit:
+        """The form of the thing that the recipe wants: `bring the potato` means its slices if only these are needed."""
+        task, act = self.transcript.task, unit.act
+        if act.object is None or task.need(act.verb, act.object):
+            return unit
+        forms = _wanted(task, act)
+        if not forms:
+            return unit
+        as_forms = [replace(unit, act=replace(act, object=form)) for form in forms]
+        left = [u for u in as_forms if self._done(u, message) < task.need(act.verb, u.act.object)]
+        return (left or as_forms)[0]
+
+    def _done(self, unit: Unit, message: Event) -> int:
+        """To how many things it was done before the message. Who holds a thing matters: pick-ups are the partner's."""
+        things: set[str] = set()
+        for number, event in enumerate(e for e in self.execs if e.when < message.when):
+            if not _is(event, unit.act, unit.lineage):
+                continue
+            if unit.act.verb == "pickup" and event.agent != unit.to and self.settings.redundancy == "demand":
+                continue
+            if unit.act.verb == "place_obj_on_counter" and self._taken_back(event, message):
+                continue
+            things.add(event.lineage or f"event {number}")
+        return len(things)
+
+    def _taken_back(self, put: Event, message: Event) -> bool:
+        return self.settings.redundancy == "demand" and any(
+            e.agent == put.agent and put.lineage and e.lineage == put.lineage and e.act and e.act.verb == "pickup"
+            for e in self.execs
+            if put.when < e.when < message.when
+        )
+
+    # ------------------------------------------------------------ outcomes
+    def _outcome(self, item: _Open, before: Sequence[_Open]) -> Judged | None:
+        """The outcome; None if the partner did not do it within the window."""
+        unit, message = item.unit, item.message
+        if unit.to is None or unit.act.object is None or unit.to == message.agent:
+            return self._judged(item, INEFFECTIVE, "unresolved")
+        if not item.need:
+            return self._judged(item, INEFFECTIVE, "irrelevant")
+        if not self.transcript.roles[unit.to].can(unit.act):
+            return self._judged(item, INEFFECTIVE, "infeasible")
+        literal = self.settings.redundancy == "literal"
+        if item.done >= (1 if literal else item.need):
+            return self._judged(item, REDUNDANT, "done before" if literal else "done")
+        settled_later = [o for o in _alike(item, before) if o.judged and o.judged.followed and _after(o, message)]
+        if settled_later and (literal or item.done + len(settled_later) >= item.need):
+            return self._judged(item, INEFFECTIVE, "repeat", settled_later[-1].judged.settled)  # type: ignore[union-attr]
+        match = self._match(item, message.t + self.window)
+        if match is None:
+            return None
+        self.claimed.add(match.when)
+        correction = self._refusal(unit, message, match)
+        if correction is not None:
+            return self._judged(item, ASSISTED, "corrected", match, correction)
+        return self._judged(item, EFFECTIVE, "queued already" if item.queued else "followed", match)
+
+    def _missed(self, item: _Open, before: Sequence[_Open]) -> Judged:
+        """Why a request was not followed."""
+        unit, message = item.unit, item.message
+        until = message.t + self.window
+        still_open = [
+            o for o in _alike(item, before) if o.message.t + self.window >= message.t and not _over(o, message)
+        ]
+        if still_open:
+            return self._judged(item, INEFFECTIVE, "repeat")
+        later = [e for e in self.execs if e.when > message.when]
+        mine = [e for e in later if e.t <= until and e.agent == message.agent and _is(e, unit.act, unit.lineage)]
+        if mine:
+            return self._judged(item, INEFFECTIVE, "self-executed", mine[0])
+        late = self._match(item, None)
+        if late is not None:
+            self.claimed.add(late.when)
+            return self._judged(item, INEFFECTIVE, "delayed", late)
+        refusal = self._refusal(unit, message, None)
+        if refusal is not None:
+            return self._judged(item, INEFFECTIVE, "rejected", refusal, refusal)
+        if self.transcript.length <= until:
+            return self._judged(item, INEFFECTIVE, "censored")
+        other = [e for e in later if e.t <= until and e.agent == unit.to and e.act and e.act.verb == unit.act.verb]
+        other = [e for e in other if e.when not in self.claimed]
+        return self._judged(item, INEFFECTIVE, "mismatch" if other else "ignored", other[0] if other else None)
+
+    def _match(self, item: _Open, until: int | None) -> Event | None:
+        """The first execution by the partner after the message that no earlier request has claimed."""
+        for event in self.execs:
+            in_time = event.when > item.message.when and (until is None or event.t <= until)
+            free = event.agent == item.unit.to and event.when not in self.claimed
+            if in_time and free and _is(event, item.unit.act, item.unit.lineage):
+                return event
+        return None
+
+    def _refusal(self, unit: Unit, message: Event, match: Event | None) -> Event | None:
+        """The verifier's first refusal of this act after the message, before the match or within the window."""
+        for event in self.verdicts:
+            before = event.when < match.when if match else event.t <= message.t + self.window
+            if event.agent == unit.to and event.when > message.when and before and _speaks_of(event.act, unit.act):
+                return event
+        return None
+
+    def _judged(
+        self, item: _Open, category: str, reason: str, settled: Event | None = None, correction: Event | None = None
+    ) -> Judged:
+        return Judged(
+            message=item.message, unit=item.unit, category=category, reason=reason, settled=settled,
+            correction=correction, done=item.done, need=item.need,
+        )  # fmt: skip
+
+
+def bound(acts: Sequence[Act], seat: int, scene: Scene) -> list[Act]:
+    """A plan with the objects that its acts will be about: the plan's own pick-ups, else what is held or in place."""
+    held = scene.hands.get(seat)
+    thing = held.object if held else None
+    found: list[Act] = []
+    for act in acts:
+        if act.object is None and thing is None and act.place:
+            there = scene.contents(act.place)
+            act = replace(act, object=there.object if there else None)
+        elif act.object is None:
+            act = replace(act, object=thing)
+        found.append(act)
+        thing = made_by(act.verb, act.object) if act.object else thing
+    return found
+
+
+def _without(queue: list[Act], done: Act | None) -> list[Act]:
+    """The queue once its first act of this kind is done."""
+    for place, act in enumerate(queue):
+        if done and act.verb == done.verb and act.object in (None, done.object):
+            return [*queue[:place], *queue[place + 1 :]]
+    return queue
+
+
+def _wanted(task: Task, act: Act) -> list[str]:
+    """On what the recipe needs this act, made of the thing or making it; the least derived first."""
+    found = []
+    for verb, thing in task.needs:
+        if verb == act.verb:
+            makes_it = verb in MAKES and made_by(verb, thing) == act.object
+            if makes_it or act.object in components(thing):
+                found.append(thing)
+    return sorted(found, key=lambda thing: (len(components(thing)), thing))
+
+
+def _is(event: Event, act: Act, lineage: str | None) -> bool:
+    """Whether an execution is this act: same verb, same thing, and the same place where both are told."""
+    done = event.act
+    if done is None or (done.verb, done.object) != (act.verb, act.object):
+        return False
+    if lineage and event.lineage and not set(lineage.split("+")) & set(event.lineage.split("+")):
+        return False
+    return done.place is None or act.place is None or done.place == act.place
+
+
+def _speaks_of(tried: Act | None, act: Act) -> bool:
+    """Whether an attempt is at this act; many acts are written without their object."""
+    if tried is None or tried.verb != act.verb or tried.object not in (None, act.object):
+        return False
+    return tried.place is None or act.place is None or tried.place == act.place
+
+
+def _alike(item: _Open, before: Sequence[_Open]) -> list[_Open]:
+    """Earlier requests for the same by the same speaker of the same partner."""
+    return [
+        o
+        for o in before
+        if (o.message.agent, o.unit.to) == (item.message.agent, item.unit.to)
+        and (o.unit.act.verb, o.unit.act.object) == (item.unit.act.verb, item.unit.act.object)
+    ]
+
+
+def _after(earlier: _Open, message: Event) -> bool:
+    settled = earlier.judged.settled if earlier.judged else None
+    return settled is not None and settled.when > message.when
+
+
+def _over(earlier: _Open, message: Event) -> bool:
+    """Whether an earlier request was settled, for good or ill, when the message came."""
+    if earlier.judged is None or earlier.judged.reason in ("irrelevant", "unresolved", "infeasible", "done"):
+        return earlier.judged is not None
+    settled = earlier.judged.settled
+    return settled is not None and settled.when < message.when

@@ -1,0 +1,55 @@
+"""The communication audit as a metric over trace sets."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from interplay.metrics.api import Metric, Sample
+from interplay.metrics.communication.episodes import transcript
+from interplay.metrics.communication.measures import detail, rows
+from interplay.metrics.communication.records import Settings, Transcript
+from interplay.table import Row
+
+FIELDS = [f.name for f in dataclasses.fields(Settings)]
+
+
+def transcripts(sample: Sample) -> Iterator[Transcript]:
+    """The episodes of a sample as transcripts."""
+    for base, episode, again, number in zip(
+        sample.about(), sample.episodes, sample.replays, sample.numbers, strict=True
+    ):
+        yield transcript(sample.game, episode, again, number, base)
+
+
+def settings_of(options: Mapping[str, Any]) -> Settings:
+    return Settings(**{name: options[name] for name in FIELDS if options.get(name) is not None})
+
+
+def compute(sample: Sample) -> Iterator[Row]:
+    settings = settings_of(sample.options)
+    for found in transcripts(sample):
+        yield from (detail if sample.options.get("detail") else rows)(found, settings)
+
+
+COMMUNICATION = Metric(
+    name="communication",
+    doc="what messages achieve: outcomes of every request, follow rate, cost, hand-overs, waste, reference plans",
+    compute=compute,
+    direction="neither",
+    unit="per episode",
+    source="trace-grounded outcomes of requests; definitions in docs/metrics/communication.md",
+    options={
+        "window": "steps in which a request can be followed; by default alpha x the level's horizon",
+        "alpha": "share of the horizon, .15 by default",
+        "redundancy": "demand (default): done as often as the recipe needs; literal: done at all",
+        "gamma": "discount of the reward in the utility",
+        "cost_time": "points of utility that a step costs",
+        "cost_tokens": "points of utility that a token costs",
+        "cost_verifier": "points of utility that a refusal costs",
+        "cost_redundant": "points of utility that an action beyond need costs",
+        "beta": "weight of brevity in TES, .95 by default",
+        "detail": "list every judged message with the action that settled it",
+    },
+)
