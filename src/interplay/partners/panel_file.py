@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -169,9 +170,14 @@ def _policy_digest(mind: NeuralPolicy, patience: int, arrays: Mapping[str, np.nd
     return digest.hexdigest()
 
 
-def rounded(core: Core) -> Core:
-    """A network as a panel will keep it: what is measured is what is shipped."""
-    return jax.tree_util.tree_map(lambda x: jnp.asarray(x).astype(PRECISION).astype(jnp.float32), core)
+def rounded(networks: Any) -> Any:
+    """Networks as a panel will keep them: what is measured is what is shipped."""
+
+    def leaf(x: Any) -> Any:
+        is_weight = eqx.is_inexact_array(x)
+        return jnp.asarray(x).astype(PRECISION).astype(jnp.float32) if is_weight else x
+
+    return jax.tree_util.tree_map(leaf, networks)
 
 
 def _packed(members: Sequence[Member]) -> tuple[list[dict[str, Any]], dict[str, np.ndarray]]:

@@ -1,0 +1,17 @@
+"""What biased chefs may prefer, and which events tell behaviours apart: data of the field, in `preferences.json`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from interplay.games.overcooked.game import Overcooked
+
+DATA = Path(__file__).with_name("preferences.json")
+
+
+def reward_space(game: Overcooked) -> dict[str, Any]:
+    """`choices`: event -> weights to draw from; `at_most` so many not 0; `features`: what is counted of a chef."""
+    several = len(game.menu.orders) > 1 or any("T" in order for order in game.menu.orders)
+    return json.loads(DATA.read_text())["several_recipes" if several else "one_recipe"]

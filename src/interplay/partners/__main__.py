@@ -1,0 +1,40 @@
+"""`python -m interplay.partners CONFIG.json --out DIR`: make a panel as a configuration says, or go on with it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from interplay.errors import InterplayError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m interplay.partners", description=__doc__)
+    parser.add_argument("config", help="JSON file with the fields of interplay.partners.config.Build")
+    parser.add_argument("changes", nargs="*", metavar="place=value", help="changes to it, such as candidates=128")
+    parser.add_argument("--out", required=True, help="folder for all stages; the panel goes to its folder panel/")
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    given = parser.parse_intermixed_args(arguments)
+    try:
+        return _build(given)
+    except InterplayError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+def _build(given: argparse.Namespace) -> int:
+    from interplay.partners.build import build
+    from interplay.partners.config import Build
+    from interplay.training.loader import as_json, load, with_settings
+    from interplay.training.loader import build as read
+
+    config = read(Build, with_settings(as_json(load(given.config, Build)), given.changes))
+    panel = build(config, given.out, quiet=given.quiet)
+    told = {"panel": f"{given.out}/panel", "sha256": panel.file_hash, "partners": [m.agent.name for m in panel.members]}
+    print(json.dumps(told))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""Candidates for a panel: players with preferences drawn from a game's reward space, and what is counted of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from interplay.errors import InterplayError, UnknownName
+from interplay.games.api import Game
+from interplay.partners.evaluate import Played
+from interplay.partners.features import Features, Id
+from interplay.registry import Registry
+from interplay.training.algorithms import hsp
+
+POINTS = "points"  # the feature that is no event: what the seat earned
+
+REWARD_SPACES = Registry(
+    "reward space",
+    entry_points="interplay.reward_spaces",
+    table={"overcooked": "interplay.games.overcooked.preferences:reward_space"},
+)
+
+
+@dataclass(frozen=True)
+class RewardSpace:
+    """What candidates may prefer, and what is counted of them and of their best responses."""
+
+    choices: Mapping[str, Any]  # event -> weights that it may have; `task` weighs the game's points
+    at_most: int  # events with a weight other than 0
+    features: tuple[str, ...]  # events, and `points`
+
+
+def reward_space(
+    game: Game, choices: Mapping[str, Any] | None = None, at_most: int | None = None, features: Sequence[str] = ()
+) -> RewardSpace:
+    """The reward space that comes with a game, with what is given in its place."""
+    family = game.id.partition("/")[0]
+    own = REWARD_SPACES.load(family)(game) if family in REWARD_SPACES.names() else {}
+    chosen = choices or own.get("choices")
+    if not chosen:
+        raise InterplayError(f"{game.id} comes without a reward space; give choices: event -> weights to draw from")
+    counted = tuple(features) or tuple(own.get("features", (*game.event_names, POINTS)))
+    for name in counted:
+        if name != POINTS and name not in game.event_names:
+            raise UnknownName(f"feature, an event of {game.id}", name, [*game.event_names, POINTS])
+    return RewardSpace(chosen, own.get("at_most", 3) if at_most is None else at_most, counted)
+
+
+def draw(game: Game, space: RewardSpace, many: int, seed: int) -> list[dict[str, float]]:
+    """Different preferences."""
+    return hsp.draw(game, hsp.Options(choices=space.choices, at_most=space.at_most), many, seed)
+
+
+def features_of(game: Game, space: RewardSpace, played: Played, ids: Sequence[Id], *, of_response: bool) -> Features:
+    """Mean counts per episode, a column for each feature and seat: of the best responses, or of the partners."""
+    seats = game.num_seats
+    names, columns = [], []
+    for feature in space.features:
+        counted = played.points if feature == POINTS else played.events[..., game.event_names.index(feature)]
+        for seat in range(seats):
+            # The response is counted where it sits; the partner in a seat where the response sits in the next one.
+            seating = seat if of_response else (seat + 1) % seats
+            names.append(f"{feature}@seat{seat}")
+            columns.append(counted[:, seating, seat])
+    returns = played.scores.mean(axis=(1, 2))
+    return Features(tuple(ids), tuple(names), returns, np.stack(columns, axis=1).astype(float))

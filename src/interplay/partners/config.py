@@ -1,0 +1,88 @@
+"""What can be set in the making of a panel: one frozen record, the same for library, command line and panel file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from interplay.errors import InterplayError
+from interplay.partners.features import LEAST_RETURN
+from interplay.partners.panel import KINDS
+from interplay.training.config import Experiment, GameChoice
+from interplay.training.loader import build as read
+
+DECIDED = ("game", "algorithm", "seed", "runs", "first_run", "steps", "output")  # by the panel's own settings
+
+# Small networks on the short feature vector: they learn within minutes, and panels of them are small files.
+TRAINING: dict[str, Any] = {
+    "envs": 64,
+    "rollout": 200,
+    "network": {"encoding": "features", "widths": [64, 64], "layer_norm": True},
+    "ppo": {
+        "learning_rate": [[0, 1e-3], [1, 1e-4]],
+        "epochs": 4,
+        "minibatches": 4,
+        "entropy": [[0, 0.1], [0.5, 0.02], [1, 0.005]],
+        "normalise_values": True,
+    },
+    "rewards": {"shaping": [[0, 1], [0.5, 0]]},
+}
+
+
+@dataclass(frozen=True)
+class Build:
+    """How a panel is made: everything that decides its result."""
+
+    game: GameChoice
+    name: str = "generated"  # of the panel
+    seed: int = 0
+    candidates: int = 64  # pairs of a biased player and its best response, trained in one program
+    k: int = 10  # partners to select; each is in the panel twice, half-skilled and skilled
+    steps: float = 1e7  # environment steps of each pair
+    response_steps: float = 1e7  # environment steps of each fresh best response
+    snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
+    training: Mapping[str, Any] = field(default_factory=lambda: TRAINING)  # envs, rollout, network, ppo, rewards
+    responses: Mapping[str, Any] = field(default_factory=dict)  # changes to `training` for fresh best responses
+    choices: Mapping[str, Any] = field(default_factory=dict)  # event -> weights to draw; none: the game's reward space
+    at_most: int | None = None  # events that a candidate may weigh; null: as the game's reward space says
+    features: tuple[str, ...] = ()  # events that tell behaviours apart; none: as the game's reward space says
+    biased_shaping: bool = False  # whether the biased player is paid the shaped reward too
+    least_return: float = LEAST_RETURN  # candidates not above it with their best response are dropped
+    feature_episodes: int = 50  # of each pair and seat, for features
+    trial_episodes: int = 50  # of each partner, possible best response and seat, to find the best
+    ruler_episodes: int = 200  # of each partner with its best response in each seat, for J_BR; fresh ones
+    most_envs: int = 0  # environments that step together in evaluation; 0: what suits the device
+    partners: tuple[str, ...] = ()  # partners that are given (checkpoints) rather than generated: no candidates then
+    kind: str = "generated"  # of the partners: generated, human proxy, self-play
+
+    def __post_init__(self) -> None:
+        for name in ("candidates", "k", "snapshots", "feature_episodes", "trial_episodes"):
+            if getattr(self, name) < 1:
+                raise InterplayError(f"{name}: {getattr(self, name)}; at least 1")
+        if self.ruler_episodes < 2:
+            raise InterplayError(f"ruler_episodes: {self.ruler_episodes}; an interval needs at least 2")
+        if self.k > self.candidates and not self.partners:
+            raise InterplayError(f"k: {self.k} of {self.candidates} candidates; select fewer or train more")
+        if self.kind not in KINDS:
+            raise InterplayError(f"kind: {self.kind!r}; one of {', '.join(KINDS)}")
+        for place, given in (("training", self.training), ("responses", self.responses)):
+            taken = [name for name in given if name in DECIDED]
+            if taken:
+                raise InterplayError(f"{place}.{taken[0]}: this is decided by the panel's own settings")
+
+    def experiment(self, algorithm: str, runs: int, steps: float, seed: int, output: Mapping[str, Any]) -> Experiment:
+        """The training run of a stage."""
+        game = {"name": self.game.name, "options": dict(self.game.options)}
+        values = merged(dict(self.training), self.responses if algorithm == "br" else {})
+        values |= {"game": game, "algorithm": {"name": algorithm}, "seed": seed, "runs": runs, "steps": steps}
+        return read(Experiment, values | {"output": dict(output)}, "training")
+
+
+def merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested values with changes on top."""
+    found = dict(values)
+    for name, value in changes.items():
+        nested = isinstance(value, Mapping) and isinstance(found.get(name), Mapping)
+        found[name] = merged(found[name], value) if nested else value
+    return found

@@ -1,0 +1,234 @@
+"""Many pairs at once: scores and event counts of partners with egos, in one compiled program.
+
+Play that becomes traces goes through the play room. Here nothing is kept but sums, so that thousands of pairs run on
+a GPU: weights are stacked [pair, ...], and a pair's environments [seat of the ego x episode] step together.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from interplay.agents.api import Agent, Policy
+from interplay.agents.networks import Core
+from interplay.agents.neural import NeuralPolicy, game_key
+from interplay.errors import IllegalAction, InterplayError
+from interplay.games.api import Game, is_jax
+from interplay.training.scheme import Guests
+
+BLOCK = 25  # episodes of a pair and seat that step together
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Policies of one kind, stacked: arrays are [player, ...]."""
+
+    policy: Policy
+    names: tuple[str, ...]
+
+    @classmethod
+    def of_networks(cls, game: Game, cores: Core, encoding: str, names: Sequence[str]) -> Cast:
+        """From a network with arrays [player, ...]."""
+        policy = NeuralPolicy(cores, encoding, trained_for=game_key(game))
+        many = eqx.tree_at(lambda p: p.greedy, policy, jnp.zeros(len(names), bool))
+        return cls(many, tuple(names))
+
+    @classmethod
+    def of_agents(cls, game: Game, agents: Sequence[Agent]) -> Cast:
+        guests = Guests.of(game, agents)
+        return cls(guests.policy(guests.arrays), tuple(a.name for a in agents))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def take(self, players: Sequence[int] | np.ndarray) -> Cast:
+        """Some of the players, in this order."""
+        index = np.asarray(players, np.int32)
+        return Cast(_rows(self.policy, index), tuple(self.names[i] for i in index))
+
+    def agent(self, player: int) -> Agent:
+        policy = jax.tree_util.tree_map(lambda x: jnp.asarray(x[player]) if eqx.is_array(x) else x, self.policy)
+        return Agent(self.names[player], policy)
+
+    def finite(self) -> np.ndarray:
+        """[player] whether all weights are numbers."""
+        found = np.ones(len(self), bool)
+        for leaf in jax.tree_util.tree_leaves(eqx.filter(self.policy, eqx.is_inexact_array)):
+            found &= np.isfinite(np.asarray(leaf)).reshape(len(self), -1).all(axis=1)
+        return found
+
+
+@dataclass(frozen=True)
+class Played:
+    """What pairs did. The second axis is the seat of the ego; the partner has all others."""
+
+    scores: Float[np.ndarray, "pair ego_seat episode"]
+    points: Float[np.ndarray, "pair ego_seat seat"]  # mean per episode that each seat earned
+    events: Float[np.ndarray, "pair ego_seat seat event"]  # mean count per episode
+
+    @property
+    def returns(self) -> Float[np.ndarray, "pair ego_seat"]:
+        return self.scores.mean(axis=2)
+
+
+def play_pairs(
+    game: Game,
+    partners: Cast,
+    egos: Cast,
+    pairs: Sequence[tuple[int, int]] | Int[np.ndarray, "pair 2"],
+    *,
+    episodes: int,
+    seed: int,
+    most_envs: int = 0,
+) -> Played:
+    """Each pair (partner, ego) plays so many episodes with the ego in each seat.
+
+    Results depend on the seed, the numbers of partner and ego, and the episode; not on how many pairs there are.
+    `most_envs` bounds the environments that step together (0: what suits the device).
+    """
+    if not is_jax(game):
+        raise InterplayError(f"{game.id} is not written in JAX, so its episodes cannot be compiled")
+    if episodes < 1:
+        raise InterplayError(f"episodes: {episodes}; play at least one")
+    listed = np.asarray(pairs, np.int32).reshape(-1, 2)
+    blocks = -(-episodes // BLOCK)
+    items = np.concatenate(
+        [np.repeat(listed, blocks, axis=0), np.tile(np.arange(blocks), len(listed))[:, None]], axis=1
+    )
+    size = _batch(len(items), game.num_seats, most_envs)
+    parts = []
+    for first in range(0, len(items), size):
+        here = items[first : first + size]
+        # The last part is filled up with items that are dropped again, so that one program serves all parts.
+        filled = np.concatenate([here, np.repeat(here[-1:], size - len(here), axis=0)])
+        players = _rows(partners.policy, filled[:, 0]), _rows(egos.policy, filled[:, 1])
+        parts.append([np.asarray(x)[: len(here)] for x in _play(game, *players, _keys(seed, filled))])
+    points, events, faults = (np.concatenate(p) for p in zip(*parts, strict=True))
+    _refuse(game, partners, egos, items, faults)
+    points, events = (_per_episode(x, len(listed), episodes).astype(float) for x in (points, events))
+    return Played(points.sum(axis=3), points.mean(axis=2), events.mean(axis=2))
+
+
+def _per_episode(x: np.ndarray, pairs: int, episodes: int) -> np.ndarray:
+    """[pair, ego seat, episode, ...] from blocks of episodes."""
+    by_pair = x.reshape(pairs, -1, *x.shape[1:])  # [pair, block, ego seat, episode of the block, ...]
+    joined = np.moveaxis(by_pair, 1, 2).reshape(pairs, x.shape[1], -1, *x.shape[3:])
+    return joined[:, :, :episodes]
+
+
+def _batch(items: int, seats: int, most_envs: int) -> int:
+    """Items that run together: a power of two, so that calls of different sizes share few programs."""
+    on_cpu = jax.default_backend() == "cpu"
+    most = (most_envs or (4096 if on_cpu else 65536)) // (seats * BLOCK)
+    least = 8 if on_cpu else 1024  # a GPU steps a thousand items as fast as one
+    wanted = 1 << max(0, items - 1).bit_length()
+    return max(1, min(max(wanted, least), 1 << max(0, most.bit_length() - 1)))
+
+
+def all_pairs(partners: int, egos: int) -> Int[np.ndarray, "pair 2"]:
+    """Every partner with every ego: pair partner * egos + ego."""
+    return np.stack(np.meshgrid(np.arange(partners), np.arange(egos), indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+def _rows(policy: Policy, index: np.ndarray) -> Policy:
+    return jax.tree_util.tree_map(lambda x: x[index] if eqx.is_array(x) else x, policy)
+
+
+def _keys(seed: int, items: np.ndarray) -> Any:
+    base, fold = jax.random.key(seed), jax.random.fold_in
+    return jax.vmap(lambda p: fold(fold(fold(base, p[0]), p[1]), p[2]))(jnp.asarray(items))
+
+
+def _refuse(game: Game, partners: Cast, egos: Cast, items: np.ndarray, faults: np.ndarray) -> None:
+    wrong = np.argwhere(faults)
+    if len(wrong):
+        item, side = wrong[0]
+        name = (partners, egos)[side].names[items[item, side]]
+        raise IllegalAction(f"{name!r} in {game.id}: chose an action that is not legal, or its logits are not numbers")
+
+
+@eqx.filter_jit
+def _play(game: Game, partners: Policy, egos: Policy, keys: Any) -> tuple[Array, ...]:
+    """points and events [item, ego seat, episode, seat, ...], faults [item, (partner, ego)]."""
+    play = functools.partial(_play_block, game)
+    return eqx.filter_vmap(play, in_axes=(eqx.if_array(0), eqx.if_array(0), 0))(partners, egos, keys)
+
+
+def _play_block(game: Game, partner: Policy, ego: Policy, key: Any) -> tuple[Array, ...]:
+    """A block of episodes of one pair with the ego in each seat."""
+    seats, envs = game.num_seats, game.num_seats * BLOCK
+    keys = jax.random.split(key, envs)
+    at = jnp.repeat(jnp.arange(seats), BLOCK)  # [env] the ego's seat
+    others = (at[:, None] + 1 + jnp.arange(seats - 1)) % seats  # [env, seats - 1] the partner's
+    first = jax.vmap(lambda k: jax.random.split(jax.random.fold_in(k, 0), seats + 1))(keys)
+    memories = (
+        jax.vmap(ego.init)(first[:, 0], at),
+        jax.vmap(jax.vmap(partner.init))(first[:, 1:seats], others),
+    )
+    state = jax.vmap(game.init)(first[:, seats])
+    zeros = (
+        jnp.zeros((envs, seats), jnp.float32),
+        jnp.zeros((envs, seats, len(game.event_names)), jnp.int32),
+        jnp.zeros((envs, 2), bool),
+    )
+
+    def turn(carry: tuple, t: Array) -> tuple[tuple, None]:
+        state, memories, done, (points, events, faults) = carry
+        now = jax.vmap(lambda k: jax.random.split(jax.random.fold_in(k, t + 1), seats + 1))(keys)
+        memories, joint, wrong = _act(game, partner, ego, state, memories, at, others, now)
+        after, step = jax.vmap(game.step)(state, joint, now[:, seats])
+        on = ~done
+        points = points + jnp.where(on[:, None], step.reward, 0.0)
+        events = events + jnp.where(on[:, None, None], step.events, 0)
+        faults = faults | (wrong & on[:, None])
+        state = jax.tree_util.tree_map(lambda old, new: _pick(done, old, new), state, after)
+        return (state, memories, done | step.terminated | step.truncated, (points, events, faults)), None
+
+    start = (state, memories, jnp.zeros(envs, bool), zeros)
+    (_, _, _, (points, events, faults)), _ = jax.lax.scan(turn, start, jnp.arange(game.horizon))
+    points, events = (x.reshape(seats, BLOCK, *x.shape[1:]) for x in (points, events))
+    return points, events, faults.any(axis=0)
+
+
+def _act(
+    game: Game, partner: Policy, ego: Policy, state: Any, memories: tuple, at: Array, others: Array, keys: Any
+) -> tuple[tuple, Array, Array]:
+    """Memories, joint actions [env, seat] and who did wrong [env, (partner, ego)]."""
+    seats = game.num_seats
+    legal, to_move = jax.vmap(game.legal)(state), jax.vmap(game.to_move)(state)
+    views = {
+        e: jax.vmap(lambda s, e=e: game.observe(s, e))(state) for e in dict.fromkeys((ego.encoding, partner.encoding))
+    }
+
+    def of(tree: Any, where: Array) -> Any:
+        return jax.tree_util.tree_map(lambda x: jax.vmap(lambda row, s: row[s])(x, where), tree)
+
+    ego_memory, ego_action, ego_info = jax.vmap(ego.act)(
+        memories[0], of(views[ego.encoding], at), of(legal, at), keys[:, 0]
+    )
+    its_memory, its_action, its_info = jax.vmap(jax.vmap(partner.act))(
+        memories[1], of(views[partner.encoding], others), of(legal, others), keys[:, 1:seats]
+    )
+    joint = jnp.zeros(to_move.shape, jnp.int32)
+    joint = jax.vmap(lambda row, s, a: row.at[s].set(a))(joint, at, ego_action.astype(jnp.int32))
+    joint = jax.vmap(lambda row, s, a: row.at[s].set(a))(joint, others, its_action.astype(jnp.int32))
+    joint = jnp.where(to_move, joint, jnp.argmax(legal, axis=-1))
+    allowed = jnp.take_along_axis(legal, jnp.clip(joint, 0, legal.shape[-1] - 1)[..., None], axis=-1)[..., 0]
+    allowed &= (joint >= 0) & (joint < legal.shape[-1])
+    ego_wrong = ~of(allowed, at) | jnp.isnan(ego_info.logits).any(axis=-1)
+    its_wrong = (~of(allowed, others) | jnp.isnan(its_info.logits).any(axis=-1)).any(axis=-1)
+    return (ego_memory, its_memory), joint, jnp.stack([its_wrong, ego_wrong], axis=-1)
+
+
+def _pick(done: Array, old: Array, new: Array) -> Array:
+    if jnp.issubdtype(new.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(_pick(done, jax.random.key_data(old), jax.random.key_data(new)))
+    return jnp.where(done.reshape(-1, *[1] * (new.ndim - 1)), old, new)

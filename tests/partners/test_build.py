@@ -1,0 +1,190 @@
+"""A panel from nothing: candidates, features, selection, two skills, best responses, rulers; and after a kill."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from interplay.errors import InterplayError
+from interplay.games.registry import make
+from interplay.partners import build as building
+from interplay.partners import features as feature_files
+from interplay.partners.__main__ import main
+from interplay.partners.config import Build
+from interplay.partners.diversity import diversity
+from interplay.partners.evaluate import Cast, play_pairs
+from interplay.training.config import GameChoice
+from interplay.training.loader import as_json
+
+GAME = GameChoice("tests.training.toys:Match", {"horizon": 4})
+CONFIG = Build(
+    GAME,
+    candidates=4,
+    k=2,
+    steps=16 * 8 * 24,
+    response_steps=16 * 8 * 36,
+    snapshots=4,
+    training={
+        "envs": 16,
+        "rollout": 8,
+        "network": {"encoding": "vector", "widths": [16]},
+        "ppo": {"learning_rate": 1e-2, "minibatches": 2, "epochs": 2, "gamma": 0.9},
+    },
+    choices={"right": [-2, 0, 1], "wrong": [-1, 0, 1], "task": [0.1, 1]},
+    least_return=1.0,
+    feature_episodes=20,
+    trial_episodes=20,
+    ruler_episodes=40,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Killed in its last stage, then begun again."""
+    out = tmp_path_factory.mktemp("build") / "toy"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(building, "trial", killed)
+        with pytest.raises(KeyboardInterrupt):
+            building.build(CONFIG, out, quiet=True)
+    before = {p: p.stat().st_mtime_ns for p in out.rglob("*.safetensors")}
+    building.build(CONFIG, out, quiet=True)
+    assert {p: p.stat().st_mtime_ns for p in before} == before  # nothing was trained again
+    return out
+
+
+def killed(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.fixture(scope="module")
+def panel(folder):
+    return building.build(CONFIG, folder, quiet=True)  # finished: read, not made again
+
+
+def test_two_skills_of_each_selected_candidate(panel):
+    stages = panel.provenance["stages"]
+    selected = stages["selection"]["selected"]
+    assert len(selected) == 2
+    assert [(m.candidate, m.skill) for m in panel.members] == [(c, s) for c in selected for s in ("final", "mid")]
+    for m in panel.members:
+        assert m.notes["preference"] == dict(m.notes["preference"])
+        wanted = CONFIG.steps if m.skill == "final" else m.notes["steps"]
+        assert m.notes["steps"] == wanted > 0
+    for place, c in enumerate(selected):
+        mid, final = (next(m for m in panel.members if (m.candidate, m.skill) == (c, s)) for s in ("mid", "final"))
+        assert mid.notes["steps"] < final.notes["steps"]
+        assert stages["skills"]["mid_return"][place] == mid.notes["return_with_its_response_then"]
+
+
+def test_selection_is_the_most_different_able_set(folder, panel):
+    stages = panel.provenance["stages"]
+    features = feature_files.read(folder / building.BR_FEATURES)
+    assert features.names == (
+        "right@seat0",
+        "right@seat1",
+        "wrong@seat0",
+        "wrong@seat1",
+        "points@seat0",
+        "points@seat1",
+    )
+    able = feature_files.able(features, CONFIG.least_return)
+    assert len(able.ids) == stages["features"]["able"] >= 2
+    assert diversity(able, stages["selection"]["selected"]) == pytest.approx(stages["selection"]["br_div"])
+
+
+def test_features_count_the_response_where_it_sits(folder):
+    """In this game a seat earns a point for each right answer, so the two columns must agree."""
+    for file in (building.BR_FEATURES, building.P_FEATURES):
+        features = feature_files.read(folder / file)
+        column = dict(zip(features.names, features.values.T, strict=True))
+        for seat in range(2):
+            np.testing.assert_allclose(column[f"right@seat{seat}"], column[f"points@seat{seat}"], atol=1e-6)
+    br, own = (feature_files.read(folder / f) for f in (building.BR_FEATURES, building.P_FEATURES))
+    points = [c for c, n in enumerate(br.names) if n.startswith("points")]
+    # Seats swap over the two seatings, so both sides' points over both seats make up both seatings' scores.
+    np.testing.assert_allclose(br.values[:, points].sum(1) + own.values[:, points].sum(1), 2 * br.returns, atol=1e-6)
+
+
+def test_rulers_are_best_and_measured_anew(panel):
+    game = make(GAME.name, **GAME.options)
+    for m in panel.members:
+        assert [r.seat for r in m.responses] == [0, 1]
+        for r in m.responses:
+            assert r.worth.low <= r.worth.mean <= r.worth.high
+            assert r.worth.episodes == CONFIG.ruler_episodes
+            assert m.notes["trial"]["best"][r.seat] >= max(
+                m.notes["trial"]["fresh"][r.seat], m.notes["trial"]["together"][r.seat]
+            )
+            partner, response = Cast.of_agents(game, [m.agent]), Cast.of_agents(game, [r.agent])
+            played = play_pairs(game, partner, response, [(0, 0)], episodes=50, seed=9)
+            assert played.returns[0, r.seat] == pytest.approx(r.worth.mean, abs=1.5)
+    best = max(r.worth.mean for m in panel.members for r in m.responses)
+    assert best > 5  # of at most 8: trained best responses name the cue
+
+
+def test_everything_is_written_down(panel):
+    told = panel.provenance
+    assert told["config"] == json.loads(json.dumps(as_json(CONFIG)))
+    assert set(told["stages"]) == {"candidates", "features", "selection", "skills", "responses", "rulers"}
+    assert all(stage["wall_s"] >= 0 for stage in told["stages"].values())
+    assert told["stages"]["candidates"]["steps_of_each"] == CONFIG.steps
+    assert told["stages"]["responses"]["runs"] == 4
+
+
+def test_another_configuration_is_refused(folder, tmp_path):
+    with pytest.raises(InterplayError, match=r"config\.k is 2 there and 1 here"):
+        building.build(dataclasses.replace(CONFIG, k=1), folder, quiet=True)
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(InterplayError, match="holds something else"):
+        building.build(CONFIG, tmp_path, quiet=True)
+    assert [p.name for p in tmp_path.iterdir()] == ["letter.txt"]
+
+
+def test_given_partners_become_a_panel(folder, tmp_path, capsys):
+    """Partners that exist already: only best responses are trained."""
+    files = sorted((folder / "candidates" / "policies").glob("*-response.safetensors"))
+    given = dataclasses.replace(CONFIG, partners=tuple(map(str, files)), kind="self-play", name="clones")
+    (tmp_path / "config.json").write_text(json.dumps(as_json(given)))
+    assert main([str(tmp_path / "config.json"), "--out", str(tmp_path / "out"), "--quiet", "trial_episodes=20"]) == 0
+    assert json.loads(capsys.readouterr().out)["partners"] == ["p000", "p001", "p002", "p003"]
+    found = building.read_panel(tmp_path / "out" / "panel")
+    assert {(m.kind, m.skill) for m in found.members} == {("self-play", None)}
+    assert all(m.self_play.mean > 0 for m in found.members)
+
+
+def test_configurations_that_cannot_be_used(tmp_path, capsys):
+    with pytest.raises(InterplayError, match="select fewer"):
+        Build(GAME, candidates=4, k=5)
+    with pytest.raises(InterplayError, match=r"training\.steps: this is decided by the panel"):
+        Build(GAME, training={"steps": 5})
+    with pytest.raises(InterplayError, match="comes without a reward space"):
+        building.build(dataclasses.replace(CONFIG, choices={}), tmp_path / "a", quiet=True)
+    with pytest.raises(InterplayError, match="unknown feature"):
+        building.build(dataclasses.replace(CONFIG, features=("leaps",)), tmp_path / "b", quiet=True)
+    (tmp_path / "c.json").write_text('{"game": {"name": "overcooked/cramped_room"}, "candidate": 3}')
+    assert main([str(tmp_path / "c.json"), "--out", str(tmp_path / "c")]) == 2
+    assert "did you mean candidates" in capsys.readouterr().err
+
+
+def test_a_bare_machine_is_enough():
+    """No tyro, pydantic, duckdb, jinja2: what a GPU machine lacks is not needed."""
+    code = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("tyro", "pydantic", "duckdb", "jinja2", "pandas", "pyarrow"):
+            raise ImportError(name)
+sys.meta_path.insert(0, Blocked())
+import interplay.partners.build, interplay.partners.__main__, interplay.partners.panels
+from interplay.partners.panel import Estimate
+Estimate.of([1.0, 2.0])
+from interplay.partners.candidates import draw, reward_space
+from interplay.games.registry import make
+game = make("overcooked/counter_circuit")
+assert len(draw(game, reward_space(game), 64, 0)) == 64
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
