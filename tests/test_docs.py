@@ -11,6 +11,7 @@ PAGES = [
     DOCS / "guide" / "agents.md",
     DOCS / "guide" / "metrics.md",
     DOCS / "guide" / "interdependence.md",
+    DOCS / "guide" / "br_prox.md",
     DOCS / "games" / "overcooked.md",
     DOCS.parent / "README.md",
 ]
