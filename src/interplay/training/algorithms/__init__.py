@@ -17,6 +17,7 @@ ALGORITHMS = Registry(
         "fcp": "interplay.training.algorithms.fcp:train",
         "cole": "interplay.training.algorithms.cole:train",
         "e3t": "interplay.training.algorithms.e3t:train",
+        "hsp": "interplay.training.algorithms.hsp:train",
         "hsp_pairs": "interplay.training.algorithms.hsp:train_pairs",
         "mep": "interplay.training.algorithms.mep:train",
         "mep_population": "interplay.training.algorithms.mep:train_population",
