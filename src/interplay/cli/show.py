@@ -20,6 +20,7 @@ def show(table: Table, *, json: bool, **extra: Any) -> None:
         return
     from rich.console import Console
     from rich.table import Table as Grid
+    from rich.text import Text
 
     # Files and pipes do not wrap; people are told once what is the same in all rows.
     console = Console(width=None if sys.stdout.isatty() else 250, soft_wrap=False)
@@ -33,7 +34,8 @@ def show(table: Table, *, json: bool, **extra: Any) -> None:
         column.justify = "right" if numbers and all(isinstance(v, int | float) for v in numbers) else "left"
         column.overflow = "fold"
     for row in table.rows[:LONGEST]:
-        grid.add_row(*(cell(row[c]) for c in shown or table.columns))
+        # What people and models said may hold brackets, which rich would take for markup.
+        grid.add_row(*(Text(cell(row[c])) for c in shown or table.columns))
     console.print(grid)
     if len(table) > LONGEST:
         note(f"{len(table) - LONGEST} more rows; --json gives all")

@@ -10,7 +10,7 @@ from interplay import __version__
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.metrics.api import measure
-from interplay.report import teamwork
+from interplay.report import communication, teamwork
 from interplay.report.build import build_report, crossplay_report, grade_report
 from interplay.report.diagrams import Mark
 from interplay.report.document import Replay, Report, Section
@@ -33,7 +33,7 @@ def trace_document(
         made = crossplay_report(pairs, title=title or "Cross-play", replays=shown, provenance=provenance)
     else:
         made = build_report({"scores": scores}, shown, title=title or "Report", provenance=provenance)
-    return _before_replays(made, teamwork.sections(traces, chosen))
+    return _before_replays(made, [*teamwork.sections(traces, chosen), *communication.sections(traces, chosen)])
 
 
 def grade_document(
@@ -44,16 +44,18 @@ def grade_document(
     cells: Table,
     measured: Table,
     provenance: Mapping[str, Any],
+    standing: Table | None = None,
 ) -> Report:
     """The report of `interplay grade`; `measured` is the tidy table behind the others."""
     name, chosen = overall.rows[0]["agent"], extremes(traces)
+    tables = {"standing": standing} if standing is not None else {}
     made = grade_report(
         overall,
         partners,
         title=f"{name} in {game.id}",
         subtitle="How well it works with each partner of a panel",
         intro=GRADE_INTRO,
-        tables={"seats": replace(cells, title="In each seat")},
+        tables=tables | {"seats": replace(cells, title="In each seat")},
         replays=[show_episode(traces, number) for number in chosen],
         provenance=_provenance(traces) | dict(provenance),
     )
@@ -70,7 +72,9 @@ GRADE_INTRO = (
     "The agent played with every partner in every seat. The headline is the inter-quartile mean over all of these "
     "episodes; its interval treats the partners as a sample of those that the agent might meet. The other intervals "
     "are about the very partner that they stand beside. *gives* and *gets* are hand-overs per episode that helped to "
-    "reach the goal, *partner offers* what the partner put within reach, *ignored percent* what nobody took of that."
+    "reach the goal, *partner offers* what the partner put within reach, *ignored percent* what nobody took of that. "
+    "*BR-Prox*, where the panel has best responses, is the agent's mean score over that of the partner's best response "
+    "in the same seat, at most 1."
 )
 
 

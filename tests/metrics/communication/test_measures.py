@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -178,7 +179,8 @@ class TestCosts:
         assert self.value(given, "cost_redundant", weights) == 2
 
     def test_bad_settings(self):
-        for wrong in ({"redundancy": "strict"}, {"window": -1}, {"alpha": 0}, {"gamma": 2}):
+        wrongs: list[dict[str, Any]] = [{"redundancy": "strict"}, {"window": -1}, {"alpha": 0}, {"gamma": 2}]
+        for wrong in wrongs:
             with pytest.raises(InterplayError, match=next(iter(wrong))):
                 Settings(**wrong)
 

@@ -122,6 +122,9 @@ def test_with_three_cooks_a_name_is_needed():
     assert [u.to for u in read("Bring me an egg.", roles=roles, to=1).units] == [1]
     twins = ("chef", "assistant", "assistant")
     assert [u.to for u in read("Assistant, bring me an egg.", roles=twins).units] == [None]
+    numbered = ("chef", "assistant", "assistant 2")
+    assert [u.to for u in read("Assistant 2, bring me an egg.", roles=numbered).units] == [2]
+    assert [u.to for u in read("Assistant, bring me an egg.", roles=numbered).units] == [1]
 
 
 def test_plan_and_speech_that_say_the_same_are_one_request():

@@ -68,6 +68,10 @@ class Names(NamedTuple):
 
 def clauses(text: str, names: Names, to: int | None = None) -> list[Clause]:
     """The clauses of a message. `to` is whom the channel addresses, if it tells."""
+    for role in names.roles:
+        if " " in role:  # "assistant 2" is one name, hence one word
+            text = re.sub(rf"\b{re.escape(role)}\b", role.replace(" ", ""), text, flags=re.IGNORECASE)
+    names = Names(tuple(role.replace(" ", "") for role in names.roles), names.speaker)
     found: list[Clause] = []
     for sentence, question in _sentences(text):
         found += _of_sentence(sentence, question, names, to if to is not None else names.partner)

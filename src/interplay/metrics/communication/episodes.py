@@ -69,13 +69,13 @@ def roles_of(game: Kitchen, agents: Sequence[str]) -> tuple[Role, ...]:
     layout = game.layout
     return tuple(
         Role(
-            name=role.name,
+            name=name,
             agent=agent,
             verbs=frozenset(role.verbs),
             places=frozenset(PLACES[s.letter] for s in layout.stations if layout.reaches(seat, s)),
             knows_recipe=role.knows_recipe,
         )
-        for seat, (role, agent) in enumerate(zip(game.roles, agents, strict=True))
+        for seat, (role, name, agent) in enumerate(zip(game.roles, game.seat_names, agents, strict=True))
     )
 
 

@@ -1,0 +1,74 @@
+"""`interplay llm audit`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from interplay.cli.show import note, show
+from interplay.errors import InterplayError
+from interplay.metrics.communication.records import Settings
+from interplay.progress import bar
+
+
+@dataclass(frozen=True)
+class AuditCommand:
+    """What messages achieved: every request read from talk, settled by what the partner then did.
+
+    SOURCE is a trace set of kitchens, or a file of JSON lines with the events of other programs (the format is in
+    docs/metrics/communication.md).
+
+    Examples:
+      interplay llm audit traces
+      interplay llm audit traces --by pairing --json
+      interplay llm audit transcript.jsonl --show judged
+      interplay llm audit traces --window 20 --redundancy literal --report audit.html
+      interplay llm audit traces --transcript events.jsonl
+    """
+
+    source: Annotated[Path, tyro.conf.Positional]
+    """Folder of a trace set, or a file of JSON lines."""
+    show: Literal["summary", "episodes", "judged", "outcomes"] = "summary"
+    """Means with intervals; every value of every episode; every judged message; or shares of outcomes."""
+    by: Literal["all", "level", "pairing", "cell", "dish", "seat"] = "cell"
+    """What the summary and the outcomes are grouped by; a cell is a pairing (chef, assistant) at a level."""
+    metrics: tuple[str, ...] = ()
+    """Metrics of the summary; by default the headlines."""
+    settings: tyro.conf.OmitArgPrefixes[Settings] = field(default_factory=Settings)
+    """How to judge and weigh."""
+    report: Path | None = None
+    """Write an HTML report with every judged message to this file."""
+    transcript: Path | None = None
+    """Write the events as JSON lines to this file."""
+    seed: int = 0
+    """Seed of the bootstrap."""
+    json: bool = False
+    """Print one JSON object, definitions included."""
+
+    def run(self) -> None:
+        from interplay.metrics.communication.definitions import DEFINITIONS, HEADLINES
+        from interplay.metrics.communication.source import open_source
+        from interplay.report.communication import audit
+
+        if self.by == "seat" and self.show == "outcomes":
+            raise InterplayError(
+                "outcomes are grouped by all, level, pairing, cell or dish; a seat's are in the summary"
+            )
+        opened = open_source(self.source)
+        with bar("auditing", len(opened)) as advance:
+            found = audit(opened, self.settings, advance, name=self.source.name)
+        chosen = self.metrics or HEADLINES
+        if self.show == "summary":
+            table = found.summary(self.by, chosen, self.seed)
+            told = {name: DEFINITIONS[name] for name in chosen}
+        else:
+            table = {"episodes": found.episodes, "judged": found.judged, "outcomes": found.outcomes(self.by)}[self.show]
+            told = dict(DEFINITIONS) if self.show == "episodes" else {}
+        show(table, json=self.json, episodes=len(found.transcripts), definitions=told)
+        if self.report:
+            note(f"report: {found.report().write(self.report)}")
+        if self.transcript:
+            note(f"{found.write_transcripts(self.transcript)} episodes: {self.transcript}")

@@ -1,0 +1,58 @@
+"""Transcripts from wherever they are: a trace set, its export, or JSON lines from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from interplay.errors import InterplayError
+from interplay.metrics.api import samples
+from interplay.metrics.communication.episodes import readable
+from interplay.metrics.communication.foreign import read_transcripts
+from interplay.metrics.communication.metric import transcripts
+from interplay.metrics.communication.records import Transcript
+from interplay.traces import TraceSet, read_jsonl
+from interplay.traces.schema import FORMAT
+
+
+def open_source(source: TraceSet | str | os.PathLike[str]) -> TraceSet | list[Transcript]:
+    """A trace set (a folder, or its export as JSON lines), or the transcripts of a file of events."""
+    if isinstance(source, TraceSet):
+        return source
+    path = Path(source)
+    if not path.is_file():
+        return TraceSet.open(path)
+    return TraceSet.in_memory(read_jsonl(path)) if _is_export(path) else read_transcripts(path)
+
+
+def transcripts_of(
+    source: TraceSet | list[Transcript], progress: Callable[[int], None] | None = None
+) -> Iterator[Transcript]:
+    """Every episode, ready to be judged."""
+    if isinstance(source, list):
+        yield from source
+        return
+    if len(source) == 0:
+        raise InterplayError(f"{source.name} holds no episodes, so there is nothing to audit")
+    kitchens = source.select(game="kitchen/*")
+    if len(kitchens) == 0:
+        games = ", ".join(sorted({row["game"] for row in source.summary()}))
+        raise InterplayError(f"{source.name} holds no kitchen, only {games}: the audit reads talk over cooking")
+    for sample in samples(kitchens, {}):
+        if readable(sample.game):
+            yield from transcripts(sample)
+        if progress:
+            progress(len(sample.numbers))
+
+
+def _is_export(path: Path) -> bool:
+    """Whether the first line is an episode of a trace set rather than a header of events."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            first = next((line for line in file if line.strip()), "")
+        record = json.loads(first)
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        return False  # the reader of events says what is wrong
+    return isinstance(record, dict) and record.get("format") == FORMAT

@@ -1,0 +1,202 @@
+"""The audit of talk for readers: numbers with intervals by level and by pairing, and every judged message."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from markupsafe import Markup
+
+from interplay.errors import InterplayError
+from interplay.metrics.communication.definitions import DEFINITIONS, HEADLINES
+from interplay.metrics.communication.foreign import write_transcripts
+from interplay.metrics.communication.measures import detail, rows
+from interplay.metrics.communication.records import CATEGORIES, REASONS, Settings, Transcript
+from interplay.metrics.communication.source import open_source, transcripts_of
+from interplay.report.document import (
+    Context,
+    Download,
+    Group,
+    KeyNumber,
+    KeyNumbers,
+    Report,
+    Section,
+    TableSection,
+    Text,
+)
+from interplay.stats import interval_table
+from interplay.table import Row, Table
+from interplay.traces import TraceSet
+
+MOST_SHOWN = 2000  # judged messages in a page; the downloads hold all
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "all": (),
+    "level": ("level",),
+    "pairing": ("agents",),
+    "cell": ("agents", "level"),
+    "dish": ("level", "dish"),
+    "seat": ("agents", "seat", "agent"),
+}
+INTRO = (
+    "Every request that was read from a message is held against what the partner then did. **Effective**: done within "
+    "the window. **Assisted**: done within the window after the verifier had refused it. **Redundant**: done before "
+    "the message as often as the recipe needs. **Ineffective**: anything else. **Unstructured**: no request could be "
+    "read. Numbers are means over episodes with 95 % bootstrap intervals; an episode in which a rate has nothing to "
+    "divide by is left out, and n tells how many were not."
+)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Transcripts, judged."""
+
+    name: str
+    transcripts: Sequence[Transcript]
+    settings: Settings
+
+    @cached_property
+    def episodes(self) -> Table:
+        """One row per value: episode, seat (null: the team), metric, value."""
+        found = [row for one in self.transcripts for row in rows(one, self.settings)]
+        return Table.of(found, "Audit of talk, by episode")
+
+    @cached_property
+    def judged(self) -> Table:
+        """One row per request, or per message without one, with the action that settled it."""
+        found = [row for one in self.transcripts for row in detail(one, self.settings)]
+        return Table.of([{k: v for k, v in row.items() if k not in ("metric", "value")} for row in found], "Judged")
+
+    def summary(self, by: str = "cell", metrics: Sequence[str] = HEADLINES, seed: int = 0) -> Table:
+        """Means over episodes with their intervals, for each group and metric."""
+        if by not in GROUPS:
+            raise InterplayError(f"by: {by!r}; the audit is grouped by {', '.join(GROUPS)}")
+        for name in metrics:
+            if name not in DEFINITIONS:
+                raise InterplayError(f"no metric {name!r} in the audit; it has {', '.join(DEFINITIONS)}")
+        columns, team = GROUPS[by], by != "seat"
+        chosen = [
+            row
+            for row in self.episodes
+            if row["metric"] in metrics and row["window"] == self.settings.window_name and (row["seat"] is None) == team
+        ]
+        if not chosen:
+            return Table.of([], "Audit of talk", columns=[*columns, "metric", "mean", "low", "high", "n"])
+        found = interval_table(
+            Table.of(chosen), by=[*columns, "metric"], seed=seed, statistic="mean", missing="drop", replicates=1000
+        )
+        order = {name: place for place, name in enumerate(metrics)}
+        made = [
+            {**{c: r[c] for c in (*columns, "metric")}, "mean": r["estimate"], "low": r["low"], "high": r["high"],
+             "n": r["n"], "window": self.settings.window_name}
+            for r in found
+        ]  # fmt: skip
+        made.sort(key=lambda r: (*[str(r[c]) for c in columns], order[r["metric"]]))
+        return Table.of(made, "Audit of talk: means over episodes with 95 % intervals")
+
+    def outcomes(self, by: str = "level") -> Table:
+        """The share of each category among all requests and unstructured messages."""
+        found = []
+        for key, part in self.judged.groups(*GROUPS[by]).items() if len(self.judged) else ():
+            total = len(part)
+            shares = {c: len(part.where(category=c)) / total for c in CATEGORIES}
+            found.append(dict(zip(GROUPS[by], key, strict=True)) | shares | {"judged": total})
+        return Table.of(found, "What became of requests", columns=[*GROUPS[by], *CATEGORIES, "judged"])
+
+    def write_transcripts(self, path: str | os.PathLike[str]) -> int:
+        """The events as JSON lines, for other programs; how many episodes."""
+        with Path(path).open("w", encoding="utf-8") as file:
+            return write_transcripts(self.transcripts, file.write)
+
+    def report(self, title: str = "Audit of talk", links: Sequence[int] = ()) -> Report:
+        provenance = {"source": self.name, "episodes": len(self.transcripts), "window": self.settings.window_name}
+        provenance |= {"redundancy": self.settings.redundancy}
+        return Report(title, self.sections(links), "What messages achieve", provenance)
+
+    def sections(self, links: Sequence[int] = ()) -> list[Section]:
+        """Numbers, tables and every judged message. `links` are episodes whose replays are in the page."""
+        found: list[Section] = [Text(INTRO), _key_numbers(self)]
+        for by, name in (("level", "By level"), ("pairing", "By pairing (chef | assistant)")):
+            wide = _wide(self.summary(by), GROUPS[by])
+            digits = {column: 2 for column in wide.columns if not column.startswith("n, ")}
+            found.append(TableSection(wide, name, name=f"audit-by-{by}", digits=digits))
+        found.append(TableSection(self.outcomes(), "Outcomes by level", name="audit-outcomes"))
+        found.append(JudgedMessages(self.judged, links))
+        return found
+
+
+def audit(
+    source: TraceSet | list[Transcript] | str | os.PathLike[str],
+    settings: Settings | None = None,
+    progress: Callable[[int], None] | None = None,
+    *,
+    name: str | None = None,
+) -> Audit:
+    """Judge every message of a trace set, of a file of JSON lines, or of transcripts at hand."""
+    opened = source if isinstance(source, list) else open_source(source)
+    called = name or (Path(opened.name).name if isinstance(opened, TraceSet) else "transcripts")
+    return Audit(called, list(transcripts_of(opened, progress)), settings or Settings())
+
+
+def sections(traces: TraceSet, shown: Sequence[int]) -> list[Section]:
+    """What a report of a trace set says of its talk; nothing where nobody talks in a kitchen."""
+    kitchens = traces.select(game="kitchen/*")
+    if len(kitchens) == 0:
+        return []
+    found = audit(kitchens)
+    if not any(event.kind == "message" for one in found.transcripts for event in one.events):
+        return []
+    return [Group(found.sections(shown), "What messages achieve")]
+
+
+@dataclass(frozen=True)
+class JudgedMessages:
+    """Every judged message with the action that settled it, to be filtered by category."""
+
+    judged: Table
+    links: Sequence[int] = ()
+    title: str = "Every judged message"
+
+    def html(self, context: Context) -> Markup:
+        shown = self.judged.rows[:MOST_SHOWN]
+        counts = {c: sum(row["category"] == c for row in self.judged) for c in CATEGORIES}
+        return context.render(
+            "communication.html.j2",
+            rows=[self._row(row) for row in shown],
+            counts=counts,
+            total=len(self.judged),
+            shown=len(shown),
+            reasons=REASONS,
+            id=context.id("judged"),
+            downloads=[Download.of(path, content) for path, content in self.files().items()],
+        )
+
+    def _row(self, row: Row) -> Row:
+        number = row.get("episode")
+        return row | {"href": f"#replay-{number}@{row['t']}" if number in self.links else ""}
+
+    def files(self) -> Mapping[str, str]:
+        stem = "tables/judged-messages"
+        return {f"{stem}.csv": self.judged.to_csv(), f"{stem}.json": self.judged.to_json() + "\n"}
+
+
+def _wide(summary: Table, columns: Sequence[str]) -> Table:
+    """A row per metric with its definition, a column per group: `x`, with its interval `x_low` to `x_high`."""
+    lines: dict[str, Row] = {}
+    for row in summary:
+        group = " ".join(f"{c} {row[c]}" if c == "level" else str(row[c]) for c in columns) or "all"
+        line = lines.setdefault(row["metric"], {"metric": row["metric"], "definition": DEFINITIONS[row["metric"]]})
+        line |= {group: row["mean"], f"{group}_low": row["low"], f"{group}_high": row["high"], f"n, {group}": row["n"]}
+    return Table.of(lines.values())
+
+
+def _key_numbers(found: Audit) -> KeyNumbers:
+    numbers = [KeyNumber("episodes", str(len(found.transcripts)))]
+    names = {"units": "requests an episode", "follow_rate": "followed", "redundancy": "redundant", "waste": "waste"}
+    for row in found.summary("all", tuple(names)):
+        if row["mean"] is not None:
+            note = f"[{row['low']:.2f}, {row['high']:.2f}]" if row["low"] is not None else ""
+            numbers.append(KeyNumber(names[row["metric"]], f"{row['mean']:.2f}", note))
+    return KeyNumbers(numbers)

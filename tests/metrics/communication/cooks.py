@@ -1,0 +1,57 @@
+"""Cooks who follow the reference plan, and a chef who says a line: recorded episodes to audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import interplay
+from interplay.agents.api import Agent, Move, Remark, View
+from interplay.games.kitchen.game import Kitchen
+from interplay.games.kitchen.macros import Macro, next_primitive, verify
+from interplay.games.kitchen.reference import reference_plans
+from interplay.games.kitchen.state import STAY
+from interplay.traces import TraceSet
+
+
+@dataclass
+class _Session:
+    game: Kitchen
+    seat: int
+    lines: dict[int, str]
+    left: list[Macro] = field(default_factory=list)
+
+    def __post_init__(self):
+        mine = [a for a in reference_plans(self.game.dish)[0] if a.role == self.game.roles[self.seat].name]
+        self.left = [Macro(a.verb, a.object if a.verb == "pickup" else None, a.place) for a in mine]
+
+    async def act(self, view: View) -> Move:
+        state = view.observation
+        remarks = []
+        if view.t in self.lines:
+            said = {"to": 1 - self.seat, "text": self.lines[view.t], "units": [], "tokens_out": 9, "turn": 0}
+            remarks = [Remark("message", said)]
+        if not self.left or not verify(self.game, state, self.seat, self.left[0]).ok:
+            return Move(STAY, remarks)
+        step = next_primitive(self.game, state, self.seat, self.left[0])
+        if step.done:
+            self.left.pop(0)
+        return Move(step.action, remarks)
+
+
+@dataclass(frozen=True)
+class Cook:
+    """Does its part of the reference plan, and says what it is given to say at a time."""
+
+    lines: tuple[tuple[int, str], ...] = ()
+    encoding: str = "state"
+    deadline_s: float | None = None
+    default_action: int | None = STAY
+
+    def begin(self, game: Kitchen, seat: int, seed: int) -> _Session:
+        return _Session(game, seat, dict(self.lines))
+
+
+def cook(dish: str, *lines: tuple[int, str], episodes: int = 1, layout: str = "original") -> TraceSet:
+    game = interplay.make(f"kitchen/{layout}", dish=dish)
+    chef, assistant = Agent("talker", Cook(lines), {"lines": list(lines)}), Agent("cook", Cook())
+    return interplay.play(game, [chef, assistant], episodes=episodes)
