@@ -30,6 +30,7 @@ SOLVERS = Registry(
     table={
         "overcooked": "interplay.games.overcooked.solve:Solver",
         "rescue": "interplay.games.rescue.solve:Solver",
+        "kitchen": "interplay.games.kitchen.solve:Solver",
     },
 )
 

@@ -1,0 +1,183 @@
+"""How many steps a kitchen is from its dish at least, if nobody were ever in the way and all hands were free.
+
+Every food that is still to come goes a way of its own: it is fetched, carried (by one cook, or by several over
+counters), put in, worked on, and so on to the hatch. No plan is shorter than the longest of these ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+
+from interplay.games.kitchen.dishes import INGREDIENTS, KINDS, Dish, cooked, process
+from interplay.games.kitchen.floor import FAR, Floor, Poses
+from interplay.games.kitchen.layouts import Layout
+from interplay.games.kitchen.state import TAKES, Item, World
+
+HATCH, DISHES = "S", "D"
+_LETTER = {kind.name: letter for letter, kind in KINDS.items()}
+
+
+class Spot(NamedTuple):
+    """Where a thing is: in a seat's hands, or at a station that lets it go after `left` steps."""
+
+    seat: int | None
+    station: int | None
+    left: int = 0
+
+
+class Thing(NamedTuple):
+    """Something that is there."""
+
+    food: str
+    on_dish: bool
+    spot: Spot
+
+
+class Leg(NamedTuple):
+    """A thing on its way to a kind of station, and the steps that follow its arrival there."""
+
+    spot: Spot
+    to: str
+    then: int
+
+
+class Ways:
+    """Carrying costs of one kitchen and one floor."""
+
+    def __init__(self, layout: Layout, dish: Dish, floor: Floor):
+        self.layout, self.dish, self.floor = layout, dish, floor
+        self.cooks = [p for p in (floor.first, floor.second) if p.seat >= 0]
+        self.stations = {
+            letter: [k for k, s in enumerate(layout.stations) if s.letter == letter]
+            for letter in (*KINDS, "I", "D", "S")
+        }
+        self.counters = [k for k, s in enumerate(layout.stations) if s.letter == "X"]
+        self.utensils = [k for k, s in enumerate(layout.stations) if s.letter in KINDS]
+        self.held: dict[tuple[int, str], Int[np.ndarray, " pose"]] = {}  # (seat, kind): until what is held is put there
+        self.lying: dict[str, Int[np.ndarray, " station"]] = {}  # kind: until what lies at a station is put there
+        for letter in self.stations:
+            self._carry(letter)
+        self.parent, self.tail = {}, {}
+        self._tails(dish.food, HATCH, 0)
+
+    def _carry(self, letter: str) -> None:
+        """Costs to a kind of station: by one cook, or over one counter after another."""
+        lying = np.full(len(self.layout.stations), FAR, np.int32)
+        while True:
+            held = {}
+            for cook in self.cooks:
+                direct = cook.steps[:, self.stations[letter]].min(axis=1, initial=FAR) + 1
+                over = (cook.steps[:, self.counters] + 1 + lying[self.counters]).min(axis=1, initial=FAR)
+                held[cook.seat] = np.minimum(np.minimum(direct, over), FAR)
+            better = np.array([self._from(k, held) for k in range(len(lying))], np.int32)
+            if (better >= lying).all():
+                break
+            lying = np.minimum(lying, better)
+        self.lying[letter] = lying
+        for seat, cost in held.items():
+            self.held[seat, letter] = cost
+
+    def _from(self, station: int, held: dict[int, np.ndarray]) -> int:
+        """Take it and carry it on, whoever can."""
+        costs = [held[c.seat][c.faces == station].min(initial=FAR) for c in self.cooks]
+        return int(min(FAR, 1 + min(costs)))
+
+    def _tails(self, food: str, to: str, then: int) -> None:
+        """For each food: where it goes, and the steps from its arrival there until the dish is delivered."""
+        self.parent[food], self.tail[food] = to, then
+        made = process(food)
+        if made is not None:
+            letter = _LETTER[made.kind.name]
+            out = self._between(letter, to)
+            for part in made.inputs:
+                self._tails(part, letter, TAKES + out + then)
+
+    def _between(self, letter: str, to: str) -> int:
+        """From a finished utensil of one kind to a station of another."""
+        return int(self.lying[to][self.stations[letter]].min(initial=FAR))
+
+    def legs(self, world: World) -> Iterator[Leg]:
+        """What is still on its way, wherever it now is."""
+        things = [t for t in self._things(world) if not t.on_dish or self._served(t)]
+        needed = [self.dish.food]
+        for food in needed:
+            here = next((t for t in things if t.food == food), None)
+            if here is not None:
+                things.remove(here)
+                yield Leg(here.spot, self.parent[food], self.tail[food])
+            elif food in INGREDIENTS:
+                yield Leg(Spot(None, self.stations["I"][0]), self.parent[food], self.tail[food])
+            else:
+                made = process(food)
+                assert made is not None
+                needed += made.inputs
+        if self.dish.plated and not any(map(self._served, self._things(world))):
+            yield self._dish_leg(world)
+
+    def _served(self, thing: Thing) -> bool:
+        return thing.on_dish and self.dish.plated and thing.food == self.dish.food
+
+    def _dish_leg(self, world: World) -> Leg:
+        made = process(self.dish.food)
+        assert made is not None
+        letter = _LETTER[made.kind.name]
+        then = self._between(letter, HATCH) - 1
+        for thing in self._things(world):
+            if thing.on_dish and not thing.food:
+                return Leg(thing.spot, letter, then)
+        return Leg(Spot(None, self.stations[DISHES][0]), letter, then)
+
+    def _things(self, world: World) -> Iterator[Thing]:
+        """Everything there is; what a utensil works on counts as what it makes."""
+        for seat, item in enumerate(world.hands):
+            if item is not None:
+                yield Thing(item.food, item.on_dish, Spot(seat, None))
+        for station, item in zip(self.counters, world.counters):
+            if item is not None:
+                yield Thing(item.food, item.on_dish, Spot(None, station))
+        for station, utensil in zip(self.utensils, world.utensils):
+            if utensil.left is None or utensil.left == 0:
+                for item in utensil.contents:
+                    yield Thing(item.food, False, Spot(None, station))
+            else:
+                yield Thing(self.makes(station, utensil.contents), False, Spot(None, station, utensil.left))
+
+    def makes(self, station: int, contents: tuple[Item, ...]) -> str:
+        """What a utensil makes of its contents."""
+        return cooked(KINDS[self.layout.stations[station].letter].makes, tuple(i.food for i in contents))
+
+    def bound(self, world: World) -> Int[np.ndarray, " joint"]:
+        """At least so many steps, for every joint pose."""
+        a, b = self.floor.first, self.floor.second
+        longest = np.zeros((a.count, b.count), np.int32)
+        for leg in self.legs(world):
+            longest = np.maximum(longest, self._steps(leg, world, a, b))
+        return np.minimum(longest, FAR).reshape(-1)
+
+    def _steps(self, leg: Leg, world: World, a: Poses, b: Poses) -> np.ndarray:
+        if leg.spot.seat is not None:
+            if leg.spot.seat not in (a.seat, b.seat):
+                return np.full((1, 1), FAR)
+            held = self.held[leg.spot.seat, leg.to] + leg.then
+            return held[:, None] if leg.spot.seat == a.seat else held[None, :]
+        station = leg.spot.station
+        reach = np.minimum(a.steps[:, station][:, None], b.steps[:, station][None, :])
+        if station in self.stations.get(leg.to, ()):
+            return reach + leg.then
+        return np.maximum(reach, leg.spot.left) + self.lying[leg.to][station] + leg.then
+
+    def work(self, world: World) -> int:
+        """All that is left to carry and to work on, in steps of one cook: no bound, but tells how far along it is."""
+        total, waiting = 0, set()
+        for leg in self.legs(world):
+            if leg.spot.seat is not None:
+                cost = self.held.get((leg.spot.seat, leg.to))
+                total += FAR if cost is None else int(cost.min(initial=FAR))
+            elif leg.spot.station not in self.stations.get(leg.to, ()):
+                total += int(self.lying[leg.to][leg.spot.station]) + leg.spot.left
+            waiting.add(leg.then)
+        return total + sum(waiting)

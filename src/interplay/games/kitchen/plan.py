@@ -1,0 +1,154 @@
+"""Plans for a team: who does what, where and after whom, from any state of the kitchen.
+
+Where there are few ingredients the plan is the shortest there is; where there are three, one found by a search that
+keeps only the most advanced kitchens of each step. More than two cooks: the best two of them work.
+"""
+
+from __future__ import annotations
+
+import functools
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+
+from interplay.errors import InterplayError
+from interplay.games.kitchen import rules
+from interplay.games.kitchen.dishes import DISHES, INGREDIENTS, Dish, process, raw
+from interplay.games.kitchen.game import Kitchen
+from interplay.games.kitchen.layouts import Station
+from interplay.games.kitchen.rules import Deed, Rules
+from interplay.games.kitchen.search import Plan, Search
+from interplay.games.kitchen.state import FIRST_INGREDIENT, STAY, State
+from interplay.games.kitchen.words import Macro
+
+WIDTH = 3  # worlds that the quick search keeps at each stage of a recipe
+EXACT_LIMIT = 150_000  # joint poses
+
+
+class Planned(NamedTuple):
+    """A macro action of a plan. `next_primitive(game, state, seat, macro, at)` walks it out, waiting at its place.
+
+    `after` is the (seat, place in that seat's queue) of what another cook has to have done there before.
+    """
+
+    macro: Macro
+    at: Station
+    t: int  # the step in which the plan completes it
+    after: tuple[int, int] | None
+
+
+class TeamPlan(NamedTuple):
+    """A plan for all seats: in macro actions, a queue for each, and in primitive steps."""
+
+    queues: tuple[tuple[Planned, ...], ...]  # by seat
+    actions: Int[np.ndarray, "step seat"]
+    lower: int  # no plan is shorter
+
+    @property
+    def shortest(self) -> bool:
+        """Whether this plan is proved to be the shortest."""
+        return len(self.actions) == self.lower
+
+
+def plan_team(game: Kitchen, state: State) -> TeamPlan:
+    """A plan from here to the delivered dish; an error if none is found."""
+    found = _found(game.rules, state._replace(time=0))
+    if found.actions is None:
+        raise InterplayError(
+            f"{game.id}: no plan to {game.dish.name!r} from step {state.time} on; things may lie where nobody can use "
+            "them, or the cooks block each other"
+        )
+    return TeamPlan(_queues(game, state, found.actions), found.actions, found.lower or 0)
+
+
+@functools.lru_cache(maxsize=512)
+def _found(constants: Rules, state: State) -> Plan:
+    fresh = state.world.taken == 0
+    alike = _like(constants.dish) if fresh else constants.dish
+    if alike.name != constants.dish.name:
+        found = _found(constants._replace(dish=alike), state)
+        return found._replace(actions=_renamed(found.actions, alike, constants.dish))
+    seats = range(len(constants.roles))
+    pairs = list(combinations(seats, 2)) or [(0,)]
+    plans = [search_plan(constants, state, pair) for pair in pairs]
+    best = min(plans, key=lambda p: len(p.actions) if p.actions is not None else constants.horizon + 1)
+    return best if len(pairs) == 1 else best._replace(lower=0)  # what two of three cannot, three might
+
+
+def search_plan(constants: Rules, state: State, active: tuple[int, ...]) -> Plan:
+    """A plan of these seats, the others standing by: exact for one or two ingredients, else quick."""
+    most = 2 * constants.horizon
+    if len(raw(constants.dish.food)) <= 2:
+        found = Search(constants, state, active).exact(most, EXACT_LIMIT)
+        if found.actions is not None or found.lower is None:
+            return found
+    return Search(constants, state, active, thorough=False).quick(most, WIDTH)
+
+
+def shape(food: str) -> str:
+    """What is done to make a food, whatever it is made of."""
+    made = process(food)
+    if made is None:
+        return "?"
+    return f"{made.kind.makes}({'+'.join(sorted(map(shape, made.inputs)))})"
+
+
+def _leaves(food: str) -> list[str]:
+    """Ingredients in the order of the shape."""
+    made = process(food)
+    return [food] if made is None else [leaf for part in sorted(made.inputs, key=shape) for leaf in _leaves(part)]
+
+
+def _like(dish: Dish) -> Dish:
+    """The first dish that is made in the same way: its plans are this one's, with other ingredients."""
+    return next((d for d in DISHES.values() if shape(d.food) == shape(dish.food)), dish)
+
+
+def _renamed(actions: np.ndarray | None, of: Dish, to: Dish) -> np.ndarray | None:
+    if actions is None:
+        return None
+    names = dict(zip(_leaves(of.food), _leaves(to.food), strict=True))
+    number = {
+        FIRST_INGREDIENT + INGREDIENTS.index(a): FIRST_INGREDIENT + INGREDIENTS.index(b) for a, b in names.items()
+    }
+    return np.vectorize(lambda a: number.get(a, a), otypes=[np.int32])(actions)
+
+
+def _queues(game: Kitchen, state: State, actions: np.ndarray) -> tuple[tuple[Planned, ...], ...]:
+    queues: list[list[Planned]] = [[] for _ in game.roles]
+    last: dict[Station, tuple[int, int]] = {}
+    for t, joint in enumerate(actions):
+        state, deeds = rules.advance(game.rules, state, tuple(int(a) for a in joint))
+        for deed in deeds:
+            before = last.get(deed.station)
+            waits = before is not None and before[0] != deed.seat
+            queues[deed.seat].append(Planned(macro_of(deed), deed.station, t, before if waits else None))
+            if deed.station.letter not in "IDS":
+                last[deed.station] = (deed.seat, len(queues[deed.seat]) - 1)
+    return tuple(tuple(queue) for queue in queues)
+
+
+def macro_of(deed: Deed) -> Macro:
+    """The macro action that a deed completes, its place spelled out."""
+    x, y = deed.station.cell
+    place = f"counter({x},{y})" if deed.station.letter == "X" else deed.station.name
+    return Macro(deed.verb, deed.object if deed.verb == "pickup" else None, place)
+
+
+class Follower:
+    """One seat's part of a plan: `act(state)` gives its next primitive, waiting for others where it has to."""
+
+    def __init__(self, game: Kitchen, seat: int, plan: TeamPlan):
+        self.game, self.seat, self.left = game, seat, list(plan.queues[seat])
+
+    def act(self, state: State) -> int:
+        from interplay.games.kitchen.macros import next_primitive
+
+        if not self.left:
+            return STAY
+        step = next_primitive(self.game, state, self.seat, self.left[0].macro, self.left[0].at)
+        if step.done:
+            self.left.pop(0)
+        return step.action
