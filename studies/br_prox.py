@@ -238,7 +238,8 @@ def page(folder: Path) -> list[str]:
         "are divided by the right best responses and by those of the first candidates, each the mean of both seats "
         "(the events table holds no more, so these are not the numbers above):", "", *script_page(read, folder),
         "It moves the best value of a layout and the order of the algorithms. It does not by itself give the printed "
-        "correlations: those also need the partners of middling skill, whose wrong best responses are not in these tables.", "",
+        "correlations: those also need the partners of middling skill, whose wrong best responses these tables lack.",
+        "",
         "The paper prints BR-Prox in Overcooked only as bars, so single values cannot be compared. Where its tables "
         "disagree with themselves:", "", *(f"- {line}" for line in CONTRADICTIONS), "",
         "## Do BR-Prox and the return rank alike", "",

@@ -87,10 +87,10 @@ def test_episodes_are_averaged_and_their_spread_kept():
 
 
 def test_names_are_read_alike_from_text_and_numbers(tmp_path):
-    file = written(tmp_path, "fcp,12,1,1,mid,0,5,10", "fcp,12.0,2,1,mid,0,5,10", "sp,,1,bot a,mid,0,5,10")
+    file = written(tmp_path, "fcp,12,1,1,mid,0,5,10", "fcp,12.0,2,1,mid,0,5,10", "sp,,1,007,mid,0,5,10")
     rows = read_table(file).table.rows
     assert [r["population"] for r in rows] == [12, 12, None]
-    assert [r["partner"] for r in rows] == [1, 1, "bot a"]
+    assert [r["partner"] for r in rows] == [1, 1, "007"]
 
 
 def test_gzip_and_several_tables(tmp_path):

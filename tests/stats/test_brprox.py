@@ -11,11 +11,12 @@ import pytest
 from scipy.stats import trim_mean, ttest_ind
 
 from interplay.errors import InterplayError
+from interplay.metrics.brprox import cells
 from interplay.metrics.brprox_table import read_table
-from interplay.stats import iqm
-from interplay.stats.brprox import br_prox, summarise
-from interplay.stats.brprox_ranks import against, rank_table, shares, sizes
-from interplay.stats.brprox_rulers import iqm_by_row
+from interplay.stats import iqm, mean_interval
+from interplay.stats.brprox import _above, br_prox, summarise
+from interplay.stats.brprox_ranks import against, name, rank_table, shares, sizes
+from interplay.stats.brprox_rulers import Rulers, iqm_by_row
 from interplay.table import Table
 
 needs_data = pytest.mark.skipif(
@@ -46,6 +47,16 @@ def by_agent(summary):
 def test_the_best_published_values(published, layout, best):
     """Recomputed by others from the same tables with the right best responses."""
     assert max(published[layout].summary.column("iqm")) == pytest.approx(best, abs=5e-4)
+
+
+@needs_data
+def test_the_page_shows_these_numbers(published):
+    page = (Path(__file__).parents[2] / "docs" / "results" / "br_prox.md").read_text()
+    for found in published.values():
+        best = max(found.summary, key=lambda row: row["iqm"])
+        assert f"| {name(best)} | {best['iqm']:.3f} | {best['honest_iqm']:.3f} |" in page
+        for row in found.summary:
+            assert f"| {name(row)} | {row['rank']:g} | {row['iqm']:.3f} [" in page
 
 
 @needs_data
@@ -161,8 +172,8 @@ def test_uncertain_best_responses_widen_the_interval():
     assert again == wide
     sure = br_prox(got, rulers(spread=0.0), seed=0, replicates=1000, method="percentile").summary.rows[0]
     same = br_prox(got, rulers(spread=0.0), seed=0, replicates=1000, method="percentile", propagate=True)
-    for name in ("iqm", "low", "high", "expert_low", "moderate_honest_high"):
-        assert same.summary.rows[0][name] == pytest.approx(sure[name])
+    for column in ("iqm", "low", "high", "expert_low", "moderate_honest_high"):
+        assert same.summary.rows[0][column] == pytest.approx(sure[column])
 
 
 def test_the_spread_of_drawn_best_responses_is_that_of_their_mean():
@@ -176,6 +187,22 @@ def test_the_spread_of_drawn_best_responses_is_that_of_their_mean():
         [np.mean(np.sort(np.repeat(d.reshape(2, 2)[rng.integers(2, size=2)].ravel(), 3))[3:-3]) for d in drawn]
     )
     assert (row["low"], row["high"]) == pytest.approx(tuple(np.quantile(both, [0.025, 0.975])), abs=0.006)
+
+
+def test_noise_is_not_named_more_often_than_promised():
+    """Egos as good as their rulers, many cells: a pair is named in about one table of twenty, or fewer."""
+    rng = np.random.default_rng(0)
+    named = 0
+    for _ in range(40):
+        got, best = rng.normal(20, 3, (30, 10)), rng.normal(20, 3, (30, 10))
+        rows = [
+            {"algorithm": "a", "seed": 0, "partner": p, "ego_seat": 0, "episode": e, "return": got[p, e]}
+            for p in range(30) for e in range(10)
+        ]  # fmt: skip
+        held = [{"partner": p, "ego_seat": 0, "episode": e, "return": best[p, e]} for p in range(30) for e in range(10)]
+        made = cells(rows, held)
+        named += any(_above(made.table, Rulers.of(made), 1.0).column("beyond_noise"))
+    assert named <= 6  # 2 are expected
 
 
 def test_propagation_needs_a_spread():
@@ -206,6 +233,20 @@ def test_an_ego_above_the_best_response_is_named_and_noise_told_apart():
     assert [pair["partner"] for pair in row["above"]] == [0, 1]
     exceeded = {r["partner"]: r["n_above"] for r in found.rulers}
     assert exceeded == {0: 1, 1: 1, 2: 0, 3: 0}
+    ruler = found.rulers.rows[0]
+    given = mean_interval([r["return"] for r in best if r["partner"] == 0])
+    assert (ruler["return"], ruler["low"], ruler["high"]) == pytest.approx((20.0, given.low, given.high))
+    assert br_prox(got, best, seed=0, replicates=200, times=2.1).summary.rows[0]["n_beyond_noise"] == 0
+
+
+def test_exact_returns_have_no_noise():
+    """No spread at all: what is above is beyond noise, what is equal is not above."""
+    best = [{"partner": p, "ego_seat": 0, "return": 20.0, "return_se": 0.0} for p in (0, 1)]
+    got = [
+        {"algorithm": "a", "seed": 0, "partner": p, "ego_seat": 0, "return": 20.0 + p, "return_se": 0.0} for p in (0, 1)
+    ]
+    (pair,) = br_prox(got, best, seed=0, replicates=200).above.rows
+    assert (pair["partner"], pair["beyond_noise"]) == (1, True)
 
 
 def test_without_spread_nobody_can_tell_noise():

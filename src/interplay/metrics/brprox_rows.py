@@ -115,7 +115,7 @@ def _name(value: Any, column: str, at: str) -> Any:
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, str):
-        return int(value) if value.isascii() and value.isdigit() else _whole(value)
+        return _whole(value)
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int):
@@ -125,7 +125,8 @@ def _name(value: Any, column: str, at: str) -> Any:
 
 def _whole(text: str) -> Any:
     head, dot, tail = text.partition(".")
-    return int(head) if dot and head.isascii() and head.isdigit() and set(tail) == {"0"} else text
+    plain = head.isascii() and head.isdigit() and (head == "0" or head[0] != "0")  # 007 is a name
+    return int(head) if plain and (not dot or set(tail) == {"0"}) else text
 
 
 def _number(value: Any, column: str, at: str) -> float | None:
@@ -149,6 +150,7 @@ def _number(value: Any, column: str, at: str) -> float | None:
 def seat_key(value: Any, column: str, at: str, seats: int | None) -> str:
     """The ego's seats as text: "0", or "0+2" where it fills several."""
     try:
+        value = value.tolist() if hasattr(value, "tolist") else value
         parts = value.split("+") if isinstance(value, str) else value if isinstance(value, list | tuple) else [value]
         chosen = [int(p) for p in parts]
         if not chosen or any(isinstance(p, bool) or (isinstance(p, float) and p != int(p)) for p in parts):

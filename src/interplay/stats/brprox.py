@@ -5,7 +5,7 @@
 
 Above 1 an ego does better than the best response: then the ruler is too short, or it is noise. Every such pair is
 named; where standard errors or episodes are known, `beyond_noise` says which of the two (Welch's test of the
-difference, Holm's correction over all cells above 1).
+difference, Holm's correction over all cells that can be tested).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from interplay.errors import InterplayError
 from interplay.metrics.brprox import CELL, RULER, Cells, cells
 from interplay.stats.bootstrap import bootstrap_counts
-from interplay.stats.brprox_rulers import Rulers, noise_p_values
+from interplay.stats.brprox_rulers import Rulers
 from interplay.stats.estimators import iqm, quantile
 from interplay.stats.multiplicity import holm
 from interplay.stats.ranks import ranks
@@ -56,6 +56,7 @@ class Options:
     method: str = "expanded"
     replicates: int = 2000
     propagate: bool = False  # draw the best responses' returns anew in every replicate
+    times: float = 1.0  # beyond noise is who does better than so many times the best response
 
 
 def br_prox(
@@ -75,7 +76,7 @@ def br_prox(
 
 
 def summarise(found: Cells, *, seed: int, **options: Any) -> BRProx:
-    """Summary, offending pairs and best responses of cells. `options`: level, method, replicates, propagate."""
+    """Summary, offending pairs and best responses of cells. `options`: those of `Options`."""
     chosen = Options(seed=seed, **options)
     rulers = Rulers.of(found)
     if chosen.propagate and not rulers.uncertain:
@@ -84,7 +85,7 @@ def summarise(found: Cells, *, seed: int, **options: Any) -> BRProx:
             "or leave their uncertainty out (propagate=False)"
         )
     table = _with_groups(found.table, rulers)
-    above = _above(table, found)
+    above = _above(table, rulers, chosen.times)
     named = {tuple(row[name] for name in CELL): row for row in above}
     rows = [
         dict(zip(BY, key, strict=True)) | _row(part, named, rulers, chosen) for key, part in table.groups(*BY).items()
@@ -96,7 +97,7 @@ def summarise(found: Cells, *, seed: int, **options: Any) -> BRProx:
         cells=table,
         above=above,
         excluded=Table.of(rulers.without_return(), "Best responses without a positive return", columns=RULER),
-        rulers=Table.of(rulers.exceeded(table), "Best responses"),
+        rulers=Table.of(rulers.exceeded(table, chosen.level), "Best responses"),
         split_by=rulers.split_by,
         notes=found.notes,
     )
@@ -107,15 +108,17 @@ def _with_groups(table: Table, rulers: Rulers) -> Table:
     return Table.of([r | {"partners": rulers.group_of(r)} for r in table], table.title)
 
 
-def _above(table: Table, found: Cells) -> Table:
-    over = [row for row in table if row["ratio"] is not None and row["ratio"] > 1]
-    p = noise_p_values(over, found)
+def _above(table: Table, rulers: Rulers, times: float) -> Table:
+    """The cells above 1, each with the p value of doing better than the best response."""
+    measured = [row for row in table if row["ratio"] is not None]
+    p = [rulers.p_value(row, times) for row in measured]
     known = [i for i, value in enumerate(p) if value is not None]
     corrected = dict(zip(known, holm([p[i] for i in known]), strict=True)) if known else {}
     rows = [
         {name: row[name] for name in (*CELL, *PAIR[4:])}
         | {"p": p[i], "beyond_noise": bool(corrected[i] < CHANCE) if i in corrected else None}
-        for i, row in enumerate(over)
+        for i, row in enumerate(measured)
+        if row["ratio"] > 1
     ]
     return Table.of(rows, "Above the best response", columns=[*CELL, *PAIR[4:], "p", "beyond_noise"])
 

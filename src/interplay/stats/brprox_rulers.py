@@ -11,6 +11,7 @@ import numpy as np
 
 from interplay.metrics.brprox import RULER, Cells
 from interplay.metrics.brprox_rows import Reduced
+from interplay.stats._checks import generator
 from interplay.stats.bootstrap import Statistic
 from interplay.table import Row, Table
 
@@ -48,20 +49,39 @@ class Rulers:
             if r.mean <= 0
         ]
 
-    def exceeded(self, table: Table) -> list[Row]:
-        """Every best response with the number of egos that did better, and the highest ratio."""
+    def exceeded(self, table: Table, level: float) -> list[Row]:
+        """Every best response with its interval, the number of egos that did better, and the highest ratio."""
+        from scipy.special import stdtrit
+
         met: dict[tuple[Any, ...], list[float]] = {}
         for row in table:
             met.setdefault(_key(row), []).append(row["ratio"])
         rows = []
         for key, made in self.returns.items():
             ratios = [v for v in met.get(key, ()) if v is not None]
+            half = None if made.se is None else made.se * stdtrit(_degrees([(made.se**2, made.n)]), (1 + level) / 2)
             rows.append(dict(zip(RULER, key, strict=True)) | {
                 "partners": self.groups.get((key[0], key[1], key[2])), "return": made.mean, "se": made.se,
+                "low": None if half is None else made.mean - half, "high": None if half is None else made.mean + half,
                 "egos": len(met.get(key, ())), "n_above": sum(v > 1 for v in ratios),
                 "highest_ratio": max(ratios, default=None),
             })  # fmt: skip
         return rows
+
+    def p_value(self, row: Row, times: float = 1.0) -> float | None:
+        """One-sided p of a cell's return being no higher than `times` that of its best response (Welch's test); null
+        where a spread is unknown."""
+        from scipy.special import stdtr
+
+        best = self.returns[_key(row)]
+        if row["return_se"] is None or best.se is None:
+            return None
+        spreads = (row["return_se"] ** 2, row["episodes"]), ((times * best.se) ** 2, best.n)
+        difference = row["return"] - times * best.mean
+        error = (spreads[0][0] + spreads[1][0]) ** 0.5
+        if error == 0:
+            return 0.0 if difference > 0 else 1.0
+        return float(stdtr(_degrees(spreads), -difference / error))
 
     def redrawn(self, rows: Sequence[Row], *, honest: bool, seed: int) -> Statistic:
         """The IQM of `rows` under counts, each replicate with best responses drawn anew: one draw for all who are
@@ -69,6 +89,7 @@ class Rulers:
         keys = list(dict.fromkeys(_key(row) for row in rows))
         place = np.array([keys.index(_key(row)) for row in rows])
         got = np.array([row["return"] for row in rows])
+        generator(seed)  # refuses what is no seed
         rng = np.random.default_rng([seed, 1])  # apart from the draws of seeds and partners
 
         def statistic(counts: np.ndarray) -> np.ndarray:
@@ -92,26 +113,10 @@ def iqm_by_row(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.divide((kept * x).sum(axis=1), size, out=np.full(len(x), np.nan), where=size > 0)
 
 
-def noise_p_values(rows: Sequence[Row], found: Cells) -> list[float | None]:
-    """One-sided p of each ego's return being no higher than its best response's; null where a spread is unknown."""
-    from scipy.special import stdtr
-
-    made: list[float | None] = []
-    for row in rows:
-        best = found.best_responses[_key(row)]
-        if row["return_se"] is None or best.se is None:
-            made.append(None)
-            continue
-        a, b = row["return_se"] ** 2, best.se**2
-        if a + b == 0:
-            made.append(0.0)
-            continue
-        known = [(v, n) for v, n in ((a, row["episodes"]), (b, best.n)) if n is not None and v > 0]
-        inverse = sum(v**2 / (n - 1) for v, n in known)
-        df = (a + b) ** 2 / inverse if inverse else np.inf  # standard errors without episodes: the normal limit
-        t = (row["return"] - best.mean) / (a + b) ** 0.5
-        made.append(float(stdtr(min(df, 1e9), -t)))
-    return made
+def _degrees(spreads: Sequence[tuple[float, int | None]]) -> float:
+    """Satterthwaite's degrees of freedom of a sum of variances; one without known episodes counts as exact."""
+    inverse = sum(v**2 / (n - 1) for v, n in spreads if n is not None and v > 0)
+    return min(sum(v for v, _ in spreads) ** 2 / inverse, 1e9) if inverse else 1e9
 
 
 def _draws(made: Reduced, replicates: int, rng: np.random.Generator) -> np.ndarray:

@@ -64,6 +64,8 @@ def rank_agreement(
     the table lacks are ignored. `statistic` is one for all or by measure; `lower` names measures where less is better.
     """
     open_unit(level, "level")
+    if replicates < 100:
+        raise InterplayError(f"{replicates} replicates are too few for an interval; use at least 100, better 2000")
     drawn = draw(
         table, seed=seed, own=own, shared=shared, statistic=statistic, lower=lower, replicates=replicates
     )  # fmt: skip
