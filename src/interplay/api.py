@@ -133,7 +133,7 @@ def grade(
     found = grading.summarise(traces, world, ego, chosen, seed)
     provenance = {"panel": f"{chosen.name} ({chosen.hash(world)})", "seed": seed, "traces": "traces/ beside this file"}
     tables = (found.overall, found.partners, found.cells, found.measured)
-    document = grade_document(world, traces, *tables, provenance)
+    document = grade_document(world, traces, *tables, provenance, found.standing)
     return Graded(found, traces, document.write(folder / "report.html"))
 
 

@@ -1,15 +1,21 @@
 """A grade tells how an agent does with each partner, and who helps whom."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import interplay
 from interplay import api
+from interplay.agents.api import Agent, FunctionPlayer
 from interplay.agents.registry import agent
-from interplay.errors import InterplayError
+from interplay.errors import IllegalAction, InterplayError
 from interplay.partners import grade as grading
+from interplay.partners.baselines import measure_baselines
+from interplay.partners.panel import Estimate, Member, Panel, Response, ruler_key
 from interplay.partners.panels import panel
 from interplay.play.engine import run
+from interplay.stats import iqm
 from interplay.traces import TraceSet
 
 
@@ -80,3 +86,91 @@ def test_team_scores_and_means_over_episodes(graded):
     means = api.mean_over_episodes(api.measure(traces, ["score"]))
     by_hand = {r["agents"]: r["value"] for r in means.where(metric="score")}
     assert {r["agents"]: r["mean"] for r in scores} == pytest.approx(by_hand)
+
+
+@pytest.fixture(scope="module")
+def ruled(graded):
+    """The same episodes with a panel that knows best responses: both seats of the passer, one of the idle chef."""
+    traces, plain = graded
+    game = interplay.make("overcooked/counter_circuit", horizon=150)
+
+    def member(name, worths, own):
+        responses = [
+            Response(s, agent("overcooked/greedy"), "made up", Estimate(j, j - 2, j + 2, 50)) for s, j in worths
+        ]
+        return Member(
+            agent(name), "scripted", self_play=Estimate(own, own - 1, own + 1, 50), responses=tuple(responses)
+        )
+
+    members = [member("overcooked/onion_passer", [(0, 30.0), (1, 400.0)], 40.0), member("stay", [(1, 25.0)], 0.0)]
+    baselines = {"rows": [{"agent": "sp", "br_prox": 0.99}, {"agent": "fcp", "br_prox": 0.0, "mean": 3.0}]}
+    chosen = Panel.of("ruled", members, game={"key": ruler_key(game)}, baselines=baselines)
+    return chosen, plain, grading.summarise(traces, game, agent("overcooked/onion_receiver"), chosen, seed=0)
+
+
+def test_br_prox_of_every_partner_and_seat(ruled):
+    _, plain, found = ruled
+    means = [row["mean"] for row in plain.cells]
+    worth = [30.0, 400.0, None, 25.0]
+    for row, mean, j in zip(found.cells, means, worth, strict=True):
+        assert row["mean"] == mean
+        assert row["best_response"] == j
+        assert row["ratio"] == (None if j is None else pytest.approx(mean / j))
+        assert row["br_prox"] == (None if j is None else pytest.approx(min(1.0, mean / j)))
+    clipped = [row["br_prox"] for row in found.cells]
+    assert clipped[0] == 1.0  # more than the best response: clipped, and told below
+    passer, idle = found.partners.rows
+    assert passer["br_prox"] == pytest.approx((clipped[0] + clipped[1]) / 2)
+    assert idle["br_prox"] == pytest.approx(clipped[3])
+    assert (passer["kind"], passer["skill"]) == ("scripted", None)
+
+
+def test_br_prox_overall_leaves_out_what_has_no_ruler(ruled):
+    _, _, found = ruled
+    overall = found.overall.rows[0]
+    known = [row["br_prox"] for row in found.cells if row["br_prox"] is not None]
+    assert len(known) == 3
+    assert min(known) <= overall["br_prox"] <= max(known)
+    assert overall["br_prox_low"] <= overall["br_prox"] <= overall["br_prox_high"]
+    above = [row["ratio"] > 1 for row in found.cells if row["ratio"] is not None]
+    assert overall["above_best_response"] == pytest.approx(sum(above) / 3)
+
+
+def test_standing_among_baselines(ruled):
+    _, _, found = ruled
+    names = [(row["place"], row["agent"], row["this"]) for row in found.standing]
+    assert names == [(1, "sp", None), (2, "overcooked/onion_receiver", True), (3, "fcp", None)]
+    assert found.standing.rows[0]["gives"] is None  # not measured, so not 0
+
+
+def test_no_ruler_no_br_prox(graded, ruled):
+    """Best responses of another length are no ruler: null, not a wrong number."""
+    traces, _ = graded
+    chosen, _, _ = ruled
+    other = dataclasses.replace(chosen, game={"key": ruler_key(interplay.make("overcooked/counter_circuit"))})
+    game = interplay.make("overcooked/counter_circuit", horizon=150)
+    found = grading.summarise(traces, game, agent("overcooked/onion_receiver"), other, seed=0)
+    assert "br_prox" not in found.overall.columns
+    assert found.standing is None
+
+
+def test_baselines_are_grades_over_training_seeds(graded, ruled):
+    chosen, _, found = ruled
+    game = interplay.make("overcooked/counter_circuit", horizon=150)
+    ego = agent("overcooked/onion_receiver")
+    (row,) = measure_baselines(chosen, game, {"receiver": [ego, ego]}, episodes=4, seed=0).rows
+    overall = found.overall.rows[0]
+    assert row["seeds"] == 2
+    for name in ("mean", "gives", "gets", "ignored_percent"):
+        assert row[name] == pytest.approx(overall[name])
+    known = [cell["br_prox"] for cell in found.cells if cell["br_prox"] is not None]
+    assert row["br_prox"] == pytest.approx(iqm(known * 2))  # both seeds' cells
+    assert row["br_prox_low"] <= row["br_prox"] <= row["br_prox_high"]
+
+
+def test_an_agent_that_chooses_what_is_no_action(tmp_path):
+    game = interplay.make("overcooked/cramped_room", horizon=5)
+    wrong = Agent("wrong", FunctionPlayer(lambda _: 99, encoding="nothing"))
+    with pytest.raises(IllegalAction, match="wrong"):
+        api.grade(wrong, game, partners=["stay"], episodes=1, out=tmp_path / "g")
+    assert not (tmp_path / "g" / "report.html").exists()

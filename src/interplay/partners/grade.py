@@ -8,9 +8,12 @@ from interplay.agents.api import Agent
 from interplay.games.api import Game
 from interplay.metrics.api import measure
 from interplay.metrics.interdependence.metric import readable
-from interplay.partners.panels import Panel
+from interplay.partners.panel import Panel
+from interplay.partners.proximity import by_cell, headline, proximity
+from interplay.partners.standing import standing
 from interplay.play.lineups import LineUp, pair_line_ups
 from interplay.stats import interval_table
+from interplay.stats.brprox import BRProx
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 
@@ -26,6 +29,8 @@ class Grade:
     cells: Table  # a row per partner and seat of the agent
     values: Table  # a row per episode
     measured: Table  # what all of it is made of: score, and who helped whom where the game can tell
+    standing: Table | None = None  # the agent among the panel's baselines
+    proximity: BRProx | None = None  # BR-Prox in full, where the panel has best responses for this game
 
 
 def line_ups(game: Game, ego: Agent, panel: Panel) -> list[LineUp]:
@@ -58,13 +63,39 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
     ]
     helped = teamwork(measured, values)
     partners = _means(values, ["agent", "partner", "game"], seed)
+    cells = _means(values, ["agent", "partner", "game", "seat_of_agent"], seed)
+    near = proximity(panel, game, [(ego.name, 0, values)], seed)
+    if near is not None:
+        cells, partners = _with_ratios(panel, near, cells, partners)
+        rows[0] |= headline(near, ego.name)
+    overall = rows[0] | _pooled(helped)
     return Grade(
-        overall=Table.of([rows[0] | _pooled(helped)], "Grade"),
+        overall=Table.of([overall], "Grade"),
         partners=Table.of([r | helped.get(r["partner"], {}) for r in partners], "Partners"),
-        cells=_means(values, ["agent", "partner", "game", "seat_of_agent"], seed),
+        cells=cells,
         values=values,
         measured=measured,
+        standing=standing(panel, overall),
+        proximity=near,
     )
+
+
+def _with_ratios(panel: Panel, near: BRProx, cells: Table, partners: Table) -> tuple[Table, Table]:
+    """Cells with BR-Prox and the best response that it is measured by; partners with its mean over seats."""
+    found = by_cell(panel, near)
+    wide, ratios = [], {}
+    for row in cells:
+        cell = found.get((row["partner"], row["seat_of_agent"]), {})
+        if cell:
+            ratios.setdefault(row["partner"], []).append(cell["honest"])
+        worth = {"best_response": cell.get("best_response_return"), "ratio": cell.get("ratio")}
+        wide.append(row | {"br_prox": cell.get("honest"), **worth})
+    about = {m.agent.name: {"kind": m.kind, "skill": m.skill} for m in panel.members}
+    of_partners = []
+    for row in partners:
+        own = ratios.get(row["partner"])
+        of_partners.append(row | {"br_prox": sum(own) / len(own) if own else None} | about[row["partner"]])
+    return Table.of(wide, cells.title), Table.of(of_partners, partners.title)
 
 
 def teamwork(measured: Table, values: Table) -> dict[str, Row]:

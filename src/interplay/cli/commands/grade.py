@@ -24,7 +24,7 @@ class GradeCommand:
     agent: str
     """The agent to grade: a name of `interplay list agents`, or module:Thing."""
     panel: str | None = None
-    """The panel; by default the game's own (see `interplay list panels`)."""
+    """The panel: a name of `interplay list panels`, or a folder; by default the game's own."""
     partners: tuple[str, ...] = ()
     """Partners of your own choice in place of a panel."""
     episodes: int = 20
@@ -58,7 +58,11 @@ class GradeCommand:
             out=self.out,
             progress=True,
         )
-        show(graded.table, json=self.json, grade=graded.grade.overall.rows[0], report=str(graded.report))
+        standing = graded.grade.standing
+        told = {"grade": graded.grade.overall.rows[0], "standing": None if standing is None else standing.rows}
+        show(graded.table, json=self.json, cells=graded.grade.cells.rows, report=str(graded.report), **told)
         if not self.json:
             show(graded.grade.overall, json=False)
+            if standing is not None:
+                show(standing, json=False)
         note(f"report: {graded.report}")

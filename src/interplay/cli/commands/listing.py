@@ -64,6 +64,12 @@ def _metrics() -> list[dict]:
 
 
 def _panels() -> list[dict]:
-    from interplay.partners.panels import SCRIPTED
+    from interplay.partners.panels import SCRIPTED, all_shipped
 
-    return [{"kind": "panel", "name": f"{family}: scripted", "about": ", ".join(p)} for family, p in SCRIPTED.items()]
+    trained = [
+        {"kind": "panel", "name": f"{game}: {name}", "about": "trained partners with their best responses"}
+        for game, name in all_shipped()
+    ]
+    return trained + [
+        {"kind": "panel", "name": f"{family}: scripted", "about": ", ".join(p)} for family, p in SCRIPTED.items()
+    ]
