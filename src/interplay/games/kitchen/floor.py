@@ -66,9 +66,9 @@ def _moves_to(layout: Layout, cooks, index, goal: Bool[np.ndarray, " pose"], cel
             there = Cook(*(cell if cell in cells else (cook.x, cook.y)), way)
             before.setdefault(index[there], []).append(k)
     found = np.where(goal, 0, FAR).astype(np.int32)
-    queue = list(np.flatnonzero(goal))
+    queue = [int(k) for k in np.flatnonzero(goal)]
     for here in queue:
-        for k in before.get(int(here), ()):
+        for k in before.get(here, ()):
             if found[k] == FAR:
                 found[k] = found[here] + 1
                 queue.append(k)

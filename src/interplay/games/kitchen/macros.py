@@ -262,19 +262,24 @@ def _offered(state: State, station: Station) -> list[str]:
 def next_primitive(game: Kitchen, state: State, seat: int, macro: Macro, at: Station | None = None) -> Step:
     """The next step of a macro action, and whether it is the last. One that cannot be done now waits.
 
-    `at` chooses among the places where it could be done. A wait is done when its number is down to 1: use `rest`.
+    `at` chooses among the places where it could be done: the cook goes there, and waits there for what is missing.
+    A wait is done when its number is down to 1: use `rest`. Whoever waits makes way for others.
     """
-    if macro.verb in ("wait", "request"):
-        return Step(STAY, macro.verb == "request" or (macro.number or 1) <= 1)
+    if macro.verb == "request":
+        return Step(STAY, True)
+    if macro.verb == "wait":
+        return Step(paths.make_way(game.layout, state, seat), (macro.number or 1) <= 1)
     found = [at] if at is not None else targets(game, state, seat, macro)
     if isinstance(found, Verdict):
-        return Step(STAY, False)
+        return Step(paths.make_way(game.layout, state, seat), False)
     station = nearest(game, state, seat, found, passing=macro.verb == "place_obj_on_counter")
     move = paths.towards(game.layout, state, seat, station.cell)
     if move is not None:
         return Step(move, False)
     ready = _at(state, seat, macro, station).ok and _hands(game, state, seat, macro) is None
-    return Step(primitive(macro, station), True) if ready else Step(STAY, False)
+    if ready:
+        return Step(primitive(macro, station), True)
+    return Step(paths.make_way(game.layout, state, seat) if state.time % 3 == 1 else STAY, False)
 
 
 def primitive(macro: Macro, station: Station) -> int:

@@ -91,6 +91,13 @@ def towards(layout: Layout, state: State, seat: int, target: Cell) -> int | None
     return found[0]
 
 
+def make_way(layout: Layout, state: State, seat: int) -> int:
+    """What a cook does who only waits: stay, or step aside from another who faces it."""
+    cook = state.cooks[seat]
+    pushed = any(s != seat and _faces(c, (cook.x, cook.y)) for s, c in enumerate(state.cooks))
+    return _aside(layout, cook, others(state, seat)) if pushed else STAY
+
+
 def _aside(layout: Layout, cook: Cook, blocked: frozenset[Cell]) -> int:
     for action, cell in enumerate(beside((cook.x, cook.y)), UP):
         if layout.is_floor(cell) and cell not in blocked:

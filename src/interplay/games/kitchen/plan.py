@@ -18,9 +18,11 @@ from interplay.games.kitchen import rules
 from interplay.games.kitchen.dishes import DISHES, INGREDIENTS, Dish, process, raw
 from interplay.games.kitchen.game import Kitchen
 from interplay.games.kitchen.layouts import Station
+from interplay.games.kitchen.macros import next_primitive
+from interplay.games.kitchen.paths import make_way
 from interplay.games.kitchen.rules import Deed, Rules
 from interplay.games.kitchen.search import Plan, Search
-from interplay.games.kitchen.state import FIRST_INGREDIENT, STAY, State
+from interplay.games.kitchen.state import FIRST_INGREDIENT, State
 from interplay.games.kitchen.words import Macro
 
 WIDTH = 3  # worlds that the quick search keeps at each stage of a recipe
@@ -138,17 +140,28 @@ def macro_of(deed: Deed) -> Macro:
 
 
 class Follower:
-    """One seat's part of a plan: `act(state)` gives its next primitive, waiting for others where it has to."""
+    """One seat's part of a plan: `act(state)` gives its next primitive.
 
-    def __init__(self, game: Kitchen, seat: int, plan: TeamPlan):
-        self.game, self.seat, self.left = game, seat, list(plan.queues[seat])
+    While all goes as planned these are the plan's own steps; if not, the queue is walked out, waiting for others.
+    """
+
+    def __init__(self, game: Kitchen, seat: int, plan: TeamPlan, state: State):
+        self.game, self.seat, self.plan = game, seat, plan
+        self.left = list(plan.queues[seat])
+        self.begun = state.time
+        self.expected = [state]
+        for joint in plan.actions[:-1]:
+            self.expected.append(rules.advance(game.rules, self.expected[-1], tuple(map(int, joint)))[0])
 
     def act(self, state: State) -> int:
-        from interplay.games.kitchen.macros import next_primitive
-
+        step = state.time - self.begun
+        if step < len(self.expected) and state == self.expected[step]:
+            if self.left and self.left[0].t == step:
+                self.left.pop(0)
+            return int(self.plan.actions[step][self.seat])
         if not self.left:
-            return STAY
-        step = next_primitive(self.game, state, self.seat, self.left[0].macro, self.left[0].at)
-        if step.done:
+            return make_way(self.game.layout, state, self.seat)
+        following = next_primitive(self.game, state, self.seat, self.left[0].macro, self.left[0].at)
+        if following.done:
             self.left.pop(0)
-        return step.action
+        return following.action

@@ -152,7 +152,7 @@ class Search:
         return layer
 
     def _most_advanced(self, layer: Layer, least: dict[int, int], width: int) -> Layer:
-        """The best worlds at each stage of the recipe: what is first a detour, such as laying something aside, stays."""
+        """The best worlds at each stage of the recipe, so that detours, such as laying something aside, survive."""
         taken: dict[tuple, int] = {}
         kept = {}
         for world in sorted(layer, key=lambda w: (least[w] + self.worlds.work(w), w)):
