@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import interplay
 from interplay.agents.api import Agent, Move, Remark, View
@@ -38,7 +39,7 @@ class _Session:
         return Move(step.action, remarks)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Cook:
     """Does its part of the reference plan, and says what it is given to say at a time."""
 
@@ -47,7 +48,7 @@ class Cook:
     deadline_s: float | None = None
     default_action: int | None = STAY
 
-    def begin(self, game: Kitchen, seat: int, seed: int) -> _Session:
+    def begin(self, game: Any, seat: int, seed: int) -> _Session:
         return _Session(game, seat, dict(self.lines))
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from interplay.errors import InterplayError
 from interplay.metrics.communication import Settings, detail, parse_transcripts, rows
+from interplay.metrics.communication.definitions import DEFINITIONS, HEADLINES
 from interplay.metrics.communication.process import ites, prefix, tes
 from tests.metrics.communication.scripts import ASSISTANT, CHEF, lines, transcript
 
@@ -58,6 +59,7 @@ class TestTalk:
         assert found["unstructured"] == 1
         assert found["follow_rate"] == 2 / 4
         assert found["follow_rate_all"] == 2 / 5
+        assert found["follow_rate_needed"] == 2 / 3
 
     def test_other_rates(self):
         found = numbers(self.script)
@@ -279,3 +281,9 @@ def test_every_judged_message_can_be_read_with_the_action_that_settled_it():
     assert found[2]["text"].startswith("Pick up the potato")
     assert found[2]["request"] == "place_obj_on_counter(potato~slices, counter)"
     assert found[2]["settled_by"] == "step 9, assistant: place_obj_on_counter(potato~slices, counter) [potato#1]"
+
+
+def test_every_number_has_a_definition():
+    named = {r["metric"] for r in rows(transcript(COOKED, **SERVED), Settings())} - {"reason"}
+    assert named == set(DEFINITIONS)
+    assert set(HEADLINES) <= named

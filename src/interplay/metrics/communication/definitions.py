@@ -17,6 +17,7 @@ DEFINITIONS: Mapping[str, str] = {
     "unstructured": "messages from which no request can be read",
     "follow_rate": "(effective + assisted) / requests",
     "follow_rate_all": "(effective + assisted) / (requests + unstructured messages)",
+    "follow_rate_needed": "(effective + assisted) / requests that were not redundant",
     "parse_rate": "requests / messages; above 1 where messages ask for several things",
     "parsed_messages": "messages with at least one request / messages",
     "delayed_rate": "requests carried out after the window / requests",
@@ -54,7 +55,7 @@ DEFINITIONS: Mapping[str, str] = {
     "utility": "reward - the four costs",
 }
 HEADLINES = (
-    "success", "length", "messages", "units", "follow_rate", "follow_rate_all", "redundancy", "repeat_rate",
+    "success", "length", "messages", "units", "follow_rate", "follow_rate_all", "follow_rate_needed", "redundancy", "repeat_rate",
     "delayed_rate", "latency", "uptake", "waste", "verifier_burden", "adr", "idensity", "comm_cost_completion",
     "comm_cost_all", "tes", "initiating_capability", "responding_capability", "utility",
 )  # fmt: skip

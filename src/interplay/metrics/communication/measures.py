@@ -82,6 +82,7 @@ def _talk(episode: Episode, seat: int | None) -> dict[str, Value]:
         **{category: n[category] for category in CATEGORIES},
         "follow_rate": _share(followed, len(units)),
         "follow_rate_all": _share(followed, len(units) + n[UNSTRUCTURED]),
+        "follow_rate_needed": _share(followed, len(units) - n[REDUNDANT]),
         "parse_rate": _share(len(units), len(messages)),
         "parsed_messages": _share(len(messages) - n[UNSTRUCTURED], len(messages)),
         "delayed_rate": _share(sum(j.reason == "delayed" for j in judged), len(units)),
