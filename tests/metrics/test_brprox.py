@@ -86,11 +86,14 @@ def test_episodes_are_averaged_and_their_spread_kept():
     assert row["best_response_se"] == pytest.approx(5.0, abs=1e-3)
 
 
-def test_names_are_read_alike_from_text_and_numbers(tmp_path):
+def test_whole_numbers_of_a_file_become_numbers_and_names_given_stay(tmp_path):
     file = written(tmp_path, "fcp,12,1,1,mid,0,5,10", "fcp,12.0,2,1,mid,0,5,10", "sp,,1,007,mid,0,5,10")
     rows = read_table(file).table.rows
     assert [r["population"] for r in rows] == [12, 12, None]
     assert [r["partner"] for r in rows] == [1, 1, "007"]
+    got = [{"algorithm": "a", "seed": 1.0, "partner": "12", "ego_seat": 0, "return": 1.0}]
+    (row,) = cells(got, [{"partner": "12", "ego_seat": "0", "return": 2.0}]).table.rows
+    assert (row["partner"], row["seed"], row["ego_seats"]) == ("12", 1, "0")
 
 
 def test_gzip_and_several_tables(tmp_path):

@@ -82,8 +82,10 @@ def tidy(
     need: Sequence[str],
     seats: int | None = None,
 ) -> list[Row]:
-    """Rows with names, numbers and `ego_seats` that can be used. Rows may come as (where, row) or as plain records."""
-    pairs = [r if isinstance(r, tuple) else (f"row {i}", r) for i, r in enumerate(rows, 1)]
+    """Rows with names, numbers and `ego_seats` that can be used. They come as plain records, or from a file as (where,
+    row) with every field as text: then names that are whole numbers become numbers."""
+    pairs = [r if isinstance(r, tuple) else (f"row {i}", r) for i, r in enumerate(listed := list(rows), 1)]
+    as_text = any(isinstance(r, tuple) for r in listed)
     if not pairs:
         raise InterplayError(f"{what}: no rows to work on")
     present = dict.fromkeys(name for _, row in pairs for name in row)
@@ -92,7 +94,7 @@ def tidy(
     if lacking or len(given) != 1:
         wanted = [*lacking, *([] if len(given) == 1 else [f"one of {', '.join(SEATS)}"])]
         raise InterplayError(f"{what}: columns needed are {' and '.join(wanted)}; there are {', '.join(present)}")
-    return [_checked(row, f"{what}, {at}", given[0], need, seats) for at, row in pairs]
+    return [_checked(_read(row) if as_text else row, f"{what}, {at}", given[0], need, seats) for at, row in pairs]
 
 
 def _checked(row: Mapping[str, Any], at: str, seat_column: str, need: Sequence[str], seats: int | None) -> Row:
@@ -109,13 +111,17 @@ def _checked(row: Mapping[str, Any], at: str, seat_column: str, need: Sequence[s
     return found
 
 
+def _read(row: Mapping[str, Any]) -> Row:
+    """Names of a file's row: 12 and 12.0 are one population."""
+    return {name: _whole(field) if name in NAMES else field for name, field in row.items()}
+
+
 def _name(value: Any, column: str, at: str) -> Any:
-    """A name; whole numbers become integers, so that 12, "12" and 12.0 are one population."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, str):
-        return _whole(value)
+        return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int):
@@ -162,7 +168,9 @@ def seat_key(value: Any, column: str, at: str, seats: int | None) -> str:
         raise InterplayError(f"{at}: {column} is {value!r}; give different seats from 0{of}")
     if column == "partner_seats":
         if seats is None:
-            raise InterplayError(f"{at}: to know the ego's seats beside partner_seats, say how many seats the game has")
+            raise InterplayError(
+                f"{at}: to know the ego's seats beside partner_seats, say how many seats the game has (--seats)"
+            )
         chosen = [s for s in range(seats) if s not in chosen]
     return "+".join(map(str, sorted(chosen)))
 
