@@ -84,7 +84,8 @@ def tidy(
 ) -> list[Row]:
     """Rows with names, numbers and `ego_seats` that can be used. They come as plain records, or from a file as (where,
     row) with every field as text: then names that are whole numbers become numbers."""
-    pairs = [r if isinstance(r, tuple) else (f"row {i}", r) for i, r in enumerate(listed := list(rows), 1)]
+    listed = list(rows)
+    pairs = [r if isinstance(r, tuple) else (f"row {i}", r) for i, r in enumerate(listed, 1)]
     as_text = any(isinstance(r, tuple) for r in listed)
     if not pairs:
         raise InterplayError(f"{what}: no rows to work on")
