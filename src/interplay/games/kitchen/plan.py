@@ -22,7 +22,7 @@ from interplay.games.kitchen.macros import next_primitive
 from interplay.games.kitchen.paths import make_way
 from interplay.games.kitchen.rules import Deed, Rules
 from interplay.games.kitchen.search import Plan, Search
-from interplay.games.kitchen.state import FIRST_INGREDIENT, State
+from interplay.games.kitchen.state import FIRST_INGREDIENT, STAY, State
 from interplay.games.kitchen.words import Macro
 
 WIDTH = 3  # worlds that the quick search keeps at each stage of a recipe
@@ -140,28 +140,35 @@ def macro_of(deed: Deed) -> Macro:
 
 
 class Follower:
-    """One seat's part of a plan: `act(state)` gives its next primitive.
+    """A team that carries out a plan: `act(seat, state)` gives a seat's next primitive, to be asked once a step.
 
-    While all goes as planned these are the plan's own steps; if not, the queue is walked out, waiting for others.
+    While all goes as planned these are the plan's own steps; if not, the queues are walked out, each act after those
+    that it has to wait for.
     """
 
-    def __init__(self, game: Kitchen, seat: int, plan: TeamPlan, state: State):
-        self.game, self.seat, self.plan = game, seat, plan
-        self.left = list(plan.queues[seat])
-        self.begun = state.time
+    def __init__(self, game: Kitchen, plan: TeamPlan, state: State):
+        self.game, self.plan, self.begun = game, plan, state.time
+        self.done = [0] * game.num_seats  # how much of its queue each seat has done
         self.expected = [state]
         for joint in plan.actions[:-1]:
             self.expected.append(rules.advance(game.rules, self.expected[-1], tuple(map(int, joint)))[0])
 
-    def act(self, state: State) -> int:
-        step = state.time - self.begun
+    def current(self, seat: int) -> Planned | None:
+        """What a seat is about to do; None: nothing any more."""
+        queue = self.plan.queues[seat]
+        return queue[self.done[seat]] if self.done[seat] < len(queue) else None
+
+    def act(self, seat: int, state: State) -> int:
+        step, current = state.time - self.begun, self.current(seat)
         if step < len(self.expected) and state == self.expected[step]:
-            if self.left and self.left[0].t == step:
-                self.left.pop(0)
-            return int(self.plan.actions[step][self.seat])
-        if not self.left:
-            return make_way(self.game.layout, state, self.seat)
-        following = next_primitive(self.game, state, self.seat, self.left[0].macro, self.left[0].at)
-        if following.done:
-            self.left.pop(0)
+            self.done[seat] += current is not None and current.t == step
+            return int(self.plan.actions[step][seat])
+        if current is None:
+            return make_way(self.game.layout, state, seat)
+        following = next_primitive(self.game, state, seat, current.macro, current.at)
+        if not following.done:
+            return following.action
+        if current.after is not None and self.done[current.after[0]] <= current.after[1]:
+            return STAY
+        self.done[seat] += 1
         return following.action
