@@ -66,8 +66,8 @@ class Finished:
     episodes: Float[Array, "env rotation"]
 
 
-def begin(setting: Setting, member: Member, stats: Any, guests: Any, key: PRNGKeyArray) -> World:
-    """Fresh environments, with partners drawn."""
+def begin(setting: Setting, member: Member, stats: Any, guests: Any, key: PRNGKeyArray, pool: Any = None) -> World:
+    """Fresh environments, with partners drawn. `pool` are the states where tables with an origin go on."""
     plan, envs = setting.plan, setting.experiment.envs
     for_state, for_guests, for_rotation, for_memory = jax.random.split(key, 4)
     state = jax.vmap(_start_of(setting))(jax.random.split(for_state, envs))
@@ -76,20 +76,27 @@ def begin(setting: Setting, member: Member, stats: Any, guests: Any, key: PRNGKe
     if len(plan.guests):
         chosen, table_rotation = (setting.scheme.assign or uniform)(plan, for_guests, stats)
         guest_memory = _guest_memory(setting, guests, chosen, for_memory)
-    drawn = jax.random.randint(for_rotation, (envs,), 0, plan.roles)
+    rotation = _rotation(plan, table_rotation, jax.random.randint(for_rotation, (envs,), 0, plan.roles))
+    if setting.scheme.origins is None:
+        pool = ()
+    elif pool is None:
+        pool = (state, rotation)
+    else:
+        state, rotation = _resumed(setting, pool, state, rotation, jax.random.uniform(for_rotation, (envs,)))
     empty = member.start()
     slots = (plan.learners, setting.slots)
     return World(
         state=state,
         note=_new_note(setting),
         start=jnp.ones(envs, bool),
-        rotation=_rotation(plan, table_rotation, drawn),
+        rotation=rotation,
         score=jnp.zeros(envs, jnp.float32),
         memory=jnp.zeros((*slots, *empty.policy.shape), jnp.float32),
         value_memory=jnp.zeros((*slots, *empty.value.shape), jnp.float32),
         guests=chosen,
         table_rotation=table_rotation,
         guest_memory=guest_memory,
+        pool=pool,
     )
 
 
@@ -108,6 +115,10 @@ def collect(
         "step": jax.random.split(for_step, (steps, envs)),
         "guests": jax.random.split(for_guests, steps),
     }
+    if setting.scheme.origins is not None:
+        for_place, for_time = jax.random.split(jax.random.fold_in(key, 1))
+        chance["place"] = jax.random.uniform(for_place, (steps, envs))
+        chance["keep"] = jnp.arange(steps)[:, None] == jax.random.randint(for_time, (envs,), 0, steps)
     cuts = Cuts(
         state=jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (setting.cuts, *x.shape)), world.state),
         rotation=jnp.zeros((setting.cuts, envs), jnp.int32),
@@ -171,15 +182,21 @@ def _turn(
     here = jax.nn.one_hot(world.rotation, plan.roles) * done[:, None]
     finished = Finished(score=finished.score + here * score[:, None], episodes=finished.episodes + here)
     fresh = jax.vmap(_start_of(setting))(now["reset"])
+    rotation = _rotation(plan, world.table_rotation, now["rotation"])
+    pool = world.pool
+    if setting.scheme.origins is not None:
+        pool = where(now["keep"], (world.state, world.rotation), pool)
+        fresh, rotation = _resumed(setting, pool, fresh, rotation, now["place"])
     world = dataclasses.replace(
         world,
         state=where(done, fresh, state),
         note=where(done, _new_note(setting), note),
         start=done,
-        rotation=jnp.where(done, _rotation(plan, world.table_rotation, now["rotation"]), world.rotation),
+        rotation=jnp.where(done, rotation, world.rotation),
         score=jnp.where(done, 0.0, score),
         memory=after_memory,
         guest_memory=guest_memory,
+        pool=pool,
     )
     return (world, cuts, finished), played
 
@@ -230,6 +247,19 @@ def _new_note(setting: Setting) -> Any:
         return ()
     envs = setting.experiment.envs
     return jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (envs, *x.shape)), setting.witness.begin())
+
+
+def _resumed(
+    setting: Setting, pool: Any, state: Any, rotation: Array, place: Float[Array, " env"]
+) -> tuple[Any, Array]:
+    """Where tables have an origin: the state and the seats of one of its environments, as they were kept."""
+    assert setting.scheme.origins is not None
+    per_table = setting.plan.per_table(place.shape[0])
+    origin = jnp.repeat(jnp.array(setting.scheme.origins), per_table)
+    source = origin * per_table + (place * per_table).astype(jnp.int32)
+    source = jnp.where(origin >= 0, source, jnp.arange(place.shape[0]))
+    kept = jax.tree_util.tree_map(lambda x: x[source], pool)
+    return where(origin >= 0, kept, (state, rotation))
 
 
 def _start_of(setting: Setting) -> Any:

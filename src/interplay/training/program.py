@@ -10,11 +10,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from interplay.errors import InterplayError
 from interplay.training import schedule
 from interplay.training.advantages import new_normaliser
 from interplay.training.collect import Finished, begin, collect
 from interplay.training.members import Member, new_member
-from interplay.training.scheme import Stats, Traits
+from interplay.training.scheme import Seen, Stats, Traits
 from interplay.training.seating import Plan
 from interplay.training.setting import Run, Setting
 from interplay.training.update import improve, optimiser, prepare
@@ -31,6 +32,15 @@ class Program:
     @property
     def guests(self) -> Any:
         return () if self.setting.guests is None else self.setting.guests.arrays
+
+    def again(self, setting: Setting) -> Program:
+        """The same program, compiled already, for other guests of the kind."""
+        mine, same = self.setting, setting.experiment == self.experiment and setting.scheme == self.setting.scheme
+        if not same or (setting.game.id, setting.labels, setting.prices) != (mine.game.id, mine.labels, mine.prices):
+            raise InterplayError("a compiled program serves stages that differ in their guests alone")
+        other = Program(setting)
+        other.__dict__.update(start=self.start, chunk=self.chunk)
+        return other
 
     @cached_property
     def start(self) -> Any:
@@ -96,8 +106,7 @@ class Program:
     def new_member(self, key: PRNGKeyArray) -> Member:
         if self.setting.scheme.member is not None:
             return self.setting.scheme.member(key)
-        labels = self.setting.guests.number if self.setting.guests else 0
-        return new_member(self.setting.game, self.experiment.network, labels, key)
+        return new_member(self.setting.game, self.experiment.network, self.setting.labels, key)
 
     def _update_all(self, runs: Run, traits: Traits, guests: Any, number: Array) -> tuple[Run, dict[str, Array]]:
         """What is the same for all runs is computed once: the schedules and the orders of the sequences."""
@@ -121,19 +130,24 @@ class Program:
         if len(plan.guests):
             one = jax.tree_util.tree_map(lambda x: x[0], run.members)
             redraw = (number > 0) & (number % setting.redraw_every == 0)
-            fresh = lambda: begin(setting, one, run.stats, guests, for_world)  # noqa: E731
+            fresh = lambda: begin(setting, one, run.stats, guests, for_world, run.world.pool)  # noqa: E731
             world = jax.lax.cond(redraw, fresh, lambda: run.world)
         shaping = schedule.at(experiment.rewards.shaping, share)
         after, rollout, cuts, finished = collect(setting, run.members, traits, guests, world, shaping, for_rollout)
         if scheme.bonus is not None:
             bonus = scheme.bonus(run.members, rollout)
             rollout = dataclasses.replace(rollout, reward=rollout.reward + bonus)
+        notebook, weights, weighed = run.notebook, None, {}
+        if scheme.weigh is not None:
+            score, episodes = (_per_table(plan, x).sum(axis=1) for x in (finished.score, finished.episodes))
+            seen = Seen(score, episodes, world.guests, run.stats)
+            notebook, weights, weighed = scheme.weigh(notebook, seen)
         batch, normaliser, value_memory, told = prepare(
-            setting, run.members, run.normaliser, world, after, rollout, cuts
+            setting, run.members, run.normaliser, world, after, rollout, cuts, weights
         )
         rate, entropy = (schedule.at(s, share) for s in (experiment.ppo.learning_rate, experiment.ppo.entropy))
         material = None if scheme.material is None else scheme.material(run.members, rollout)
-        members, notebook, learnt = run.members, run.notebook, {}
+        members, learnt = run.members, {}
         if scheme.teach is not None:
             members, notebook, learnt = scheme.teach(members, notebook, rollout)
         members, state, of_loss = improve(setting, members, run.optimiser, batch, orders, rate, entropy, material)
@@ -141,6 +155,7 @@ class Program:
             told
             | of_loss
             | learnt
+            | weighed
             | {
                 "score": plan.sits @ _per_table(plan, finished.score).sum(axis=1),  # [learner] of all tables it sits at
                 "episodes": plan.sits @ _per_table(plan, finished.episodes).sum(axis=1),

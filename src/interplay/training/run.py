@@ -45,6 +45,7 @@ class Trained:
     members: Any  # [run, learner, ...] as they were at the end
     snapshots: list[Snapshot]
     policies: list[dict[str, Any]] = field(default_factory=list)  # the files, as the manifest names them
+    program: Any = None  # compiled, for further stages like this one
 
     def returns(self, last: int = 5) -> np.ndarray:
         """[run, learner] the mean of the last returns that were logged; NaN without a finished episode."""
@@ -70,18 +71,21 @@ def train(
     members: Any = None,
     stage: str = "",
     notes: Sequence[Mapping[str, Any]] | None = None,
+    like: Trained | None = None,
     quiet: bool = False,
 ) -> Trained:
     """One stage of training. With an output folder it goes on where an earlier call with the same settings was killed.
 
     `traits` tell what each learner of each run is paid for (default: as `rewards` says); `members` are weights to
-    begin with, [run, learner, ...]; `notes` are plain values about each run for the manifest.
+    begin with, [run, learner, ...]; `notes` are plain values about each run for the manifest. `like` is an earlier
+    stage with the same settings, but for guests and members: its compiled program serves again.
     """
     game = make(experiment.game.name, **experiment.game.options)
     if traits is None:
         traits = plain_traits(game, experiment.rewards, scheme.plan.learners, experiment.runs)
     setting = Setting.of(experiment, game, scheme, guests, prices=bool(np.any(np.asarray(traits.events))))
-    return _Stage(Program(setting), traits, members, stage, notes, quiet).train()
+    program = Program(setting) if like is None or like.program is None else like.program.again(setting)
+    return _Stage(program, traits, members, stage, notes, quiet).train()
 
 
 class _Stage:
@@ -110,7 +114,7 @@ class _Stage:
             self.policies = self._write_policies(runs)
             self._write_manifest()
         game = self.setting.game
-        return Trained(self.experiment, game, self.curve, runs.members, self.snapshots, self.policies)
+        return Trained(self.experiment, game, self.curve, runs.members, self.snapshots, self.policies, self.program)
 
     @property
     def _name(self) -> str:

@@ -8,7 +8,11 @@
     material  of a rollout, what that term is computed from                      (c)
     between   what becomes of members and guests, every so many updates          (d)
     start     the states in which episodes begin                                 (e)
+    origins   tables whose episodes begin where another table's have come to     (e)
     weights   of the plan's tables: a negative one turns the advantage there     (f)
+    weigh     the same, decided update by update                                 (f)
+    streams   of the plan: kinds of tables that values are told apart            (f)
+    regret    advantages that also count what another table's value says         (f)
     follow    guests that follow the members, update by update                   (g)
     teach     a network beside the policy, with an optimiser of its own          (g)
 
@@ -61,6 +65,24 @@ class Assignment(NamedTuple):
     rotation: Int[Array, " table"]
 
 
+class Seen(NamedTuple):
+    """What `weigh` goes by."""
+
+    score: Float[Array, " table"]  # summed over the episodes that ended in this rollout
+    episodes: Float[Array, " table"]
+    guests: Int[Array, " guest_slot"]
+    stats: Stats  # as they were before this rollout
+
+
+@dataclass(frozen=True)
+class Regret:
+    """Advantages that weigh the play at hand against what the values of another table say of the same states."""
+
+    table: tuple[int, ...]  # [table] whose value is asked
+    own: tuple[tuple[float, ...], ...]  # [table][role] weight of the advantage as played
+    other: tuple[tuple[float, ...], ...]  # [table][role] weight of the step's advantage by the other table's value
+
+
 Assign = Callable[[Plan, PRNGKeyArray, Stats], Assignment]
 
 
@@ -74,9 +96,14 @@ class Scheme:
     material: Callable[..., Any] | None = None  # (members, rollout) -> tree [minibatch, ...], a part for each step
     loss: Callable[..., tuple[Array, dict[str, Array]]] | None = None  # (members, material) -> scalar, what is logged
     start: Callable[[PRNGKeyArray], Any] | None = None  # key -> state; None: game.init
+    origins: tuple[int, ...] | None = None  # [table] in whose states, met at random times, it begins; -1: in fresh ones
+    weigh: Callable[..., Any] | None = None  # (notebook, Seen) -> notebook, weights [table, role], what is logged
+    regret: Regret | None = None
     member: Callable[[PRNGKeyArray], Any] | None = None  # a fresh member; None: as `network` says
     follow: Callable[..., Any] | None = None  # (members, guests, first: bool) -> guests, after every update of a run
-    notebook: Callable[..., Any] | None = None  # members -> arrays that a run carries for `teach` and `between`
+    notebook: Callable[..., Any] | None = (
+        None  # members -> arrays that a run carries for `teach`, `weigh` and `between`
+    )
     teach: Callable[..., Any] | None = None  # (members, notebook, rollout) -> members, notebook, what is logged
     between: Callable[..., Any] | None = None  # (all runs, update) -> all runs, what is logged; on the host
     every: int = 0  # updates from one `between` to the next

@@ -29,6 +29,8 @@ class Plan:
     tables: tuple[tuple[int, ...], ...]  # [table][role] number of the learner, or GUEST
     weights: tuple[tuple[float, ...], ...] | None = None  # [table][role] of the advantages there; None: all 1
     rotate: bool = False  # roles take seats at random, anew in every episode
+    streams: tuple[int, ...] | None = None  # [table] which kind of table it is, for values that are told
+    scored: tuple[bool, ...] | None = None  # [table] whether its episodes count in the logged returns; None: all
 
     def __post_init__(self) -> None:
         filled = sorted({who for table in self.tables for who in table if who != GUEST})
@@ -59,8 +61,9 @@ class Plan:
 
     @cached_property
     def sits(self) -> np.ndarray:
-        """[learner, table] 1 where the learner sits at the table."""
-        seated = [[who in table for table in self.tables] for who in range(self.learners)]
+        """[learner, table] 1 where the learner sits at the table, and the table's episodes count."""
+        scored = self.scored or (True,) * len(self.tables)
+        seated = [[who in table and own for table, own in zip(self.tables, scored)] for who in range(self.learners)]
         return np.array(seated, np.float32)
 
     @property
@@ -69,11 +72,15 @@ class Plan:
         return self.learners == 1 and not len(self.guests)
 
     @cached_property
-    def slot_weights(self) -> np.ndarray:
-        """[learner, slot]"""
-        if self.weights is None:
-            return np.ones(self.slots.shape, np.float32)
-        return np.array(self.weights, np.float32).reshape(-1)[self.slots]
+    def weight_table(self) -> np.ndarray:
+        """[table, role]"""
+        given = np.ones((len(self.tables), self.roles)) if self.weights is None else self.weights
+        return np.array(given, np.float32)
+
+    @property
+    def kinds(self) -> int:
+        """How many kinds of tables values can be told."""
+        return 0 if self.streams is None else 1 + max(self.streams)
 
     def per_table(self, envs: int) -> int:
         """Environments at each table."""

@@ -80,6 +80,11 @@ class Setting:
         return self.slots * (self.experiment.rollout // self.chunk)
 
     @property
+    def labels(self) -> int:
+        """How many numbers a value network may be told: of guests, and of kinds of tables."""
+        return (self.guests.number if self.guests else 0) + self.plan.kinds
+
+    @property
     def redraw_every(self) -> int:
         """Updates after which partners are drawn anew: the first after an episode's length."""
         return -(-self.game.horizon // self.experiment.rollout)
@@ -104,6 +109,7 @@ class World:
     guests: Int[Array, " guest_slot"]  # who sits in the guests' places
     table_rotation: Int[Array, " table"]  # -1: drawn anew in every episode
     guest_memory: Any  # [guest slot, place at the table, ...]
+    pool: Any = ()  # (state, rotation) [env, ...] at a random time of the last rollout, where the scheme has origins
 
 
 @record

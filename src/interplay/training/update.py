@@ -35,24 +35,41 @@ def prepare(
     after: World,
     rollout: Rollout,
     cuts: Cuts,
+    weights: Float[Array, "table role"] | None = None,
 ) -> tuple[Batch, Normaliser, Any, dict[str, Array]]:
-    """The training sequences of a rollout, the new normaliser, the memory of the values, and what is logged."""
+    """The training sequences of a rollout, the new normaliser, the memory of the values, and what is logged.
+
+    `weights` are those of the advantages; None: as the plan has them.
+    """
     plan, ppo = setting.plan, setting.experiment.ppo
     label = _labels(setting, before)
     per_env = jax.vmap(lambda x: spread(plan, x))
     start, terminated, done = per_env(rollout.start), per_env(rollout.terminated), per_env(rollout.done)
     found = _appraise(setting, members, before, after, rollout, cuts, label, start)
     mean, deviation = scale(normaliser)  # 0 and 1 for a normaliser that has seen nothing
-    value, final, cut_value = (x * deviation[:, None] + mean[:, None] for x in (found.values, found.last, found.cuts))
-
     number = per_env(rollout.cut)
-    following = jnp.concatenate([value[1:], final[None]])
-    for cut in range(setting.cuts):
-        following = jnp.where(number == cut, cut_value[cut], following)
+
+    def judged(found: Appraisal, lam: float) -> tuple[Array, Array]:
+        """Values, and advantages by them."""
+        parts = (found.values, found.last, found.cuts)
+        value, final, cut_value = (x * deviation[:, None] + mean[:, None] for x in parts)
+        following = jnp.concatenate([value[1:], final[None]])
+        for cut in range(setting.cuts):
+            following = jnp.where(number == cut, cut_value[cut], following)
+        return value, advantages(rollout.reward, value, following, terminated, done, ppo.gamma, lam)
+
     counted = (~(done & ~terminated & (number < 0))).astype(jnp.float32)
-    advantage = advantages(rollout.reward, value, following, terminated, done, ppo.gamma, ppo.lam)
+    value, advantage = judged(found, ppo.lam)
     target = advantage + value
-    acted = counted * rollout.turn
+    regret = setting.scheme.regret
+    if regret is not None:
+        there = _labels(setting, before, np.array(regret.table))
+        other = _appraise(setting, members, before, after, rollout, cuts, there, start)
+        own, others = (_of_slots(setting, np.array(x, np.float32)) for x in (regret.own, regret.other))
+        # Only the step itself was played so: what follows is the other table's value's word.
+        advantage = own * advantage + others * judged(other, 0.0)[1]
+    weights = _of_slots(setting, setting.plan.weight_table if weights is None else weights)
+    acted = counted * rollout.turn * (weights != 0)  # what weighs nothing is not learnt from, nor kept random
 
     if ppo.normalise_values:
         flat = jnp.moveaxis(target, 1, 0).reshape(plan.learners, -1)
@@ -67,7 +84,7 @@ def prepare(
         action=_fold(setting, rollout.action),
         start=_fold(setting, start),
         log_prob=_fold(setting, chosen(log_probs(rollout.logits, rollout.legal), rollout.action)),
-        advantage=_fold(setting, _weighted(setting, advantage, acted)),
+        advantage=_fold(setting, _normalised(setting, advantage, acted) * weights),
         target=_fold(setting, (target - mean[:, None]) / deviation[:, None]),
         value=_fold(setting, found.values),
         acted=_fold(setting, acted),
@@ -78,15 +95,21 @@ def prepare(
     return batch, normaliser, found.memory_after, told
 
 
-def _labels(setting: Setting, world: World) -> Float[Array, "learner slot label"]:
-    """The number of the table's first guest, one-hot, for values that are told it."""
+def _labels(setting: Setting, world: World, of: Any = None) -> Float[Array, "learner slot label"]:
+    """One-hot, for values that are told: the number of the table's first guest, and the kind of the table. With `of`,
+    what is told at another table in its stead, [table]."""
     plan, envs = setting.plan, setting.experiment.envs
-    if not setting.experiment.network.critic_knows_partner or setting.guests is None:
+    if not setting.experiment.network.critic_knows_partner:
         return jnp.zeros((plan.learners, setting.slots, 0))
-    first = [np.flatnonzero(plan.guests // plan.roles == table) for table in range(len(plan.tables))]
-    of_table = jnp.stack([world.guests[f[0]] if len(f) else jnp.int32(-1) for f in first])  # -1: all zeros
-    of_env = jnp.repeat(of_table, envs // len(plan.tables))
-    return spread(plan, jax.nn.one_hot(of_env, setting.guests.number))
+    told = [jnp.zeros((len(plan.tables), 0))]
+    if setting.guests is not None:
+        first = [np.flatnonzero(plan.guests // plan.roles == table) for table in range(len(plan.tables))]
+        of_table = jnp.stack([world.guests[f[0]] if len(f) else jnp.int32(-1) for f in first])  # -1: all zeros
+        told.append(jax.nn.one_hot(of_table, setting.guests.number))
+    if plan.streams is not None:
+        told.append(jax.nn.one_hot(jnp.array(plan.streams), plan.kinds))
+    labels = jnp.concatenate(told, axis=1)
+    return spread(plan, jnp.repeat(labels if of is None else labels[of], envs // len(plan.tables), axis=0))
 
 
 class Appraisal(NamedTuple):
@@ -150,17 +173,20 @@ def _appraise(
     return Appraisal(value, last[0], at_cuts, memory_before, memory_after)
 
 
-def _weighted(setting: Setting, advantage: Array, acted: Array) -> Array:
-    """Normalised over what each learner did, then weighted by table."""
-    if setting.experiment.ppo.normalise_advantages:
-        total = jnp.maximum(jnp.sum(acted, axis=(0, 2), keepdims=True), 1.0)
-        mean = jnp.sum(advantage * acted, axis=(0, 2), keepdims=True) / total
-        square = jnp.sum((advantage - mean) ** 2 * acted, axis=(0, 2), keepdims=True) / total
-        advantage = (advantage - mean) / (jnp.sqrt(square) + 1e-8)
-    weights = setting.plan.slot_weights
-    if (weights == 1).all():
+def _normalised(setting: Setting, advantage: Array, acted: Array) -> Array:
+    """Normalised over what each learner did."""
+    if not setting.experiment.ppo.normalise_advantages:
         return advantage
-    return advantage * jnp.repeat(weights, setting.slots // weights.shape[1], axis=1)
+    total = jnp.maximum(jnp.sum(acted, axis=(0, 2), keepdims=True), 1.0)
+    mean = jnp.sum(advantage * acted, axis=(0, 2), keepdims=True) / total
+    square = jnp.sum((advantage - mean) ** 2 * acted, axis=(0, 2), keepdims=True) / total
+    return (advantage - mean) / (jnp.sqrt(square) + 1e-8)
+
+
+def _of_slots(setting: Setting, x: Any) -> Float[Array, "learner slot"]:
+    """[table, role] -> what each learner's slots have of it."""
+    places = jnp.asarray(x).reshape(-1)[setting.plan.slots]
+    return jnp.repeat(places, setting.slots // places.shape[1], axis=1)
 
 
 def _fold(setting: Setting, x: Array) -> Array:
