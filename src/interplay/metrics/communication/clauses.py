@@ -23,16 +23,15 @@ _SUBORDINATE = {
     "if", "when", "once", "after", "before", "until", "unless", "while", "because", "since", "whenever", "as",
     "whether", "although", "though",
 }  # fmt: skip
-_ASKING = (
-    "need you to", "want you to", "would like you to", "'d like you to", "ask you to", "ask that you", "rely on you to",
-    "am asking you to", "'m asking you to", "wait for you to", "leave it to you to",
-)  # fmt: skip
 _INTERROGATIVES = {
     "did", "do", "does", "have", "has", "had", "are", "is", "was", "were", "am", "what", "where", "which", "why", "how",
     "who", "whose",
 }  # fmt: skip
 _TELLING = {"have", "'ve", "already", "just", "did", "were", "are", "had", "was", "didn't", "haven't", "'re", "seem"}
 _ANYBODY = {"we", "we'll", "let's", "lets", "someone", "somebody", "anybody", "anyone"}
+_STARTERS = {
+    "to", "go", "start", "begin", "help", "try", "make", "use", "continue", "proceed", "ensure", "remember", "keep",
+}  # fmt: skip
 _PARTNER_WORDS = {"partner", "teammate"}
 
 
@@ -85,7 +84,9 @@ def _sentences(text: str) -> list[tuple[str, bool]]:
 
 
 def _pieces(sentence: str) -> list[str]:
-    marked = re.sub(r"\b(and then|then|and|but|so that|so|because|before|after|until|while|once)\b", r"|\1", sentence)
+    sentence = re.sub(r"\bafter (that|this|which)\b", "then", sentence)
+    breaks = "and then|then|and|but|so that|so|because|before|after|until|while|once|for me to|for us to"
+    marked = re.sub(rf"\b({breaks})\b", r"|\1", sentence)
     return [piece.strip() for piece in re.split(r"[,:|]", marked, flags=re.IGNORECASE) if piece.strip()]
 
 
@@ -96,8 +97,9 @@ def _of_sentence(sentence: str, question: bool, names: Names, partner: int | Non
         return [Clause(tuple(tokens_of(sentence)), TELL, None, sentence)]
     for piece in _pieces(sentence.lower().replace("’", "'")):
         words = tokens_of(piece)
-        if len(words) == 1 and names.is_name(words[0]):  # "Assistant, ..."
-            mood, to = "", names.seat(words[0])
+        if len(words) == 1 and names.is_name(words[0]):  # "Assistant, ..."; the own name is a label: "Chef: ..."
+            seat = names.seat(words[0])
+            mood, to = "", partner if seat == names.speaker else seat
             continue
         if _is_subordinate(words):
             found.append(Clause(tuple(words), TELL, None, piece))
@@ -119,6 +121,8 @@ def _is_subordinate(words: Sequence[str]) -> bool:
     rest = [w for w in words if w not in ("and", "but", "then", "please")]
     if rest[:1] == ["so"]:
         return len(rest) > 1 and rest[1] in ("that", "i", "we", "i'll", "we'll", "you", "it")
+    if rest[:1] == ["for"] and rest[2:3] == ["to"]:
+        return True
     # "once more" and "as" are fillers unless somebody or something follows.
     return bool(rest) and rest[0] in _SUBORDINATE and rest[1:2] not in (["more"], ["again"])
 
@@ -134,20 +138,33 @@ def _mood(
     if not rest:
         return mood, to, rest
     joined = " ".join(rest)
-    for asking in _ASKING:
-        if asking in joined:
-            return ASK, to if to is not None else partner, tokens_of(joined.split(asking, 1)[1])
+    asking = _asking(joined, names, to if to is not None else partner)
+    if asking is not None:
+        return asking
     if re.match(r"(don't|do not|never|no need|stop|avoid|not)\b", joined):
         return TELL, None, rest
     subject = _subject(rest, names, to if to is not None else partner)
     if subject is not None:
         return subject
-    if starts_with_verb(rest) or rest[0] in ("to", "go", "start", "begin", "help", "try", "make", "use", "continue"):
+    if starts_with_verb(rest) or rest[0] in _STARTERS:
         others = polite or "me" in rest  # who says "bring me" speaks of another's act
         if mood in (COMMIT, NOBODY, TELL) and not others:
             return mood, to, rest
         return ASK, to if to is not None else partner, rest
     return (ASK, to, rest) if polite else (mood if mood == ASK else TELL, to, rest)
+
+
+def _asking(joined: str, names: Names, partner: int | None) -> tuple[str, int | None, list[str]] | None:
+    """Requests in the first person or about a task: `I need you to cut`, `your task is to cut`."""
+    who = "|".join(["you", *(re.escape(name) for name in {*names.roles, *_PARTNER_WORDS})])
+    wish = re.search(rf"\b(?:need|want|like|ask|asking|rely on|leave it to) (?:the )?({who}) to (.*)", joined)
+    if wish is not None:
+        seat = partner if wish[1] == "you" else names.seat(wish[1])
+        return (COMMIT, None, []) if seat == names.speaker else (ASK, seat, tokens_of(wish[2]))
+    task = re.search(
+        r"\byour (?:next )?(?:task|job|step|turn|action) (?:is|will be) to (.*)|\byour turn to (.*)", joined
+    )
+    return (ASK, partner, tokens_of(task[1] or task[2])) if task is not None else None
 
 
 def _subject(rest: list[str], names: Names, partner: int | None) -> tuple[str, int | None, list[str]] | None:
@@ -204,7 +221,7 @@ def verb_at(words: Sequence[str], at: int) -> Verb | None:
         return None
     word, before = words[at], words[at - 1] if at else ""
     if word in GERUNDS:  # "start cutting" asks to cut; "after cutting" does not
-        if before not in ("start", "begin", "keep", "continue", "by", "try"):
+        if before not in ("start", "begin", "keep", "continue", "by", "try", "mind", "with"):
             return None
         word = GERUNDS[word]
     if before in DETERMINERS or (before in FORMS and before != "cut"):

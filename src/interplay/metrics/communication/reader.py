@@ -105,13 +105,16 @@ class Reader:
     def _calls(self, text: str, partner: int | None) -> str:
         """Acts written as calls outside of request(...), such as `please do cut(chopping_board)`."""
 
+        others = "|".join(re.escape(r) for seat, r in enumerate(self.names.roles) if seat != self.names.speaker)
+
         def take(match: re.Match[str]) -> str:
             act = parse_act(match[0], self.vocabulary)
             if act is None:
                 return match[0]
             said_before = text[: match.start()].lower()
             sentence = re.split(r"[.!?;\n]", said_before)[-1]
-            if re.search(r"\b(i|i'll|i'm|i've|we|let me)\b", sentence):
+            subjects = re.findall(rf"\b(i|i'll|i'm|i've|we|let me|you|please|{others})\b", sentence)
+            if subjects and subjects[-1] in ("i", "i'll", "i'm", "i've", "we", "let me"):
                 return " "
             self._add(act, partner, match[0], "explicit")
             return " "
@@ -157,7 +160,7 @@ class Reader:
         covered = {i for p in places for i in range(p.start, p.end)}
         covered |= {i for m in mentions for i in range(m.start, m.end)}  # the dish of "fill the dish"
         rest = [w for i, w in enumerate(words) if i not in covered and w not in _SMALL]
-        if pronoun or (not rest and (verb.word not in WEAK or places)):
+        if pronoun or (not rest and (verb.word not in WEAK or (places and verb.meaning == PUT))):
             self._add(Act(name, None, place), to, clause.text, "speech", pronoun=pronoun)
         elif rest and verb.word not in WEAK and not places:
             self._add(Act(name, None, place), to, clause.text, "speech", bind=False)  # of something unheard of
