@@ -137,6 +137,7 @@ def test_generations_share_one_program_and_the_ego_learns(whole, traced):
     assert whole.returns().shape == (2, 1)
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_with_its_population(settings, whole, tmp_path, monkeypatch):
     output = dataclasses.replace(settings.output, folder=str(tmp_path))
     given = dataclasses.replace(settings, output=output)

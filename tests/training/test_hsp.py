@@ -45,6 +45,7 @@ def ego(tmp_path_factory):
     return train(given, quiet=True), folder
 
 
+@pytest.mark.slow
 def test_the_ego_meets_players_of_both_kinds(ego):
     trained, folder = ego
     pairs = reopened(folder, stage="pairs")
@@ -58,6 +59,7 @@ def test_the_ego_meets_players_of_both_kinds(ego):
     assert 5 < np.mean(trained.returns(2)) < 7.8
 
 
+@pytest.mark.slow
 def test_pairs_that_do_not_score_are_left_out(ego):
     _, folder = ego
     pairs = reopened(folder, stage="pairs")
@@ -66,10 +68,16 @@ def test_pairs_that_do_not_score_are_left_out(ego):
         most_different(pairs, EgoOptions(least_return=99.0), seed=0)
 
 
+@pytest.mark.slow
 def test_a_population_of_another_game_is_refused(ego, experiment):
     _, folder = ego
     options = {"pairs_from": str(folder), "population_from": str(folder)}
     with pytest.raises(InterplayError, match=r"was trained in .*Match .* not in .*Recall"):
         train(experiment("Recall", algorithm=Algorithm("hsp", options)), quiet=True)
+
+
+def test_options_that_cannot_be(experiment):
     with pytest.raises(InterplayError, match="events_of: 'both'; biased or response"):
         train(experiment(algorithm=Algorithm("hsp", {"events_of": "both"})), quiet=True)
+    with pytest.raises(InterplayError, match="give preferences, or choices to draw them from"):
+        train(experiment(algorithm=Algorithm("hsp")), quiet=True)

@@ -9,8 +9,10 @@ import pytest
 
 from interplay.errors import InterplayError
 from interplay.training.algorithms import train
+from interplay.training.algorithms.fcp import three_skills
 from interplay.training.algorithms.trajedi import gaps, over_episodes, own, surrogate
 from interplay.training.config import Algorithm, Rewards
+from interplay.training.kept import reopened
 
 MEMBERS, STEPS, ACTIONS = 3, 3, 3
 TRAJECTORIES = np.array(list(itertools.product(range(ACTIONS), repeat=STEPS)))  # the state is the last action
@@ -91,17 +93,25 @@ def test_episodes_within_a_rollout_are_apart():
 OPTIONS = {"population": 3, "population_steps": 16 * 4 * 40, "population_envs": 16, "trajectories": 8, "snapshots": 3}
 
 
-def test_members_with_nothing_else_to_do_come_apart(experiment):
+def test_members_with_nothing_else_to_do_come_apart(experiment, tmp_path):
     """From three near-identical members to a divergence near its largest, log 3."""
     options = OPTIONS | {"diversity": 1.0, "kernel": 1.0}
     algorithm = Algorithm("trajedi_population", options)
-    trained = train(experiment(algorithm=algorithm, runs=1, rewards=Rewards(task=0.0)), quiet=True)
+    output = {"folder": str(tmp_path)}
+    trained = train(experiment(algorithm=algorithm, runs=1, rewards=Rewards(task=0.0), output=output), quiet=True)
     first, last = (trained.curve[i]["diversity"] for i in (0, -1))
     assert trained.returns().shape == (1, 3)
     assert first < 0.4
     assert last > 0.9
+    again = reopened(tmp_path)
+    assert again.curve == trained.curve
+    mine, theirs = ([a.mind.core.head.weight for a in three_skills(t)] for t in (trained, again))
+    assert len(mine) == 9
+    np.testing.assert_array_equal(mine, theirs)
+    np.testing.assert_array_equal(again.agent(0, 2).mind.core.head.weight, trained.agent(0, 2).mind.core.head.weight)
 
 
+@pytest.mark.slow
 def test_egos_share_a_population(experiment, tmp_path):
     """The best response learns with three skills of each member; another ego takes the same population."""
     first = Algorithm("trajedi", OPTIONS)

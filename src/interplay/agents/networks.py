@@ -38,6 +38,7 @@ class Shape:
     recurrent: int = 0  # units of a GRU after the dense layers; 0: no memory
     extra: int = 0  # further inputs to the first dense layer, such as a partner's number
     precision: str = "float32"  # of the products; weights stay float32
+    frames: int = 0  # past views that a model of the partner reads; 0: no model (see `agents.foresight`)
     mask: int = 0  # the last so many inputs are 0 where the output of that number is ruled out
 
     def __post_init__(self) -> None:
@@ -223,7 +224,12 @@ class Core(eqx.Module):
 
         Where `starts` is true an episode begins, so that nothing from before is remembered.
         """
-        features = jax.vmap(lambda x: self.trunk(x, extra))(seen)
+        return self.remember(memory, jax.vmap(lambda x: self.trunk(x, extra))(seen), starts)
+
+    def remember(
+        self, memory: Float[Array, " memory"], features: Float[Array, "step feature"], starts: Bool[Array, " step"]
+    ) -> tuple[Float[Array, "step memory"], Float[Array, "step feature"]]:
+        """The same from the trunk's features."""
         cell = self.cell
         if cell is None:
             return jnp.zeros((starts.shape[0], 0), jnp.float32), features

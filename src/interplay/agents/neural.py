@@ -20,6 +20,7 @@ from jaxtyping import Array, Bool
 
 from interplay.agents.api import Agent, Info, Policy
 from interplay.agents.basic import masked
+from interplay.agents.foresight import Foreseeing, network_of
 from interplay.agents.networks import Core, Shape
 from interplay.agents.unstuck import unstuck as rule
 from interplay.errors import InterplayError
@@ -34,12 +35,12 @@ HARMLESS = {"horizon", "rule_out_null_interacts"}
 class NeuralPolicy(Policy):
     """A trained network. It samples its actions, or takes the likeliest if `greedy`."""
 
-    core: Core
+    core: Core | Foreseeing
     greedy: Bool[Array, ""]
     reads: str = eqx.field(static=True)  # the encoding
     trained_for: str = eqx.field(static=True)  # the game, as `game_key` writes it; "" plays whatever fits
 
-    def __init__(self, core: Core, reads: str, *, trained_for: str = "", greedy: bool = False):
+    def __init__(self, core: Core | Foreseeing, reads: str, *, trained_for: str = "", greedy: bool = False):
         self.core, self.reads, self.trained_for = core, reads, trained_for
         self.greedy = jnp.bool_(greedy)
 
@@ -85,7 +86,7 @@ def _key(id: str, options: Mapping[str, Any], rules_version: str) -> str:
 
 def save(
     path: str | Path,
-    core: Core,
+    core: Core | Foreseeing,
     game: Game,
     encoding: str,
     *,
@@ -178,8 +179,8 @@ def _name(key: Any) -> str:
     return str(key)
 
 
-def _filled(shape: Shape, arrays: Mapping[str, np.ndarray], path: Path) -> Core:
-    empty = jax.eval_shape(lambda: Core(shape, 1.0, jax.random.key(0)))
+def _filled(shape: Shape, arrays: Mapping[str, np.ndarray], path: Path) -> Core | Foreseeing:
+    empty = jax.eval_shape(lambda: network_of(shape, 1.0, jax.random.key(0)))
     wanted = named_arrays(empty)
     missing, unknown = sorted(set(wanted) - set(arrays)), sorted(set(arrays) - set(wanted))
     if missing or unknown:

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
+from interplay.agents.foresight import Foreseeing, network_of
 from interplay.agents.networks import Core, Dense, Shape, twin_features, twins
 from interplay.errors import InterplayError
 from interplay.games.api import Game
@@ -26,7 +27,7 @@ class Memories(NamedTuple):
 class Member(eqx.Module):
     """Policy and value. With a shared trunk the value is a second head on the policy's features."""
 
-    policy: Core
+    policy: Core | Foreseeing
     critic: Core | Dense
 
     def start(self) -> Memories:
@@ -37,9 +38,10 @@ class Member(eqx.Module):
         self, memory: Memories, seen: Array, view: Array, starts: Bool[Array, " step"], label: Any
     ) -> tuple[Float[Array, "step action"], Float[Array, " step"]]:
         """Logits and (normalised) values over a sequence of steps."""
-        if self.side_by_side:
-            of_policy, of_value = jax.vmap(lambda x: twin_features(self.policy.trunk, self.critic.trunk, x))(seen)
-            return self.policy.outputs(of_policy, seen), self.critic.head(of_value)[:, 0]
+        critic = self.critic
+        if self.side_by_side and isinstance(critic, Core):
+            of_policy, of_value = jax.vmap(lambda x: twin_features(self.policy.trunk, critic.trunk, x))(seen)
+            return self.policy.outputs(of_policy, seen), critic.head(of_value)[:, 0]
         _, features = self.policy.unroll(memory.policy, seen, starts)
         logits = self.policy.outputs(features, seen)
         if isinstance(self.critic, Dense):
@@ -60,8 +62,9 @@ class Member(eqx.Module):
     @property
     def side_by_side(self) -> bool:
         """Whether policy and value read the same in the same way; a central value reads more, so it does not."""
-        plain = isinstance(self.critic, Core) and not self.policy.shape.recurrent
-        return plain and twins(self.policy.trunk, self.critic.trunk)
+        if not isinstance(self.critic, Core) or self.policy.shape.recurrent:
+            return False
+        return twins(self.policy.trunk, self.critic.trunk)
 
     def logits(self, seen: Array) -> Float[Array, " action"]:
         """Of a policy without memory."""
@@ -91,11 +94,12 @@ def policy_shape(game: Game, network: Network) -> Shape:
     )
 
 
-def new_member(game: Game, network: Network, labels: int, key: PRNGKeyArray) -> Member:
-    """A member with fresh weights. `labels` are the numbers that the value network may be told."""
+def new_member(game: Game, network: Network, labels: int, key: PRNGKeyArray, frames: int = 0) -> Member:
+    """A member with fresh weights. `labels` are the numbers that the value network may be told, `frames` the past
+    views that the policy's model of its partner reads."""
     shape = policy_shape(game, network)
     for_policy, for_critic = jax.random.split(key)
-    policy = Core(shape, 0.01, for_policy)
+    policy = network_of(dataclasses.replace(shape, frames=frames), 0.01, for_policy)
     if network.shared_trunk:
         return Member(policy, Dense(shape.recurrent or shape.widths[-1], 1, 1.0, for_critic))
     seen = shape.input
