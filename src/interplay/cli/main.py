@@ -31,11 +31,22 @@ COMMANDS = {
     "sql": ("interplay.cli.commands.exchange:Sql", "ask a trace set in SQL"),
     "certify": ("interplay.cli.commands.certify:Certify", "does a game require cooperation, by search"),
     "partners select": ("interplay.cli.commands.partners:Select", "the most different partners of a feature table"),
+    "partners build": ("interplay.cli.commands.partners:BuildCommand", "make a panel: train, select, best responses"),
+    "partners show": ("interplay.cli.commands.partners:Show", "a panel's partners, and a page about them"),
+    "partners baselines": ("interplay.cli.commands.partners:Baselines", "measure known agents with a panel"),
     "partners diversity": ("interplay.cli.commands.partners:Diversity", "BR-Div and P-Div by the size of a set"),
     "llm run": ("interplay.cli.commands.llm:RunCommand", "language models cook together: pairings, levels, resume"),
     "llm solo": ("interplay.cli.commands.llm:SoloCommand", "each role alone with an idle partner, against the team"),
     "llm audit": ("interplay.cli.commands.audit:AuditCommand", "what messages achieved, on traces or transcripts"),
     "bench": ("interplay.cli.commands.bench:Bench", "steps per second of a game on this machine"),
+    "challenge serve": ("interplay.cli.commands.challenge:Serve", "host a challenge with hidden partners"),
+    "challenge register": ("interplay.cli.commands.challenge:Register", "register a team; its keys are shown once"),
+    "challenge enter": ("interplay.cli.commands.challenge:Enter", "begin an evaluation with a pre-registered plan"),
+    "challenge play": ("interplay.cli.commands.challenge:Play", "play an evaluation with any agent"),
+    "challenge result": ("interplay.cli.commands.challenge:Result", "fetch a signed result and its traces"),
+    "challenge verify": ("interplay.cli.commands.challenge:Verify", "check what a server signed"),
+    "challenge issue": ("interplay.cli.commands.challenge:Issue", "hand out an evaluation as the host"),
+    "challenge books": ("interplay.cli.commands.challenge:Books", "audit log and traces, for the host"),
 }
 
 USAGE = f"""usage: interplay COMMAND [arguments]

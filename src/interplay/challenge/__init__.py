@@ -1,0 +1,1 @@
+"""The hosted evaluation: hidden partners, exact budgets, a signed leaderboard."""

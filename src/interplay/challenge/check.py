@@ -1,0 +1,77 @@
+"""Checking what a server signed, without the server: the signature, and the numbers against replayed traces."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.challenge.results import digest
+from interplay.errors import InterplayError
+from interplay.server.signing import canonical, fingerprint, verify
+from interplay.table import Row, Table
+from interplay.traces import TraceSet
+from interplay.traces import verify as verify_traces
+from interplay.traces.export import from_record
+
+
+def check(path: str | Path, public: str | None = None, traces: str | Path | None = None) -> Table:
+    """One row for each thing that was checked: what, whether it is fine, and what was found."""
+    signed = _read(Path(path))
+    rows: list[Row] = []
+    try:
+        content = verify(signed, public)
+    except InterplayError as error:
+        return Table.of([{"checked": "signature", "fine": False, "found": str(error)}], "Checks")
+    by = f"signed by {fingerprint(signed['signature']['public_key'])}"
+    rows.append({"checked": "signature", "fine": True, "found": by})
+    if public is None:
+        rows.append({"checked": "trust", "fine": True, "found": "no key was given to compare: anyone can sign"})
+    if traces is not None:
+        rows += _against(content, _lines(Path(traces)))
+    return Table.of(rows, "Checks")
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InterplayError(f"cannot read {path}: {error.strerror}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InterplayError(f"{path} is not JSON: {error}") from None
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    try:
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except OSError as error:
+        raise InterplayError(f"cannot read {path}: {error.strerror}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InterplayError(f"{path} holds no lines of JSON: {error}") from None
+
+
+def _against(content: Mapping[str, Any], records: Sequence[dict[str, Any]]) -> Iterator[Row]:
+    """A result against its traces: each replays, together they are the games that were signed, and give the means."""
+    if content.get("format") != "interplay-challenge-result":
+        raise InterplayError("traces belong to a result; this is something else that was signed")
+    report = verify_traces(TraceSet.in_memory(from_record(record) for record in records))
+    first = report.problems[0] if report.problems else None
+    yield {"checked": "replay", "fine": first is None, "found": str(first or f"{len(records)} games replay")}
+    booked = content["games"]
+    seen = [[record["episode"], digest(record)] for record in records]
+    same = seen == [[number, hashed] for number, _, _, _, hashed in booked]
+    yield {"checked": "games", "fine": same, "found": "the signed ones" if same else "not those that were signed"}
+    whole = hashlib.sha256(canonical(booked)).hexdigest() == content["games_sha256"]
+    yield {"checked": "list of games", "fine": whole, "found": "as hashed" if whole else "does not fit its hash"}
+    scores = {record["episode"]: record["score"] for record in records}
+    for setting in content["settings"]:
+        mine = [(number, score) for number, name, _, score, _ in booked if name == setting["setting"]]
+        mean = float(np.mean([score for _, score in mine]))
+        differ = [n for n, score in mine if n in scores and scores[n] != score]
+        fine = abs(mean - setting["mean"]) < 1e-9 and len(differ) <= setting["forfeits"]
+        found = f"mean {mean:.4f} of {len(mine)} games"
+        yield {"checked": f"score of {setting['setting']}", "fine": fine, "found": found}

@@ -1,0 +1,320 @@
+"""Our client: plays a whole evaluation with any agent of ours, many games at once, and comes back after a lost
+connection where it was."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import httpx
+import orjson
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+from interplay.agents.registry import agent as find_agent
+from interplay.challenge.minds import Mind, Seen, mind
+from interplay.errors import InterplayError
+from interplay.games.registry import make
+
+PATIENCE = 8  # connections in a row that fail before the client gives up
+Progress = Callable[[int], None]
+
+
+def call(url: str, method: str, path: str, key: str | None = None, **body: Any) -> Any:
+    """One request to a server; what it refuses is an error for people."""
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    try:
+        answer = httpx.request(method, url.rstrip("/") + path, headers=headers, json=body or None, timeout=60)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise InterplayError(f"cannot reach {url}: {error}") from None
+    if answer.status_code >= 400:
+        raise InterplayError(f"{url} says: {_message(answer)}")
+    return answer.json() if "json" in answer.headers.get("content-type", "") else answer
+
+
+def _message(answer: httpx.Response) -> str:
+    try:
+        return str(answer.json()["message"])
+    except (ValueError, KeyError, TypeError):
+        return f"status {answer.status_code}"
+
+
+def socket_address(url: str, path: str, **query: str) -> str:
+    parts = urlsplit(url if "://" in url else f"http://{url}")
+    scheme = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}.get(parts.scheme)
+    if scheme is None:
+        raise InterplayError(f"the address {url!r} is neither http:// nor https://")
+    return f"{scheme}://{parts.netloc}{parts.path.rstrip('/')}{path}?{urlencode(query)}"
+
+
+@dataclass
+class Candidate:
+    """The agents of an evaluation, by setting; made when the first game of a setting comes."""
+
+    agents: Mapping[str, str]  # setting -> name; "" for all others
+    seed: int
+    _minds: dict[str, Mind] = field(default_factory=dict)
+
+    def mind(self, dealt: Mapping[str, Any]) -> Mind:
+        setting = dealt["setting"]
+        if setting not in self._minds:
+            self._minds[setting] = self.make(setting, dealt["name"], dealt["options"])
+        return self._minds[setting]
+
+    def make(self, setting: str, game: str, options: Mapping[str, Any]) -> Mind:
+        name = self.agents.get(setting, self.agents.get(""))
+        if name is None:
+            raise InterplayError(f"no agent for the setting {setting!r}: give {setting}=AGENT, or one for all")
+        return mind(find_agent(name), make(game, **options), self.seed)
+
+    def prepare(self, challenge: Mapping[str, Any]) -> str:
+        """Make all minds now; the encoding that they read, which must be one."""
+        for s in challenge["settings"]:
+            self._minds[s["name"]] = self.make(s["name"], s["game"], s["options"])
+        encodings = {m.encoding for m in self._minds.values()}
+        if len(encodings) != 1:
+            raise InterplayError(
+                f"the agents read different encodings ({', '.join(sorted(encodings))}); one evaluation reads one"
+            )
+        return encodings.pop()
+
+
+@dataclass
+class Game:
+    """A game in play, seen from here."""
+
+    name: str
+    mind: Mind
+    seats: Sequence[int]
+    seq: int
+    waiting: list[dict[str, Any]]  # steps that the agent has not seen
+    turn: dict[int, bool] = field(default_factory=dict)
+    chosen: dict[int, Any] = field(default_factory=dict)
+
+
+def play(
+    url: str,
+    key: str,
+    agents: Mapping[str, str],
+    *,
+    at_once: int = 64,
+    connections: int = 2,
+    seed: int | None = None,
+    most: int | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> dict[str, Any]:
+    """Play all games that are left of an evaluation (or `most` of them); where it stands then."""
+    challenge = call(url, "GET", "/api/v1/challenge")
+    standing = call(url, "GET", "/api/v1/evaluation", key)["games"]
+    candidate = Candidate(agents, int.from_bytes(os.urandom(4), "big") if seed is None else seed)
+    encoding = candidate.prepare(challenge)
+    left = standing["total"] - standing["DONE"]
+    left = left if most is None else min(most, left)
+    budget = _Budget(left)
+    tell = progress(left, standing["total"]) if progress else (lambda done: None)
+    lanes = max(1, min(connections, left))
+    each = max(1, min(at_once, challenge["rules"]["concurrency"]) // lanes)
+    address = socket_address(url, "/api/v1/play", encoding=encoding, arrays="base64")
+    asyncio.run(_lanes(lanes, functools.partial(_lane, address, key, candidate, each, budget, tell)))
+    return call(url, "GET", "/api/v1/evaluation", key)
+
+
+class _Budget:
+    """Games that are still to be begun by this client."""
+
+    def __init__(self, left: int):
+        self.left = left
+
+
+async def _lanes(count: int, lane: Callable[[], Any]) -> None:
+    async with asyncio.TaskGroup() as group:
+        for _ in range(count):
+            group.create_task(lane())
+
+
+async def _lane(address: str, key: str, candidate: Candidate, at_once: int, budget: _Budget, tell: Progress) -> None:
+    """One connection after another until there is nothing left to play."""
+    failures, games = 0, {}
+    while True:
+        try:
+            async with connect(
+                address, additional_headers={"authorization": f"Bearer {key}"}, max_size=None, compression=None,
+                open_timeout=60, ping_timeout=120,
+            ) as socket:  # fmt: skip
+                await _receive(socket)
+                for game in games.values():
+                    game.mind.forget(game.name)  # they are told from the start again
+                budget.left += len(games)
+                games.clear()
+                if await _play(socket, candidate, at_once, budget, tell, games):
+                    return
+                failures = 0
+        except (ConnectionClosed, OSError, InvalidHandshake, TimeoutError) as error:
+            failures += 1
+            if failures > PATIENCE:
+                raise InterplayError(f"the connection failed {failures} times in a row: {error}") from None
+            await asyncio.sleep(min(10.0, 0.25 * 2**failures))
+
+
+async def _receive(socket: ClientConnection) -> dict[str, Any]:
+    frame = orjson.loads(await socket.recv())
+    if "error" in frame and frame.get("type") in ("error", None):
+        raise InterplayError(f"the server says: {frame['message']}")
+    return frame
+
+
+async def _send(socket: ClientConnection, frame: dict[str, Any]) -> None:
+    await socket.send(orjson.dumps(frame).decode())
+
+
+async def _play(
+    socket: ClientConnection,
+    candidate: Candidate,
+    at_once: int,
+    budget: _Budget,
+    tell: Progress,
+    games: dict[str, Game],
+) -> bool:
+    """Play on one connection; True when nothing is left for it."""
+    while True:
+        wanted = min(at_once - len(games), budget.left)
+        if wanted > 0:
+            budget.left -= wanted
+            await _send(socket, {"type": "next", "count": wanted})
+            dealt = (await _receive(socket))["games"]
+            budget.left += wanted - len(dealt)
+            for one in dealt:
+                held = Game(one["game"], candidate.mind(one), one["seats"], one["seq"], list(one["steps"]))
+                held.mind.forget(held.name)
+                games[held.name] = held
+            if not dealt:
+                budget.left = 0  # all that is left is in play elsewhere, or there is none
+        if not games:
+            return True
+        await _think(games.values())
+        moves = [
+            {"game": g.name, "seq": g.seq, "actions": {str(s): a for s, a in g.chosen.items() if g.turn[s]}}
+            for g in games.values()
+        ]
+        await _send(socket, {"type": "act", "moves": moves})
+        for told in (await _receive(socket))["games"]:
+            _update(games, told, tell, budget)
+
+
+def _update(games: dict[str, Game], told: Mapping[str, Any], tell: Progress, budget: _Budget) -> None:
+    game = games[told["game"]]
+    if told.get("error") == "gone":  # it was dealt anew, or given to another connection: it is not lost
+        game.mind.forget(game.name)
+        del games[game.name]
+        budget.left += 1
+    elif "error" in told:
+        raise InterplayError(f"game {game.name}: the server says: {told['message']}")
+    elif told["done"]:
+        game.mind.forget(game.name)
+        del games[game.name]
+        tell(1)
+    else:
+        game.seq, game.waiting = told["seq"], list(told["steps"])
+
+
+async def _think(games: Any) -> None:
+    """Show every agent all that it has not seen, one step at a time, all games together."""
+    while waiting := [g for g in games if g.waiting]:
+        by_mind: dict[int, list[tuple[Game, Seen]]] = {}
+        for game in waiting:
+            step = game.waiting.pop(0)
+            for seat in game.seats:
+                told = step["seats"][str(seat)]
+                game.turn[seat] = told["turn"]
+                seen = Seen((game.name, seat), step["t"], told)
+                by_mind.setdefault(id(game.mind), []).append((game, seen))
+        for held in by_mind.values():
+            found = await held[0][0].mind.look([seen for _, seen in held])
+            for (game, seen), choice in zip(held, found, strict=True):
+                game.chosen[seen.place[1]] = int(choice[0])
+
+
+def predict(
+    url: str,
+    key: str,
+    agents: Mapping[str, str],
+    *,
+    at_once: int = 32,
+    seed: int = 0,
+    progress: Callable[[int, int], Any] | None = None,
+) -> dict[str, Any]:
+    """Answer all that is left of the action prediction; where the evaluation stands then."""
+    challenge = call(url, "GET", "/api/v1/challenge")
+    candidate = Candidate(agents, seed)
+    encoding = candidate.prepare(challenge)
+    address = socket_address(url, "/api/v1/predict", encoding=encoding, arrays="base64")
+    asyncio.run(_predict(address, key, candidate, at_once, progress))
+    return call(url, "GET", "/api/v1/evaluation", key)
+
+
+async def _predict(address: str, key: str, candidate: Candidate, at_once: int, progress: Any) -> None:
+    tell: Progress = lambda done: None  # noqa: E731 - until the server has said how much there is
+    known = False
+    headers = {"authorization": f"Bearer {key}"}
+    async with connect(address, additional_headers=headers, max_size=None, compression=None) as socket:
+        await _receive(socket)
+        while True:
+            await _send(socket, {"type": "next", "count": at_once})
+            opened = await _receive(socket)
+            if progress and not known:
+                tell, known = progress(opened["decisions_left"], opened["decisions_left"]), True
+            if not opened["games"]:
+                return
+            minds = {g["game"]: (candidate.mind(g), g["seat"]) for g in opened["games"]}
+            waiting = {g["game"]: g for g in opened["games"]}
+            while waiting:
+                answers = await _foresee(minds, waiting)
+                await _send(socket, {"type": "predict", "answers": answers})
+                for told in (await _receive(socket))["games"]:
+                    if "error" in told:
+                        raise InterplayError(f"game {told['game']}: the server says: {told['message']}")
+                    waiting[told["game"]] = told
+                tell(len(answers))
+                waiting = {name: told for name, told in waiting.items() if not told["done"]}
+
+
+async def _foresee(minds: Mapping[str, tuple[Mind, int]], waiting: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The distributions at the last step of each history, all steps before having been shown."""
+    rest = {name: list(told["steps"]) for name, told in waiting.items()}
+    odds: dict[str, list[float]] = {}
+    while any(rest.values()):
+        by_mind: dict[int, list[tuple[str, Seen]]] = {}
+        for name, steps in rest.items():
+            if steps:
+                step = steps.pop(0)
+                held, seat = minds[name]
+                by_mind.setdefault(id(held), []).append((name, Seen((name, seat), step["t"], step)))
+        for some in by_mind.values():
+            found = await minds[some[0][0]][0].look([seen for _, seen in some])
+            for (name, _), choice in zip(some, found, strict=True):
+                odds[name] = [float(p) for p in choice[1:]]
+    for name, values in odds.items():
+        if not values:
+            raise InterplayError(f"the agent for {name!r} is a player: only policies say how likely each action is")
+    return [{"game": n, "seq": told["seq"], "probabilities": odds[n]} for n, told in waiting.items()]
+
+
+def read_agents(texts: Sequence[str]) -> dict[str, str]:
+    """`AGENT`, or `SETTING=AGENT` for each setting."""
+    found: dict[str, str] = {}
+    for text in texts:
+        setting, equals, name = text.partition("=")
+        found[setting if equals else ""] = name if equals else text
+    return found
+
+
+def save(content: Any, path: str | os.PathLike[str]) -> None:
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump(content, out, indent=2, ensure_ascii=False)
+        out.write("\n")

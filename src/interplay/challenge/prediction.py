@@ -1,0 +1,332 @@
+"""Part 2, action prediction: recorded games told step by step, distributions answered, scored by cross-entropy.
+
+Of each game one seat is told, the same for everyone: whoever saw two seats of a game would know its cards, and its
+later moves. A step is told only when the answer to the one before is on disk, so that no answer can be given twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+import sqlalchemy as sa
+from fastapi import FastAPI, WebSocket
+
+from interplay.challenge import books
+from interplay.challenge.books import Submission
+from interplay.challenge.host import Host, Stage
+from interplay.challenge.protocol import MOST_AT_ONCE, Connections, converse, serve_socket
+from interplay.challenge.spec import Prediction
+from interplay.challenge.tables import predictions, submissions
+from interplay.challenge.wire import Arrays, pack_tree
+from interplay.errors import InterplayError
+from interplay.metrics.prediction import top
+from interplay.play.engine import run
+from interplay.play.episodes import Episode
+from interplay.play.lineups import LineUp
+from interplay.server.clock import Clock
+from interplay.server.database import Tx
+from interplay.server.keys import Key
+from interplay.server.refusal import Refusal
+from interplay.server.sockets import Frames
+from interplay.traces import TraceSet, game_of, replay
+
+
+@dataclass(frozen=True)
+class History:
+    """A recorded game from one seat."""
+
+    seat: int
+    observations: Sequence[Any]  # by step
+    legal: np.ndarray  # [step, action]
+    turn: np.ndarray  # [step]
+    actions: np.ndarray  # [step] what the seat did
+
+    @functools.cached_property
+    def decisions(self) -> list[int]:
+        return [int(t) for t in np.flatnonzero(self.turn)]
+
+
+class Library:
+    """The held-out games of a setting."""
+
+    def __init__(self, spec: Prediction, stage: Stage):
+        self.spec, self.stage = spec, stage
+        self.episodes = _episodes(spec, stage)
+        self.game = stage.game
+        self._told = functools.lru_cache(maxsize=256)(self._tell)
+        self.decisions = [len(self.history(n, "nothing").decisions) for n in range(len(self.episodes))]
+
+    def seat(self, number: int) -> int:
+        return number % self.game.num_seats
+
+    def history(self, number: int, encoding: str) -> History:
+        return self._told(number, encoding)
+
+    def _tell(self, number: int, encoding: str) -> History:
+        game, seat, episode = self.game, self.seat(number), self.episodes[number]
+        again = replay(game, episode)
+        states = [again.state(t) for t in range(episode.length)]
+        seen = [
+            jax.tree_util.tree_map(lambda x: np.asarray(x[seat]), game.observe(state, encoding)) for state in states
+        ]
+        legal = np.array([np.asarray(game.legal(state))[seat] for state in states])
+        turn = np.array([bool(np.asarray(game.to_move(state))[seat]) for state in states])
+        return History(seat, seen, legal, turn, np.asarray(episode.actions)[:, seat])
+
+
+def _episodes(spec: Prediction, stage: Stage) -> list[Episode]:
+    if spec.traces is None:
+        line_up = LineUp.of(stage.game, spec.agents)
+        return list(run(stage.game, [line_up], episodes=spec.games, seed=spec.seed))
+    traces = TraceSet.open(spec.traces)
+    wanted = (stage.game.id, dict(stage.game.options))
+    fitting = [e for e in traces if (e.game_id, dict(e.options)) == wanted]
+    if len(fitting) < spec.games:
+        raise InterplayError(
+            f"prediction for {spec.setting!r}: {spec.traces} holds {len(fitting)} games of {stage.game.id} with "
+            f"options {dict(stage.game.options)}, but {spec.games} are to be predicted"
+        )
+    order = np.random.default_rng(spec.seed).permutation(len(fitting))[: spec.games]
+    chosen = [fitting[i] for i in order]
+    assert all(game_of(e).id == stage.game.id for e in chosen)
+    return chosen
+
+
+@dataclass
+class Forecast:
+    """One candidate at one game of the library."""
+
+    library: Library
+    number: int
+    position: int  # decisions answered
+    holder: Any = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    last: tuple[int, list[Any]] | None = None  # the last answer, to be given again
+
+    @property
+    def name(self) -> str:
+        return f"{self.library.spec.setting}-{self.number}"
+
+
+class Forecasts:
+    """All predictions that are going on."""
+
+    def __init__(self, host: Host):
+        self.host = host
+        self.libraries = {p.setting: Library(p, host.stages[p.setting]) for p in host.challenge.prediction}
+        self.total = sum(sum(library.decisions) for library in self.libraries.values())
+        self._live: dict[int, dict[str, Forecast]] = {}  # by submission, by name
+
+    async def of(self, own: Submission) -> dict[str, Forecast]:
+        if own.id not in self._live:
+            answered = await self.host.base.database.aread(positions, own)
+            self._live.setdefault(
+                own.id,
+                {
+                    f.name: f
+                    for setting, library in self.libraries.items()
+                    for n in range(len(library.episodes))
+                    for f in [Forecast(library, n, answered.get((setting, n), 0))]
+                },
+            )
+        return self._live[own.id]
+
+    def let_go(self, holder: Any) -> None:
+        for held in self._live.values():
+            for forecast in held.values():
+                if forecast.holder is holder:
+                    forecast.holder = None
+
+
+class Predicting:
+    """One connection of one key."""
+
+    def __init__(self, forecasts: Forecasts, own: Submission, encoding: str | None, arrays: Arrays):
+        self._all, self._own, self._encoding = forecasts, own, encoding
+        self._arrays: Arrays = arrays
+
+    async def answer(self, frame: dict[str, Any]) -> dict[str, Any]:
+        if frame.get("type") == "next":
+            return await self._next(frame.get("count", 1))
+        if frame.get("type") == "predict":
+            answers = frame.get("answers")
+            if not isinstance(answers, list) or not 1 <= len(answers) <= MOST_AT_ONCE:
+                raise Refusal("bad_request", f"answers: a list of 1 to {MOST_AT_ONCE} answers")
+            return {"type": "turns", "games": await asyncio.gather(*(self._one(a) for a in answers))}
+        raise Refusal("bad_request", "type: one of next, predict")
+
+    async def _next(self, count: Any) -> dict[str, Any]:
+        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST_AT_ONCE:
+            raise Refusal("bad_request", f"count: a whole number from 1 to {MOST_AT_ONCE}")
+        held = await self._all.of(self._own)
+        free = [
+            f for f in held.values() if f.holder is None and f.position < f.library.decisions[f.number]
+        ][:count]  # fmt: skip
+        for forecast in free:
+            forecast.holder = self
+        games = [await asyncio.to_thread(self._opening, f) for f in free]
+        left = sum(f.library.decisions[f.number] - f.position for f in held.values())
+        return {"type": "histories", "games": games, "decisions_left": left}
+
+    def _opening(self, forecast: Forecast) -> dict[str, Any]:
+        library = forecast.library
+        setting = library.stage.setting
+        return {
+            "game": forecast.name,
+            "setting": setting.name,
+            "name": setting.game,
+            "options": dict(setting.options),
+            "seat": library.seat(forecast.number),
+            "encoding": self._view(forecast),
+            **self._turn(forecast, 0, forecast.position),
+        }
+
+    def _view(self, forecast: Forecast) -> str:
+        return self._all.host.encoding(forecast.library.stage, self._encoding)
+
+    def _turn(self, forecast: Forecast, since: int, position: int) -> dict[str, Any]:
+        """The steps after decision `since`, up to the one at `position`, whose action is not told."""
+        history = forecast.library.history(forecast.number, self._view(forecast))
+        decisions = history.decisions
+        done = position >= len(decisions)
+        first = 0 if since == 0 else decisions[since - 1] + 1
+        last = len(history.actions) - 1 if done else decisions[position]
+        steps = []
+        for t in range(first, last + 1):
+            step = {
+                "t": t,
+                "observation": pack_tree(history.observations[t], self._arrays),
+                "legal": history.legal[t].astype(int).tolist(),
+                "turn": bool(history.turn[t]),
+            }
+            if t < last or done:
+                step["action"] = int(history.actions[t])
+            steps.append(step)
+        before = int(history.actions[decisions[since - 1]]) if since else None
+        return {"seq": position, "before": before, "steps": steps, "done": done}
+
+    async def _one(self, answer: Any) -> dict[str, Any]:
+        name = answer.get("game") if isinstance(answer, dict) else None
+        name = name if isinstance(name, str) else None
+        try:
+            forecast = (await self._all.of(self._own)).get(name or "")
+            if forecast is None:
+                raise Refusal("not_found", "there is no such game to predict")
+            async with forecast.lock:
+                return {"game": name, **await self._take(forecast, answer)}
+        except Refusal as refusal:
+            return {"game": name, **refusal.record()}
+
+    async def _take(self, forecast: Forecast, answer: dict[str, Any]) -> dict[str, Any]:
+        if forecast.holder is not self:
+            raise Refusal("not_yours", "another connection predicts this game, or none does: ask for `next`")
+        seq, given = answer.get("seq"), answer.get("probabilities")
+        if not isinstance(seq, int) or isinstance(seq, bool) or not isinstance(given, list):
+            raise Refusal("bad_request", "an answer has `game`, `seq` (a whole number) and `probabilities` (a list)")
+        if forecast.last is not None and seq == forecast.position - 1:
+            if forecast.last != (seq, given):
+                raise Refusal("conflict", f"decision {seq} was answered already, and otherwise")
+        else:
+            await self._book(forecast, seq, given)
+        return await asyncio.to_thread(self._turn, forecast, forecast.position, forecast.position)
+
+    async def _book(self, forecast: Forecast, seq: int, given: list[Any]) -> None:
+        library, base = forecast.library, self._all.host.base
+        history = library.history(forecast.number, self._view(forecast))
+        if forecast.position >= len(history.decisions):
+            raise Refusal("gone", "all decisions of this game are answered")
+        if seq != forecast.position:
+            raise Refusal("conflict", f"decision {seq} is out of order: this game waits for {forecast.position}")
+        t = history.decisions[seq]
+        scored = score(given, history.legal[t], int(history.actions[t]), library.spec.floor)
+        place = (library.spec.setting, forecast.number, seq)
+        done = await base.database.awrite(keep, base.clock, self._own, *place, scored, self._all.total)
+        forecast.position, forecast.last = seq + 1, (seq, given)
+        if done:
+            self._all.host.played(self._own)
+
+
+def score(given: Any, legal: np.ndarray, action: int, floor: float) -> dict[str, Any]:
+    """How well a distribution foresaw an action. What it gives to illegal actions is lost to it."""
+    size = len(legal)
+    plain = isinstance(given, list) and all(isinstance(p, int | float) and not isinstance(p, bool) for p in given)
+    if not plain or len(given) != size:
+        raise Refusal("bad_request", f"probabilities: a list of {size} numbers, one for each action")
+    odds = np.array(given, np.float64)
+    if not np.isfinite(odds).all() or (odds < 0).any() or abs(odds.sum() - 1) > 1e-3:
+        raise Refusal("bad_request", "probabilities are not negative and add up to 1")
+    own = odds[action] / odds.sum()
+    choices = np.where(legal, odds, -1.0)
+    above, level = int((choices > odds[action]).sum()), int((choices == odds[action]).sum())
+    hit = float(top(1, np.array(above), np.array(max(level, 1))))
+    return {"loss": -math.log(max(own, floor)), "ruled_out": bool(own < floor), "hit": hit}
+
+
+def positions(tx: Tx, own: Submission) -> dict[tuple[str, int], int]:
+    """How many decisions of each game are answered."""
+    query = (
+        sa.select(predictions.c.setting, predictions.c.game, sa.func.count())
+        .where(predictions.c.submission == own.id)
+        .group_by(predictions.c.setting, predictions.c.game)
+    )
+    return {(setting, game): count for setting, game, count in tx.execute(query)}
+
+
+def keep(
+    tx: Tx, clock: Clock, own: Submission, setting: str, game: int, seq: int, scored: Mapping[str, Any], total: int
+) -> bool:
+    """Book an answer; whether it was the last one. The same decision cannot be booked twice."""
+    place = {"submission": own.id, "setting": setting, "game": game, "position": seq}
+    tx.execute(sa.insert(predictions).values(**place, **scored))
+    count = sa.select(sa.func.count()).select_from(predictions).where(predictions.c.submission == own.id)
+    if tx.execute(count).scalar_one() < total:
+        return False
+    tx.execute(
+        sa.update(submissions)
+        .where(submissions.c.id == own.id, submissions.c.status == books.PLAYED)
+        .values(status=books.FINISHED)
+    )
+    books.note(tx, clock, f"submission:{own.public}", "predicted")
+    return True
+
+
+def add_predict(app: FastAPI, host: Host, forecasts: Forecasts, connections: Connections) -> None:
+    """The socket `/api/v1/predict?encoding=NAME&arrays=base64|lists`."""
+    base = host.base
+
+    @app.websocket("/api/v1/predict")
+    async def predict(socket: WebSocket, encoding: str | None = None, arrays: str = "base64") -> None:
+        async def talk(frames: Frames, key: Key) -> None:
+            if arrays not in ("base64", "lists"):
+                raise Refusal("bad_request", "arrays: base64 or lists")
+            own = await base.database.aread(books.submission_of, key)
+            await base.database.aread(may_predict, base.clock, host, own)
+            for library in forecasts.libraries.values():
+                host.encoding(library.stage, encoding)
+            predicting = Predicting(forecasts, own, encoding, arrays)  # type: ignore[arg-type]
+            await frames.send({"type": "welcome", "key": key.name, "challenge": host.challenge.name})
+            try:
+                await converse(host, frames, key, predicting.answer)
+            finally:
+                forecasts.let_go(predicting)
+
+        await serve_socket(host, socket, connections, (books.EVALUATION,), talk)
+
+
+def may_predict(tx: Tx, clock: Clock, host: Host, own: Submission) -> None:
+    if not host.challenge.prediction:
+        raise Refusal("not_found", "this challenge has no action prediction")
+    if own.status == books.PLAYING:
+        raise Refusal("not_allowed", "action prediction opens when all games of the evaluation are played")
+    if own.status == books.VOID:
+        raise Refusal("not_allowed", "the host has declared this evaluation void")
+    phase = host.challenge.phase(own.phase)
+    if phase is None or not phase.is_open(clock.now()):
+        raise Refusal("not_allowed", f"the phase {own.phase!r} of this evaluation is not open now")

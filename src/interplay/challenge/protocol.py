@@ -1,0 +1,216 @@
+"""Our own protocol: one socket plays many games at once, moves are numbered, a lost connection loses nothing.
+
+The key is in a header, never in an address. Frames are JSON objects with a `type`:
+
+    next {count}                                   -> games {games, standing}
+    next {setting, seats} (test keys)              -> games {games}
+    act {moves: [{game, seq, actions: {seat: n}}]} -> turns {games}
+    resume {game}                                  -> games {games} with all that was seen so far
+
+Each game in an answer has `steps`, what its seats saw since the last answer, one entry for each step of the game;
+the last one is where the candidate is to move, unless `done`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import FastAPI, WebSocket
+from starlette.websockets import WebSocketDisconnect
+
+from interplay.challenge import books
+from interplay.challenge.books import Submission
+from interplay.challenge.host import Host, Match
+from interplay.challenge.table import Look
+from interplay.challenge.wire import Arrays, pack_look
+from interplay.server.keys import Key
+from interplay.server.refusal import Refusal
+from interplay.server.sessions import check_origin
+from interplay.server.sockets import BAD_FRAME, REFUSED, TOO_LARGE, TRY_LATER, Frames, Gone
+
+MOST_AT_ONCE = 256  # games or moves in one frame
+MOST_REFUSALS = 100  # of one connection, which is then closed
+_CLOSING = {"bad_frame": BAD_FRAME, "too_large": TOO_LARGE, "too_many": TRY_LATER}
+
+
+class Connections:
+    """How many sockets each key has open."""
+
+    def __init__(self, most: int):
+        self._most = most
+        self._open: dict[str, int] = {}
+
+    def enter(self, key: Key) -> None:
+        held = self._open.get(key.name, 0)
+        if held >= self._most:
+            raise Refusal("too_many", f"this key has {held} connections open, and may have no more")
+        self._open[key.name] = held + 1
+
+    def leave(self, key: Key) -> None:
+        self._open[key.name] -= 1
+        if not self._open[key.name]:
+            del self._open[key.name]
+
+
+class Playing:
+    """One connection of one key."""
+
+    def __init__(self, host: Host, key: Key, submission: Submission | None, encoding: str | None, arrays: Arrays):
+        self._host, self._key, self._submission = host, key, submission
+        self._encoding = encoding
+        self._arrays: Arrays = arrays
+
+    async def answer(self, frame: dict[str, Any]) -> dict[str, Any]:
+        kind = frame.get("type")
+        if kind == "act":
+            return await self._act(frame)
+        if kind == "next":
+            return await self._next(frame)
+        if kind == "resume":
+            match = self._host.take_over(self._key, frame.get("game"), self)
+            return {"type": "games", "games": [self._opening(match)]}
+        raise Refusal("bad_request", "type: one of next, act, resume")
+
+    async def _next(self, frame: dict[str, Any]) -> dict[str, Any]:
+        host = self._host
+        if self._submission is None:
+            seats = frame.get("seats")
+            if not isinstance(seats, list) or not all(_is_int(seat) for seat in seats):
+                raise Refusal("bad_request", "seats: a list of the seats that you take")
+            match = await host.test(self._key, frame.get("setting"), seats, self._encoding, self, skip=True)
+            return {"type": "games", "games": [self._opening(match)]}
+        count = frame.get("count", 1)
+        if not _is_int(count) or not 1 <= count <= MOST_AT_ONCE:
+            raise Refusal("bad_request", f"count: a whole number from 1 to {MOST_AT_ONCE}")
+        dealt = await host.deal(self._key, self._submission, count, self._encoding, self, skip=True)
+        standing = await host.base.database.aread(books.standing, self._submission)
+        return {"type": "games", "games": [self._opening(match) for match in dealt], "standing": standing}
+
+    async def _act(self, frame: dict[str, Any]) -> dict[str, Any]:
+        moves = frame.get("moves")
+        if not isinstance(moves, list) or not 1 <= len(moves) <= MOST_AT_ONCE:
+            raise Refusal("bad_request", f"moves: a list of 1 to {MOST_AT_ONCE} moves")
+        return {"type": "turns", "games": await asyncio.gather(*(self._one(move) for move in moves))}
+
+    async def _one(self, move: Any) -> dict[str, Any]:
+        """One move; what is wrong with it is told in its place, so that the others go on."""
+        game = move.get("game") if isinstance(move, dict) else None
+        name = game if isinstance(game, str) else None
+        try:
+            seq, actions = _read_move(move)
+            match = self._host.mine(self._key, game)
+            looks = await self._host.move(match, seq, actions, True, self)
+            return {"game": name, "seq": seq + 1, **self._turn(looks)}
+        except Refusal as refusal:
+            self._host.base.refusals.note(self._key.name, refusal.code, refusal.message)
+            return {"game": name, **refusal.record()}
+
+    def _opening(self, match: Match) -> dict[str, Any]:
+        """A game that is new to this connection, with all that its seats have seen."""
+        setting = match.stage.setting
+        return {
+            "game": match.id,
+            "setting": setting.name,
+            "name": setting.game,
+            "options": dict(setting.options),
+            "seats": list(match.table.candidate),
+            "encoding": match.table.encoding,
+            "seq": match.seq,
+            **self._turn(match.history),
+        }
+
+    def _turn(self, looks: Sequence[Look]) -> dict[str, Any]:
+        last = looks[-1]
+        return {
+            "steps": [pack_look(look, self._arrays) for look in looks],
+            "done": last.done,
+            "score": last.score,
+        }
+
+
+def _read_move(move: Any) -> tuple[int, dict[int, int]]:
+    if not isinstance(move, dict) or not _is_int(move.get("seq")) or not isinstance(move.get("actions"), dict):
+        raise Refusal("bad_request", "a move has `game`, `seq` (a whole number) and `actions` (seat: action)")
+    actions: dict[int, int] = {}
+    for seat, action in move["actions"].items():
+        if not (seat.isascii() and seat.isdigit() and len(seat) < 4) or not _is_int(action):
+            raise Refusal("bad_request", "actions: seats and actions are whole numbers")
+        actions[int(seat)] = action
+    return move["seq"], actions
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def add_play(app: FastAPI, host: Host, connections: Connections) -> None:
+    """The socket `/api/v1/play?encoding=NAME&arrays=base64|lists`."""
+    base = host.base
+
+    @app.websocket("/api/v1/play")
+    async def play(socket: WebSocket, encoding: str | None = None, arrays: str = "base64") -> None:
+        async def talk(frames: Frames, key: Key) -> None:
+            if arrays not in ("base64", "lists"):
+                raise Refusal("bad_request", "arrays: base64 or lists")
+            own = None
+            if key.kind == books.EVALUATION:
+                own = await base.database.aread(books.submission_of, key)
+            for stage in host.stages.values():
+                host.encoding(stage, encoding)
+            playing = Playing(host, key, own, encoding, arrays)  # type: ignore[arg-type]
+            await frames.send({"type": "welcome", "key": key.name, "challenge": host.challenge.name})
+            try:
+                await converse(host, frames, key, playing.answer)
+            finally:
+                host.let_go(playing)
+
+        await serve_socket(host, socket, connections, (books.EVALUATION, books.TEST), talk)
+
+
+async def converse(host: Host, frames: Frames, key: Key, answer: Any) -> None:
+    """Frames in, answers out, until the other side leaves or goes too far."""
+    refusals = 0
+    while True:
+        frame = await frames.receive()
+        try:
+            found = await answer(frame)
+        except Refusal as refusal:
+            host.base.refusals.note(key.name, refusal.code, refusal.message)
+            found = {"type": "error", **refusal.record()}
+        wrong = found.get("type") == "error" or any("error" in game for game in found.get("games", ()))
+        refusals += wrong
+        await frames.send(found)
+        if refusals > MOST_REFUSALS:
+            raise Refusal("not_allowed", "too many refused requests on this connection")
+
+
+async def serve_socket(host: Host, socket: WebSocket, connections: Connections, kinds: tuple[str, ...], talk: Any,
+                       key_text: str | None = None, error_name: str | None = None) -> None:  # fmt: skip
+    """Accept, check the key, talk; whatever is refused is told, noted, and closes the socket."""
+    base = host.base
+    await socket.accept()
+    frames = Frames(socket, base.clock)
+    key: Key | None = None
+    counted = False
+    try:
+        check_origin(socket)
+        key = await base.key(socket, kinds, key_text)
+        connections.enter(key)
+        counted = True
+        await talk(frames, key)
+        await frames.close()
+    except Refusal as refusal:
+        base.refused(socket, refusal, key.name if key else None)
+        told = {"type": "error", **refusal.record()} if error_name is None else {error_name: refusal.message}
+        try:
+            await frames.send(told)
+            await frames.close(_CLOSING.get(refusal.code, REFUSED), refusal.code)
+        except Gone:
+            pass
+    except (Gone, WebSocketDisconnect):
+        pass
+    finally:
+        if counted and key is not None:
+            connections.leave(key)

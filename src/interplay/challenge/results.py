@@ -1,0 +1,261 @@
+"""What an evaluation came to: scores with intervals, bombs, forfeits, prediction, teamwork; put together from the
+books, signed, and stored. Made in the background when the last game is booked, and again after the last prediction."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+import sqlalchemy as sa
+
+import interplay
+from interplay.challenge.spec import Challenge
+from interplay.challenge.tables import games, predictions, submissions, teams
+from interplay.games.api import Game
+from interplay.metrics.api import measure
+from interplay.play.episodes import Episode
+from interplay.server.audit import note
+from interplay.server.clock import Clock
+from interplay.server.database import Database, Tx
+from interplay.server.signing import canonical, signer
+from interplay.stats import bootstrap
+from interplay.table import plain
+from interplay.traces import TraceSet
+from interplay.traces.export import from_record
+
+LOG = logging.getLogger("interplay.challenge")
+FORMAT = "interplay-challenge-result"
+CANDIDATE = "candidate"
+
+
+@dataclass(frozen=True)
+class Played:
+    """A game out of the books."""
+
+    number: int
+    setting: str
+    line_up: int
+    score: float
+    forfeit: bool
+    voids: int
+    attempt: int
+    record: Mapping[str, Any]  # the trace
+
+
+@dataclass(frozen=True)
+class Filed:
+    """A submission out of the books, with its team's name."""
+
+    id: int
+    facts: Mapping[str, Any]
+    settings: Sequence[str]
+    games: Sequence[Played]
+    predictions: Sequence[Any]
+
+
+def digest(record: Mapping[str, Any]) -> str:
+    """Of what happened in a game: its start and its moves. Who sat there under which name does not matter."""
+    told = {name: record[name] for name in ("game", "options", "rules_version", "start", "actions", "rewards")}
+    return hashlib.sha256(canonical(told)).hexdigest()
+
+
+def file(tx: Tx, submission: int) -> Filed:
+    """All that is booked of a submission."""
+    row = tx.execute(
+        sa.select(submissions, teams.c.name.label("team_name"))
+        .join(teams, teams.c.id == submissions.c.team)
+        .where(submissions.c.id == submission)
+    ).one()
+    query = sa.select(games).where(games.c.submission == submission, games.c.status == "DONE").order_by(games.c.number)
+    played = [
+        Played(g.number, g.setting, g.line_up, g.score, g.forfeit, g.voids, g.attempt, unpack(g.episode))
+        for g in tx.execute(query)
+    ]
+    asked = sa.select(predictions).where(predictions.c.submission == submission)
+    facts = {
+        "evaluation": row.public,
+        "team": row.team_name,
+        "agent": row.agent,
+        "baseline": row.baseline,
+        "phase": row.phase,
+        "plan_sha256": row.plan_hash,
+        "registered": row.created.isoformat(),
+        "finished": row.finished.isoformat() if row.finished else None,
+    }
+    names = list(dict.fromkeys(g.setting for g in played))
+    return Filed(row.id, facts, names, played, tx.execute(asked).all())
+
+
+def unpack(packed: bytes) -> dict[str, Any]:
+    return json.loads(zlib.decompress(packed))
+
+
+def content(challenge: Challenge, stages: Mapping[str, Any], filed: Filed) -> dict[str, Any]:
+    """The result, before it is signed."""
+    shown = [
+        _setting(challenge, stages[name], [g for g in filed.games if g.setting == name]) for name in filed.settings
+    ]
+    booked = [[g.number, g.setting, g.line_up, g.score, digest(g.record)] for g in filed.games]
+    return plain(
+        {
+            "format": FORMAT,
+            "format_version": 1,
+            "interplay": interplay.__version__,
+            "challenge": {"name": challenge.name, "title": challenge.title, "hash": challenge.hash},
+            **filed.facts,
+            "settings": shown,
+            "prediction": _prediction(filed.predictions),
+            "games": booked,  # number, setting, line-up, score, and a hash of what happened
+            "games_sha256": hashlib.sha256(canonical(booked)).hexdigest(),
+        }
+    )
+
+
+def _setting(challenge: Challenge, stage: Any, played: Sequence[Played]) -> dict[str, Any]:
+    scores = np.array([g.score for g in played])
+    cells = {"line_up": [g.line_up for g in played]}
+    episodes = [from_record(record) for record in hidden(g.record for g in played)]
+    counts = np.bincount([g.line_up for g in played], minlength=len(stage.choices))
+    told = "|".join(i.hash for i in stage.identities)
+    return {
+        "setting": stage.setting.name,
+        "game": stage.game.id,
+        "options": dict(stage.game.options),
+        "rules_version": stage.game.rules_version,
+        "partners": len(stage.partners),
+        "partners_sha256": hashlib.sha256(told.encode()).hexdigest(),
+        "games": len(played),
+        "line_ups": len(counts),
+        "games_per_line_up": [int(counts.min()), int(counts.max())],
+        **_interval(scores, cells, "mean"),
+        **_interval(scores, cells, "median"),
+        "perfect": _perfect(stage.game, scores),
+        "bombs": bombs(stage.game, episodes),
+        "forfeits": sum(g.forfeit for g in played),
+        "dealt_anew": sum(g.attempt - 1 for g in played),
+        "teamwork": teamwork(episodes, challenge.leaderboard.metrics),
+    }
+
+
+def _interval(scores: np.ndarray, cells: Mapping[str, Any], statistic: str) -> dict[str, Any]:
+    """About these partners: they are the challenge, so games are resampled within line-ups, line-ups are not."""
+    if len(set(scores.tolist())) == 1 or len(scores) < 2:
+        return {statistic: float(scores[0]), f"{statistic}_low": None, f"{statistic}_high": None}
+    found = bootstrap(scores, cells, seed=0, units=(), fixed=("line_up",), statistic=statistic)
+    return {statistic: found.estimate, f"{statistic}_low": found.low, f"{statistic}_high": found.high}
+
+
+def _perfect(game: Game, scores: np.ndarray) -> int | None:
+    most = getattr(getattr(game, "rules", None), "max_score", None)
+    return None if most is None else int((scores == most).sum())
+
+
+def bombs(game: Game, episodes: Sequence[Episode]) -> int | None:
+    """Games in which the last life was lost; null for games without lives."""
+    lives = getattr(getattr(game, "rules", None), "lives", None)
+    if lives is None or "misplayed" not in game.event_names or not episodes:
+        return None
+    counted = measure(TraceSet.in_memory(episodes), ["events"])
+    lost: dict[int, float] = {}
+    for row in counted.where(metric="misplayed"):
+        lost[row["episode"]] = lost.get(row["episode"], 0) + (row["value"] or 0)
+    return sum(count >= lives for count in lost.values())
+
+
+def hidden(records: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Traces with the partners under aliases: their names, hashes and settings stay with the host."""
+    known: dict[str, str] = {}
+    for record in records:
+        agents = []
+        for agent in record["agents"]:
+            if agent["name"] == CANDIDATE:
+                agents.append(agent)
+            else:
+                name = known.setdefault(agent["hash"] + agent["name"], f"partner {len(known) + 1}")
+                agents.append({"name": name, "hash": "", "privileged": agent["privileged"], "config": {}})
+        yield {**record, "agents": agents}
+
+
+def teamwork(episodes: Sequence[Episode], metrics: Sequence[str]) -> dict[str, float | None]:
+    """The means of metrics, by who is spoken of: the candidate, its partners, what one gives the other, the team."""
+    if not metrics or not episodes:
+        return {}
+    table = measure(TraceSet.in_memory(episodes), list(metrics))
+    sums: dict[str, list[float]] = {}
+    extra = [c for c in ("known", "window", "channel", "channels", "class", "messages") if c in table.columns]
+    for row in table:
+        if row["value"] is None or isinstance(row["value"], str):
+            continue
+        who = _who(row, episodes)
+        name = "/".join([row["metric"], *(str(row[c]) for c in extra if row.get(c) is not None), who])
+        sums.setdefault(name, []).append(float(row["value"]))
+    return {name: sum(values) / len(values) for name, values in sorted(sums.items())}
+
+
+def _who(row: Mapping[str, Any], episodes: Sequence[Episode]) -> str:
+    if row.get("giver") is not None:
+        agents = episodes[row["episode"]].agents
+        sides = [agents[row[side]].name == CANDIDATE for side in ("giver", "receiver")]
+        return {(True, False): "given", (False, True): "received"}.get((sides[0], sides[1]), "among its own")
+    if row.get("agent") is None:
+        return "team"
+    return CANDIDATE if row["agent"] == CANDIDATE else "partners"
+
+
+def _prediction(rows: Sequence[Any]) -> list[dict[str, Any]]:
+    found = []
+    for setting in dict.fromkeys(row.setting for row in rows):
+        here = [row for row in rows if row.setting == setting]
+        count = len(here)
+        found.append(
+            {
+                "setting": setting,
+                "decisions": count,
+                "games": len({row.game for row in here}),
+                "cross_entropy": sum(row.loss for row in here) / count,
+                "accuracy": sum(row.hit for row in here) / count,
+                "ruled_out": sum(row.ruled_out for row in here) / count,
+            }
+        )
+    return found
+
+
+def settle(database: Database, clock: Clock, challenge: Challenge, stages: Mapping[str, Any], submission: int) -> Any:
+    """Make, sign and store the result of a submission whose games are all booked."""
+    filed = database.read(file, submission)
+    found = content(challenge, stages, filed)
+
+    def keep(tx: Tx) -> dict[str, Any]:
+        signed = signer(tx, clock).sign(found)
+        tx.execute(sa.update(submissions).where(submissions.c.id == submission).values(result=signed))
+        note(tx, clock, "server", "result", filed.facts["evaluation"])
+        return signed
+
+    return database.write(keep)
+
+
+def unsettled(tx: Tx, challenge: str) -> list[int]:
+    """Submissions whose result is missing, such as after a crash: all games are booked, and no result, or one that
+    lacks the predictions that were answered since."""
+    query = sa.select(submissions.c.id, submissions.c.status, submissions.c.result).where(
+        submissions.c.challenge == challenge, submissions.c.status.in_(("played", "done"))
+    )
+    found = []
+    for row in tx.execute(query):
+        predicted = bool(row.result and row.result["content"]["prediction"])
+        if row.result is None or (row.status == "done" and not predicted):
+            found.append(row.id)
+    return found
+
+
+def owner_traces(filed: Filed) -> Iterator[bytes]:
+    """The games of a submission as lines of JSON, in the form of exported traces."""
+    for record in hidden(played.record for played in filed.games):
+        yield orjson.dumps(record) + b"\n"

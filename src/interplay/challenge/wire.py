@@ -1,0 +1,66 @@
+"""Arrays on the wire, and back: base64 for programs, plain lists for those who read along."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from interplay.challenge.table import Look
+
+Arrays = Literal["base64", "lists"]
+
+
+def pack(array: np.ndarray, how: Arrays) -> Any:
+    """An array: nested lists, or its bytes with shape and type."""
+    array = np.asarray(array)
+    if how == "lists":
+        return array.tolist()
+    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    data = base64.b64encode(np.ascontiguousarray(little).tobytes()).decode("ascii")
+    return {"dtype": array.dtype.name, "shape": list(array.shape), "data": data}
+
+
+def unpack(value: Any, dtype: str | None = None) -> np.ndarray:
+    if isinstance(value, Mapping) and "data" in value:
+        found = np.frombuffer(base64.b64decode(value["data"]), np.dtype(value["dtype"]).newbyteorder("<"))
+        return found.reshape(value["shape"]).astype(value["dtype"])
+    return np.array(value, dtype)
+
+
+def pack_tree(observation: Any, how: Arrays) -> Any:
+    """An observation: an array, or a record of arrays by the names of its fields."""
+    if is_dataclass(observation):
+        return {f.name: pack_tree(getattr(observation, f.name), how) for f in fields(observation)}
+    if isinstance(observation, Mapping):
+        return {str(k): pack_tree(v, how) for k, v in observation.items()}
+    return pack(observation, how)
+
+
+def unpack_tree(value: Any, like: Any) -> Any:
+    """An observation of the same form as `like`, a record of arrays or of their shapes."""
+    if is_dataclass(like):
+        parts = {f.name: unpack_tree(value[f.name], getattr(like, f.name)) for f in fields(like)}
+        return type(like)(**parts)  # type: ignore[call-arg, return-value]
+    if isinstance(like, Mapping):
+        return {k: unpack_tree(value[str(k)], v) for k, v in like.items()}
+    return unpack(value, str(like.dtype)).reshape(like.shape)
+
+
+def pack_look(look: Look, how: Arrays) -> dict[str, Any]:
+    """What the candidate's seats see at one time."""
+    return {
+        "t": look.t,
+        "taken": {str(seat): action for seat, action in look.taken.items()},
+        "seats": {
+            str(seat): {
+                "observation": pack_tree(observation, how),
+                "legal": look.legal[seat].astype(int).tolist(),
+                "turn": look.turn[seat],
+            }
+            for seat, observation in look.observations.items()
+        },
+    }

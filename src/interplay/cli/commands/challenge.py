@@ -1,0 +1,360 @@
+"""`interplay challenge ...`: host a challenge, and take part in one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from interplay.cli.show import note, show
+from interplay.errors import InterplayError
+from interplay.progress import bar
+from interplay.table import Table
+
+
+def _needs_server() -> None:
+    try:
+        import fastapi  # noqa: F401
+        import sqlalchemy  # noqa: F401
+    except ImportError as error:
+        raise InterplayError(f"challenges need more packages: pip install 'interplay[server]' ({error})") from None
+
+
+def _key(given: str | None) -> str:
+    found = given or os.environ.get("INTERPLAY_KEY")
+    if not found:
+        raise InterplayError("give your key: --key KEY, or better in the environment variable INTERPLAY_KEY")
+    return found
+
+
+@dataclass(frozen=True)
+class Serve:
+    """Host a challenge: leaderboard, registration, games with hidden partners.
+
+    Examples:
+      interplay challenge serve challenges/hanabi_demo.yaml
+      interplay challenge serve my.yaml --db postgresql://user@host/name --host 0.0.0.0 --port 443
+        --certificate server.pem --private-key server.key
+    """
+
+    challenge: Annotated[Path, tyro.conf.Positional]
+    """The challenge file."""
+    db: str | None = None
+    """The database: a path (SQLite) or postgresql://...; by default NAME.db here."""
+    host: str = "127.0.0.1"
+    """The address to listen at; 0.0.0.0 for everyone."""
+    port: int = 8000
+    """The port to listen at."""
+    certificate: Path | None = None
+    """A TLS certificate, so that https:// and wss:// work without a proxy."""
+    private_key: Path | None = None
+    """The certificate's private key."""
+    proxies: str = ""
+    """Addresses of proxies in front of this server, separated by commas."""
+    capacity: int = 512
+    """Games in play at once, of each setting."""
+
+    def run(self) -> None:
+        _needs_server()
+        from interplay.challenge import admin
+        from interplay.challenge.spec import load
+        from interplay.challenge.web import build
+        from interplay.server.app import Base
+        from interplay.server.serve import Listen, run
+
+        challenge = load(self.challenge)
+        listen = Listen(
+            host=self.host, port=self.port, certificate=self.certificate, private_key=self.private_key,
+            proxies=self.proxies,
+        )  # fmt: skip
+        address = self.db or admin.default_address(challenge)
+        database = admin.open_books(address)
+        note(f"{challenge.title}: making partners and compiling, which takes a while the first time ...")
+        app = build(challenge, Base(database), capacity=self.capacity)
+        host = app.state.host
+        for stage in host.stages.values():
+            stage.arena.warm(host.encoding(stage, None))
+        note(f"serving {challenge.name} at {listen.url}; books in {database.engine.url}; stop with Ctrl-C")
+        run(app, listen)
+        database.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Register:
+    """Register a team with a challenge. Its keys are shown once.
+
+    Example:
+      interplay challenge register --url http://127.0.0.1:8000 --team ours --contact us@example.org
+    """
+
+    url: str
+    """The address of the server."""
+    team: str
+    """The name under which results appear."""
+    contact: str
+    """Where the host can reach you; never shown."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        _needs_server()
+        from interplay.challenge.client import call
+
+        made = call(self.url, "POST", "/api/v1/teams", team=self.team, contact=self.contact)
+        show(Table.of([made], "Keys, shown this once: keep them"), json=self.json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Enter:
+    """Begin an evaluation: your plan is stored, hashed and dated, the schedule is fixed, and a key is shown once.
+
+    Example:
+      interplay challenge enter --url http://127.0.0.1:8000 --key TEAM_KEY --name my-agent --plan plan.md
+    """
+
+    url: str
+    """The address of the server."""
+    key: str | None = None
+    """Your team's key; by default from the environment variable INTERPLAY_KEY."""
+    name: str
+    """The name of the agent on the leaderboard."""
+    plan: Path
+    """The pre-registration: a text that says what is evaluated and what you expect."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        _needs_server()
+        from interplay.challenge.client import call
+
+        try:
+            text = self.plan.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InterplayError(f"cannot read the plan {self.plan}: {error}") from None
+        made = call(self.url, "POST", "/api/v1/evaluations", _key(self.key), agent=self.name, plan=text)
+        show(Table.of([made], "The evaluation and its key, shown this once: keep it"), json=self.json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Play:
+    """Play an evaluation with any agent of interplay: all games that are left, many at once. Stop it and start it
+    again as you like; no game is lost and none is played twice.
+
+    Examples:
+      interplay challenge play --url http://127.0.0.1:8000 --key EVALUATION_KEY --agent hanabi/smart
+      interplay challenge play --url https://host --agent 2p=two.safetensors 3p=three.safetensors --predict
+    """
+
+    url: str
+    """The address of the server."""
+    key: str | None = None
+    """The evaluation's key; by default from the environment variable INTERPLAY_KEY."""
+    agent: tuple[str, ...]
+    """An agent for all settings, or SETTING=AGENT for each."""
+    at_once: int = 64
+    """Games in play at a time."""
+    connections: int = 2
+    """Connections that share them."""
+    games: int | None = None
+    """Stop after so many games; by default when all are played."""
+    predict: bool = False
+    """Go on with the action prediction when all games are played."""
+    seed: int | None = None
+    """Seed of the agent's own chances; by default a random one."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        _needs_server()
+        from interplay.challenge import client
+
+        key, agents = _key(self.key), client.read_agents(self.agent)
+        for name, value in (("--at-once", self.at_once), ("--connections", self.connections)):
+            if value < 1:
+                raise InterplayError(f"{name} {value}: at least 1")
+        with _progress("playing") as progress:
+            found = client.play(
+                self.url, key, agents, at_once=self.at_once, connections=self.connections, seed=self.seed,
+                most=self.games, progress=progress,
+            )  # fmt: skip
+        if self.predict and found["status"] != "playing":
+            with _progress("predicting") as progress:
+                found = client.predict(self.url, key, agents, at_once=self.at_once, progress=progress)
+        row = {k: found[k] for k in ("evaluation", "agent", "status")} | found["games"]
+        show(Table.of([row], "Where the evaluation stands"), json=self.json)
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[int, int], Callable[[int], None]]]:
+    """A bar whose length is known only when the server has told it."""
+    opened: list[Any] = []
+
+    def begin(left: int, total: int) -> Callable[[int], None]:
+        if left < total:
+            note(f"{total - left} of {total} are done already")
+        shown = bar(what, left)
+        opened.append(shown)
+        return shown.__enter__()
+
+    try:
+        yield begin
+    finally:
+        for shown in opened:
+            shown.__exit__(*sys.exc_info())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Fetch the signed result of your evaluation, and its traces once they are given out.
+
+    Example:
+      interplay challenge result --url http://127.0.0.1:8000 --key KEY --evaluation 0a1b2c3d4e5f --out result.json
+    """
+
+    url: str
+    """The address of the server."""
+    key: str | None = None
+    """The evaluation's key or your team's; by default from the environment variable INTERPLAY_KEY."""
+    evaluation: str
+    """The evaluation's name, as `interplay challenge enter` told it."""
+    out: Path
+    """Where to write the result."""
+    traces: Path | None = None
+    """Where to write the traces, as JSON lines."""
+
+    def run(self) -> None:
+        _needs_server()
+        from interplay.challenge.client import call, save
+
+        path = f"/api/v1/evaluations/{self.evaluation}"
+        save(call(self.url, "GET", f"{path}/result", _key(self.key)), self.out)
+        note(f"result: {self.out}")
+        if self.traces:
+            self.traces.write_bytes(call(self.url, "GET", f"{path}/traces", _key(self.key)).content)
+            note(f"traces: {self.traces}")
+
+
+@dataclass(frozen=True)
+class Verify:
+    """Check a result or a leaderboard: was it signed by the server, and, with traces, do they give its numbers?
+
+    Exit code 1 if anything is wrong.
+
+    Examples:
+      interplay challenge verify result.json --public-key KEY
+      interplay challenge verify result.json --url https://host --traces traces.jsonl
+    """
+
+    file: Annotated[Path, tyro.conf.Positional]
+    """The signed JSON."""
+    public_key: str | None = None
+    """The public key that you trust."""
+    url: str | None = None
+    """Or the server that you trust, which is asked for its key."""
+    traces: Path | None = None
+    """The traces that belong to the result: replayed, and compared with it game by game."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> int:
+        _needs_server()
+        from interplay.challenge.check import check
+        from interplay.challenge.client import call
+
+        trusted = self.public_key or (call(self.url, "GET", "/api/v1/challenge")["public_key"] if self.url else None)
+        found = check(self.file, trusted, self.traces)
+        show(found, json=self.json)
+        return 0 if all(row["fine"] for row in found) else 1
+
+
+@dataclass(frozen=True)
+class Issue:
+    """The host hands out an evaluation, to a team or as a baseline, which takes no rank and no quota.
+
+    Example:
+      interplay challenge issue challenges/hanabi_demo.yaml --agent smart --baseline
+    """
+
+    challenge: Annotated[Path, tyro.conf.Positional]
+    """The challenge file."""
+    agent: str
+    """The name of the agent on the leaderboard."""
+    team: str = "host"
+    """The team; made if it is new."""
+    contact: str = "host"
+    """Where the team can be reached."""
+    plan: Path | None = None
+    """The pre-registration."""
+    baseline: bool = False
+    """Mark the evaluation as a baseline."""
+    db: str | None = None
+    """The database; by default NAME.db here."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        _needs_server()
+        from interplay.challenge import admin
+        from interplay.challenge.spec import load
+
+        challenge = load(self.challenge)
+        text = self.plan.read_text(encoding="utf-8") if self.plan else f"Issued by the host for {self.agent}."
+        database = admin.open_books(self.db or admin.default_address(challenge))
+        made = admin.issue(
+            database, challenge, self.team, self.contact, self.agent, text, baseline=self.baseline
+        )  # fmt: skip
+        database.close()
+        show(Table.of([made], "Keys, shown this once"), json=self.json)
+
+
+@dataclass(frozen=True)
+class Books:
+    """What the host finds in the books: the audit log, or the traces of an evaluation; or strike an evaluation.
+
+    Examples:
+      interplay challenge books challenges/hanabi_demo.yaml
+      interplay challenge books challenges/hanabi_demo.yaml --evaluation 0a1b2c3d4e5f --out traces
+      interplay challenge books challenges/hanabi_demo.yaml --evaluation 0a1b2c3d4e5f --void "found to cheat"
+    """
+
+    challenge: Annotated[Path, tyro.conf.Positional]
+    """The challenge file."""
+    db: str | None = None
+    """The database; by default NAME.db here."""
+    evaluation: str | None = None
+    """An evaluation."""
+    out: Path | None = None
+    """Folder for its traces, with the hidden partners' names: a trace set for `interplay measure` and `report`."""
+    void: str | None = None
+    """Strike the evaluation from the table, for this reason."""
+    revoke: str | None = None
+    """Make a key useless; give the part of it between the two dots."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        _needs_server()
+        from interplay.challenge import admin, books
+        from interplay.challenge.spec import load
+        from interplay.server import audit, keys
+        from interplay.server.clock import SystemClock
+
+        challenge = load(self.challenge)
+        database = admin.open_books(self.db or admin.default_address(challenge))
+        if (self.out or self.void) and not self.evaluation:
+            raise InterplayError("name the evaluation: --evaluation NAME")
+        if self.out and self.evaluation:
+            note(f"traces: {admin.traces(database, challenge, self.evaluation, self.out).path}")
+        if self.void and self.evaluation:
+            database.write(books.void, SystemClock(), self.evaluation, self.void)
+        if self.revoke and not database.write(keys.revoke, SystemClock(), self.revoke):
+            raise InterplayError(f"there is no key {self.revoke!r} that could be revoked")
+        if not (self.out or self.void or self.revoke):
+            show(database.read(audit.read), json=self.json)
+        database.close()
