@@ -13,6 +13,7 @@ from interplay.metrics.api import measure
 from interplay.report import communication, teamwork
 from interplay.report.build import build_report, crossplay_report, grade_report
 from interplay.report.diagrams import Mark
+from interplay.report.dialogue import said
 from interplay.report.document import Replay, Report, Section
 from interplay.report.replay import replay_data
 from interplay.table import Row, Table
@@ -107,7 +108,7 @@ def show_episode(traces: TraceSet, number: int) -> dict[str, Any]:
         mark_events=MARKED & set(game.event_names),
         marks=[*teamwork.hand_overs(traces, number), *_conventions(traces, number, game)],
         seat_views=any(encoding.privileged for encoding in game.encodings.values()),
-        remarks=[{"t": e.t, "seat": e.seat, "kind": e.kind, "text": str(dict(e.payload))} for e in episode.events],
+        remarks=said(episode.events, tuple(game.seat_names)),
     )
 
 

@@ -17,6 +17,7 @@ READERS = Registry(
     table={
         "overcooked": "interplay.games.overcooked.domain:Reader",
         "rescue": "interplay.games.rescue.domain:Reader",
+        "kitchen": "interplay.games.kitchen.domain:Reader",
     },
 )
 
