@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
 import interplay
 from interplay.agents.api import Agent, Move, Remark, View
+from interplay.games.kitchen.dishes import parts
 from interplay.games.kitchen.game import Kitchen
-from interplay.games.kitchen.macros import Macro, next_primitive, verify
+from interplay.games.kitchen.macros import Macro, legal_macros, next_primitive, verify
 from interplay.games.kitchen.reference import reference_plans
 from interplay.games.kitchen.state import STAY
 from interplay.traces import TraceSet
@@ -50,6 +52,44 @@ class Cook:
 
     def begin(self, game: Any, seat: int, seed: int) -> _Session:
         return _Session(game, seat, dict(self.lines))
+
+
+@dataclass
+class _Dabbling:
+    game: Kitchen
+    seat: int
+    random: Random
+    now: Macro | None = None
+
+    async def act(self, view: View) -> int:
+        state = view.observation
+        if self.now is None or not verify(self.game, state, self.seat, self.now).ok:
+            wanted = {"dish", *parts(self.game.dish.food)}
+            can = [m for m in legal_macros(self.game, state, self.seat) if m.verb != "wait"]
+            can = [m for m in can if m.verb != "pickup" or m.object in wanted]
+            self.now = self.random.choice(can) if can else None
+        if self.now is None:
+            return STAY
+        step = next_primitive(self.game, state, self.seat, self.now)
+        self.now = None if step.done else self.now
+        return step.action
+
+
+@dataclass
+class Dabbler:
+    """Does anything that can be done with what the dish is made of."""
+
+    encoding: str = "state"
+    deadline_s: float | None = None
+    default_action: int | None = STAY
+
+    def begin(self, game: Any, seat: int, seed: int) -> _Dabbling:
+        return _Dabbling(game, seat, Random(seed + seat))
+
+
+def dabble(dish: str, episodes: int, layout: str) -> TraceSet:
+    game = interplay.make(f"kitchen/{layout}", dish=dish, horizon=250)
+    return interplay.play(game, [Agent("one", Dabbler()), Agent("two", Dabbler())], episodes=episodes)
 
 
 def cook(dish: str, *lines: tuple[int, str], episodes: int = 1, layout: str = "original") -> TraceSet:

@@ -17,7 +17,7 @@ from interplay.metrics.communication.source import open_source, transcripts_of
 from interplay.report.communication import JudgedMessages, audit
 from interplay.table import Table
 from interplay.traces import TraceSet, write_jsonl
-from tests.metrics.communication.cooks import cook
+from tests.metrics.communication.cooks import cook, dabble
 
 ASKED = (0, "Please pick up the potato and cut it, then bring it to me.")
 THANKED = (12, "You are great!")
@@ -79,6 +79,32 @@ def test_where_one_can_finish_alone_passing_a_raw_thing_is_no_nonsense():
     assert settled["request"] == "place_obj_on_counter(potato, counter)"
     settled = audit(cook("boiled potato~slices", asked, layout="rc")).judged.rows[0]
     assert settled["request"] == "place_obj_on_counter(potato~slices, counter)"
+
+
+@pytest.mark.parametrize(
+    ("played", "constructive"),
+    [(lambda: dabble("boiled egg", 4, "original"), None), (lambda: dabble("potato soup", 2, "rc"), None),
+     (lambda: cook("potato and pea patty"), 5)],
+)  # fmt: skip
+def test_hand_overs_are_those_of_the_symbolic_trace(played, constructive):
+    traces = played()
+    names = ("adr", "mor", "idensity", "triggers", "constructive")
+    mine = interplay.measure(traces, ["communication"]).rows
+    theirs = interplay.measure(traces, ["interdependence"], channels="counters").rows
+    ours = {
+        (r["episode"], r["seat"], r["window"], r["metric"]): r["value"]
+        for r in mine
+        if r["metric"] in names and r["seat"] is not None
+    }
+    symbolic = {
+        (r["episode"], r["giver"] if r["seat"] is None else r["seat"], r["window"], r["metric"]): r["value"]
+        for r in theirs
+        if r["metric"] in names
+    }
+    assert len(symbolic) > 20
+    assert {key: ours[key] for key in symbolic} == pytest.approx(symbolic)
+    if constructive is not None:
+        assert sum(v for (*_, metric), v in symbolic.items() if metric == "constructive") == constructive
 
 
 class TestSummary:

@@ -56,6 +56,6 @@ DEFINITIONS: Mapping[str, str] = {
 }
 HEADLINES = (
     "success", "length", "messages", "units", "follow_rate", "follow_rate_all", "follow_rate_needed", "redundancy",
-    "repeat_rate", "delayed_rate", "latency", "uptake", "waste", "verifier_burden", "adr", "idensity", "comm_cost_completion",
-    "comm_cost_all", "tes", "initiating_capability", "responding_capability", "utility",
+    "repeat_rate", "delayed_rate", "latency", "uptake", "waste", "verifier_burden", "adr", "idensity",
+    "comm_cost_completion", "comm_cost_all", "tes", "initiating_capability", "responding_capability", "utility",
 )  # fmt: skip
