@@ -40,7 +40,7 @@ def test_work_is_a_channel_when_asked_for():
 
 @pytest.mark.parametrize("name", ["original", "nrc", "custom"])
 def test_anything_that_can_happen_can_be_read(name):
-    options = {"layout": "XIPX/X12X/DOSC/XXXX".replace("DOSC", "XDSC")} if name == "custom" else {}
+    options = {"layout": "XIPOX/X1 2X/X   C/XDSBX"} if name == "custom" else {}
     game = interplay.make("kitchen" if options else f"kitchen/{name}", horizon=400, **options)
     rng, states, actions = np.random.default_rng(1), [game.init()], []
     for _ in range(400):

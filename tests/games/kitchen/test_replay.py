@@ -1,0 +1,70 @@
+"""An episode with its dialogue beside the kitchen, as the report shows it."""
+
+import interplay
+from interplay.agents.api import Agent, Move, Remark
+from interplay.games.kitchen.plan import Follower, plan_team
+from interplay.report.assemble import show_episode
+from interplay.report.dialogue import said
+from interplay.report.replay import still
+
+
+class Talker:
+    """Follows the team's plan, and says one thing."""
+
+    encoding, deadline_s, default_action = "state", None, None
+
+    def __init__(self):
+        self.team = None
+
+    def begin(self, game, seat, seed):
+        return Session(self, game, seat)
+
+
+class Session:
+    def __init__(self, talker, game, seat):
+        self.talker, self.game, self.seat = talker, game, seat
+
+    async def act(self, view):
+        if view.t == 0 and self.seat == 0:
+            self.talker.team = Follower(self.game, plan_team(self.game, view.observation), view.observation)
+        remarks = []
+        if view.t == 0 and self.seat == 0:
+            remarks = [
+                Remark(
+                    "message", {"to": 1, "text": "Pass me <an> egg, please.", "units": [], "tokens_out": 7, "turn": 0}
+                ),
+                Remark("call", {"model": "m", "prompt": "secret " * 1000}),
+                Remark(
+                    "verdict", {"verb": "cook", "object": None, "place": "pot", "ok": False, "message": "empty pot"}
+                ),
+            ]
+        return Move(self.talker.team.act(self.seat, view.observation), remarks)
+
+
+def test_the_dialogue_stands_beside_the_kitchen():
+    game = interplay.make("kitchen/original", dish="boiled egg")
+    talker = Talker()
+    traces = interplay.play(game, [Agent("a", talker), Agent("b", talker)], episodes=1, seed=0)
+    (episode,) = traces
+    assert (episode.length, episode.score) == (15, 20.0)
+    shown = show_episode(traces, 0)
+    assert [(r["t"], r["seat"], r["kind"], r["text"]) for r in shown["remarks"]] == [
+        (0, 0, "message", "to assistant: Pass me <an> egg, please."),
+        (0, 0, "verdict", "cook(pot): empty pot"),
+    ]
+    assert "egg" in still(shown, 6).svg()
+
+
+def test_other_remarks_are_told_too():
+    class Event:
+        t, seat = 3, 1
+
+        def __init__(self, kind, payload):
+            self.kind, self.payload = kind, payload
+
+    events = [
+        Event("plan", {"macros": [{"verb": "wait", "number": 2}, "deliver()"]}),
+        Event("timeout", {"seconds": 1.5}),
+        Event("end", {"reason": "horizon"}),
+    ]
+    assert [r["text"] for r in said(events)] == ["wait(2), then deliver()", '{"seconds": 1.5}', "horizon"]
