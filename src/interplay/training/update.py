@@ -73,8 +73,8 @@ def prepare(
 
     if ppo.normalise_values:
         flat = jnp.moveaxis(target, 1, 0).reshape(plan.learners, -1)
-        weights = jnp.moveaxis(counted, 1, 0).reshape(plan.learners, -1)
-        normaliser = observe_returns(normaliser, flat, ppo.normaliser_decay, weights)
+        present = jnp.moveaxis(counted, 1, 0).reshape(plan.learners, -1)
+        normaliser = observe_returns(normaliser, flat, ppo.normaliser_decay, present)
         mean, deviation = scale(normaliser)
     told = _explained(value, target, counted)
     batch = Batch(
