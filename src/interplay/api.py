@@ -137,6 +137,22 @@ def grade(
     return Graded(found, traces, document.write(folder / "report.html"))
 
 
+def panel_page(panel: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> tuple[Table, Path]:
+    """The partners of a panel (a folder, or a game with a shipped one) as a table, and a page about them."""
+    from interplay.partners import tables
+    from interplay.report.behaviour import panel_report
+
+    found = tables.find(os.fspath(panel))
+    members, sides = tables.members_table(found), tables.behaviour(found)
+    shown = {tables.SIDES[side]: (f.ids, f.names, f.values) for side, f in sides.items()}
+    selected = {m.candidate for m in found.members}
+    told = {"game": found.game["id"], "rules": found.game["rules_version"], "panel": found.file_hash}
+    told |= dict(found.provenance.get("made_with", {}))
+    name = f"Panel {found.name} for {found.game['id']}"
+    page = panel_report(name, members, shown, selected, tables.diversity_table(found), told)
+    return members, page.write(Path(out) if out is not None else new_folder("panel") / "panel.html")
+
+
 def write_report(
     traces: TraceSet | str | os.PathLike[str],
     out: str | os.PathLike[str],

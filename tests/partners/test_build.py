@@ -2,12 +2,14 @@
 
 import dataclasses
 import json
+import shutil
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+from interplay.cli.main import run
 from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.partners import build as building
@@ -188,3 +190,41 @@ assert len(draw(game, reward_space(game), 64, 0)) == 64
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_panel_is_shown_and_has_a_page(folder, tmp_path, capsys):
+    assert run(["partners", "show", str(folder / "panel"), "--out", str(tmp_path / "p.html"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [(r["partner"], r["seat"]) for r in told["rows"]] == [
+        (m.agent.name, seat) for m in building.read_panel(folder / "panel").members for seat in (0, 1)
+    ]
+    assert all(r["worth_low"] <= r["worth"] <= r["worth_high"] for r in told["rows"])
+    page = (tmp_path / "p.html").read_text()
+    for words in ("Best responses: main axes", "Partners: what they do", "Diversity by size", told["rows"][0]["hash"]):
+        assert words in page
+    assert run(["partners", "show", "overcooked/nowhere"]) == 2
+    assert "neither a folder" in capsys.readouterr().err
+
+
+def test_the_command_goes_on_with_a_finished_panel(folder, tmp_path, capsys):
+    (tmp_path / "c.json").write_text(json.dumps(as_json(CONFIG)))
+    assert run(["partners", "build", "--config", str(tmp_path / "c.json"), "--out", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["sha256"] == building.read_panel(folder / "panel").file_hash
+    given = ["--config", str(tmp_path / "c.json"), "--out", str(folder), "--set", "training.envs=32"]
+    assert run(["partners", "build", *given]) == 2
+    assert "config.training is" in capsys.readouterr().err
+    assert run(["partners", "build", "--out", str(tmp_path / "new")]) == 2
+    assert "name a game" in capsys.readouterr().err
+
+
+def test_baselines_from_the_command_line(folder, tmp_path, capsys):
+    copy = tmp_path / "panel"
+    shutil.copytree(folder / "panel", copy)
+    agents = ["--agents", f"answers={folder / 'responses'}", "chance=random", "--episodes", "2"]
+    assert run(["partners", "baselines", str(copy), *agents, "--json"]) == 0
+    answers, chance = json.loads(capsys.readouterr().out)["rows"]
+    assert answers["seeds"] == 4
+    assert 0 <= chance["br_prox"] < answers["br_prox"] <= 1
+    assert [row["agent"] for row in building.read_panel(copy).baselines["rows"]] == ["answers", "chance"]
+    assert run(["partners", "baselines", str(copy), "--agents", "random"]) == 2
+    assert "write NAME=AGENT" in capsys.readouterr().err

@@ -38,6 +38,7 @@ from interplay.partners.panel import Estimate, Member, Panel
 from interplay.partners.panel_file import PANEL, read_panel, rounded, write_json, write_panel
 from interplay.partners.rulers import rulers, trial
 from interplay.partners.select import select
+from interplay.partners.tables import behaviour_json
 from interplay.table import plain
 from interplay.training.algorithms.br import best_response, partners_of
 from interplay.training.algorithms.hsp import BIASED, RESPONSE, pairs
@@ -125,7 +126,8 @@ class _Work:
         picked = self._stage("selection", self._selection)["selected"]
         skills = self._stage("skills", lambda: self._skills(trained, picked))
         partners = self._two_skills(trained, picked, skills, preferences, answers)
-        provenance = {"features": list(space.features), "choices": dict(space.choices), "at_most": space.at_most}
+        sides = (feature_files.read(self.folder / file) for file in (BR_FEATURES, P_FEATURES))
+        provenance = {"choices": dict(space.choices), "at_most": space.at_most, "behaviour": behaviour_json(*sides)}
         return self._panel(partners, provenance)
 
     def given(self) -> Panel:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
-from interplay.cli.show import note, show
+from interplay.cli.show import note, options, show
+from interplay.errors import InterplayError
 
 
 @dataclass(frozen=True)
@@ -90,3 +91,136 @@ class Diversity:
         own = None if self.partners is None else read(self.partners)
         table = by_size(kept, [k for k in self.sizes if k <= most], own, seed=self.seed)
         show(table, json=self.json, rank=most)
+
+
+@dataclass(frozen=True)
+class BuildCommand:
+    """Make a panel of evaluation partners for a game: train, select, find best responses, measure.
+
+    The panel goes to OUT/panel. The same command goes on where it was killed. A machine that has the packages of
+    training only can run it as `python -m interplay.partners CONFIG.json --out OUT`.
+
+    Examples:
+      interplay partners build overcooked/coordination_ring --out panels/ring
+      interplay partners build overcooked/coordination_ring --out panels/try --candidates 8 --k 3 --steps 1e6
+      interplay partners build overcooked/cramped_room --out panels/humans --partners runs/bc --kind "human proxy"
+      interplay partners build --config ring.json --out panels/ring --set training.envs=128
+    """
+
+    out: Path
+    """Folder for all stages; the same command goes on with what it holds."""
+    game: Annotated[str | None, tyro.conf.Positional] = None
+    """The game: a name of `interplay list games`; or as --config says."""
+    config: Path | None = None
+    """JSON file with the fields of interplay.partners.config.Build."""
+    options: tuple[str, ...] = ()
+    """Options of the game as name=value."""
+    candidates: int | None = None
+    """Pairs to train (64)."""
+    k: int | None = None
+    """Partners to select (10); each is in the panel skilled and half-skilled."""
+    steps: float | None = None
+    """Environment steps of each pair (1e7)."""
+    response_steps: float | None = None
+    """Environment steps of each fresh best response (1e7)."""
+    seed: int | None = None
+    """The seed of everything (0)."""
+    name: str | None = None
+    """Name of the panel (generated)."""
+    partners: tuple[str, ...] = ()
+    """Checkpoints of partners that exist already: no candidates then, only best responses."""
+    kind: str | None = None
+    """What the partners are: generated, human proxy, self-play."""
+    set: tuple[str, ...] = ()
+    """Other settings as place=value, such as training.envs=128."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        from interplay.partners.build import build
+        from interplay.partners.tables import members_table
+
+        panel = build(self._config(), self.out)
+        show(members_table(panel), json=self.json, panel=str(self.out / "panel"), sha256=panel.file_hash)
+        note(f"panel: {self.out / 'panel'}")
+
+    def _config(self) -> Any:
+        from interplay.partners.config import Build
+        from interplay.training.loader import as_json, build, load, with_settings
+
+        if self.config is None and self.game is None:
+            raise InterplayError("name a game, as in `interplay partners build overcooked/cramped_room --out DIR`")
+        values: dict[str, Any] = (
+            {"game": {"name": self.game}} if self.config is None else as_json(load(self.config, Build))
+        )
+        if self.game is not None:
+            values["game"]["name"] = self.game
+        if self.options:
+            values["game"]["options"] = options(self.options)
+        for field in ("candidates", "k", "steps", "response_steps", "seed", "name", "kind"):
+            given = getattr(self, field)
+            values |= {} if given is None else {field: given}
+        values |= {"partners": list(self.partners)} if self.partners else {}
+        full = as_json(build(Build, values))
+        return build(Build, with_settings(full, list(self.set)))
+
+
+@dataclass(frozen=True)
+class Show:
+    """A panel's partners, their best responses and what these are worth; and a page about how they behave.
+
+    Examples:
+      interplay partners show panels/ring/panel
+      interplay partners show overcooked/coordination_ring --json
+    """
+
+    panel: Annotated[str, tyro.conf.Positional]
+    """Folder of a panel, or a game with a shipped one (GAME or GAME:PANEL)."""
+    out: Path | None = None
+    """The page; by default in a new folder under out/."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        from interplay import api
+
+        table, page = api.panel_page(self.panel, self.out)
+        show(table, json=self.json, page=str(page))
+        note(f"page: {page}")
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """Measure known agents with a panel, and keep the table beside it: grades then say where an agent stands.
+
+    Examples:
+      interplay partners baselines panels/ring/panel --agents sp=runs/sp fcp=runs/fcp greedy=overcooked/greedy
+    """
+
+    panel: Annotated[Path, tyro.conf.Positional]
+    """Folder of a panel."""
+    agents: tuple[str, ...]
+    """NAME=AGENT; the folder of a training run gives all of its policies, as seeds of one algorithm."""
+    episodes: int = 20
+    """Episodes for each partner and seat."""
+    seed: int = 0
+    """The same seed gives the same."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        from interplay.games.registry import make
+        from interplay.partners.baselines import add_baselines
+        from interplay.partners.panel_file import read_panel
+        from interplay.training.algorithms.br import partners_of
+
+        made_for = read_panel(self.panel).game
+        egos: dict[str, list] = {}
+        for one in self.agents:
+            name, equals, who = one.partition("=")
+            if not equals or not name or not who:
+                raise InterplayError(f"--agents {one!r}: write NAME=AGENT, as in sp=runs/sp")
+            egos.setdefault(name, []).extend(partners_of(who))
+        game = make(made_for["id"], **made_for["options"])
+        table = add_baselines(self.panel, game, egos, episodes=self.episodes, seed=self.seed)
+        show(table, json=self.json)
