@@ -84,9 +84,7 @@ class Audit:
         ]
         if not chosen:
             return Table.of([], "Audit of talk", columns=[*columns, "metric", "mean", "low", "high", "n"])
-        found = interval_table(
-            Table.of(chosen), by=[*columns, "metric"], seed=seed, statistic="mean", missing="drop", replicates=1000
-        )
+        found = _with_intervals(Table.of(chosen), [*columns, "metric"], seed)
         order = {name: place for place, name in enumerate(metrics)}
         made = [
             {**{c: r[c] for c in (*columns, "metric")}, "mean": r["estimate"], "low": r["low"], "high": r["high"],
@@ -180,6 +178,25 @@ class JudgedMessages:
     def files(self) -> Mapping[str, str]:
         stem = "tables/judged-messages"
         return {f"{stem}.csv": self.judged.to_csv(), f"{stem}.json": self.judged.to_json() + "\n"}
+
+
+def _with_intervals(values: Table, by: Sequence[str], seed: int) -> list[Row]:
+    """The mean of each group; its interval where there are two episodes or more to tell it from."""
+    found: list[Row] = []
+    several: list[Row] = []
+    for key, part in values.groups(*by).items():
+        present = [v for v in part.column("value") if v is not None]
+        if len(present) > 1:
+            several += part.rows
+        else:
+            mean = present[0] if present else None
+            found.append(
+                dict(zip(by, key, strict=True)) | {"estimate": mean, "low": None, "high": None, "n": len(present)}
+            )
+    if several:
+        table = Table.of(several)
+        found += interval_table(table, by=by, seed=seed, statistic="mean", missing="drop", replicates=1000).rows
+    return found
 
 
 def _wide(summary: Table, columns: Sequence[str]) -> Table:

@@ -57,6 +57,11 @@ class TestEdges:
             "ineffective/repeat",
         ]
 
+    def test_a_repeat_after_the_wrong_thing_was_done(self):
+        wrong = "does cut carrot chopping_board carrot#1"
+        script = f"0 chef: Cut the potato.\n 2 assistant {wrong}\n 4 chef: No, cut the potato!"
+        assert verdicts(script) == ["ineffective/mismatch", "ineffective/repeat"]
+
     def test_a_repeat_after_the_first_has_lapsed_counts_for_itself(self):
         script = f"0 chef: Cut the potato.\n 8 chef: Cut the potato!\n 15 assistant {CUT}"
         assert verdicts(script) == ["ineffective/ignored", "effective/followed"]

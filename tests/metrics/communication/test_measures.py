@@ -210,6 +210,9 @@ class TestWasteAndUptake:
         """
         assert numbers(there_and_back)["repeated_actions"] == 1
 
+    def test_waiting_is_no_deed(self):
+        assert numbers("1 assistant does wait nothing counter")["executions"] == 0
+
     def test_uptake_is_what_the_uninformed_do_after_being_told(self):
         script = """
         1 assistant does pickup carrot ingredient_dispenser carrot#1

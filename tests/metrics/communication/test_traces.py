@@ -116,6 +116,11 @@ class TestSummary:
         assert (found.rows[0]["mean"], found.rows[0]["low"], found.rows[0]["high"]) == (1, 1, 1)
         assert found.rows[2]["mean"] is None
 
+    def test_one_episode_has_a_mean_and_no_interval(self, traces):
+        found = audit(traces[:1]).summary("all", ("units",)).rows[0]
+        assert (found["mean"], found["low"], found["high"], found["n"]) == (3, None, None, 1)
+        assert "Every judged message" in audit(traces[:1]).report().html()
+
     def test_by_seat(self, traces):
         found = audit(traces).summary("seat", ("units",))
         assert [(r["seat"], r["agent"], r["mean"]) for r in found] == [(0, "talker", 3), (1, "cook", 0)]

@@ -148,7 +148,9 @@ def _mood(
         return subject
     if starts_with_verb(rest) or rest[0] in _STARTERS:
         others = polite or "me" in rest  # who says "bring me" speaks of another's act
-        if mood in (COMMIT, NOBODY, TELL) and not others:
+        # "I will cut it, bake it" goes on in its mood; "the pot is free, cook it" does not, "you did it and left" does.
+        goes_on = mood in (COMMIT, NOBODY) or (mood == TELL and words[0] in ("and", "or"))
+        if goes_on and not others:
             return mood, to, rest
         return ASK, to if to is not None else partner, rest
     return (ASK, to, rest) if polite else (mood if mood == ASK else TELL, to, rest)

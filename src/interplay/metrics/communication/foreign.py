@@ -115,6 +115,7 @@ class _Draft:
         given = record.get("horizon", HORIZONS.get(task.level) if task.level is not None else None)
         if not _is_count(given) or given == 0:
             raise InterplayError(f"{where}: horizon is {given!r}; give the steps declared for the level, such as 100")
+        _check_outcome(record, where)
         return cls(record, roles, task, given)
 
     def add(self, record: Mapping[str, Any], number: int, where: str) -> None:
@@ -149,6 +150,19 @@ class _Draft:
             rewards=tuple((int(t), float(r)) for t, r in header.get("rewards", ())),
             about={**about, "level": self.task.level, "dish": self.task.dish},
         )
+
+
+def _check_outcome(record: Mapping[str, Any], where: str) -> None:
+    if not isinstance(record.get("success", True), bool):
+        raise InterplayError(f"{where}: success is {record['success']!r}; true or false")
+    if not _is_count(record.get("length", 0)):
+        raise InterplayError(f"{where}: length is {record['length']!r}; the number of steps played")
+    rewards = record.get("rewards", [])
+    numbers = isinstance(rewards, list) and all(
+        isinstance(r, list) and len(r) == 2 and _is_count(r[0]) and isinstance(r[1], int | float) for r in rewards
+    )
+    if not numbers:
+        raise InterplayError(f"{where}: rewards is {rewards!r}; a list of [step, points]")
 
 
 def _roles(record: Mapping[str, Any], where: str) -> tuple[Role, ...]:
@@ -192,7 +206,10 @@ def _task(record: Mapping[str, Any], roles: tuple[Role, ...], where: str) -> Tas
             raise InterplayError(
                 f'{where}: {need!r} is no need; write {{"verb": "cut", "object": "potato", "count": 1}}'
             )
-        counted[_known_verb(need.get("verb"), where), need["object"]] = need.get("count", 1)
+        times = need.get("count", 1)
+        if not _is_count(times) or times == 0:
+            raise InterplayError(f"{where}: the count of {need!r} is {times!r}; a whole number from 1 on")
+        counted[_known_verb(need.get("verb"), where), str(need["object"])] = times
     objects = tuple(record.get("objects", ()))
     return Task(
         dish=str(record.get("dish", "")), level=level, needs=counted, product=record.get("product"), objects=objects
@@ -214,6 +231,9 @@ def _event(record: Mapping[str, Any], roles: tuple[Role, ...], words: Vocabulary
         raise InterplayError(f"{where}: text is {record['text']!r}; a message's words")
     if kind == VERDICT and not isinstance(record.get("ok"), bool):
         raise InterplayError(f"{where}: ok is {record.get('ok')!r}; a verdict is true or false")
+    for name in ("object", "place", "lineage", "error"):
+        if record.get(name) is not None and not isinstance(record[name], str):
+            raise InterplayError(f"{where}: {name} is {record[name]!r}; a name, or null if there is none")
     acted = kind in (ATTEMPT, VERDICT, EXEC)
     if kind == EXEC and not isinstance(record.get("object"), str):
         raise InterplayError(f"{where}: object is {record.get('object')!r}; say what was acted on, as it was before")

@@ -304,8 +304,11 @@ def _after(earlier: _Open, message: Event) -> bool:
 
 
 def _over(earlier: _Open, message: Event) -> bool:
-    """Whether an earlier request was settled, for good or ill, when the message came."""
-    if earlier.judged is None or earlier.judged.reason in ("irrelevant", "unresolved", "infeasible", "done"):
-        return earlier.judged is not None
-    settled = earlier.judged.settled
-    return settled is not None and settled.when < message.when
+    """Whether an earlier request was no longer open when the message came: pointless from the start, or done."""
+    judged = earlier.judged
+    if judged is None:
+        return False
+    if judged.reason in ("irrelevant", "unresolved", "infeasible", "done", "done before"):
+        return True
+    done = judged.followed or judged.reason in ("self-executed", "delayed")
+    return done and judged.settled is not None and judged.settled.when < message.when

@@ -124,8 +124,9 @@ class Transcript:
         return [e for e in self.events if e.kind == kind]
 
     def deeds(self) -> list[tuple[Event, Act]]:
-        """What was carried out, in order."""
-        return [(e, e.act) for e in self.events if e.kind == EXEC and e.act is not None]
+        """What was carried out, in order; waiting is no deed."""
+        done = [(e, e.act) for e in self.events if e.kind == EXEC and e.act is not None]
+        return [(event, act) for event, act in done if act.verb not in ("wait", "request")]
 
 
 @dataclass(frozen=True, kw_only=True)
