@@ -61,6 +61,7 @@ class Ways:
         self.lying: dict[str, Int[np.ndarray, " station"]] = {}  # kind: until what lies at a station is put there
         for letter in self.stations:
             self._carry(letter)
+        self.gap = {letter: self._gap(letter) for letter in self.stations}
         self.parent, self.tail = {}, {}
         self._tails(dish.food, HATCH, 0)
 
@@ -85,6 +86,19 @@ class Ways:
         """Take it and carry it on, whoever can."""
         costs = [held[c.seat][c.faces == station].min(initial=FAR) for c in self.cooks]
         return int(min(FAR, 1 + min(costs)))
+
+    def _gap(self, letter: str) -> int:
+        """Steps between two arrivals at a kind of station: a cook who alone comes there has to fetch in between."""
+        here = self.stations[letter]
+        coming = [c for c in self.cooks if np.isin(c.faces, here).any()]
+        if len(coming) != 1 or len(here) != 1:
+            return 1
+        cook, rounds = coming[0], []
+        for station in range(len(self.layout.stations)):
+            there, back = cook.steps[cook.faces == here[0], station], cook.steps[cook.faces == station, here[0]]
+            if station != here[0] and len(there) and len(back):
+                rounds.append(int(there.min()) + 1 + int(back.min()) + 1)
+        return min(rounds, default=1)
 
     def _tails(self, food: str, to: str, then: int) -> None:
         """For each food: where it goes, and the steps from its arrival there until the dish is delivered."""
@@ -154,11 +168,19 @@ class Ways:
         """At least so many steps, for every joint pose."""
         a, b = self.floor.first, self.floor.second
         longest = np.zeros((a.count, b.count), np.int32)
+        meeting: dict[tuple[str, int], list[np.ndarray]] = {}
         for leg in self.legs(world):
-            longest = np.maximum(longest, self._steps(leg, world, a, b))
-        return np.minimum(longest, FAR).reshape(-1)
+            steps = self._steps(leg, a, b)
+            longest = np.maximum(longest, steps)
+            if leg.spot.station is None or leg.spot.station not in self.stations.get(leg.to, ()):
+                meeting.setdefault((leg.to, leg.then), []).append(np.broadcast_to(steps, longest.shape))
+        for (letter, _), arrivals in meeting.items():
+            if len(arrivals) > 1:  # they come one after the other: the j-th of m is followed by m - j more
+                waits = np.arange(len(arrivals) - 1, -1, -1)[:, None, None] * self.gap[letter]
+                longest = np.maximum(longest, (np.sort(arrivals, axis=0) + waits).max(axis=0))
+        return np.minimum(longest, FAR).reshape(-1).astype(np.int16)  # many worlds are kept
 
-    def _steps(self, leg: Leg, world: World, a: Poses, b: Poses) -> np.ndarray:
+    def _steps(self, leg: Leg, a: Poses, b: Poses) -> np.ndarray:
         if leg.spot.seat is not None:
             if leg.spot.seat not in (a.seat, b.seat):
                 return np.full((1, 1), FAR)

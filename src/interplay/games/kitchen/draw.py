@@ -49,8 +49,11 @@ def _about(game: Kitchen, seat: int | None) -> list[str]:
     ]
     if game.roles[seat].knows_recipe:
         return [*lines, *order]
-    knowing = [name for name, role in zip(game.seat_names, game.roles) if role.knows_recipe]
-    return [*lines, f"Order: you do not know it. The recipe is known to the {' and the '.join(knowing)}."]
+    return [*lines, f"Order: you do not know it. The recipe is known to the {_knowing(game)}."]
+
+
+def _knowing(game: Kitchen) -> str:
+    return " and the ".join(name for name, role in zip(game.seat_names, game.roles) if role.knows_recipe)
 
 
 def _map(game: Kitchen, state: State) -> list[str]:
@@ -101,7 +104,7 @@ def scene(game: Kitchen, state: State, seat: int | None = None) -> Scene:
     layout = game.layout
     width, height = layout.width * CELL, layout.height * CELL
     knows = seat is None or game.roles[seat].knows_recipe
-    order = f"order: {game.dish.name}" if knows else "order: known to the chef"
+    order = f"order: {game.dish.name if knows else f'known to the {_knowing(game)}'}"
     backdrop: list[Shape] = [
         ("rect", 0, 0, width, height + 18, "#f4efe6", 0),
         ("text", width / 2, height + 9, order, 9, "#333333", "middle"),

@@ -26,6 +26,8 @@ from interplay.games.kitchen.state import FIRST_INGREDIENT, STAY, State
 from interplay.games.kitchen.words import Macro
 
 WIDTH = 3  # worlds that the quick search keeps at each stage of a recipe
+WIDTH_SMALL = 10  # the same where there are few joint poses, as in separate rooms
+FEW_POSES = 2048
 EXACT_LIMIT = 150_000  # joint poses
 
 
@@ -86,7 +88,8 @@ def search_plan(constants: Rules, state: State, active: tuple[int, ...]) -> Plan
         found = Search(constants, state, active).exact(most, EXACT_LIMIT)
         if found.actions is not None or found.lower is None:
             return found
-    return Search(constants, state, active, thorough=False).quick(most, WIDTH)
+    search = Search(constants, state, active, thorough=False)
+    return search.quick(most, WIDTH_SMALL if len(search.floor.after) <= FEW_POSES else WIDTH)
 
 
 def shape(food: str) -> str:
