@@ -187,6 +187,7 @@ def test_options_that_cannot_be(experiment):
     for options, message in (
         ({"solver": "guess"}, "solver: 'guess'; shapley or rank"),
         ({"initial": 50}, "initial: 50; from 1 to less than the population of 4"),
+        ({"generation_steps": 1e9}, "a generation of 1e\\+09 steps is more than all 4608 steps"),
         ({"groups": 3}, "16 cannot be shared equally among 12 tables"),
     ):
         with pytest.raises(InterplayError, match=message):

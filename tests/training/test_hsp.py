@@ -13,7 +13,6 @@ LONG = 16 * 8 * 36
 PREFERENCES = [{"wrong": 3.0, "task": 0.0}, {"right": 3.0}, {"right": 2.0}]
 OPTIONS = {
     "preferences": PREFERENCES,
-    "pairs": 3,
     "pairs_steps": LONG,
     "biased": 2,
     "rounds": 4,

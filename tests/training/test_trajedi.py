@@ -135,3 +135,17 @@ def test_options_that_cannot_be(experiment):
     ):
         with pytest.raises(InterplayError, match=message):
             train(experiment(algorithm=Algorithm("trajedi", OPTIONS | options)), quiet=True)
+
+
+def test_members_that_came_to_no_numbers_are_left_out():
+    from types import SimpleNamespace
+
+    from interplay.training.algorithms.fcp import sound
+
+    weights = np.ones((2, 2, 3))
+    weights[1, 0, 1] = np.nan
+    trained = SimpleNamespace(returns=lambda: np.ones((2, 2)), members=SimpleNamespace(policy={"weight": weights}))
+    assert sound(trained) == [(0, 0), (0, 1), (1, 1)]
+    weights[:] = np.inf
+    with pytest.raises(InterplayError, match="weights of no member"):
+        sound(trained)

@@ -81,6 +81,9 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     guests = population(experiment, game, options)
     redraw = -(-game.horizon // experiment.rollout)  # a generation ends with the episodes
     every = round(options.generation_steps / (experiment.envs * experiment.rollout * redraw)) * redraw
+    if max(every, redraw) > experiment.updates:
+        steps = f"a generation of {options.generation_steps:g} steps is more than all {experiment.steps:g} steps"
+        raise InterplayError(f"algorithm.options.generation_steps: {steps}")
     judge = Judge(experiment, game, options, guests)
     scheme = Scheme(
         plan,

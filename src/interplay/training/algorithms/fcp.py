@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
+import jax
 import numpy as np
 
 from interplay.agents.api import Agent
@@ -54,13 +55,21 @@ def three_skills(trained: Trained) -> list[Agent]:
     """Of every member: its first policy, the one whose return came nearest to half of its last, and its last."""
     if len(trained.snapshots) < 3:
         raise InterplayError("three skills of a population need its snapshots; train it with snapshots, 1 or more")
-    runs, learners = trained.returns().shape
     return [
         trained.agent(run, learner, snapshot=which)
-        for run in range(runs)
-        for learner in range(learners)
+        for run, learner in sound(trained)
         for which in (0, half_skilled(trained, run, learner), len(trained.snapshots) - 1)
     ]
+
+
+def sound(trained: Trained) -> list[tuple[int, int]]:
+    """The members, by run and learner, whose training did not come to weights that are no numbers."""
+    fine = np.ones(trained.returns().shape, bool)
+    for leaf in jax.tree_util.tree_leaves(trained.members.policy):
+        fine &= np.all(np.isfinite(np.asarray(leaf)), axis=tuple(range(2, leaf.ndim)))
+    if not fine.any():
+        raise InterplayError("the weights of no member of the population are numbers; lower the learning rate")
+    return [(int(run), int(learner)) for run, learner in np.argwhere(fine)]
 
 
 def half_skilled(trained: Trained, run: int, learner: int = 0) -> int:

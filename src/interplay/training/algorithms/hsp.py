@@ -22,7 +22,7 @@ from interplay.games.api import Game
 from interplay.games.registry import make
 from interplay.training.algorithms import mep
 from interplay.training.algorithms.br import best_response
-from interplay.training.algorithms.fcp import stage_one, three_skills
+from interplay.training.algorithms.fcp import sound, stage_one, three_skills
 from interplay.training.config import Experiment
 from interplay.training.kept import reopened
 from interplay.training.loader import build
@@ -51,7 +51,7 @@ class Options:
 class EgoOptions(Options):
     """The partners of the ego: biased players, and a maximum-entropy population at three levels of skill."""
 
-    pairs: int = 36  # drawn or given preferences
+    pairs: int = 36  # that are drawn, where no preferences are given
     pairs_steps: float = 1e7  # environment steps of each pair
     pairs_from: str | None = None  # folder of trained pairs to take instead
     biased: int = 18  # players that are chosen of them
@@ -78,8 +78,8 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     if options.pairs_from is not None:
         trained = reopened(options.pairs_from, experiment, stage="pairs")
     else:
-        smaller = stage_one(experiment, options.pairs, options.pairs_steps, 0)
         preferences = list(options.preferences) or draw(game, options, options.pairs, experiment.seed)
+        smaller = stage_one(experiment, len(preferences), options.pairs_steps, 0)
         trained = pairs(smaller, game, preferences, options.biased_shaping, stage="pairs", quiet=quiet)
     if options.population_from is not None:
         population = reopened(options.population_from, experiment)
@@ -95,7 +95,7 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
 def most_different(trained: Trained, options: EgoOptions, seed: int) -> list[int]:
     """The pairs, by number, whose biased players are chosen: they score, and act unlike each other."""
     met = counted(trained, options.rounds, seed)
-    runs = [r for r, score in enumerate(met.score) if score > options.least_return]  # no score is NaN and not more
+    runs = [r for r, learner in sound(trained) if learner == BIASED and met.score[r] > options.least_return]
     if not runs:
         raise InterplayError(f"no pair scores more than {options.least_return:g} together, so none can be a partner")
     events = np.asarray(met.events)[runs, BIASED if options.events_of == "biased" else RESPONSE]
