@@ -81,6 +81,8 @@ def test_an_unknown_model_and_an_empty_account_are_refusals():
 
 def test_what_a_server_does_not_know_is_left_out_from_then_on():
     def picky(body, n):
+        if "maxLength" in json.dumps(body):
+            return 400, error("Invalid schema for response_format: 'maxLength' is not permitted")
         if "response_format" in body:
             return 400, error("response_format of type json_schema is not supported")
         if "max_tokens" in body:
@@ -92,7 +94,7 @@ def test_what_a_server_does_not_know_is_left_out_from_then_on():
     assert first.tokens_in is None  # a server that does not count says nothing, not zero
     assert first.cost is None
     assert fake.requests[-1]["max_completion_tokens"] == 1024
-    assert len(fake.requests) == 3
+    assert len(fake.requests) == 4
 
 
 def test_another_bad_request_and_a_page_of_html_end_it():

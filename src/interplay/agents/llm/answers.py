@@ -20,6 +20,7 @@ class Shape:
 
     fields: Mapping[str, str | tuple[str, ...]]
     most: int = 12  # entries of a list
+    longest: int = 800  # characters of a text: asked for, so that a small model comes to an end, but not insisted on
 
     def schema(self) -> dict[str, Any]:
         return {
@@ -33,8 +34,8 @@ class Shape:
         if isinstance(kind, tuple):
             return {"type": "string", "enum": list(kind)}
         if kind == TEXTS:
-            return {"type": "array", "items": {"type": "string"}, "maxItems": self.most}
-        return {"type": "string"}
+            return {"type": "array", "items": {"type": "string", "maxLength": 120}, "maxItems": self.most}
+        return {"type": "string", "maxLength": self.longest}
 
     def read(self, text: str, finish: str = "stop") -> Reading:
         """The fields of an answer, or what is wrong with it in words that a model can act on."""
@@ -55,6 +56,13 @@ class Shape:
         if any(len(v) > self.most for v in found.values() if isinstance(v, list)):
             return Reading(None, f"a list has more than {self.most} entries", repaired)
         return Reading(found, None, repaired)
+
+
+def loosened(schema: Any) -> Any:
+    """A schema without bounds on lengths, which some servers refuse."""
+    if not isinstance(schema, Mapping):
+        return schema
+    return {k: loosened(v) for k, v in schema.items() if k not in ("maxLength", "maxItems")}
 
 
 @dataclass(frozen=True)

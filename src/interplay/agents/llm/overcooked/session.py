@@ -1,0 +1,117 @@
+"""A language model as a chef of Overcooked: asked for a task, walks it out, and is asked again when it is done."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.agents.api import Move, View
+from interplay.agents.llm.answers import TEXT, Shape
+from interplay.agents.llm.caller import Caller
+from interplay.agents.llm.chat import ModelError, system_and_user
+from interplay.agents.llm.overcooked.macros import Kitchen, Task, look, next_action, tasks
+from interplay.agents.llm.settings import Settings
+from interplay.games.overcooked.game import Overcooked
+from interplay.games.overcooked.state import INTERACT, STAY, Item
+
+PATIENCE = 6  # steps without getting on, after which the chef thinks again
+REMEMBERED = 8
+REST = Task("wait for 1 step", steps=1)
+LETTERS = {"O": "onion", "T": "tomato"}
+
+
+class OvercookedSession:
+    """One chef in one episode. If its model cannot be asked any more it stands still, and the trace says so."""
+
+    def __init__(self, caller: Caller, settings: Settings):
+        self._caller, self._settings = caller, settings
+        self._game: Overcooked = caller.game  # type: ignore[assignment]
+        self._task: Task | None = None
+        self._left = 0  # steps of waiting, or of patience
+        self._before: Kitchen | None = None
+        self._acted = STAY
+        self._past: list[str] = []
+        self._over = False
+
+    async def act(self, view: View) -> Move:
+        assert view.see is not None
+        now = look(view.see("state").state)
+        self._follow_up(now, view.seat, view.t)
+        if self._task is None:
+            self._task = await self._choose(view, now)
+            self._left = self._task.steps or PATIENCE
+        action = next_action(self._game, now, view.seat, self._task)
+        if not view.legal[action]:
+            action = STAY
+        self._before, self._acted = now, action
+        return Move(action, self._caller.take_remarks())
+
+    def _follow_up(self, now: Kitchen, seat: int, t: int) -> None:
+        """Whether the task is done, given up, or goes on."""
+        before, task = self._before, self._task
+        if before is None or task is None:
+            return
+        hand = before.held[seat] != now.held[seat]
+        pot = self._acted == INTERACT and any(
+            before.timer[c] != now.timer[c] and before.timer[c] < 0 for c in task.cells
+        )
+        if hand or pot:
+            self._remember(t, f"done: {task.text}")
+        elif task.cells and before.cell[seat] != now.cell[seat]:
+            self._left = PATIENCE
+            return
+        else:
+            self._left -= 1
+            if self._left > 0:
+                return
+            self._remember(
+                t, f"{'waited' if not task.cells else 'given up, somebody or something is in the way'}: {task.text}"
+            )
+        self._task = None
+
+    def _remember(self, t: int, text: str) -> None:
+        self._past.append(f"step {t}: {text}")
+
+    async def _choose(self, view: View, now: Kitchen) -> Task:
+        if self._over:
+            return REST
+        options = {task.text: task for task in tasks(self._game, now, view.seat)}
+        shape = Shape({"analysis": TEXT, "task": tuple(options)})
+        notes = system_and_user(self._system(view.seat), self._user(view, now, list(options)))
+        try:
+            reading = await self._caller.ask(notes, shape, "task")
+            if not reading.ok:
+                again = f"{notes[1].text}\n\nYour last answer cannot be used: {reading.error}. Answer again."
+                reading = await self._caller.ask(system_and_user(notes[0].text, again), shape, "correct")
+        except ModelError as error:
+            self._over = True
+            self._caller.note("end", reason=error.reason, message=str(error))
+            return REST
+        chosen = options[reading.fields["task"]] if reading.fields else REST
+        self._caller.note("plan", task=chosen.text, fallback=reading.fields is None)
+        return chosen
+
+    def _system(self, seat: int) -> str:
+        game, menu = self._game, self._game.menu
+        soups = "; ".join(" + ".join(LETTERS[letter] for letter in order) for order in menu.orders)
+        starts = "by itself once it holds three ingredients" if menu.auto_cook else "when a chef starts it"
+        cook_time = int(np.max(game.kitchen.time))
+        return (
+            f"You are {game.seat_names[seat]} of {game.num_seats} in a kitchen. Together you deliver as many soups as "
+            f"you can in {game.horizon} steps. Ordered: {soups}.\n"
+            f"How a soup is made: put its ingredients into a pot, one at a time. Cooking begins {starts} and takes "
+            f"{cook_time} steps. Then fill a dish with the soup and deliver it. A chef holds one thing at a time; "
+            "things can be passed on over counters.\n"
+            "You choose one task at a time; walking is done for you, and you are asked again when the task is done or "
+            "does not get on. You cannot talk. Watch what your partner does, do what is still missing, and keep out of "
+            'its way.\nAnswer with one JSON object: "analysis" (brief), "task" (exactly as listed).'
+        )
+
+    def _user(self, view: View, now: Kitchen, options: list[str]) -> str:
+        past = self._past[-REMEMBERED:] if self._settings.memory == "recent" else self._past
+        told = "\n".join(past) if past and self._settings.memory != "none" else "nothing yet"
+        empty = "nothing" if now.held[view.seat] == Item.NOTHING else "something"
+        return (
+            f"# Kitchen\n{view.text()}\n(you are {self._game.seat_names[view.seat]}, and you hold {empty}; P pot, "
+            "X counter, O onions, T tomatoes, D dishes, S serving; places are (x, y) from the top left)\n\n"
+            f"# What you did\n{told}\n\n# Your tasks\n" + "\n".join(f"- {option}" for option in options)
+        )

@@ -1,0 +1,230 @@
+"""The reference team: a planner behind the same prompts and answers as any model, which talks exactly as needed.
+
+Who knows the recipe leads: it follows a team plan and asks for each act of its partner once, early enough to be done
+in time and late enough to be done within the audit's window. The partner knows nothing but what it is asked.
+Nothing is remembered between calls: all follows from the states, deeds and messages so far.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, NamedTuple
+
+from interplay.agents.llm.chat import Ask
+from interplay.agents.llm.kitchen.situation import Situation
+from interplay.agents.llm.scripted.simple import Scripted
+from interplay.errors import InterplayError
+from interplay.games.kitchen.game import Kitchen
+from interplay.games.kitchen.lineage import Execution, executions
+from interplay.games.kitchen.macros import Macro, verify
+from interplay.games.kitchen.plan import plan_team, search_plan
+from interplay.games.kitchen.rules import Rules
+from interplay.games.kitchen.state import State
+
+WINDOW = 0.15  # share of the horizon in which the audit expects a request to be followed
+LEAD = 0.6  # share of that window by which a request runs ahead of the plan
+WAIT = "wait(1)"
+
+
+class Act(NamedTuple):
+    """An act of a plan: what, when, and what another seat has to have done before (seat, place in its queue)."""
+
+    macro: Macro
+    t: int
+    after: tuple[int, int] | None = None
+
+
+class Wanted(NamedTuple):
+    """An open request: what, the how-manieth of all, and how often it was asked."""
+
+    macro: Macro
+    number: int
+    times: int
+
+
+class Progress(NamedTuple):
+    """The plan that is being followed, when it began, and how much of its queue each seat has done."""
+
+    queues: tuple[tuple[Act, ...], ...]
+    start: int
+    done: tuple[int, ...]
+
+    def next(self, seat: int) -> Act | None:
+        queue = self.queues[seat]
+        return queue[self.done[seat]] if self.done[seat] < len(queue) else None
+
+
+class Reference(Scripted):
+    """The planner-backed perfect talker, in either role."""
+
+    name = "scripted/reference"
+
+    def fill(self, ask: Ask) -> dict[str, Any]:
+        situation = ask.context
+        if not isinstance(situation, Situation) or ask.purpose not in ("plan", "reply", "correct"):
+            return super().fill(ask)
+        leader = next(s for s, role in enumerate(situation.game.roles) if role.knows_recipe)
+        plan = self.lead(situation) if leader == situation.seat else self.follow(situation)
+        say = self.small_talk(situation)
+        return super().fill(ask) | {"plan": plan} | ({"say": say} if say and "say" in self._fields(ask) else {})
+
+    @staticmethod
+    def _fields(ask: Ask) -> Any:
+        return (ask.schema or {}).get("properties", {})
+
+    def small_talk(self, situation: Situation) -> str:
+        """What is said beside requests: nothing."""
+        return ""
+
+    # ------------------------------------------------------------ who knows the recipe
+    def lead(self, situation: Situation) -> list[str]:
+        progress = self.progress(situation)
+        if progress is None:
+            return [WAIT]
+        wanted = [f"request('{m}')" for s in situation.others for m in self.requests(situation, progress, s)]
+        if situation.purpose == "reply" and situation.queue:
+            return wanted  # what is under way goes on
+        act = progress.next(situation.seat)
+        ready = act is not None and _allowed(situation, act.macro) and _turn(progress, act)
+        return [*wanted, str(act.macro) if act is not None and ready else WAIT]
+
+    def progress(self, situation: Situation) -> Progress | None:
+        """The plan that explains what was done; where something else was done, a new one from there."""
+        game, states = situation.game, situation.sight.states
+        queues, start, done = self.planned(game, states[0], situation.seat), 0, [0] * game.num_seats
+        for deed in situation.deeds:
+            if deed.t < start or queues is None:
+                continue
+            queue, at = queues[deed.seat], done[deed.seat]
+            if at < len(queue) and fits(queue[at].macro, deed):
+                done[deed.seat] += 1
+            else:
+                start, done = deed.t + 1, [0] * game.num_seats
+                queues = self.planned(game, states[start], situation.seat)
+        return None if queues is None else Progress(queues, start, tuple(done))
+
+    def planned(self, game: Kitchen, state: State, seat: int) -> tuple[tuple[Act, ...], ...] | None:
+        return team_queues(game, state)
+
+    def requests(self, situation: Situation, progress: Progress, other: int) -> list[Macro]:
+        """What to ask of a partner now: acts whose time comes near, and what was asked and not done for long."""
+        queue, done = progress.queues[other], progress.done[other]
+        window = math.ceil(WINDOW * situation.game.horizon)
+        asked, last = 0, progress.start
+        for message in situation.messages:
+            if message.sender != situation.seat or message.t < progress.start or message.to not in (None, other):
+                continue
+            for unit in message.units:
+                if asked < len(queue) and same(queue[asked].macro, unit):
+                    asked += 1
+                last = message.t
+        soon = situation.t + LEAD * window
+        fresh = [act.macro for act in queue[asked:] if progress.start + act.t <= soon or asked == done]
+        fresh = fresh[: max(1, sum(progress.start + act.t <= soon for act in queue[asked:]))]
+        if fresh or asked <= done:
+            return fresh
+        since = max([last, *(d.t for d in situation.deeds if d.seat == other)])
+        waited = situation.t - max(since, progress.start + queue[done].t)
+        possible = verify(situation.game, situation.state, other, queue[done].macro).ok
+        return [queue[done].macro] if waited > window and possible else []
+
+    # ------------------------------------------------------------ who does not
+    def follow(self, situation: Situation) -> list[str]:
+        todo = self.to_do(situation)
+        if situation.purpose == "reply" and situation.queue and situation.queue[0].verb != "wait":
+            return []
+        if todo and _allowed(situation, todo[0]):
+            return [str(todo[0])]
+        return [WAIT]
+
+    def to_do(self, situation: Situation) -> list[Macro]:
+        """What was asked and is not done yet, in order."""
+        return [wanted.macro for wanted in asked_of(situation)]
+
+
+class Soloist(Reference):
+    """Plans and works alone, as if nobody else were there."""
+
+    name = "scripted/soloist"
+
+    def fill(self, ask: Ask) -> dict[str, Any]:
+        situation = ask.context
+        if not isinstance(situation, Situation) or ask.purpose not in ("plan", "reply", "correct"):
+            return super().fill(ask)
+        return Scripted.fill(self, ask) | {"plan": self.lead(situation)}
+
+    def planned(self, game: Kitchen, state: State, seat: int) -> tuple[tuple[Act, ...], ...] | None:
+        return solo_queues(game, state, seat)
+
+    def requests(self, situation: Situation, progress: Progress, other: int) -> list[Macro]:
+        return []
+
+
+def _allowed(situation: Situation, macro: Macro) -> bool:
+    return verify(situation.game, situation.state, situation.seat, macro).ok
+
+
+def _turn(progress: Progress, act: Act) -> bool:
+    """Whether what has to come before is done."""
+    return act.after is None or progress.done[act.after[0]] > act.after[1]
+
+
+def asked_of(situation: Situation) -> list[Wanted]:
+    """The open requests to this cook, in order. The first of them, asked alone once more, is asked again, not anew."""
+    asked = [(m.t, 0, m) for m in situation.messages if m.sender != situation.seat]
+    mine = [(d.t, 1, d) for d in situation.deeds if d.seat == situation.seat]
+    open_: list[Wanted] = []
+    number = 0
+    for _, _, thing in sorted([*asked, *mine], key=lambda event: event[:2]):
+        if isinstance(thing, Execution):
+            match = next((w for w in open_ if fits(w.macro, thing)), None)
+            if match is not None:
+                open_.remove(match)
+            continue
+        macros = [Macro(u["verb"], u.get("object"), u.get("place")) for u in thing.units]
+        if len(macros) == 1 and open_ and open_[0].macro == macros[0]:
+            open_[0] = open_[0]._replace(times=open_[0].times + 1)
+            continue
+        for macro in macros:
+            open_.append(Wanted(macro, number, 1))
+            number += 1
+    return open_
+
+
+def fits(macro: Macro, deed: Execution) -> bool:
+    return macro.verb == deed.verb and macro.object in (None, deed.object)
+
+
+def same(macro: Macro, unit: Any) -> bool:
+    return macro.verb == unit["verb"] and macro.object == unit.get("object")
+
+
+def _plain(macro: Macro) -> Macro:
+    """Any counter will do: whoever passes something on chooses the one that suits both."""
+    return macro._replace(place="counter") if (macro.place or "").startswith("counter(") else macro
+
+
+def team_queues(game: Kitchen, state: State) -> tuple[tuple[Act, ...], ...] | None:
+    """Each seat's acts in a team plan from here; None if there is none."""
+    try:
+        plan = plan_team(game, state)
+    except InterplayError:
+        return None
+    return tuple(tuple(Act(_plain(p.macro), p.t, p.after) for p in queue) for queue in plan.queues)
+
+
+def solo_queues(game: Kitchen, state: State, seat: int) -> tuple[tuple[Act, ...], ...] | None:
+    actions = _solo(game.rules, state._replace(time=0), seat)
+    if actions is None:
+        return None
+    queues: list[list[Act]] = [[] for _ in game.roles]
+    for deed in executions(game, [state], actions):
+        macro = Macro(deed.verb, deed.object if deed.verb == "pickup" else None, deed.place)
+        queues[deed.seat].append(Act(macro, deed.t))
+    return tuple(map(tuple, queues))
+
+
+@functools.lru_cache(maxsize=256)
+def _solo(constants: Rules, state: State, seat: int) -> Any:
+    return search_plan(constants, state, (seat,)).actions

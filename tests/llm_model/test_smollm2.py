@@ -1,0 +1,59 @@
+"""A real model in the loop: SmolLM2-135M on this machine, asked through the real client for JSON by a schema.
+
+What it achieves is printed as it is; what is proved is that prompts, schema, parser, verifier and traces hold.
+"""
+
+import json
+
+import pytest
+
+from interplay.agents.llm.kitchen.prompts import PLAN
+from interplay.agents.llm.settings import Settings
+from interplay.llm import Plan, run, summary
+from interplay.llm.run import Service
+from interplay.traces import verify
+
+pytestmark = pytest.mark.llm
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    pytest.importorskip("xllamacpp", reason="pip install 'interplay[local]'")
+    from interplay.agents.llm.local import serving
+
+    out = tmp_path_factory.mktemp("smollm2") / "run"
+    plan = Plan(
+        chefs=("local/smollm2",),
+        assistants=("local/smollm2",),
+        dishes=("boiled egg",),
+        episodes=1,
+        horizon=5,
+        settings=Settings(max_tokens=400, turn_cap=2),
+    )
+    with serving() as url:
+        found = run(plan, out, service=Service(base_urls={"local": url}, at_once=1, timeout_s=300))
+    return plan, out, found
+
+
+def test_a_real_model_plays_an_episode_that_verifies(played):
+    _, _, found = played
+    (episode,) = found.traces
+    calls = [e.payload for e in episode.events if e.kind == "call"]
+    assert verify(found.traces).check().episodes == 1
+    assert episode.length == 5 or episode.terminated
+    assert calls
+    assert all(c["tokens_in"] > 500 and c["tokens_out"] > 0 for c in calls)
+    read = [c for c in calls if c["parse_ok"]]
+    assert read, "with a schema at least one answer can be read"
+    assert list(json.loads(read[0]["answer"])) == list(PLAN.fields)
+    verdicts = [e.payload for e in episode.events if e.kind == "verdict"]
+    print(f"\n{len(calls)} calls, {len(read)} read, {sum(v['ok'] for v in verdicts)} of {len(verdicts)} acts allowed")
+    print(summary(found.traces).to_csv())
+    print(read[0]["answer"])
+
+
+def test_its_transcript_replays_offline_to_the_same_numbers(played):
+    plan, out, found = played
+    again = run(plan, replay=out)
+    assert summary(again.traces).rows == summary(found.traces).rows
+    assert [e.actions.tolist() for e in again.traces] == [e.actions.tolist() for e in found.traces]
