@@ -13,6 +13,7 @@ PAGES = [
     DOCS / "guide" / "interdependence.md",
     DOCS / "guide" / "br_prox.md",
     DOCS / "games" / "overcooked.md",
+    DOCS / "games" / "kitchen.md",
     DOCS / "metrics" / "communication.md",
     DOCS.parent / "README.md",
 ]
