@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
-from interplay.metrics.communication import CATEGORIES, REASONS, Settings, judge
+from interplay.metrics.communication import CATEGORIES, REASONS, Act, Event, Settings, judge
 from tests.metrics.communication.scripts import ASSISTANT, CHEF, outcomes, transcript, verdicts
 
 CUT = "does cut potato chopping_board potato#1"
@@ -24,6 +25,12 @@ class TestCategories:
         assert (found.category, found.reason) == ("assisted", "corrected")
         assert found.correction is not None
         assert found.correction.error == "utensil_empty"
+
+    def test_a_refusal_at_the_wrong_place_is_a_refusal_of_the_request(self):
+        found = transcript(f"0 chef: Pick up the potato from the ingredient dispenser.\n 4 assistant {GET}")
+        tried = Event(t=2, seq=50, agent=1, kind="verdict", act=Act("pickup", "potato", "counter"), ok=False)
+        events = tuple(sorted([*found.events, tried], key=lambda e: e.when))
+        assert judge(dataclasses.replace(found, events=events))[0].reason == "corrected"
 
     def test_a_refusal_of_something_else_or_of_another_or_before_the_message_is_no_help(self):
         assert verdicts(

@@ -67,6 +67,7 @@ class TestTalk:
         assert found["parsed_messages"] == 3 / 4
         assert found["delayed_rate"] == 1 / 4
         assert found["redundancy"] == 1 / 4
+        assert found["assisted_rate"] == 1 / 4
         assert found["latency"] == (1 + 5) / 2
         assert found["verifier_burden"] == 1
 

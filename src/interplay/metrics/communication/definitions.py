@@ -23,6 +23,7 @@ DEFINITIONS: Mapping[str, str] = {
     "delayed_rate": "requests carried out after the window / requests",
     "redundancy": "redundant / requests",
     "repeat_rate": "requests that repeat one still open / requests",
+    "assisted_rate": "assisted / requests",
     "latency": "steps from message to action, mean over followed requests",
     "executions": "acts carried out",
     "repeated_actions": "acts that the recipe does not need, or not again",
@@ -56,6 +57,6 @@ DEFINITIONS: Mapping[str, str] = {
 }
 HEADLINES = (
     "success", "length", "messages", "units", "follow_rate", "follow_rate_all", "follow_rate_needed", "redundancy",
-    "repeat_rate", "delayed_rate", "latency", "uptake", "waste", "verifier_burden", "adr", "idensity",
+    "repeat_rate", "delayed_rate", "assisted_rate", "latency", "uptake", "waste", "verifier_burden", "adr", "idensity",
     "comm_cost_completion", "comm_cost_all", "tes", "initiating_capability", "responding_capability", "utility",
 )  # fmt: skip

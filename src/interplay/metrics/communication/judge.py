@@ -282,9 +282,11 @@ def _is(event: Event, act: Act, lineage: str | None) -> bool:
 
 
 def _speaks_of(tried: Act | None, act: Act) -> bool:
-    """Whether an attempt is at this act; many acts are written without their object."""
-    if tried is None or tried.verb != act.verb or tried.object not in (None, act.object):
+    """Whether an attempt is at this act: at its object, wherever, or, where none is told, at its place."""
+    if tried is None or tried.verb != act.verb:
         return False
+    if tried.object is not None:
+        return tried.object == act.object
     return tried.place is None or act.place is None or tried.place == act.place
 
 

@@ -88,6 +88,7 @@ def _talk(episode: Episode, seat: int | None) -> dict[str, Value]:
         "delayed_rate": _share(sum(j.reason == "delayed" for j in judged), len(units)),
         "redundancy": _share(n[REDUNDANT], len(units)),
         "repeat_rate": _share(sum(j.reason == "repeat" for j in judged), len(units)),
+        "assisted_rate": _share(n[ASSISTED], len(units)),
         "latency": statistics.fmean(latencies) if latencies else None,
     }
 
