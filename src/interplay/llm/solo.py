@@ -26,17 +26,21 @@ def solo(
     out: str | os.PathLike[str] | None = None,
     *,
     layouts: Sequence[str] = ("rc", "nrc"),
+    alone: str | None = None,
     plan: Plan | None = None,
     service: Service | None = None,
     told: Callable[[int, int, Meter], None] | None = None,
 ) -> tuple[Table, list[Run]]:
-    """The team and each role alone, for every model and layout. `plan` gives levels, episodes, seed and settings."""
+    """The team and each role alone, for every model and layout. `plan` gives levels, episodes, seed and settings.
+
+    `alone` names another model for the lone roles, such as scripted/soloist for scripted/reference.
+    """
     base = plan or Plan(chefs=("scripted/reference",), assistants=("scripted/reference",), levels=(1,))
     runs, rows = [], []
     for layout in layouts:
         for model in models:
             cells: dict[str, list[Row]] = {}
-            for condition, part in _parts(base, layout, model).items():
+            for condition, part in _parts(base, layout, model, alone or model).items():
                 folder = Path(out) / layout / model.replace("/", "_") / condition if out is not None else None
                 runs.append(run(part, folder, service=service, told=told))
                 found = [episode_row(e) for e in runs[-1].traces]
@@ -46,14 +50,14 @@ def solo(
     return Table.of(rows, title), runs
 
 
-def _parts(base: Plan, layout: str, model: str) -> dict[str, Plan]:
+def _parts(base: Plan, layout: str, model: str, alone: str) -> dict[str, Plan]:
     game = make(f"kitchen/{layout}", level=1, number=1)
     assert isinstance(game, Kitchen)
-    alone = {"roles": [role.data | {"knows_recipe": True} for role in game.roles]}
+    told = {"roles": [role.data | {"knows_recipe": True} for role in game.roles]}
     return {
         "team": replace(base, layout=layout, chefs=(model,), assistants=(model,)),
-        "chef": replace(base, layout=layout, chefs=(model,), assistants=(IDLE,)),
-        "assistant": replace(base, layout=layout, chefs=(IDLE,), assistants=(model,), options=alone),
+        "chef": replace(base, layout=layout, chefs=(alone,), assistants=(IDLE,)),
+        "assistant": replace(base, layout=layout, chefs=(IDLE,), assistants=(alone,), options=told),
     }
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from interplay.agents.llm.limits import Meter
+
+EVERY_S = 15.0  # seconds between two lines
 
 
 def spent(meter: Meter) -> str:
@@ -20,7 +23,7 @@ def spent(meter: Meter) -> str:
 
 @contextmanager
 def watched(*, show: bool = True) -> Iterator[Callable[[int, int, Meter], None]]:
-    """A bar where someone is looking, else a line for every tenth of the way."""
+    """A bar where someone is looking, else a line now and then."""
     if not show:
         yield lambda done, planned, meter: None
         return
@@ -43,12 +46,11 @@ def watched(*, show: bool = True) -> Iterator[Callable[[int, int, Meter], None]]
 
 
 def _lines() -> Callable[[int, int, Meter], None]:
-    last = [-1]
+    last = [time.monotonic()]
 
     def tell(done: int, planned: int, meter: Meter) -> None:
-        tenth = 10 * done // max(planned, 1)
-        if tenth != last[0]:
-            last[0] = tenth
+        if time.monotonic() - last[0] >= EVERY_S:
+            last[0] = time.monotonic()
             print(f"{done} of {planned} episodes; {spent(meter)}", file=sys.stderr)
 
     return tell

@@ -164,12 +164,14 @@ class SoloCommand:
     one can make alone, and the team's time over the quicker soloist's.
 
     Examples:
-      interplay llm solo --models scripted/reference --levels 1
+      interplay llm solo --models scripted/reference --alone scripted/soloist --levels 1
       interplay llm solo --models openai/gpt-4o --layouts nrc --episodes 20 --out solo
     """
 
     models_: Annotated[Names, tyro.conf.arg(name="models")]
     """Models to try."""
+    alone: str | None = None
+    """Another model for the lone roles: scripted/reference waits for its partner, scripted/soloist does not."""
     layouts: tuple[Literal["original", "rc", "nrc"], ...] = ("rc", "nrc")
     """Kitchens: the twins with and without required cooperation."""
     levels: str = "1"
@@ -199,6 +201,12 @@ class SoloCommand:
         )
         with watched() as told:
             table, _ = solo(
-                self.models_, self.out, layouts=self.layouts, plan=plan, service=self.models.service(), told=told
+                self.models_,
+                self.out,
+                layouts=self.layouts,
+                alone=self.alone,
+                plan=plan,
+                service=self.models.service(),
+                told=told,
             )
         show(table, json=self.json)

@@ -17,7 +17,7 @@ from interplay.agents.llm.scripted.simple import Scripted
 from interplay.errors import InterplayError
 from interplay.games.kitchen.game import Kitchen
 from interplay.games.kitchen.lineage import Execution, executions
-from interplay.games.kitchen.macros import Macro, verify
+from interplay.games.kitchen.macros import Macro, places, verify
 from interplay.games.kitchen.plan import plan_team, search_plan
 from interplay.games.kitchen.rules import Rules
 from interplay.games.kitchen.state import State
@@ -211,7 +211,29 @@ def team_queues(game: Kitchen, state: State) -> tuple[tuple[Act, ...], ...] | No
         plan = plan_team(game, state)
     except InterplayError:
         return None
-    return tuple(tuple(Act(_plain(p.macro), p.t, p.after) for p in queue) for queue in plan.queues)
+    queues = tuple(tuple(Act(_plain(p.macro), p.t, p.after) for p in queue) for queue in plan.queues)
+    return _finished_by_whoever_is_there(game, queues)
+
+
+def _finished_by_whoever_is_there(game: Kitchen, queues: tuple[tuple[Act, ...], ...]) -> tuple[tuple[Act, ...], ...]:
+    """A plan in single steps may have one cook walk up while the other's utensil works. In macro actions nobody can set
+    out for what is not ready, so whoever started the utensil also finishes, where it can."""
+    for taker, queue in enumerate(queues):
+        for at, act in enumerate(queue):
+            if act.after is None or act.macro.place == "counter":
+                continue
+            giver, last = act.after
+            tail = queue[at:]
+            if last == len(queues[giver]) - 1 and all(_can(game, giver, a.macro) for a in tail):
+                joined = (*queues[giver], *(a._replace(after=None) for a in tail))
+                changed = {giver: joined, taker: queue[:at]}
+                return tuple(changed.get(seat, other) for seat, other in enumerate(queues))
+    return queues
+
+
+def _can(game: Kitchen, seat: int, macro: Macro) -> bool:
+    stations = places(game, macro.place or "")
+    return macro.verb in game.roles[seat].verbs and any(game.layout.reaches(seat, s) for s in stations)
 
 
 def solo_queues(game: Kitchen, state: State, seat: int) -> tuple[tuple[Act, ...], ...] | None:
