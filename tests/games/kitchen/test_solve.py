@@ -1,12 +1,16 @@
 """Shortest plans, certificates of required cooperation, and plans for teams."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import interplay
+from interplay.errors import InterplayError
 from interplay.games.kitchen.dishes import DISHES, dish_of
 from interplay.games.kitchen.macros import legal_macros, next_primitive, verify
 from interplay.games.kitchen.plan import Follower, plan_team
+from interplay.games.kitchen.rules import advance
 from interplay.games.kitchen.search import Search
 from interplay.symbolic.certify import certify
 
@@ -68,22 +72,22 @@ def test_shortest_joint_plans(level, original, rc, nrc):
             assert (length(found), found.lower) == (steps, steps), name
 
 
-def blind(game, state, most):
-    """The length of the shortest plan of level 1 by breadth-first search over the game's own steps: slow and plain."""
-    useful = [0, 1, 2, 3, 4, 5, 6, 7, 9, game.action_names.index("take egg")]
-    layer, seen = {state._replace(time=0)}, set()
+def blind(game, seats, ingredient, most):
+    """The length of the shortest plan by breadth-first search over the game's own steps: slow and plain."""
+    useful = [*range(10), game.action_names.index(f"take {ingredient}")]
+    choices = [useful if seat in seats else [0] for seat in range(2)]
+    layer, seen = {game.init()}, set()
     for t in range(most):
         after = set()
         for here in layer:
             legal = game.legal(here)
-            for a in useful:
-                for b in useful:
-                    if legal[0, a] and legal[1, b]:
-                        there = game.step(here, (a, b))[0]._replace(time=0)
-                        if there.world.delivered:
-                            return t + 1
-                        if there not in seen and there.world.taken <= 1:
-                            after.add(there)
+            for joint in product(*choices):
+                if legal[0, joint[0]] and legal[1, joint[1]]:
+                    there = advance(game.rules, here, joint)[0]._replace(time=0)
+                    if there.world.delivered:
+                        return t + 1
+                    if there not in seen and there.world.taken <= 1:
+                        after.add(there)
         seen |= after
         layer = after
     return None
@@ -91,8 +95,20 @@ def blind(game, state, most):
 
 def test_agrees_with_a_blind_search():
     game = interplay.make("kitchen", layout="XIPX/X12X/XXSX", dish="boiled egg")
-    found = Search(game.rules, game.init(), (0, 1)).exact(40)
-    assert length(found) == blind(game, game.init(), 20)
+    assert length(Search(game.rules, game.init(), (0, 1)).exact(40)) == blind(game, (0, 1), "egg", 20)
+    game = interplay.make("kitchen/nrc", dish="baked potato~slices")
+    assert length(Search(game.rules, game.init(), (1,)).exact(40)) == blind(game, (1,), "potato", 40) == 25
+
+
+def test_who_acts_can_be_chosen():
+    game = interplay.make("kitchen/nrc", dish="boiled egg")
+    assert len(plan_team(game, game.init(), seats=(1,)).actions) == 21
+    assert plan_team(game, game.init(), seats=(1,)).queues[0] == ()
+    with pytest.raises(InterplayError, match="one or two different seats"):
+        plan_team(game, game.init(), seats=(0, 5))
+    apart = interplay.make("kitchen/rc", dish="boiled egg")
+    with pytest.raises(InterplayError, match="no plan of assistant to 'boiled egg'"):
+        plan_team(apart, apart.init(), seats=(1,))
 
 
 @pytest.mark.parametrize("name", ["original", "rc"])

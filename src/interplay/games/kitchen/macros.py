@@ -263,7 +263,8 @@ def next_primitive(game: Kitchen, state: State, seat: int, macro: Macro, at: Sta
     """The next step of a macro action, and whether it is the last. One that cannot be done now waits.
 
     `at` chooses among the places where it could be done: the cook goes there, and waits there for what is missing.
-    A wait is done when its number is down to 1: use `rest`. Whoever waits makes way for others.
+    A wait is done when its number is down to 1: use `rest`. Whoever waits makes way for others. Should a lower seat
+    use the same counter or utensil in the very same step, the last step has no effect: `executions` tells.
     """
     if macro.verb == "request":
         return Step(STAY, True)

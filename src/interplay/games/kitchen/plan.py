@@ -56,29 +56,37 @@ class TeamPlan(NamedTuple):
         return len(self.actions) == self.lower
 
 
-def plan_team(game: Kitchen, state: State) -> TeamPlan:
-    """A plan from here to the delivered dish; an error if none is found."""
-    found = _found(game.rules, state._replace(time=0))
+def plan_team(game: Kitchen, state: State, seats: tuple[int, ...] | None = None) -> TeamPlan:
+    """A plan from here to the delivered dish; an error if none is found.
+
+    `seats` says who acts, one or two of all, while the others stand where they are; by default the best two.
+    """
+    if seats is not None and (
+        not 1 <= len(set(seats)) == len(seats) <= 2 or not set(seats) <= set(range(game.num_seats))
+    ):
+        raise InterplayError(f"seats: {seats!r}; one or two different seats of 0 to {game.num_seats - 1} can act")
+    found = _found(game.rules, state._replace(time=0), None if seats is None else tuple(sorted(set(seats))))
     if found.actions is None:
+        who = "the team" if seats is None else " and the ".join(game.seat_names[seat] for seat in seats)
         raise InterplayError(
-            f"{game.id}: no plan to {game.dish.name!r} from step {state.time} on; things may lie where nobody can use "
-            "them, or the cooks block each other"
+            f"{game.id}: no plan of {who} to {game.dish.name!r} from step {state.time} on; something may be out of "
+            "reach, or somebody stands in the way"
         )
     return TeamPlan(_queues(game, state, found.actions), found.actions, found.lower or 0)
 
 
 @functools.lru_cache(maxsize=512)
-def _found(constants: Rules, state: State) -> Plan:
+def _found(constants: Rules, state: State, active: tuple[int, ...] | None) -> Plan:
     fresh = state.world.taken == 0
     alike = _like(constants.dish) if fresh else constants.dish
     if alike.name != constants.dish.name:
-        found = _found(constants._replace(dish=alike), state)
+        found = _found(constants._replace(dish=alike), state, active)
         return found._replace(actions=_renamed(found.actions, alike, constants.dish))
     seats = range(len(constants.roles))
-    pairs = list(combinations(seats, 2)) or [(0,)]
+    pairs = [active] if active is not None else list(combinations(seats, 2)) or [(0,)]
     plans = [search_plan(constants, state, pair) for pair in pairs]
     best = min(plans, key=lambda p: len(p.actions) if p.actions is not None else constants.horizon + 1)
-    return best if len(pairs) == 1 else best._replace(lower=0)  # what two of three cannot, three might
+    return best if len(pairs) == 1 else best._replace(lower=0)  # what two of three cannot do, three might
 
 
 def search_plan(constants: Rules, state: State, active: tuple[int, ...]) -> Plan:
