@@ -176,7 +176,7 @@ class Settings:
     """Discount of the reward in U."""
     cost_time: float = 0.1
     """Points of U that a step costs."""
-    cost_tokens: float = 0.001
+    cost_tokens: float = 0.0001
     """Points of U that a token costs, read or written."""
     cost_verifier: float = 0.5
     """Points of U that a refusal by the verifier costs."""
