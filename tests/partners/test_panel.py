@@ -173,3 +173,18 @@ def test_panels_by_name(folder, game, monkeypatch, tmp_path):
     assert panels.panel(game).name == "generated"
     assert panels.panel(game, "scripted").name == "scripted"
     assert panels.panel(game_of(cook_time=3)).name == "scripted"  # the partners do not know such a kitchen
+
+
+def test_a_ruler_of_nothing_measures_nothing(tmp_path, game):
+    """Where the best response scores nothing, there is no ratio, and a grade says so."""
+    from interplay.partners.grade import line_ups, summarise
+    from interplay.play.engine import run
+    from interplay.traces import TraceSet
+
+    found = panel_of(tmp_path / "p", game, [member(game, 0, worth=(0.0, 0.0)), member(game, 1, worth=(5.0, 0.0))])
+    ego = agent("stay")
+    traces = TraceSet.in_memory(run(game, line_ups(game, ego, found), episodes=2, seed=0))
+    grade = summarise(traces, game, ego, found, seed=0)
+    assert [row["br_prox"] for row in grade.cells] == [None, None, 0.0, None]
+    assert [row["br_prox"] for row in grade.partners] == [None, 0.0]
+    assert grade.overall.rows[0]["br_prox"] == 0.0

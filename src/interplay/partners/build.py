@@ -292,6 +292,10 @@ class _Work:
         if left:
             self._tell(f"left out, since nobody scores with them: {', '.join(left)}")
         kept = [m for m in members if m.responses]
+        if not kept:
+            raise InterplayError(
+                f"{game.id}: nobody scores with any of the partners, so there is no ruler; train longer"
+            )
         return write_panel(self.folder / "panel", config.name, game, kept, self._provenance(provenance))
 
     def _responses(self, partners: Partners) -> Trained:

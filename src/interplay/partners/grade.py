@@ -86,7 +86,7 @@ def _with_ratios(panel: Panel, near: BRProx, cells: Table, partners: Table) -> t
     wide, ratios = [], {}
     for row in cells:
         cell = found.get((row["partner"], row["seat_of_agent"]), {})
-        if cell:
+        if cell.get("honest") is not None:
             ratios.setdefault(row["partner"], []).append(cell["honest"])
         worth = {"best_response": cell.get("best_response_return"), "ratio": cell.get("ratio")}
         wide.append(row | {"br_prox": cell.get("honest"), **worth})

@@ -228,6 +228,7 @@ def _write_weights(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 
     beside = path.with_name(f".{path.name}.writing")
     save_file(dict(arrays), beside)
+    beside.chmod(0o644)  # a shipped file is for all
     beside.replace(path)
 
 

@@ -30,7 +30,7 @@ class Trial:
 
 
 def trial(game: Game, config: Build, partners: Cast, challengers: Sequence[Cast], seed: int) -> Trial:
-    """Every challenger with every partner in every seat. Of equals the first wins."""
+    """Every challenger with every partner in every seat. Of equals the partner's own wins."""
     found = []
     for cast in challengers:
         played = play_pairs(
@@ -45,13 +45,22 @@ def trial(game: Game, config: Build, partners: Cast, challengers: Sequence[Cast]
         found.append(played.returns.reshape(len(partners), len(cast), game.num_seats))
     returns = np.concatenate(found, axis=1)
     names = tuple(name for cast in challengers for name in cast.names)
-    return Trial(names, returns, returns.argmax(axis=1))
+    winner = returns.argmax(axis=1)
+    for p, partner in enumerate(partners.names):
+        for name in reversed(_own(partner)):
+            if name in names:
+                mine = returns[p, names.index(name)]
+                winner[p] = np.where(mine >= returns[p].max(axis=0), names.index(name), winner[p])
+    return Trial(names, returns, winner)
 
 
 def rulers(
     game: Game, config: Build, partners: Cast, challengers: Sequence[Cast], found: Trial, seed: int
 ) -> list[tuple[Response, ...]]:
-    """The winners' worth by partner, from episodes of their own. A seat in which nobody scores has no ruler."""
+    """The winners' worth by partner, from episodes of their own. A seat in which nobody scores has no ruler.
+
+    (Unless `least_return` lets candidates in that do not score either, for a quick look at an untrained panel.)
+    """
     agents = [(cast, player) for cast in challengers for player in range(len(cast))]
     made: dict[int, Agent] = {}
     responses: list[list[Response]] = [[] for _ in range(len(partners))]
@@ -77,17 +86,20 @@ def rulers(
         )
         for p, w, seat in mine:
             worth = Estimate.of(played.scores[pairs.index((p, w - first)), seat])
-            if worth.mean > 0:
+            if worth.mean > min(0.0, config.least_return):
                 made.setdefault(w, agents[w][0].agent(agents[w][1]))
                 responses[p].append(Response(seat, made[w], _how(partners.names[p], found.names[w]), worth))
     return [tuple(sorted(of, key=lambda r: r.seat)) for of in responses]
 
 
-def _how(partner: str, response: str) -> str:
-    """How a response came about, as seen from a partner such as c003.mid."""
-    own = {
+def _own(partner: str) -> dict[str, str]:
+    """The names of the responses that belong to a partner such as c003.mid, and how they came about."""
+    return {
         f"br.{partner}": "trained against it",
         f"br.{partner.rpartition('.')[0]}": "trained with it",
         partner: "the partner itself",
     }
-    return own.get(response, f"another's: {response}")
+
+
+def _how(partner: str, response: str) -> str:
+    return _own(partner).get(response, f"another's: {response}")
