@@ -12,6 +12,7 @@ PAGES = [
     DOCS / "guide" / "metrics.md",
     DOCS / "guide" / "interdependence.md",
     DOCS / "guide" / "br_prox.md",
+    DOCS / "guide" / "partners.md",
     DOCS / "games" / "overcooked.md",
     DOCS / "games" / "kitchen.md",
     DOCS / "metrics" / "communication.md",
