@@ -241,7 +241,7 @@ def test_a_stuck_chef_tries_something_else():
     assert (int(action), int(after.steps)) == (stay, 0)
 
 
-@pytest.mark.parametrize("encoding", ["features", "planes", "planes_first"])
+@pytest.mark.parametrize("encoding", ["features", "details", "planes", "planes_first"])
 def test_a_pose_is_where_a_chef_stands_and_faces(encoding):
     game = make("overcooked/cramped_room")
     from interplay.agents.unstuck import pose_entries

@@ -111,3 +111,42 @@ class Turns(Toy):
 
     def to_move(self, state):
         return (state.time % 2) == jnp.arange(2)
+
+
+class Meeting(Toy):
+    """A point each if both choose alike, whatever they choose; the cue is what the other chose last (none at first)."""
+
+    def init(self, key):
+        return State(time=jnp.int32(0), cue=jnp.full(2, -1))
+
+    def observe(self, state, encoding):
+        if encoding == "nothing":
+            return no_observation(2)
+        last = (state.time == self.horizon - 1).astype(jnp.float32)
+        others = state.cue[::-1]  # what the other seat chose
+        return jnp.stack(
+            [jnp.concatenate([jax.nn.one_hot(others[s], 2), jnp.stack([last, jnp.float32(s)])]) for s in range(2)]
+        )
+
+    def step(self, state, actions, key):
+        alike = jnp.broadcast_to(actions[0] == actions[1], (2,))
+        time = state.time + 1
+        step = Step(
+            reward=alike.astype(jnp.float32) / 2,
+            shaped=jnp.zeros(2, jnp.float32),
+            terminated=jnp.bool_(False),
+            truncated=time >= self.horizon,
+            events=jnp.stack([alike, ~alike], axis=-1).astype(jnp.int32),
+        )
+        return State(time=time, cue=actions), step
+
+    def render(self, state, seat=None):
+        return f"step {int(state.time)}, last {state.cue}"
+
+
+class Blind(Meeting):
+    """The same, but nobody sees what the other chose: two conventions are as good as each other."""
+
+    def observe(self, state, encoding):
+        seen = super().observe(state, encoding)
+        return seen if encoding == "nothing" else seen.at[:, :2].set(0.0)

@@ -1,0 +1,141 @@
+"""Methods that make partners different: conventions of a game in which two are as good as each other."""
+
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from interplay.agents.api import Info, Policy
+from interplay.agents.basic import masked
+from interplay.agents.neural import NeuralPolicy
+from interplay.errors import InterplayError
+from interplay.games.registry import make
+from interplay.training.algorithms import train
+from interplay.training.algorithms.brdiv import LagrangeOptions, Options, fixed_weights, new_multipliers, weigh
+from interplay.training.algorithms.rotate import iterate
+from interplay.training.config import Algorithm
+from interplay.training.meet import meet
+from interplay.training.scheme import Seen, Stats
+
+UPDATE = 16 * 8
+RUNS = 4
+
+
+def conventions(trained, learners):
+    """[run, learner] how likely each is to choose left, on the mean of seats."""
+    game = make("tests.training.toys:Blind", horizon=4)
+    seen = game.observe(game.init(jax.random.key(0)), "vector")
+    legal = jnp.array([True, True, False])
+
+    def left(core):
+        logits = jax.vmap(lambda x: core.step(core.start(), x)[1])(seen)
+        return jnp.mean(jax.nn.softmax(masked(logits, legal))[:, 0])
+
+    found = jax.jit(jax.vmap(jax.vmap(left)))(jax.tree_util.tree_map(jnp.asarray, trained.members.policy))
+    assert found.shape[1] == learners
+    return np.asarray(found)
+
+
+@pytest.fixture(scope="module", params=["brdiv", "lbrdiv"])
+def pairs(request):
+    from tests.training.conftest import small
+
+    options = {"population": 2, "population_steps": UPDATE * 60}
+    options |= {"alpha": 0.25} if request.param == "brdiv" else {"tolerance": 2.0, "multiplier_rate": 0.05}
+    return train(small("Blind", algorithm=Algorithm(f"{request.param}_population", options), runs=RUNS), quiet=True)
+
+
+def test_pairs_find_both_conventions(pairs):
+    """Each pair meets and no crossed pair does, in every run; left to chance, that would be so in half of them."""
+    found = conventions(pairs, 4) > 0.5
+    partners, responses = found[:, :2], found[:, 2:]
+    assert (partners == responses).all()
+    assert (partners[:, 0] != partners[:, 1]).all()
+    assert (pairs.returns(2) > 3.5).all()  # of 4 that a true pair can have: crossed pairs are not counted
+
+
+def test_weights_are_those_of_the_objective():
+    """Of Σ R_ii + α Σ [(R_ii - R_ij) + (R_ii - R_ji)], by finite differences."""
+    number, alpha = 3, 0.3
+
+    def objective(r):
+        crossed = sum(2 * r[i, i] - r[i, j] - r[j, i] for i in range(number) for j in range(number) if i != j)
+        return np.trace(r) + alpha * crossed
+
+    base = np.random.default_rng(0).normal(size=(number, number))
+    slopes = [objective(base + step) - objective(base) for step in np.eye(number**2).reshape(-1, number, number)]
+    weights = np.array(fixed_weights(number, Options(population=number, alpha=alpha)))
+    np.testing.assert_allclose(weights, np.stack([slopes, slopes], axis=1), atol=1e-6)
+
+
+def test_multipliers_follow_the_slack_of_their_constraints():
+    """By the definition: a constraint that fails by 3 points raises its multiplier by 3 rates; one that holds, lowers
+    it, to 0 at the least. Weights are the slopes of the Lagrangian."""
+    options = LagrangeOptions(population=2, tolerance=10.0, multiplier_rate=0.1, decay=0.0)
+    returns = jnp.array([[20.0, 13.0], [5.0, 30.0]])  # R_00 is 7 above R_01 and 15 above R_10; R_11 far above both
+    stats = Stats(returns=jnp.zeros((0, 2)), episodes=jnp.zeros((0, 2)))
+    seen = Seen(score=returns.reshape(-1) * 2, episodes=jnp.full(4, 2.0), guests=jnp.zeros(0, int), stats=stats)
+    kept, weights, told = weigh(new_multipliers(2), seen, options=options)
+    np.testing.assert_allclose(kept.partner, [[0, 0.3], [0, 0]], atol=1e-6)
+    np.testing.assert_allclose(kept.response, 0, atol=1e-6)
+    np.testing.assert_allclose(weights[:, 0], [1.3, -0.3, 0.0, 1.0], atol=1e-6)
+    assert float(told["crossed_return"]) == 9.0
+    nobody = Seen(score=jnp.zeros(4), episodes=jnp.array([1.0, 0, 1, 1]), guests=seen.guests, stats=stats)
+    assert float(jnp.sum(weigh(new_multipliers(2), nobody, options=options)[0].partner)) == 0  # not before all met
+
+
+def test_members_avoid_the_conventions_before_them(experiment, tmp_path):
+    options = {"population": 2, "population_steps": UPDATE * 60, "alpha": 0.5, "groups": 1}
+    algorithm = Algorithm("comedi_population", options)
+    given = experiment("Blind", algorithm=algorithm, runs=RUNS, output={"folder": str(tmp_path)})
+    trained = train(given, quiet=True)
+    found = conventions(trained, 2) > 0.5
+    assert (found[:, 0] != found[:, 1]).all()
+    assert (trained.returns(2) > 3.5).all()  # each does well with itself
+    listed = json.loads((tmp_path / "manifest.json").read_text())["policies"]
+    assert [one["learner"] for one in listed] == ["member0"] * RUNS + ["member1"] * RUNS
+    assert all((tmp_path / one["file"]).is_file() for one in listed)
+
+
+def test_an_ego_learns_what_its_teammates_show(experiment):
+    """With teammates of both conventions an ego comes to follow the other's last choice. After the first of them alone
+    it has one convention, and scores little with a stubborn partner of the other."""
+    options = {"iterations": 3, "teammate_steps": UPDATE * 40, "places": 6}
+    given = experiment("Meeting", algorithm=Algorithm("rotate", options), runs=RUNS, steps=UPDATE * 40 * 3)
+    egos, teammates = iterate(given, quiet=True)
+    assert (len(egos), len(teammates)) == (3, 3)
+    assert egos[1].program.chunk is egos[0].program.chunk  # compiled once
+    worst = [worst_case(ego) for ego in egos]
+    assert worst[0].mean() < 1.5
+    assert worst[2].mean() > 2.0
+
+
+def worst_case(trained):
+    """[run] the lower of an ego's mean scores with a partner who always chooses left, and one who chooses right."""
+    game = make("tests.training.toys:Meeting", horizon=4)
+
+    def score(core, action):
+        return meet(game, NeuralPolicy(core, "vector"), Always(action), jax.random.key(0), 16).score
+
+    cores = jax.tree_util.tree_map(lambda x: jnp.asarray(x)[:, 0], trained.members.policy)
+    return np.asarray(jnp.min(jax.jit(jax.vmap(jax.vmap(score, (None, 0)), (0, None)))(cores, jnp.arange(2)), axis=1))
+
+
+class Always(Policy):
+    action: jax.Array
+
+    @property
+    def encoding(self):
+        return "vector"
+
+    def act(self, memory, obs, legal, key):
+        return memory, self.action, Info(jnp.zeros(3))
+
+
+def test_games_for_two(experiment):
+    for name in ("brdiv", "comedi", "rotate"):
+        given = experiment("Match", algorithm=Algorithm(name, {}), network={"shared_trunk": True})
+        with pytest.raises(InterplayError, match="shared_trunk"):
+            train(given, quiet=True)
