@@ -100,6 +100,11 @@ def test_agrees_with_a_blind_search():
     assert length(Search(game.rules, game.init(), (1,)).exact(40)) == blind(game, (1,), "potato", 40) == 25
 
 
+def test_the_nearest_of_two_dispensers_counts():
+    game = interplay.make("kitchen", layout="XIXXPSX/X   12X/XXXXIXX", dish="boiled egg")
+    assert length(Search(game.rules, game.init(), (0,)).exact(40)) == blind(game, (0,), "egg", 30)
+
+
 def test_who_acts_can_be_chosen():
     game = interplay.make("kitchen/nrc", dish="boiled egg")
     assert len(plan_team(game, game.init(), seats=(1,)).actions) == 21

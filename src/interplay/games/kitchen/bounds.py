@@ -22,10 +22,10 @@ _LETTER = {kind.name: letter for letter, kind in KINDS.items()}
 
 
 class Spot(NamedTuple):
-    """Where a thing is: in a seat's hands, or at a station that lets it go after `left` steps."""
+    """Where a thing is: in a seat's hands, or at one of some stations, which let it go after `left` steps."""
 
     seat: int | None
-    station: int | None
+    stations: tuple[int, ...] = ()
     left: int = 0
 
 
@@ -124,7 +124,7 @@ class Ways:
                 things.remove(here)
                 yield Leg(here.spot, self.parent[food], self.tail[food])
             elif food in INGREDIENTS:
-                yield Leg(Spot(None, self.stations["I"][0]), self.parent[food], self.tail[food])
+                yield Leg(Spot(None, tuple(self.stations["I"])), self.parent[food], self.tail[food])
             else:
                 made = process(food)
                 assert made is not None
@@ -143,22 +143,22 @@ class Ways:
         for thing in self._things(world):
             if thing.on_dish and not thing.food:
                 return Leg(thing.spot, letter, then)
-        return Leg(Spot(None, self.stations[DISHES][0]), letter, then)
+        return Leg(Spot(None, tuple(self.stations[DISHES])), letter, then)
 
     def _things(self, world: World) -> Iterator[Thing]:
         """Everything there is; what a utensil works on counts as what it makes."""
         for seat, item in enumerate(world.hands):
             if item is not None:
-                yield Thing(item.food, item.on_dish, Spot(seat, None))
+                yield Thing(item.food, item.on_dish, Spot(seat))
         for station, item in zip(self.counters, world.counters):
             if item is not None:
-                yield Thing(item.food, item.on_dish, Spot(None, station))
+                yield Thing(item.food, item.on_dish, Spot(None, (station,)))
         for station, utensil in zip(self.utensils, world.utensils):
             if utensil.left is None or utensil.left == 0:
                 for item in utensil.contents:
-                    yield Thing(item.food, False, Spot(None, station))
+                    yield Thing(item.food, False, Spot(None, (station,)))
             else:
-                yield Thing(self.makes(station, utensil.contents), False, Spot(None, station, utensil.left))
+                yield Thing(self.makes(station, utensil.contents), False, Spot(None, (station,), utensil.left))
 
     def makes(self, station: int, contents: tuple[Item, ...]) -> str:
         """What a utensil makes of its contents."""
@@ -172,7 +172,7 @@ class Ways:
         for leg in self.legs(world):
             steps = self._steps(leg, a, b)
             longest = np.maximum(longest, steps)
-            if leg.spot.station is None or leg.spot.station not in self.stations.get(leg.to, ()):
+            if not self._there(leg):
                 meeting.setdefault((leg.to, leg.then), []).append(np.broadcast_to(steps, longest.shape))
         for (letter, _), arrivals in meeting.items():
             if len(arrivals) > 1:  # they come one after the other: the j-th of m is followed by m - j more
@@ -186,11 +186,16 @@ class Ways:
                 return np.full((1, 1), FAR)
             held = self.held[leg.spot.seat, leg.to] + leg.then
             return held[:, None] if leg.spot.seat == a.seat else held[None, :]
-        station = leg.spot.station
-        reach = np.minimum(a.steps[:, station][:, None], b.steps[:, station][None, :])
-        if station in self.stations.get(leg.to, ()):
-            return reach + leg.then
-        return np.maximum(reach, leg.spot.left) + self.lying[leg.to][station] + leg.then
+        costs = []
+        for station in leg.spot.stations:
+            reach = np.minimum(a.steps[:, station][:, None], b.steps[:, station][None, :])
+            on = 0 if self._there(leg) else self.lying[leg.to][station]
+            costs.append(np.maximum(reach, leg.spot.left) + on + leg.then)
+        return np.minimum.reduce(costs)
+
+    def _there(self, leg: Leg) -> bool:
+        """Whether the thing is in a utensil of the kind that it is to go to."""
+        return bool(leg.spot.stations) and leg.spot.stations[0] in self.stations[leg.to]
 
     def work(self, world: World) -> int:
         """All that is left to carry and to work on, in steps of one cook: no bound, but tells how far along it is."""
@@ -199,7 +204,7 @@ class Ways:
             if leg.spot.seat is not None:
                 cost = self.held.get((leg.spot.seat, leg.to))
                 total += FAR if cost is None else int(cost.min(initial=FAR))
-            elif leg.spot.station not in self.stations.get(leg.to, ()):
-                total += int(self.lying[leg.to][leg.spot.station]) + leg.spot.left
+            elif not self._there(leg):
+                total += int(self.lying[leg.to][list(leg.spot.stations)].min()) + leg.spot.left
             waiting.add(leg.then)
         return total + sum(waiting)

@@ -12,7 +12,7 @@ from interplay.games.kitchen.dishes import KINDS, parts, process
 from interplay.games.kitchen.floor import FAR, floor_of
 from interplay.games.kitchen.game import Kitchen
 from interplay.games.kitchen.layouts import PLACES
-from interplay.games.kitchen.plan import WIDTH, plan_team
+from interplay.games.kitchen.plan import WIDTH_SMALL, plan_team
 from interplay.games.kitchen.search import Plan, Search
 from interplay.games.kitchen.state import State
 from interplay.games.search import Found
@@ -78,7 +78,7 @@ class Solver:
     def _searched(self, search: Search, game: Kitchen) -> Plan:
         plan = search.exact(game.horizon, self.limit)
         if plan.actions is None and plan.lower is not None:
-            quick = Search(game.rules, game.init(), search.active, thorough=False).quick(game.horizon, WIDTH)
+            quick = Search(game.rules, game.init(), search.active, thorough=False).quick(game.horizon, WIDTH_SMALL)
             return plan._replace(actions=quick.actions)
         return plan
 
