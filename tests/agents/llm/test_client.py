@@ -186,7 +186,7 @@ def test_a_journal_survives_a_kill_in_mid_line(tmp_path):
 
 def test_offline_nobody_is_asked(tmp_path):
     model = Counting()
-    with pytest.raises(Unavailable, match="replays only with the settings and seed"):
+    with pytest.raises(Refused, match="replays only with the settings and seed"):
         asyncio.run(Journalled(model, Journal(tmp_path / "none.jsonl"), offline=True).chat(question()))
     assert model.asked == 0
 

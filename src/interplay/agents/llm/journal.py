@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from interplay.agents.llm.chat import Answer, Ask, Model, Unavailable
+from interplay.agents.llm.chat import Answer, Ask, Model, Refused
 from interplay.errors import InterplayError
 
 
@@ -71,7 +71,7 @@ class Journalled:
         if known:
             return known
         if self._offline:
-            raise Unavailable(
+            raise Refused(
                 f"{self._journal.path} has no answer of {self.name} to question {ask.ordinal} of seat {ask.seat} "
                 f"({ask.purpose}): a transcript replays only with the settings and seed with which it was made"
             )

@@ -24,6 +24,7 @@ from interplay.games.kitchen.state import State
 
 WINDOW = 0.15  # share of the horizon in which the audit expects a request to be followed
 LEAD = 0.6  # share of that window by which a request runs ahead of the plan
+AT_ONCE = 10  # requests in one answer, which has room for a dozen entries
 WAIT = "wait(1)"
 
 
@@ -110,7 +111,7 @@ class Reference(Scripted):
     def requests(self, situation: Situation, progress: Progress, other: int) -> list[Macro]:
         """What to ask of a partner now: acts whose time comes near, and what was asked and not done for long."""
         queue, done = progress.queues[other], progress.done[other]
-        window = math.ceil(WINDOW * situation.game.horizon)
+        window = audit_window(situation.game)
         asked, last = 0, progress.start
         for message in situation.messages:
             if message.sender != situation.seat or message.t < progress.start or message.to not in (None, other):
@@ -121,7 +122,7 @@ class Reference(Scripted):
                 last = message.t
         soon = situation.t + LEAD * window
         fresh = [act.macro for act in queue[asked:] if progress.start + act.t <= soon or asked == done]
-        fresh = fresh[: max(1, sum(progress.start + act.t <= soon for act in queue[asked:]))]
+        fresh = fresh[: min(AT_ONCE, max(1, sum(progress.start + act.t <= soon for act in queue[asked:])))]
         if fresh or asked <= done:
             return fresh
         since = max([last, *(d.t for d in situation.deeds if d.seat == other)])
@@ -161,6 +162,10 @@ class Soloist(Reference):
         return []
 
 
+def audit_window(game: Kitchen) -> int:
+    return math.ceil(WINDOW * game.horizon)
+
+
 def _allowed(situation: Situation, macro: Macro) -> bool:
     return verify(situation.game, situation.state, situation.seat, macro).ok
 
@@ -171,19 +176,21 @@ def _turn(progress: Progress, act: Act) -> bool:
 
 
 def asked_of(situation: Situation) -> list[Wanted]:
-    """The open requests to this cook, in order. The first of them, asked alone once more, is asked again, not anew."""
+    """The open requests to this cook, in order. The first of them, asked alone once more after a window without news,
+    is asked again, not anew: the leader reminds its partner in just this way."""
     asked = [(m.t, 0, m) for m in situation.messages if m.sender != situation.seat]
     mine = [(d.t, 1, d) for d in situation.deeds if d.seat == situation.seat]
     open_: list[Wanted] = []
-    number = 0
-    for _, _, thing in sorted([*asked, *mine], key=lambda event: event[:2]):
+    number, news, window = 0, 0, audit_window(situation.game)
+    for t, _, thing in sorted([*asked, *mine], key=lambda event: event[:2]):
+        quiet, news = t - news > window, t if isinstance(thing, Execution) or thing.units else news
         if isinstance(thing, Execution):
             match = next((w for w in open_ if fits(w.macro, thing)), None)
             if match is not None:
                 open_.remove(match)
             continue
         macros = [Macro(u["verb"], u.get("object"), u.get("place")) for u in thing.units]
-        if len(macros) == 1 and open_ and open_[0].macro == macros[0]:
+        if quiet and len(macros) == 1 and open_ and open_[0].macro == macros[0]:
             open_[0] = open_[0]._replace(times=open_[0].times + 1)
             continue
         for macro in macros:
