@@ -40,6 +40,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "dish": ("level", "dish"),
     "seat": ("agents", "seat", "agent"),
 }
+IN_SHORT = (
+    "success", "length", "units", "follow_rate", "follow_rate_all", "redundancy", "latency", "waste", "verifier_burden",
+    "adr", "comm_cost_completion", "tes",
+)  # fmt: skip
 INTRO = (
     "Every request that was read from a message is held against what the partner then did. **Effective**: done within "
     "the window. **Assisted**: done within the window after the verifier had refused it. **Redundant**: done before "
@@ -116,11 +120,20 @@ class Audit:
     def sections(self, links: Sequence[int] = ()) -> list[Section]:
         """Numbers, tables and every judged message. `links` are episodes whose replays are in the page."""
         found: list[Section] = [Text(INTRO), _key_numbers(self)]
-        for by, name in (("level", "By level"), ("pairing", "By pairing (chef | assistant)")):
-            wide = _wide(self.summary(by), GROUPS[by])
-            digits = {column: 2 for column in wide.columns if not column.startswith("n, ")}
-            found.append(TableSection(wide, name, name=f"audit-by-{by}", digits=digits))
-        found.append(TableSection(self.outcomes(), "Outcomes by level", name="audit-outcomes"))
+        for by, name in (("level", "By level"), ("pairing", "By pairing: chef | assistant")):
+            wide = _wide(self.summary(by, IN_SHORT), GROUPS[by])
+            digits = {column: 2 for column in wide.columns if column not in GROUPS[by]}
+            labels = {column: column.replace("_", " ") for column in wide.columns}
+            found.append(TableSection(wide, name, name=f"audit-by-{by}", digits=digits, labels=labels))
+            shares = dict.fromkeys(CATEGORIES, 2)
+            found.append(TableSection(self.outcomes(by), f"Outcomes by {by}", name=f"outcomes-by-{by}", digits=shares))
+        long = [{**row, "definition": DEFINITIONS[row["metric"]]} for row in self.summary("level", tuple(DEFINITIONS))]
+        found.append(
+            TableSection(
+                Table.of(long), "All numbers, with their definitions", name="audit-all", limit=500,
+                hide=("window",), digits={"mean": 3},
+            )
+        )  # fmt: skip
         found.append(JudgedMessages(self.judged, links))
         return found
 
@@ -200,12 +213,12 @@ def _with_intervals(values: Table, by: Sequence[str], seed: int) -> list[Row]:
 
 
 def _wide(summary: Table, columns: Sequence[str]) -> Table:
-    """A row per metric with its definition, a column per group: `x`, with its interval `x_low` to `x_high`."""
-    lines: dict[str, Row] = {}
+    """A row per group, a column per metric: `x`, with its interval `x_low` to `x_high`."""
+    lines: dict[tuple, Row] = {}
     for row in summary:
-        group = " ".join(f"{c} {row[c]}" if c == "level" else str(row[c]) for c in columns) or "all"
-        line = lines.setdefault(row["metric"], {"metric": row["metric"], "definition": DEFINITIONS[row["metric"]]})
-        line |= {group: row["mean"], f"{group}_low": row["low"], f"{group}_high": row["high"], f"n, {group}": row["n"]}
+        group = tuple(row[c] for c in columns)
+        line = lines.setdefault(group, dict(zip(columns, group, strict=True)))
+        line |= {row["metric"]: row["mean"], f"{row['metric']}_low": row["low"], f"{row['metric']}_high": row["high"]}
     return Table.of(lines.values())
 
 
