@@ -162,6 +162,8 @@ def test_configurations_that_cannot_be_used(tmp_path, capsys):
         Build(GAME, candidates=4, k=5)
     with pytest.raises(InterplayError, match=r"training\.steps: this is decided by the panel"):
         Build(GAME, training={"steps": 5})
+    with pytest.raises(InterplayError, match=r"training\.ppo.*epoch"):
+        building.build(dataclasses.replace(CONFIG, responses={"ppo": {"epoch": 3}}), tmp_path / "late", quiet=True)
     with pytest.raises(InterplayError, match="comes without a reward space"):
         building.build(dataclasses.replace(CONFIG, choices={}), tmp_path / "a", quiet=True)
     with pytest.raises(InterplayError, match="unknown feature"):

@@ -65,6 +65,8 @@ def test_weights_that_are_no_numbers_are_told(game):
         play_pairs(game, cast, cast, [(0, 0), (0, 1), (0, 0)], episodes=1, seed=0)
     with pytest.raises(InterplayError, match="at least one"):
         play_pairs(game, cast, cast, [(0, 0)], episodes=0, seed=0)
+    with pytest.raises(InterplayError, match="nobody to play"):
+        play_pairs(game, cast, cast, [], episodes=1, seed=0)
 
 
 def test_players_keep_names_and_weights(game):

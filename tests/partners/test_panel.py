@@ -163,16 +163,27 @@ def test_baselines_belong_to_their_panel(folder, game, tmp_path):
 
 
 def test_panels_by_name(folder, game, monkeypatch, tmp_path):
-    assert panels.panel(game).name == "scripted"
+    monkeypatch.setattr(panels, "SHIPPED", tmp_path / "data")
+    assert panels.panel(game).name == "scripted"  # none is shipped
     assert panels.panel(game, str(folder)).name == "made_up"
     with pytest.raises(UnknownName, match="unknown panel 'nobody'"):
         panels.panel(game, "nobody")
-    monkeypatch.setattr(panels, "SHIPPED", tmp_path / "data")
     panel_of(tmp_path / "data" / game.id / "generated", game, name="generated")
     assert panels.all_shipped() == [(game.id, "generated")]
     assert panels.panel(game).name == "generated"
     assert panels.panel(game, "scripted").name == "scripted"
     assert panels.panel(game_of(cook_time=3)).name == "scripted"  # the partners do not know such a kitchen
+
+
+def test_every_shipped_panel_is_sound():
+    """Hashes, games, rules; both skills' partners; a positive ruler wherever there is one."""
+    for game_id, name in panels.all_shipped():
+        found = read_panel(panels.SHIPPED / game_id / name)
+        assert found.game["id"] == game_id
+        assert found.members
+        for m in found.members:
+            assert m.responses, f"{game_id}, {m.agent.name}"
+            assert all(r.worth.mean > 0 and r.worth.low <= r.worth.mean <= r.worth.high for r in m.responses)
 
 
 def test_a_ruler_of_nothing_measures_nothing(tmp_path, game):

@@ -34,6 +34,7 @@ from interplay.partners import features as feature_files
 from interplay.partners.config import Build
 from interplay.partners.diversity import diversity
 from interplay.partners.evaluate import Cast, play_pairs
+from interplay.partners.kdpp import rank
 from interplay.partners.panel import Estimate, Member, Panel
 from interplay.partners.panel_file import PANEL, read_panel, rounded, write_json, write_panel
 from interplay.partners.rulers import rulers, trial
@@ -74,6 +75,8 @@ class _Work:
     def __init__(self, config: Build, folder: Path, quiet: bool):
         self.config, self.folder, self.quiet = config, folder, quiet
         self.game = make(config.game.name, **config.game.options)
+        for algorithm, steps in (("hsp_pairs", config.steps), ("br", config.response_steps)):
+            config.experiment(algorithm, 1, steps, 0, {})  # a fault in the settings of a late stage is told at once
         self.state = self._open()
 
     # --- what is kept between stages
@@ -87,10 +90,13 @@ class _Work:
                 raise InterplayError(f"{self.folder} holds something else; choose a new folder. Nothing was changed")
             self.folder.mkdir(parents=True, exist_ok=True)
             write_json(path, mine | {"stages": {}})
-        state = json.loads(path.read_text())
+        try:
+            state = json.loads(path.read_text())
+        except json.JSONDecodeError as error:
+            raise InterplayError(f"{path} is damaged: {error}") from None
         for what in ("config", "game"):
             for name, value in mine[what].items():
-                if state[what].get(name) != value:
+                if state[what].get(name) != value and name != "most_envs":  # which changes no result
                     told = f"{what}.{name} is {state[what].get(name)!r} there and {value!r} here"
                     raise InterplayError(f"{self.folder} holds another panel's making: {told}. Nothing was changed")
         return state
@@ -202,10 +208,15 @@ class _Work:
             feature_files.read(self.folder / BR_FEATURES), self.config.least_return, "the candidates"
         )
         own = feature_files.read(self.folder / P_FEATURES).of(of_responses.ids)
-        found = select(of_responses, self.config.k, seed=self.config.seed)
+        # What was trained for hours is not thrown away because too few candidates turned out different.
+        k = min(self.config.k, rank(of_responses.normalised()))
+        if k < self.config.k:
+            self._tell(f"only {k} of {len(of_responses.ids)} able candidates behave independently; all are selected")
+        found = select(of_responses, k, seed=self.config.seed)
         p_div = diversity(own, found.selected)
         return {
             "selected": list(found.selected),
+            "wanted": self.config.k,
             "br_div": found.log_det,
             "p_div": p_div if np.isfinite(p_div) else None,
             "rank": found.rank,

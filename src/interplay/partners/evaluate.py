@@ -99,6 +99,8 @@ def play_pairs(
     if episodes < 1:
         raise InterplayError(f"episodes: {episodes}; play at least one")
     listed = np.asarray(pairs, np.int32).reshape(-1, 2)
+    if not len(listed):
+        raise InterplayError("pairs: there is nobody to play")
     blocks = -(-episodes // BLOCK)
     items = np.concatenate(
         [np.repeat(listed, blocks, axis=0), np.tile(np.arange(blocks), len(listed))[:, None]], axis=1

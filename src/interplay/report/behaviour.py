@@ -58,13 +58,14 @@ def map_figure(
     points = [
         Point(float(found.places[i, 0]), float(found.places[i, 1]), f"{groups[i]} {ids[i]}", groups[i]) for i in order
     ]
-    axes = [f"axis {a + 1} ({100 * found.shares[a]:.0f} %): {_loaded(names, found.loadings[a])}" for a in range(2)]
+    axes = [f"axis {a + 1} ({100 * found.shares[a]:.0f} %)" for a in range(2)]
     drawing = figures.scatter(points, title=title, x_title=axes[0], y_title=axes[1])
     told = f"{100 * found.shares.sum():.0f} % of the variance of {len(names)} features lies in these two axes."
-    return Figure(drawing, title, f"{told} Each axis is named by the features that move along it most.", title)
+    along = "; ".join(f"axis {a + 1}: {_loaded(names, found.loadings[a])}" for a in range(2))
+    return Figure(drawing, title, f"{told} What moves along them most: {along}.", title)
 
 
-def _loaded(names: Sequence[str], loadings: Float[np.ndarray, " feature"], most: int = 2) -> str:
+def _loaded(names: Sequence[str], loadings: Float[np.ndarray, " feature"], most: int = 3) -> str:
     strongest = np.abs(loadings).argsort()[::-1][:most].tolist()
     return ", ".join(f"{'+' if loadings[i] > 0 else '−'}{names[i]}" for i in strongest)
 
