@@ -125,7 +125,7 @@ class Audit:
             digits = {column: 2 for column in wide.columns if column not in GROUPS[by]}
             labels = {column: column.replace("_", " ") for column in wide.columns}
             found.append(TableSection(wide, name, name=f"audit-by-{by}", digits=digits, labels=labels))
-            shares = dict.fromkeys(CATEGORIES, 2)
+            shares: dict[str, int] = dict.fromkeys(CATEGORIES, 2)
             found.append(TableSection(self.outcomes(by), f"Outcomes by {by}", name=f"outcomes-by-{by}", digits=shares))
         long = [{**row, "definition": DEFINITIONS[row["metric"]]} for row in self.summary("level", tuple(DEFINITIONS))]
         found.append(
