@@ -52,6 +52,10 @@ class Desk:
             self._models[name] = Journalled(self._make(name), self.journal, offline=self.offline)
         return self._models[name]
 
+    def add(self, model: Model) -> None:
+        """A model of your own, under its name."""
+        self._models[model.name] = Journalled(model, self.journal, offline=self.offline)
+
     def _make(self, name: str) -> Model:
         if ":" in name and "/" not in name.partition(":")[0]:
             made = load_reference(name)()
