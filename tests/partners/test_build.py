@@ -168,6 +168,9 @@ def test_configurations_that_cannot_be_used(tmp_path, capsys):
         building.build(dataclasses.replace(CONFIG, choices={}), tmp_path / "a", quiet=True)
     with pytest.raises(InterplayError, match="unknown feature"):
         building.build(dataclasses.replace(CONFIG, features=("leaps",)), tmp_path / "b", quiet=True)
+    with pytest.raises(InterplayError, match="only 18 different preferences of 40"):
+        building.build(dataclasses.replace(CONFIG, candidates=40), tmp_path / "d", quiet=True)
+    assert list(tmp_path.iterdir()) == []  # nothing was begun
     (tmp_path / "c.json").write_text('{"game": {"name": "overcooked/cramped_room"}, "candidate": 3}')
     assert main([str(tmp_path / "c.json"), "--out", str(tmp_path / "c")]) == 2
     assert "did you mean candidates" in capsys.readouterr().err

@@ -75,8 +75,12 @@ class _Work:
     def __init__(self, config: Build, folder: Path, quiet: bool):
         self.config, self.folder, self.quiet = config, folder, quiet
         self.game = make(config.game.name, **config.game.options)
+        # A fault in the settings of any stage is told at once, before anything is written.
         for algorithm, steps in (("hsp_pairs", config.steps), ("br", config.response_steps)):
-            config.experiment(algorithm, 1, steps, 0, {})  # a fault in the settings of a late stage is told at once
+            config.experiment(algorithm, 1, steps, 0, {})
+        if not config.partners:
+            self.space = candidate_rules.reward_space(self.game, config.choices, config.at_most, config.features)
+            self.preferences = candidate_rules.draw(self.game, self.space, config.candidates, config.seed)
         self.state = self._open()
 
     # --- what is kept between stages
@@ -123,9 +127,7 @@ class _Work:
 
     def generated(self) -> Panel:
         """Candidates, features, selection, skills; then the panel."""
-        config, game = self.config, self.game
-        space = candidate_rules.reward_space(game, config.choices, config.at_most, config.features)
-        preferences = candidate_rules.draw(game, space, config.candidates, config.seed)
+        space, preferences = self.space, self.preferences
         trained = self._timed("candidates", lambda: self._pairs(preferences))
         biased, answers = (self._side(trained, who) for who in (BIASED, RESPONSE))
         self._stage("features", lambda: self._features(space, biased, answers))
