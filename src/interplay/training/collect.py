@@ -64,6 +64,7 @@ class Finished:
 
     score: Float[Array, "env rotation"]
     episodes: Float[Array, "env rotation"]
+    teaming: Any  # [env] what the witness paid in the rollout, of all seats; None without one
 
 
 def begin(setting: Setting, member: Member, stats: Any, guests: Any, key: PRNGKeyArray, pool: Any = None) -> World:
@@ -126,7 +127,8 @@ def collect(
         count=jnp.zeros(envs, jnp.int32),
     )
     zeros = jnp.zeros((envs, plan.roles), jnp.float32)
-    finished = Finished(score=zeros, episodes=zeros)
+    watched = None if setting.witness is None else jnp.zeros(envs, jnp.float32)
+    finished = Finished(score=zeros, episodes=zeros, teaming=watched)
 
     def turn(carry: tuple[World, Cuts, Finished], now: dict[str, Any]) -> tuple[Any, Rollout]:
         return _turn(setting, members, traits, guests, shaping, *carry, now)
@@ -180,7 +182,10 @@ def _turn(
         others=_others(plan, by_role) if setting.scheme.teach is not None else None,
     )
     here = jax.nn.one_hot(world.rotation, plan.roles) * done[:, None]
-    finished = Finished(score=finished.score + here * score[:, None], episodes=finished.episodes + here)
+    watched = None if extra is None else finished.teaming + jnp.sum(extra, axis=-1)
+    finished = Finished(
+        score=finished.score + here * score[:, None], episodes=finished.episodes + here, teaming=watched
+    )
     fresh = jax.vmap(_start_of(setting))(now["reset"])
     rotation = _rotation(plan, world.table_rotation, now["rotation"])
     pool = world.pool
@@ -233,7 +238,8 @@ def _reward(setting: Setting, traits: Traits, shaping: Array, step: Any, extra: 
     reward = traits.task[:, None] * points + shaping * traits.shaping[:, None] * slots(step.shaped)
     if setting.prices:
         reward = reward + jnp.einsum("lne,le->ln", slots(step.events).astype(jnp.float32), traits.events)
-    return reward if extra is None else reward + slots(extra)
+    weight = setting.experiment.rewards.teaming
+    return reward if extra is None or not weight else reward + weight * slots(extra)
 
 
 def _witness(setting: Setting, world: World, after: Any, actions: Array) -> tuple[Any, Any]:

@@ -78,6 +78,7 @@ class Rewards:
     shaping: Schedule = ((0.0, 0.0),)  # weight of the game's shaped reward
     events: Mapping[str, float] = field(default_factory=dict)  # weight of each of the game's events
     teaming: float = 0.0  # weight of constructive hand-overs (Overcooked)
+    watch_teaming: bool = False  # log constructive hand-overs even if they are not paid
 
     def __post_init__(self) -> None:
         if self.share not in ("team", "own"):

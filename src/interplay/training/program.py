@@ -162,6 +162,8 @@ class Program:
                 "reward": jnp.mean(rollout.reward, axis=(0, 2)),
             }
         )
+        if finished.teaming is not None:  # as much as an episode of full length holds of it
+            told["teaming"] = jnp.mean(finished.teaming) * setting.game.horizon / experiment.rollout
         after = dataclasses.replace(after, value_memory=value_memory)
         stats = _follow(setting, run.stats, world.guests, finished)
         new = Run(

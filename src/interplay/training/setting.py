@@ -35,7 +35,7 @@ class Setting:
     def of(
         cls, experiment: Experiment, game: Game, scheme: Scheme, guests: Guests | None = None, prices: bool = True
     ) -> Setting:
-        setting = cls(experiment, game, scheme, guests, witness_of(game, experiment.rewards.teaming), prices)
+        setting = cls(experiment, game, scheme, guests, witness_of(game, experiment.rewards), prices)
         setting.check()
         return setting
 

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game, State
+from interplay.training.config import Rewards
 
 
 class Witness(Protocol):
@@ -23,12 +24,12 @@ class Witness(Protocol):
 
 
 class Teaming:
-    """Pays giver and receiver of every hand-over that ends in a delivered soup."""
+    """Pays 1 to giver and receiver of every hand-over that ends in a delivered soup."""
 
-    def __init__(self, game: Any, weight: float):
+    def __init__(self, game: Any):
         if not hasattr(game, "kitchen"):
             raise InterplayError(f"rewards.teaming: {game.id} does not count hand-overs; it is for Overcooked")
-        self.game, self.weight = game, weight
+        self.game = game
 
     def begin(self) -> Any:
         from interplay.games.overcooked import lineage
@@ -39,8 +40,8 @@ class Teaming:
         from interplay.games.overcooked import lineage
 
         new = lineage.follow(self.game.kitchen, note, before, after, actions)
-        return new, self.weight * lineage.teaming_reward(note, new)
+        return new, lineage.teaming_reward(note, new)
 
 
-def witness_of(game: Game, teaming: float) -> Witness | None:
-    return Teaming(game, teaming) if teaming else None
+def witness_of(game: Game, rewards: Rewards) -> Witness | None:
+    return Teaming(game) if rewards.teaming or rewards.watch_teaming else None
