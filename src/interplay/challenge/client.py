@@ -35,7 +35,8 @@ def call(url: str, method: str, path: str, key: str | None = None, **body: Any) 
         raise InterplayError(f"cannot reach {url}: {error}") from None
     if answer.status_code >= 400:
         raise InterplayError(f"{url} says: {_message(answer)}")
-    return answer.json() if "json" in answer.headers.get("content-type", "") else answer
+    kind = answer.headers.get("content-type", "").partition(";")[0]
+    return answer.json() if kind == "application/json" else answer
 
 
 def _message(answer: httpx.Response) -> str:
@@ -117,7 +118,7 @@ def play(
     left = standing["total"] - standing["DONE"]
     left = left if most is None else min(most, left)
     budget = _Budget(left)
-    tell = progress(left, standing["total"]) if progress else (lambda done: None)
+    tell = progress(left, standing["DONE"]) if progress else (lambda done: None)
     lanes = max(1, min(connections, left))
     each = max(1, min(at_once, challenge["rules"]["concurrency"]) // lanes)
     address = socket_address(url, "/api/v1/play", encoding=encoding, arrays="base64")
@@ -133,9 +134,7 @@ class _Budget:
 
 
 async def _lanes(count: int, lane: Callable[[], Any]) -> None:
-    async with asyncio.TaskGroup() as group:
-        for _ in range(count):
-            group.create_task(lane())
+    await asyncio.gather(*(lane() for _ in range(count)))
 
 
 async def _lane(address: str, key: str, candidate: Candidate, at_once: int, budget: _Budget, tell: Progress) -> None:
@@ -268,7 +267,7 @@ async def _predict(address: str, key: str, candidate: Candidate, at_once: int, p
             await _send(socket, {"type": "next", "count": at_once})
             opened = await _receive(socket)
             if progress and not known:
-                tell, known = progress(opened["decisions_left"], opened["decisions_left"]), True
+                tell, known = progress(opened["decisions_left"], 0), True
             if not opened["games"]:
                 return
             minds = {g["game"]: (candidate.mind(g), g["seat"]) for g in opened["games"]}

@@ -56,7 +56,7 @@ class PolicyMind:
         self._like = one
         self._key, self._count = jax.random.key(seed), 0
         self._memory: dict[tuple[str, int], Any] = {}
-        self._init = jax.jit(bound.init)
+        self._init = jax.jit(lambda key, seat: bound.init(key, seat))  # a method of a module with arrays has no hash
 
         def act(memory: Any, obs: Any, legal: Any, keys: Any) -> Any:
             memory, action, info = jax.vmap(bound.act)(memory, obs, legal, keys)

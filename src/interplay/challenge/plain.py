@@ -28,9 +28,7 @@ class PlainArena:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="players", daemon=True)
         self._thread.start()
-        self._policies = {
-            id(a): jax.jit(a.mind.bind(game).act) for a in partners if isinstance(a.mind, Policy)
-        }  # compiled once, for all games
+        self._policies = {id(a): _compiled(a.mind.bind(game)) for a in partners if isinstance(a.mind, Policy)}
         self._live: dict[int, _Live] = {}
         self._next = 0
 
@@ -100,6 +98,11 @@ class PlainArena:
             last = live.step(table, {})
             looks.append(last)
         return looks
+
+
+def _compiled(policy: Policy) -> Any:
+    """A policy's `act`, compiled once for all games; its method itself has no hash where it holds arrays."""
+    return jax.jit(lambda memory, obs, legal, key: policy.act(memory, obs, legal, key))
 
 
 class _Live:

@@ -164,7 +164,7 @@ def bombs(game: Game, episodes: Sequence[Episode]) -> int | None:
         return None
     counted = measure(TraceSet.in_memory(episodes), ["events"])
     lost: dict[int, float] = {}
-    for row in counted.where(metric="misplayed"):
+    for row in counted.where(event="misplayed"):
         lost[row["episode"]] = lost.get(row["episode"], 0) + (row["value"] or 0)
     return sum(count >= lives for count in lost.values())
 
@@ -189,7 +189,7 @@ def teamwork(episodes: Sequence[Episode], metrics: Sequence[str]) -> dict[str, f
         return {}
     table = measure(TraceSet.in_memory(episodes), list(metrics))
     sums: dict[str, list[float]] = {}
-    extra = [c for c in ("known", "window", "channel", "channels", "class", "messages") if c in table.columns]
+    extra = [c for c in ("event", "known", "window", "channel", "channels", "class", "messages") if c in table.columns]
     for row in table:
         if row["value"] is None or isinstance(row["value"], str):
             continue

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
+import sqlalchemy as sa
 from fastapi import FastAPI, Path, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -100,7 +101,7 @@ def build(challenge: Challenge, base: Base, *, sizes: Sequence[int] | None = Non
         await host.close()
 
     app = make_app(base, challenge.title, living)
-    app.state.host, app.state.settling = host, settling
+    app.state.host, app.state.settling, app.state.forecasts = host, settling, forecasts
     connections = Connections(challenge.rules.connections)
     sign = base.database.write(signer, base.clock)
     _add_public(app, host, sign)
@@ -299,6 +300,4 @@ def _add_evaluations(app: FastAPI, host: Host) -> None:
 
 
 def result_of(tx: Any, found: books.Submission) -> dict[str, Any] | None:
-    import sqlalchemy as sa
-
     return tx.execute(sa.select(submissions.c.result).where(submissions.c.id == found.id)).scalar_one()

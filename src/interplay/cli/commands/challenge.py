@@ -59,6 +59,8 @@ class Serve:
     """Addresses of proxies in front of this server, separated by commas."""
     capacity: int = 512
     """Games in play at once, of each setting."""
+    batch: tuple[int, ...] = (4, 64)
+    """Numbers of games for which steps are compiled; fewer start sooner."""
 
     def run(self) -> None:
         _needs_server()
@@ -76,7 +78,7 @@ class Serve:
         address = self.db or admin.default_address(challenge)
         database = admin.open_books(address)
         note(f"{challenge.title}: making partners and compiling, which takes a while the first time ...")
-        app = build(challenge, Base(database), capacity=self.capacity)
+        app = build(challenge, Base(database), sizes=self.batch, capacity=self.capacity)
         host = app.state.host
         for stage in host.stages.values():
             stage.arena.warm(host.encoding(stage, None))
@@ -195,9 +197,9 @@ def _progress(what: str) -> Iterator[Callable[[int, int], Callable[[int], None]]
     """A bar whose length is known only when the server has told it."""
     opened: list[Any] = []
 
-    def begin(left: int, total: int) -> Callable[[int], None]:
-        if left < total:
-            note(f"{total - left} of {total} are done already")
+    def begin(left: int, done: int) -> Callable[[int], None]:
+        if done:
+            note(f"{done} are done already")
         shown = bar(what, left)
         opened.append(shown)
         return shown.__enter__()

@@ -1,0 +1,491 @@
+"""What must not work: more games than the budget, two moves in one turn, other people's games, hidden cards."""
+
+import contextlib
+import json
+import threading
+from collections import Counter
+
+import httpx
+import numpy as np
+import pytest
+import sqlalchemy as sa
+import websockets.exceptions
+import websockets.sync.client as sync
+
+from interplay.challenge import books, client
+from interplay.challenge.tables import games, submissions
+from interplay.errors import InterplayError
+from interplay.games.hanabi import encode
+from interplay.server import audit
+from interplay.server.refusal import Refusal
+from tests.challenge import wire_client
+from tests.challenge.talk import any_move, play_out, talking, welcomed
+
+
+@pytest.fixture(scope="module")
+def keys(served):
+    return served.entry("adversary")
+
+
+@pytest.fixture(scope="module")
+def others(served):
+    """Another team, with a game in play."""
+    return served.entry("others")
+
+
+def noted(served, code):
+    served.call(served.base.refusals.settle())
+    return served.base.database.read(audit.read, action=f"refused:{code}")
+
+
+def rows_of(served, evaluation):
+    query = sa.select(games).join(submissions, submissions.c.id == games.c.submission)
+    return served.base.database.read(lambda tx: tx.execute(query.where(submissions.c.public == evaluation)).all())
+
+
+def test_fifty_clients_cannot_play_one_game_more(served):
+    """Fifty connections on one key, all asking at once for more than there is."""
+    keys = served.entry("fifty")
+    heard, most = [], []
+    rng = np.random.default_rng(0)
+    draw = threading.Lock()
+
+    def pick(legal):
+        with draw:
+            return int(rng.choice(np.flatnonzero(legal)))
+
+    def one():
+        with welcomed(served.url, keys["evaluation_key"]) as talk:
+            while True:
+                answer = talk.ask(type="next", count=2)
+                most.append(answer["standing"]["ACTIVE"])
+                if not answer["games"]:
+                    return
+                for told in answer["games"]:
+                    play_out(talk, told, pick)
+                    heard.append(told["game"])
+
+    threads = [threading.Thread(target=one) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    rows = rows_of(served, keys["evaluation"])
+    assert Counter(heard).most_common(1)[0][1] == 1
+    assert len(heard) == len(rows) == 29
+    assert {r.status for r in rows} == {"DONE"}
+    assert {r.attempt for r in rows} == {1}
+    assert max(most) <= served.host.challenge.rules.concurrency
+    with welcomed(served.url, keys["evaluation_key"]) as talk:
+        assert talk.next(10) == []
+
+
+def test_two_clients_on_one_game_cannot_act_twice(served, keys):
+    with welcomed(served.url, keys["evaluation_key"]) as one, welcomed(served.url, keys["evaluation_key"]) as two:
+        (told,) = one.next()
+        game, move = told["game"], any_move(told)
+        assert two.act(game, 0, move)["error"] == "not_yours"
+        first = one.act(game, 0, move)
+        assert first["seq"] == 1
+        assert one.act(game, 0, move) == first  # the same move again: the same answer, nothing is played
+        seat, action = next(iter(move.items()))
+        legal = told["steps"][-1]["seats"][seat]["legal"]
+        other = next((a for a, ok in enumerate(legal) if ok and a != action), None)
+        if other is not None:
+            assert one.act(game, 0, {seat: other})["error"] == "conflict"
+        assert one.act(game, 5, any_move(first))["error"] == "conflict"
+        taken = two.ask(type="resume", game=game)["games"][0]
+        assert taken["seq"] == 1
+        assert one.act(game, 1, any_move(first))["error"] == "not_yours"
+        assert two.act(game, 1, any_move(taken))["seq"] == 2
+        play_out(two, two.ask(type="resume", game=game)["games"][0])
+
+
+def test_racing_moves_are_played_once(served, keys):
+    """The same move sent many times in one frame, and another one among them."""
+    with welcomed(served.url, keys["evaluation_key"]) as talk:
+        (told,) = talk.next()
+        move = {"game": told["game"], "seq": 0, "actions": any_move(told)}
+        answers = talk.ask(type="act", moves=[move] * 20)["games"]
+        assert all(a == answers[0] for a in answers)
+        assert answers[0]["seq"] == 1
+        match = served.host.matches[told["game"]]
+        assert match.seq == 1
+
+
+def test_wrong_moves_are_refused_and_change_nothing(served, keys):
+    with welcomed(served.url, keys["evaluation_key"]) as talk:
+        (told,) = talk.next()
+        game, steps = told["game"], len(served.host.matches[told["game"]].table.actions)
+        move = any_move(told)
+        (seat,) = move
+        legal = told["steps"][-1]["seats"][seat]["legal"]
+        wrong_seat = next(str(s) for s in range(3) if str(s) not in told["steps"][-1]["seats"])
+        for actions, code in (
+            ({seat: legal.index(0)}, "illegal_action"),
+            ({seat: -1}, "illegal_action"),
+            ({seat: 10**18}, "illegal_action"),
+            ({wrong_seat: 0, **move}, "wrong_seat"),
+            ({wrong_seat: 0}, "wrong_seat"),
+            ({}, "bad_request"),
+            ({seat: "0"}, "bad_request"),
+            ({seat: True}, "bad_request"),
+            ({seat: 1.5}, "bad_request"),
+            ({"-1": 0}, "bad_request"),
+            ({"²": 0}, "bad_request"),
+        ):
+            assert talk.act(game, told["seq"], actions)["error"] == code, actions
+        for frame, code in (
+            ({"type": "act", "moves": []}, "bad_request"),
+            ({"type": "act", "moves": "all"}, "bad_request"),
+            ({"type": "act"}, "bad_request"),
+            ({"type": "next", "count": 0}, "bad_request"),
+            ({"type": "next", "count": 10**9}, "bad_request"),
+            ({"type": "next", "count": "1; DROP TABLE games"}, "bad_request"),
+            ({"type": "resume", "game": "../../etc/passwd"}, "gone"),
+            ({"type": "resume", "game": {"$ne": 1}}, "gone"),
+            ({"type": "give_me_the_deck"}, "bad_request"),
+            ({}, "bad_request"),
+        ):
+            assert talk.ask(**frame)["error"] == code, frame
+        for move_frame in (None, 7, [], {"game": game}, {"game": game, "seq": "0", "actions": {}}):
+            assert talk.ask(type="act", moves=[move_frame])["games"][0]["error"] == "bad_request"
+        assert len(served.host.matches[game].table.actions) == steps
+    assert len(noted(served, "illegal_action")) >= 1
+    assert len(noted(served, "wrong_seat")) >= 1
+
+
+def test_other_peoples_games_are_out_of_reach(served, keys, others):
+    with welcomed(served.url, others["evaluation_key"]) as theirs, welcomed(served.url, keys["evaluation_key"]) as mine:
+        (told,) = theirs.next()
+        assert mine.act(told["game"], 0, any_move(told))["error"] == "gone"
+        assert mine.ask(type="resume", game=told["game"])["error"] == "gone"
+        assert theirs.act(told["game"], 0, any_move(told))["seq"] == 1
+
+
+def test_other_peoples_results_are_out_of_reach(served, keys, others):
+    """By a wrong key nothing can be learnt, not even whether an evaluation exists."""
+    for what in ("result", "traces"):
+        path = f"/api/v1/evaluations/{others['evaluation']}/{what}"
+        foreign = httpx.get(served.url + path, headers={"authorization": f"Bearer {keys['team_key']}"})
+        unknown = httpx.get(
+            f"{served.url}/api/v1/evaluations/0123456789ab/{what}",
+            headers={"authorization": f"Bearer {keys['team_key']}"},
+        )
+        assert (foreign.status_code, foreign.json()) == (unknown.status_code, unknown.json())
+        assert foreign.status_code == 404
+        assert httpx.get(served.url + path).status_code == 401
+        test = httpx.get(served.url + path, headers={"authorization": f"Bearer {others['test_key']}"})
+        assert test.status_code == 401  # test keys open games, not results
+    assert httpx.get(f"{served.url}/plans/{others['evaluation']}").status_code == 403
+
+
+def test_keys_open_only_their_own_doors(served, keys):
+    for key in (None, "", "x", keys["team_key"], keys["evaluation_key"] + "x", "evaluation.0.0", "' OR '1'='1"):
+        with talking(served.url, key) as talk:
+            assert talk.hear()["error"] == "unknown_key"
+            with pytest.raises(websockets.exceptions.ConnectionClosed):
+                talk.hear()
+    with talking(served.url, keys["test_key"], path="/api/v1/predict") as talk:
+        assert talk.hear()["error"] == "unknown_key"
+    answer = httpx.post(
+        f"{served.url}/api/v1/evaluations",
+        json={"agent": "a", "plan": "p"},
+        headers={"authorization": f"Bearer {keys['evaluation_key']}"},
+    )
+    assert answer.status_code == 401
+    assert len(noted(served, "unknown_key")) >= 1
+    everything = json.dumps(served.base.database.read(audit.read, most=100_000).rows)
+    for held in (keys["evaluation_key"], keys["team_key"]):
+        assert held.split(".")[2] not in everything
+
+
+def test_other_sites_cannot_open_sockets(served, keys):
+    headers = {"authorization": f"Bearer {keys['evaluation_key']}"}
+    address = served.url.replace("http", "ws") + "/api/v1/play"
+    with sync.connect(address, additional_headers=headers, origin="https://evil.example") as socket:
+        assert json.loads(socket.recv())["error"] == "not_allowed"
+
+
+@pytest.mark.parametrize("frame", ["", "no json", "[1]", '"text"', "null", "{" * 5000, '{"type": NaN}', b"\x00\xff"])
+def test_malformed_frames_close_the_socket(served, keys, frame):
+    with welcomed(served.url, keys["evaluation_key"]) as talk:
+        talk.say(frame)
+        assert talk.hear()["error"] == "bad_frame"
+        with pytest.raises(websockets.exceptions.ConnectionClosed):
+            talk.hear()
+
+
+def test_huge_frames_close_the_socket(served, keys):
+    with welcomed(served.url, keys["evaluation_key"]) as talk:
+        talk.say('{"type": "' + "x" * 300_000 + '"}')
+        with pytest.raises(websockets.exceptions.ConnectionClosedError) as closed:
+            talk.hear()
+        assert closed.value.rcvd.code == 1009
+
+
+def test_published_messages_that_are_wrong(served, keys):
+    url = wire_client.test_url(served.url, keys["test_key"], 2, [0])
+
+    def answer_to(make):
+        with sync.connect(url) as socket:
+            socket.recv()
+            first = json.loads(socket.recv())
+            frame = make(first)
+            socket.send(frame if isinstance(frame, str) else json.dumps(frame))
+            answer = json.loads(socket.recv())
+            with pytest.raises(websockets.exceptions.ConnectionClosed):
+                socket.recv()
+            return answer["error_details"]
+
+    assert "not legal" in answer_to(lambda f: {"agent_0": f["agent_0"]["legal_moves"].index(0)})
+    assert "you hold agent_0" in answer_to(lambda f: {"agent_1": 0})
+    assert "give an action for agent_0" in answer_to(lambda f: {})
+    assert "whole number" in answer_to(lambda f: {"agent_0": "0"})
+    assert "not JSON" in answer_to(lambda f: "{")
+    for bad, told in (
+        (wire_client.test_url(served.url, keys["test_key"], 9, [0]), "num_players"),
+        (wire_client.test_url(served.url, keys["test_key"], "x", [0]), "whole numbers"),
+        (wire_client.test_url(served.url, keys["test_key"], 2, [0, 5]), "seats"),
+        (wire_client.test_url(served.url, keys["test_key"], 2, []), "seats"),
+        (wire_client.test_url(served.url, "x", 2, [0]), "not known here"),
+        (wire_client.next_url(served.url, keys["test_key"]), "not known here"),
+    ):
+        with sync.connect(bad) as socket, contextlib.suppress(websockets.exceptions.ConnectionClosedError):
+            answer = {}
+            while True:
+                answer = json.loads(socket.recv())
+        assert told in answer["error_details"]
+    assert httpx.get(f"{served.url}/evaluation-info/{keys['test_key']}").status_code == 401
+    assert httpx.get(f"{served.url}/evaluation-info/..%2f..%2fetc").status_code in (401, 404)
+
+
+def test_nothing_that_is_sent_tells_hidden_cards(served):
+    """Two worlds that differ only in what the candidate's seats may not see (own cards, deck) send the same frames."""
+    import jax
+
+    from interplay.challenge.table import Table
+    from interplay.challenge.wire import pack_look
+
+    stage = served.host.stages["2p"]
+    arena, game = stage.arena, stage.game
+    deck = np.asarray(game.start(game.init(jax.random.key(3)))["deck"])
+    other = deck.copy()
+    other[[0, 1, 2, 3, 4, *range(10, 50)]] = other[[2, 0, 4, 1, 3, *range(49, 9, -1)]]  # own hand and deck, reordered
+    sent = []
+    for cards in (deck, other):
+        table = Table((None, 0), (1, 2), "belief")
+        state = game.init(jax.random.key(0), deck=cards)
+        for encoding in ("hle", "belief", "seen"):
+            table.encoding = encoding
+            shown = jax.tree_util.tree_map(lambda x: np.asarray(x)[None], game.observe(state, encoding))
+            from interplay.challenge.arena import _look
+            from interplay.challenge.programs import Shown
+
+            told = Shown(shown, np.asarray(game.legal(state))[None], np.asarray(game.to_move(state))[None])
+            table.begin({}, 0)
+            sent.append(json.dumps(pack_look(_look(table, told, 0), "lists")))
+    assert sent[:3] == sent[3:]
+    assert arena.game is game
+
+
+def test_frames_hold_nothing_but_the_seats_own_view(served, keys):
+    """Every field of every frame of a whole game is known, and observations are those of the seat alone."""
+    with welcomed(served.url, keys["evaluation_key"], encoding="seen") as talk:
+        (told,) = talk.next()
+        match = served.host.matches[told["game"]]
+        heard = play_out(talk, told)
+    opening = {"game", "setting", "name", "options", "seats", "encoding", "seq", "steps", "done", "score"}
+    assert set(heard[0]) == opening
+    assert all(set(h) == {"game", "seq", "steps", "done", "score"} for h in heard[1:])
+    own = {str(seat) for seat in match.table.candidate}
+    for told in heard:
+        for step in told["steps"]:
+            assert set(step) == {"t", "taken", "seats"}
+            assert set(step["seats"]) == set(step["taken"]) | own == own
+            for seat, view in step["seats"].items():
+                assert set(view) == {"observation", "legal", "turn"}
+                assert set(view["observation"]) == set(encode.Seen.__dataclass_fields__)
+                hand = view["observation"]["hands"][int(seat)]
+                assert all(card < 0 for card in hand)  # its own cards are hidden
+    text = json.dumps(heard)
+    for secret in ("deck_order", "chance", "secret", "partner", "simple", "random"):
+        assert secret not in text
+
+
+def test_privileged_views_are_refused(served, keys):
+    for encoding in ("state", "nonsense", "../seen", "%00"):
+        with talking(served.url, keys["evaluation_key"], encoding=encoding) as talk:
+            assert talk.hear()["error"] == "bad_request"
+    with talking(served.url, keys["evaluation_key"], arrays="pickle") as talk:
+        assert talk.hear()["error"] == "bad_request"
+
+
+def test_deadlines_forfeit_and_partners_wait_for_no_one(served, clock):
+    keys = served.entry("late")
+    with welcomed(served.url, keys["evaluation_key"]) as talk:
+        (told,) = talk.next()
+        after = talk.act(told["game"], 0, any_move(told))
+        clock.advance(59)
+        served.call(served.host.end_late())
+        assert talk.act(told["game"], 1, any_move(after))["seq"] == 2  # in time: the clock starts anew
+        clock.advance(61)
+        served.call(served.host.end_late())
+        assert talk.act(told["game"], 2, {})["error"] == "gone"
+        assert talk.ask(type="next")["standing"]["DONE"] == 1
+    row = next(r for r in rows_of(served, keys["evaluation"]) if r.status == "DONE")
+    assert (row.forfeit, row.score) == (True, 0.0)
+    from interplay.challenge.results import unpack
+    from interplay.traces import TraceSet, verify
+    from interplay.traces.export import from_record
+
+    episode = from_record(unpack(row.episode))
+    assert verify(TraceSet.in_memory([episode])).ok  # half a game is a sound trace, too
+    assert episode.events[0].kind == "deadline"
+
+
+def test_games_may_be_dealt_anew_by_the_file(served, clock, monkeypatch):
+    rules = served.host.challenge.rules.model_copy(update={"abandoned": "void", "most_voids": 1})
+    monkeypatch.setattr(served.host, "challenge", served.host.challenge.model_copy(update={"rules": rules}))
+    keys = served.entry("anew")
+    decks = []
+    with welcomed(served.url, keys["evaluation_key"]) as talk:
+        for _ in range(2):
+            (told,) = talk.next()
+            decks.append(served.host.matches[told["game"]].table.start["deck"].tolist())
+            clock.advance(61)
+            served.call(served.host.end_late())
+    rows = rows_of(served, keys["evaluation"])
+    assert decks[0] != decks[1]  # another deck, or one could peek
+    assert Counter((r.status, r.forfeit) for r in rows)["DONE", True] == 1
+    assert max(r.voids for r in rows) == 1
+
+
+def test_faults_of_the_server_do_not_count(served, monkeypatch):
+    """A partner that breaks: the game is void, and dealt anew with other cards."""
+    keys = served.entry("fault")
+    arena = served.host.stages["2p"].arena
+    with welcomed(served.url, keys["evaluation_key"]) as talk:
+        (told,) = talk.next()
+        with monkeypatch.context() as broken:
+            broken.setattr(type(arena), "_let_partners_act", lambda self, requests: 1 / 0)
+            answer = talk.act(told["game"], 0, any_move(told))
+        assert answer["error"] == "gone"
+        (again,) = talk.next()
+        assert again["game"] != told["game"]
+        play_out(talk, again)
+    rows = rows_of(served, keys["evaluation"])
+    assert Counter((r.status, r.attempt) for r in rows) == {("TODO", 0): 28, ("DONE", 2): 1}
+
+
+def test_quotas_and_phases(served, monkeypatch, clock):
+    from datetime import timedelta
+
+    base, host = served.base, served.host
+    phase = host.challenge.phases[0].model_copy(
+        update={
+            "evaluations": host.challenge.phases[0].evaluations.model_copy(update={"per_day": 1, "total": 2}),
+            "closes": clock.now() + timedelta(days=3),
+            "results": "owner",
+            "traces": "after_phase",
+        }
+    )
+    strict = host.challenge.model_copy(update={"phases": (phase,)})
+    monkeypatch.setattr(host, "challenge", strict)
+    made = served.team("quota")
+    team = base.database.read(lambda tx: tx.exec_driver_sql("SELECT id FROM teams WHERE name = 'quota'").scalar_one())
+
+    def enter():
+        return base.database.write(books.enter, clock, strict, host.choices, team, "a", "p")
+
+    first = enter()
+    with pytest.raises(Refusal, match="1 evaluations a day"):
+        enter()
+    clock.advance(86_401)
+    enter()
+    clock.advance(86_401)
+    with pytest.raises(Refusal, match="allows 2 evaluations"):
+        enter()
+    path = f"/api/v1/evaluations/{first['evaluation']}"
+    board = client.call(served.url, "GET", "/api/v1/leaderboard")["content"]["rows"]
+    assert any(r["evaluation"] == first["evaluation"] for r in board)  # begun, therefore listed
+    with pytest.raises(InterplayError, match="no result yet"):
+        client.call(served.url, "GET", f"{path}/result", made["team_key"])
+    clock.advance(86_401)
+    with pytest.raises(Refusal, match="no phase"):
+        enter()
+    with welcomed(served.url, first["evaluation_key"]) as talk:
+        assert "not open now" in talk.ask(type="next")["message"]
+
+
+def test_registration_can_be_closed_and_is_limited(served, monkeypatch):
+    body = {"team": "by http", "contact": "x"}
+    made = httpx.post(f"{served.url}/api/v1/teams", json=body)
+    assert made.status_code == 201
+    assert made.json()["team_key"].startswith("team.")
+    assert httpx.post(f"{served.url}/api/v1/teams", json=body).status_code == 409
+    for wrong in ({}, {"team": ""}, {"team": "a\x00b", "contact": "x"}, {"team": "x" * 81, "contact": "x"}, []):
+        assert httpx.post(f"{served.url}/api/v1/teams", json=wrong).status_code == 422
+    codes = {httpx.post(f"{served.url}/api/v1/teams", json=body | {"team": f"t{i}"}).status_code for i in range(12)}
+    assert 429 in codes
+    # A name is data, never SQL or HTML.
+    nasty = served.team("Robert'); DROP TABLE teams;--<script>")
+    assert nasty["team"].endswith("<script>")
+
+
+def test_connections_of_a_key_are_limited(served, keys, monkeypatch):
+    from interplay.challenge.protocol import Connections
+    from interplay.server.keys import Key
+
+    held = Connections(2)
+    key = Key(1, "a", "evaluation", "submission:1")
+    held.enter(key)
+    held.enter(key)
+    with pytest.raises(Refusal, match="2 connections open"):
+        held.enter(key)
+    held.leave(key)
+    held.enter(key)
+
+
+def test_prediction_cannot_be_peeked_or_taken_back(served):
+    keys = served.entry("peek")
+    with talking(served.url, keys["evaluation_key"], path="/api/v1/predict") as talk:
+        assert "opens when all games" in talk.hear()["message"]
+    served.base.database.write(
+        lambda tx: tx.execute(
+            sa.update(submissions).where(submissions.c.public == keys["evaluation"]).values(status="played")
+        )
+    )
+    with welcomed(served.url, keys["evaluation_key"], path="/api/v1/predict") as talk:
+        opened = talk.ask(type="next", count=3)["games"]
+        assert len(opened) == 3
+        assert {g["seat"] for g in opened} == {0, 1}
+        told = opened[0]
+        assert "action" not in told["steps"][-1]  # the one that is asked for
+        size = len(told["steps"][-1]["legal"])
+        even = [1 / size] * size
+
+        def answer(seq, odds):
+            return talk.ask(type="predict", answers=[{"game": told["game"], "seq": seq, "probabilities": odds}])[
+                "games"
+            ][0]
+
+        for odds in (even[:-1], [2.0, *even[1:]], [-1.0, 2.0, *[0.0] * (size - 2)], ["x"] * size, None, [None] * size):
+            assert answer(0, odds)["error"] == "bad_request"
+        assert answer(1, even)["error"] == "conflict"
+        after = answer(0, even)
+        assert after["seq"] == 1
+        assert answer(0, even) == after
+        sure = [0.0] * size
+        sure[after["before"]] = 1.0
+        assert answer(0, sure)["error"] == "conflict"  # too late to know better
+        assert after["steps"][0]["t"] == told["steps"][-1]["t"] + 1
+        with welcomed(served.url, keys["evaluation_key"], path="/api/v1/predict") as second:
+            assert second.ask(type="next", count=3)["games"] == []
+            frame = {"game": told["game"], "seq": 1, "probabilities": even}
+            assert second.ask(type="predict", answers=[frame])["games"][0]["error"] == "not_yours"
+    with welcomed(served.url, keys["evaluation_key"], path="/api/v1/predict") as talk:
+        again = talk.ask(type="next", count=3)["games"][0]
+        assert again["seq"] == 1
+        assert "action" not in again["steps"][-1]
+        assert all("action" in step for step in again["steps"][:-1])
