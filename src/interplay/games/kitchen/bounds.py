@@ -6,6 +6,7 @@ counters), put in, worked on, and so on to the hatch. No plan is shorter than th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -178,6 +179,8 @@ class Ways:
             if len(arrivals) > 1:  # they come one after the other: the j-th of m is followed by m - j more
                 waits = np.arange(len(arrivals) - 1, -1, -1)[:, None, None] * self.gap[letter]
                 longest = np.maximum(longest, (np.sort(arrivals, axis=0) + waits).max(axis=0))
+        if self.floor.alone:
+            longest = np.maximum(longest, self._one_by_one(world, a))
         return np.minimum(longest, FAR).reshape(-1).astype(np.int16)  # many worlds are kept
 
     def _steps(self, leg: Leg, a: Poses, b: Poses) -> np.ndarray:
@@ -192,6 +195,31 @@ class Ways:
             on = 0 if self._there(leg) else self.lying[leg.to][station]
             costs.append(np.maximum(reach, leg.spot.left) + on + leg.then)
         return np.minimum.reduce(costs)
+
+    def _one_by_one(self, world: World, cook: Poses) -> np.ndarray:
+        """A cook alone carries one thing after the other, and starts every utensil itself: all of it adds up."""
+        total, present = np.zeros((cook.count, 1), np.int32), Counter(t.food for t in self._things(world))
+        unfilled = self.dish.plated and not any(map(self._served, self._things(world)))
+        for leg in self.legs(world):
+            if leg.spot.seat is not None:
+                total = total + self._steps(leg, cook, self.floor.second) - leg.then
+            elif not self._there(leg):
+                total = total + int(self.lying[leg.to][list(leg.spot.stations)].min())
+        for food in self._to_make(self.dish.food, present):
+            made = process(food)
+            assert made is not None
+            total = total + 1 + self._between(_LETTER[made.kind.name], self.parent[food])
+        return np.minimum(total - int(unfilled), FAR)  # filling a dish is taking the meal out
+
+    def _to_make(self, food: str, present: Counter[str]) -> list[str]:
+        """The foods whose utensils are still to be started."""
+        made = process(food)
+        if made is None:
+            return []
+        if present[food]:
+            present[food] -= 1
+            return []
+        return [food, *(f for part in made.inputs for f in self._to_make(part, present))]
 
     def _there(self, leg: Leg) -> bool:
         """Whether the thing is in a utensil of the kind that it is to go to."""
