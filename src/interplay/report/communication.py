@@ -10,7 +10,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, UnknownName
 from interplay.metrics.communication.definitions import DEFINITIONS, HEADLINES
 from interplay.metrics.communication.foreign import write_transcripts
 from interplay.metrics.communication.measures import detail, rows
@@ -77,9 +77,7 @@ class Audit:
         """Means over episodes with their intervals, for each group and metric."""
         if by not in GROUPS:
             raise InterplayError(f"by: {by!r}; the audit is grouped by {', '.join(GROUPS)}")
-        for name in metrics:
-            if name not in DEFINITIONS:
-                raise InterplayError(f"no metric {name!r} in the audit; it has {', '.join(DEFINITIONS)}")
+        check_metrics(metrics)
         columns, team = GROUPS[by], by != "seat"
         chosen = [
             row
@@ -136,6 +134,13 @@ class Audit:
         )  # fmt: skip
         found.append(JudgedMessages(self.judged, links))
         return found
+
+
+def check_metrics(names: Sequence[str]) -> None:
+    """An error if the audit has no number of such a name."""
+    for name in names:
+        if name not in DEFINITIONS:
+            raise UnknownName("metric of the audit", name, list(DEFINITIONS))
 
 
 def audit(

@@ -131,7 +131,7 @@ class TestSummary:
     def test_unknown_names(self, traces):
         with pytest.raises(InterplayError, match="grouped by"):
             audit(traces).summary("moon")
-        with pytest.raises(InterplayError, match="no metric 'charm'"):
+        with pytest.raises(InterplayError, match="unknown metric of the audit 'charm'"):
             audit(traces).summary("all", ("charm",))
 
     def test_outcomes(self, traces):
@@ -172,6 +172,10 @@ class TestCommand:
         (tmp_path / "empty.jsonl").write_text("")
         assert run(["llm", "audit", str(tmp_path / source)]) == 2
         assert message in capsys.readouterr().err
+
+    def test_a_wrong_name_is_told_before_anything_is_read(self, tmp_path, capsys):
+        assert run(["llm", "audit", str(tmp_path / "none"), "--metrics", "follow_rat"]) == 2
+        assert "did you mean follow_rate" in capsys.readouterr().err
 
     def test_traces_without_a_kitchen(self, traces, tmp_path, capsys):
         TraceSet.in_memory([dataclasses.replace(traces[0], game_id="hanabi/2p")]).save(tmp_path / "cards")

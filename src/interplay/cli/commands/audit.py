@@ -51,12 +51,13 @@ class AuditCommand:
     def run(self) -> None:
         from interplay.metrics.communication.definitions import DEFINITIONS, HEADLINES
         from interplay.metrics.communication.source import open_source
-        from interplay.report.communication import audit
+        from interplay.report.communication import audit, check_metrics
 
         if self.by == "seat" and self.show == "outcomes":
             raise InterplayError(
                 "outcomes are grouped by all, level, pairing, cell or dish; a seat's are in the summary"
             )
+        check_metrics(self.metrics)
         opened = open_source(self.source)
         with bar("auditing", len(opened)) as advance:
             found = audit(opened, self.settings, advance, name=self.source.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from interplay.errors import InterplayError
 
@@ -170,7 +170,7 @@ class Settings:
     """Steps in which a request can be followed; None: `alpha` times the level's horizon, rounded up."""
     alpha: float = 0.15
     """Share of the horizon."""
-    redundancy: str = "demand"
+    redundancy: Literal["demand", "literal"] = "demand"
     """`demand`: done as often as the recipe needs; `literal`: done at all."""
     gamma: float = 1.0
     """Discount of the reward in U."""
