@@ -31,10 +31,10 @@ from interplay.server.sockets import Frames
 ERROR = "error_details"
 
 
-def add_published(app: FastAPI, host: Host, connections: Connections) -> None:
+def add_published(app: FastAPI, host: Host, connections: Connections, refusals: dict[int | str, Any]) -> None:
     base = host.base
 
-    @app.get("/evaluation-info/{key}", tags=["published protocol"])
+    @app.get("/evaluation-info/{key}", responses=refusals, tags=["published protocol"])
     async def evaluation_info(request: Request, key: str) -> dict[str, Any]:
         """All games of an evaluation: their state, score, and the candidate's seats."""
         found = await base.key(request, (books.EVALUATION,), key)

@@ -76,8 +76,9 @@ class Problem(BaseModel):
     message: str
 
 
+_SCHEMA = {"application/json": {"schema": Problem.model_json_schema()}}  # JSON, whatever the route itself gives
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    code: {"model": Problem} for code in (400, 401, 403, 404, 409, 413, 422, 429, 503)
+    code: {"description": "refused", "content": _SCHEMA} for code in (400, 401, 403, 404, 409, 413, 422, 429, 503)
 }
 
 
@@ -110,7 +111,7 @@ def build(challenge: Challenge, base: Base, *, sizes: Sequence[int] | None = Non
     add_play(app, host, connections)
     add_predict(app, host, forecasts, connections)
     if encoding is not None:
-        add_published(app, host, connections)
+        add_published(app, host, connections, REFUSALS)
     return app
 
 
