@@ -80,7 +80,7 @@ class Regret:
 
     table: tuple[int, ...]  # [table] whose value is asked
     own: tuple[tuple[float, ...], ...]  # [table][role] weight of the advantage as played
-    other: tuple[tuple[float, ...], ...]  # [table][role] weight of the step's advantage by the other table's value
+    other: tuple[tuple[float, ...], ...]  # [table][role] weight of how the other table's value changes
 
 
 Assign = Callable[[Plan, PRNGKeyArray, Stats], Assignment]

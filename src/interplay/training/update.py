@@ -49,25 +49,26 @@ def prepare(
     mean, deviation = scale(normaliser)  # 0 and 1 for a normaliser that has seen nothing
     number = per_env(rollout.cut)
 
-    def judged(found: Appraisal, lam: float) -> tuple[Array, Array]:
+    def judged(found: Appraisal, lam: float, reward: Array) -> tuple[Array, Array]:
         """Values, and advantages by them."""
         parts = (found.values, found.last, found.cuts)
         value, final, cut_value = (x * deviation[:, None] + mean[:, None] for x in parts)
         following = jnp.concatenate([value[1:], final[None]])
         for cut in range(setting.cuts):
             following = jnp.where(number == cut, cut_value[cut], following)
-        return value, advantages(rollout.reward, value, following, terminated, done, ppo.gamma, lam)
+        return value, advantages(reward, value, following, terminated, done, ppo.gamma, lam)
 
     counted = (~(done & ~terminated & (number < 0))).astype(jnp.float32)
-    value, advantage = judged(found, ppo.lam)
+    value, advantage = judged(found, ppo.lam, rollout.reward)
     target = advantage + value
     regret = setting.scheme.regret
     if regret is not None:
         there = _labels(setting, before, np.array(regret.table))
         other = _appraise(setting, members, before, after, rollout, cuts, there, start)
         own, others = (_of_slots(setting, np.array(x, np.float32)) for x in (regret.own, regret.other))
-        # Only the step itself was played so: what follows is the other table's value's word.
-        advantage = own * advantage + others * judged(other, 0.0)[1]
+        # The step's reward is not part of it: it was earned with whoever sits here, not with whom the value is of.
+        change = judged(other, 0.0, jnp.zeros_like(rollout.reward))[1]
+        advantage = own * advantage + others * _centred(setting, change, counted)
     weights = _of_slots(setting, setting.plan.weight_table if weights is None else weights)
     acted = counted * rollout.turn * (weights != 0)  # what weighs nothing is not learnt from, nor kept random
 
@@ -181,6 +182,15 @@ def _normalised(setting: Setting, advantage: Array, acted: Array) -> Array:
     mean = jnp.sum(advantage * acted, axis=(0, 2), keepdims=True) / total
     square = jnp.sum((advantage - mean) ** 2 * acted, axis=(0, 2), keepdims=True) / total
     return (advantage - mean) / (jnp.sqrt(square) + 1e-8)
+
+
+def _centred(setting: Setting, x: Array, counted: Array) -> Array:
+    """Less its mean at each place, [step, learner, slot]: what is the same for all actions there says nothing."""
+    steps, learners, slots = x.shape
+    places = (steps, learners, setting.plan.slots.shape[1], slots // setting.plan.slots.shape[1])
+    x, counted = x.reshape(places), counted.reshape(places)
+    total = jnp.maximum(jnp.sum(counted, axis=(0, 3), keepdims=True), 1.0)
+    return (x - jnp.sum(x * counted, axis=(0, 3), keepdims=True) / total).reshape(steps, learners, slots)
 
 
 def _of_slots(setting: Setting, x: Any) -> Float[Array, "learner slot"]:

@@ -30,7 +30,7 @@ from interplay.training.algorithms import sp
 from interplay.training.algorithms.br import best_response, partners_of
 from interplay.training.algorithms.brdiv import told_tables, with_envs
 from interplay.training.algorithms.fcp import stage_one
-from interplay.training.config import Experiment
+from interplay.training.config import Experiment, Network
 from interplay.training.loader import as_json, build
 from interplay.training.members import new_member
 from interplay.training.run import Trained
@@ -94,8 +94,8 @@ def population_stages(
         stage_one(experiment, runs, options.population_steps, 0), options.population_envs, 4 * options.groups
     )
     name = partial("{}/member{}".format, stage) if stage else "member{}".format
-    stages = [sp.train(given, stage=name(0), quiet=quiet)]
     told, scheme, like = told_tables(given), scheme_of(options), None
+    stages = [sp.train(given, stage=name(0), quiet=quiet)]
     for number in range(1, options.population):
         guests = earlier(told, game, stages, options)
         fresh = fresh_members(told, game, guests.number + scheme.plan.kinds, number)
@@ -164,7 +164,12 @@ def fresh_members(experiment: Experiment, game: Game, labels: int, number: int) 
     key = jax.random.fold_in(jax.random.key(experiment.seed), 1000 + number)
     runs = jnp.arange(experiment.runs) + experiment.first_run
     keys = jax.vmap(lambda run: jax.random.fold_in(key, run)[None])(runs)
-    return jax.jit(jax.vmap(jax.vmap(lambda k: new_member(game, experiment.network, labels, k))))(keys)
+    return _new_members(game, experiment.network, labels, keys)
+
+
+@partial(jax.jit, static_argnums=(0, 1, 2))
+def _new_members(game: Game, network: Network, labels: int, keys: Array) -> Any:
+    return jax.vmap(jax.vmap(lambda key: new_member(game, network, labels, key)))(keys)  # type: ignore[arg-type]
 
 
 def follow(members: Any, guests: Any, first: bool) -> Any:

@@ -4,9 +4,9 @@ In every iteration a teammate and its best response are trained against the ego 
 in which its best response would reach much more than the ego. It joins the buffer, and the ego learns with all of it.
 The teammate's objective is regret at every state, not at the start alone:
 
-    with the ego      ω V_BR(s) - G_ego     states that the ego comes to
-    with its response ω G_BR - V_ego(s)     states that the response comes to
-    with its response G_BR                  from states that the ego came to, so that it is good company there
+    with the ego       ω V_BR(s) - G_ego   at states that the ego comes to
+    with its response  ω G_BR - V_ego(s)   at states that the response comes to
+    with its response  G_BR                from states that the ego came to, so that it is good company there
 
 Without the last part a teammate could earn regret by sabotage wherever it recognises the ego.
 """
