@@ -83,6 +83,6 @@ def make(model: str, desk: Desk | None = None, **options: Any) -> Agent:
     desk = desk or Desk()
     desk.model(model)  # an unknown provider or a missing key is told now, not in mid-episode
     changes = settings.changes()
-    told = ",".join(str(v) if isinstance(v, str) else f"{k}={v}" for k, v in changes.items())
+    told = ",".join(str(v) if k == "scaffold" else f"{k}={v}" for k, v in changes.items())
     name = f"llm:{model}[{told}]" if changes else f"llm:{model}"
     return Agent(name, LLMPlayer(model, settings, desk), {"model": model, **dataclasses.asdict(settings)})

@@ -230,12 +230,24 @@ def _finished_by_whoever_is_there(game: Kitchen, queues: tuple[tuple[Act, ...], 
             if act.after is None or act.macro.place == "counter":
                 continue
             giver, last = act.after
-            tail = queue[at:]
-            if last == len(queues[giver]) - 1 and all(_can(game, giver, a.macro) for a in tail):
-                joined = (*queues[giver], *(a._replace(after=None) for a in tail))
-                changed = {giver: joined, taker: queue[:at]}
+            head, tail = _cut(queue, at, taker)
+            if tail and last == len(queues[giver]) - 1 and all(_can(game, giver, a.macro) for a in tail):
+                changed = {giver: (*queues[giver], *tail), taker: head}
                 return tuple(changed.get(seat, other) for seat, other in enumerate(queues))
     return queues
+
+
+def _cut(queue: tuple[Act, ...], at: int, taker: int) -> tuple[tuple[Act, ...], tuple[Act, ...]]:
+    """A queue without what comes from `at` on, and that for whoever takes it over, its dish fetched from a counter."""
+    head, tail = queue[:at], tuple(act._replace(after=None) for act in queue[at:])
+    if queue[at].macro.verb == "pickup":
+        return head, tail
+    if queue[at].macro.verb != "fill_dish_with_food" or not head or head[-1].macro.object != "dish":
+        return queue, ()
+    if head[-1].macro.place == "counter":
+        return head[:-1], (head[-1]._replace(after=None), *tail)
+    put = Act(Macro("place_obj_on_counter", place="counter"), head[-1].t + 3)
+    return (*head, put), (Act(Macro("pickup", "dish", "counter"), queue[at].t, (taker, at)), *tail)
 
 
 def _can(game: Kitchen, seat: int, macro: Macro) -> bool:
