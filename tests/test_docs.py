@@ -15,6 +15,7 @@ PAGES = [
     DOCS / "guide" / "partners.md",
     DOCS / "games" / "overcooked.md",
     DOCS / "games" / "kitchen.md",
+    DOCS / "guide" / "llm.md",
     DOCS / "metrics" / "communication.md",
     DOCS.parent / "README.md",
 ]
