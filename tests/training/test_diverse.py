@@ -1,6 +1,7 @@
 """Methods that make partners different: conventions of a game in which two are as good as each other."""
 
 import json
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -12,12 +13,19 @@ from interplay.agents.basic import masked
 from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
 from interplay.games.registry import make
-from interplay.training.algorithms import train
+from interplay.training import run
+from interplay.training.algorithms import comedi, train
 from interplay.training.algorithms.brdiv import LagrangeOptions, Options, fixed_weights, new_multipliers, weigh
 from interplay.training.algorithms.rotate import iterate
-from interplay.training.config import Algorithm
+from interplay.training.collect import collect
+from interplay.training.config import Algorithm, Experiment
+from interplay.training.loader import build
 from interplay.training.meet import meet
-from interplay.training.scheme import Seen, Stats
+from interplay.training.program import Program
+from interplay.training.scheme import Scheme, Seen, Stats, plain_traits
+from interplay.training.seating import Plan
+from interplay.training.setting import Setting
+from tests.training.test_methods import Traced, traced
 
 UPDATE = 16 * 8
 RUNS = 4
@@ -38,7 +46,7 @@ def conventions(trained, learners):
     return np.asarray(found)
 
 
-@pytest.fixture(scope="module", params=["brdiv", "lbrdiv"])
+@pytest.fixture(scope="module", params=[pytest.param("brdiv", marks=pytest.mark.slow), "lbrdiv"])
 def pairs(request):
     from tests.training.conftest import small
 
@@ -86,6 +94,7 @@ def test_multipliers_follow_the_slack_of_their_constraints():
     assert float(jnp.sum(weigh(new_multipliers(2), nobody, options=options)[0].partner)) == 0  # not before all met
 
 
+@pytest.mark.slow
 def test_members_avoid_the_conventions_before_them(experiment, tmp_path):
     options = {"population": 2, "population_steps": UPDATE * 60, "alpha": 0.5, "groups": 1}
     algorithm = Algorithm("comedi_population", options)
@@ -99,17 +108,18 @@ def test_members_avoid_the_conventions_before_them(experiment, tmp_path):
     assert all((tmp_path / one["file"]).is_file() for one in listed)
 
 
+@pytest.mark.slow
 def test_an_ego_learns_what_its_teammates_show(experiment):
     """With teammates of both conventions an ego comes to follow the other's last choice. After the first of them alone
     it has one convention, and scores little with a stubborn partner of the other."""
-    options = {"iterations": 3, "teammate_steps": UPDATE * 40, "places": 6}
-    given = experiment("Meeting", algorithm=Algorithm("rotate", options), runs=RUNS, steps=UPDATE * 40 * 3)
+    options = {"iterations": 3, "teammate_steps": UPDATE * 30, "places": 6}
+    given = experiment("Meeting", algorithm=Algorithm("rotate", options), runs=RUNS, steps=UPDATE * 30 * 3)
     egos, teammates = iterate(given, quiet=True)
     assert (len(egos), len(teammates)) == (3, 3)
     assert egos[1].program.chunk is egos[0].program.chunk  # compiled once
     worst = [worst_case(ego) for ego in egos]
-    assert worst[0].mean() < 1.5
-    assert worst[2].mean() > 2.0
+    assert np.median(worst[0]) < 1.0
+    assert np.median(worst[2]) > 2.5  # of 4: the first choice is a guess
 
 
 def worst_case(trained):
@@ -134,8 +144,83 @@ class Always(Policy):
         return memory, self.action, Info(jnp.zeros(3))
 
 
-def test_games_for_two(experiment):
-    for name in ("brdiv", "comedi", "rotate"):
-        given = experiment("Match", algorithm=Algorithm(name, {}), network={"shared_trunk": True})
-        with pytest.raises(InterplayError, match="shared_trunk"):
-            train(given, quiet=True)
+@pytest.mark.parametrize("name", ["brdiv", "lbrdiv", "comedi", "rotate"])
+def test_values_need_a_network_of_their_own(experiment, name):
+    given = experiment("Blind", algorithm=Algorithm(name, {}), network={"shared_trunk": True})
+    with pytest.raises(InterplayError, match="values have to know the table"):
+        train(given, quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("brdiv", {"population": 1}, "population: 1; two pairs at least"),
+        ("comedi", {"population": 1}, "a population of two at least"),
+        ("rotate", {"iterations": 4, "places": 3}, "places: 3, for 4 teammates"),
+    ],
+)
+def test_populations_that_cannot_be(experiment, name, options, message):
+    with pytest.raises(InterplayError, match=message):
+        train(experiment("Blind", algorithm=Algorithm(name, options)), quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        ("brdiv", {"population": 2}, "reward"),
+        ("lbrdiv", {"population": 2}, "multipliers"),
+        ("comedi", {"population": 3, "groups": 1}, "crossed_return"),
+        ("rotate", {"iterations": 2}, "reward"),
+    ],
+)
+def test_a_method_fits_overcooked_with_teaming(monkeypatch, name, options, told):
+    """Every stage after a first one of plain self-play, as the program that all like it share."""
+    steps = {"population_steps": 3200} if name != "rotate" else {"teammate_steps": 3200}
+    given = {
+        "game": {"name": "overcooked/coordination_ring", "options": {"horizon": 40}},
+        "algorithm": {"name": name, "options": options | steps},
+        "runs": 2,
+        "envs": 8,
+        "rollout": 20,
+        "steps": 3200,
+        "network": {"widths": [16], "recurrent": 8, "critic": "central"},
+        "rewards": {"teaming": 0.3, "shaping": 1.0},
+        "ppo": {"minibatches": 2, "normalise_values": True},
+    }
+    monkeypatch.setattr(run._Stage, "train", traced)
+    monkeypatch.setattr(comedi.sp, "train", untrained)
+    with pytest.raises(Traced, match=told):
+        train(build(Experiment, given), quiet=True)
+
+
+def untrained(given, **_):
+    """The first member, as it would be without training."""
+    members = comedi.fresh_members(given, make(given.game.name, **given.game.options), 0, 0)
+    return SimpleNamespace(members=members)
+
+
+def test_episodes_begin_where_others_have_come_to(experiment):
+    """Table 2 resumes what table 0 has met: at any time of an episode, with the seats as they were."""
+    given = experiment("Meeting", horizon=6, rollout=6, envs=32, runs=1)
+    scheme = Scheme(Plan(((0, 0),) * 4, rotate=True), origins=(-1, -1, 0, -1))
+    setting = Setting.of(given, make(given.game.name, **given.game.options), scheme)
+    traits = plain_traits(setting.game, given.rewards, 1, 1)
+    traits, start = jax.tree_util.tree_map(lambda x: x[0], (traits, Program(setting).start(None, ())))
+
+    @jax.jit
+    def play(world, key):
+        return collect(setting, start.members, traits, (), world, jnp.float32(0), key)[0]
+
+    world, began = start.world, []
+    for number in range(4):
+        world = play(world, jax.random.key(number))
+        began.append(np.asarray(world.state.time).reshape(4, 8))
+        if number == 0:  # all episodes were whole, so the next ones begin together
+            pool = jax.tree_util.tree_map(lambda x: np.asarray(x).reshape(4, 8, *x.shape[1:]), world.pool)
+            kept = {(int(t), tuple(c), int(r)) for t, c, r in zip(pool[0].time[0], pool[0].cue[0], pool[1][0])}
+            cues, turned = (np.asarray(x).reshape(4, 8, *x.shape[1:]) for x in (world.state.cue, world.rotation))
+            found = {(int(t), tuple(c), int(r)) for t, c, r in zip(began[0][2], cues[2], turned[2])}
+            assert found <= kept
+    assert (began[0][[0, 1, 3]] == 0).all()
+    assert (began[0][2] > 0).any()
+    assert (np.stack(began)[:, [0, 1, 3]] == 0).all()  # nobody else is disturbed

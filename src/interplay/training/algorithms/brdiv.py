@@ -24,7 +24,7 @@ from interplay.errors import InterplayError
 from interplay.games.records import record
 from interplay.games.registry import make
 from interplay.training.algorithms.br import best_response
-from interplay.training.algorithms.fcp import stage_one
+from interplay.training.algorithms.fcp import sound, stage_one
 from interplay.training.config import Experiment
 from interplay.training.kept import reopened
 from interplay.training.loader import build
@@ -93,9 +93,10 @@ def _with_ego(experiment: Experiment, options: Options | LagrangeOptions, quiet:
         population = reopened(options.population_from, experiment)
     else:
         population = population_stage(experiment, options, stage="population", quiet=quiet)
-    learners = len(population.curve[-1]["member_returns"][0])  # partners, then as many responses
-    members = range(learners if options.responses else learners // 2)
-    agents = [population.agent(0, member) for member in members]
+    partners = population.returns().shape[1] // 2  # and as many responses
+    agents = [population.agent(run, who) for run, who in sound(population) if who < partners or options.responses]
+    if not agents:
+        raise InterplayError("the weights of no partner are numbers; lower the learning rate or alpha")
     return best_response(experiment, agents, tables=options.tables, quiet=quiet)
 
 

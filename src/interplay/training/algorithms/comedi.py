@@ -29,7 +29,7 @@ from interplay.training import checkpoint
 from interplay.training.algorithms import sp
 from interplay.training.algorithms.br import best_response, partners_of
 from interplay.training.algorithms.brdiv import told_tables, with_envs
-from interplay.training.algorithms.fcp import stage_one
+from interplay.training.algorithms.fcp import sound, stage_one
 from interplay.training.config import Experiment, Network
 from interplay.training.loader import as_json, build
 from interplay.training.members import new_member
@@ -73,7 +73,7 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
         agents = partners_of(str(folder / "population" if (folder / "population").is_dir() else folder))
     else:
         population = population_stages(experiment, options, stage="population", quiet=quiet)
-        agents = [population.agent(0, member) for member in range(options.population)]
+        agents = [population.agent(run, member) for run, member in sound(population)]
     return best_response(experiment, agents, tables=options.tables, quiet=quiet)
 
 
