@@ -6,7 +6,7 @@ JOBS ?= 2
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade test test-slow test-browser test-llm bench lint format docs clean
+.PHONY: grade test test-slow test-server test-browser test-llm bench lint format docs clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent overcooked/greedy
@@ -16,6 +16,12 @@ test: $(VENV)/.dev  ## all that proves rules and contracts, oracles included
 
 test-slow: $(VENV)/.dev  ## long runs
 	$(BIN)/python -m pytest tests -m slow
+
+test-server: $(VENV)/.dev  ## fuzz, load and full evaluations of the servers, PostgreSQL included
+	$(BIN)/python -m pytest tests/server tests/challenge
+	$(BIN)/python benchmarks/challenge_load.py
+	$(BIN)/python benchmarks/challenge_load.py --evaluation
+	$(BIN)/python benchmarks/challenge_load.py --evaluation --published
 
 test-browser: $(VENV)/.dev $(VENV)/.browser  ## opens reports in a real Chromium
 	$(BIN)/python -m pytest tests -m browser
