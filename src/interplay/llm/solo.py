@@ -9,8 +9,10 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from interplay.agents.llm.limits import Meter
+from interplay.errors import InterplayError
 from interplay.games.kitchen.game import Kitchen
 from interplay.games.registry import make
 from interplay.llm.plan import Plan
@@ -43,8 +45,9 @@ def solo(
             for condition, part in _parts(base, layout, model, alone or model).items():
                 folder = Path(out) / layout / model.replace("/", "_") / condition if out is not None else None
                 runs.append(run(part, folder, service=service, told=told))
-                found = [episode_row(e) for e in runs[-1].traces]
-                cells[condition] = sorted(found, key=lambda r: (r["dish"], r["index"]))
+                if runs[-1].stopped:
+                    raise InterplayError(f"{model} in kitchen/{layout}, {condition}: {runs[-1].stopped}")
+                cells[condition] = [episode_row(e) for e in runs[-1].traces]
             rows.append(_row(model, layout, cells))
     title = "Team and solo. Steps are those of episodes that delivered; time = team steps / solo steps, dish by dish"
     return Table.of(rows, title), runs
@@ -66,11 +69,14 @@ def _row(model: str, layout: str, cells: dict[str, list[Row]]) -> Row:
     for condition, rows in cells.items():
         found[f"{condition}_success"] = _mean([r["success"] for r in rows])
         found[f"{condition}_steps"] = _mean([r["steps"] for r in rows if r["success"]])
-    triples = list(zip(cells["team"], cells["chef"], cells["assistant"], strict=True))
-    best = [min((r["steps"] for r in alone if r["success"]), default=None) for _, *alone in triples]
-    found["solo_feasible"] = _mean([float(b is not None) for b in best])
-    ratios = [t["steps"] / b for (t, *_), b in zip(triples, best, strict=True) if b is not None and t["success"]]
-    found["time"] = _mean(ratios)
+    by_episode = {c: {(r["dish"], r["index"]): r for r in rows} for c, rows in cells.items()}
+    alone: dict[Any, int | None] = {}  # the quicker soloist's steps, by episode; None: neither delivers
+    for key in by_episode["chef"].keys() & by_episode["assistant"].keys():
+        lone = [by_episode[role][key] for role in ("chef", "assistant")]
+        alone[key] = min((r["steps"] for r in lone if r["success"]), default=None)
+    found["solo_feasible"] = _mean([float(steps is not None) for steps in alone.values()])
+    together = {key: r["steps"] for key, r in by_episode["team"].items() if r["success"]}
+    found["time"] = _mean([together[key] / steps for key, steps in alone.items() if steps and key in together])
     return found
 
 

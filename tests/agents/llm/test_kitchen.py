@@ -211,6 +211,15 @@ def test_a_stranger_off_the_plan_is_planned_around():
     assert len(units(episode)) >= 2
 
 
+def test_three_cooks_are_addressed_by_name():
+    layout = "XXXPXX/I X1 X/C2X  O/D3X  X/XBXSXX"
+    episode = one(team("reference", dishes=("boiled potato~slices",), options={"layout": layout}))
+    assert episode.terminated
+    assert {m["to"] for m in told(episode, "message")} <= {1, 2}
+    quiet = {1, 2} - {m["to"] for m in told(episode, "message")}
+    assert all(set(episode.actions[:, seat].tolist()) == {0} for seat in quiet)
+
+
 def test_names_and_settings_are_checked():
     with pytest.raises(InterplayError, match="level 7"):
         Plan(chefs=("a/b",), assistants=("a/b",), levels=(7,))

@@ -40,7 +40,7 @@ class LLMPlayer:
 
     @property
     def turn_cap(self) -> int:
-        return 1 if self.settings.dialogue == "one_way" else self.settings.turn_cap
+        return self.settings.turn_cap
 
     def talks(self, game: Game) -> bool:
         return _family(game) in TALKING

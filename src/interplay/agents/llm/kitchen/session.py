@@ -5,6 +5,7 @@ An answer or act that cannot be used is told to the model, which may correct it 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,7 +51,7 @@ class KitchenSession:
     # ------------------------------------------------------------ the runner's four calls
     async def open(self, sight: Sight) -> Sequence[Message]:
         self._look(sight)
-        said, self._late = self._late, []
+        said, self._late = [dataclasses.replace(m, t=sight.t) for m in self._late], []
         return said if self._queue else [*said, *await self._think(sight, "plan")]
 
     def hear(self, message: Message) -> None:

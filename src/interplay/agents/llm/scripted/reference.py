@@ -67,12 +67,20 @@ class Reference(Scripted):
             return super().fill(ask)
         leader = next(s for s, role in enumerate(situation.game.roles) if role.knows_recipe)
         plan = self.lead(situation) if leader == situation.seat else self.follow(situation)
-        say = self.small_talk(situation)
+        say = " ".join(filter(None, [self.addressed(situation, plan), self.small_talk(situation)]))
         return super().fill(ask) | {"plan": plan} | ({"say": say} if say and "say" in self._fields(ask) else {})
 
     @staticmethod
     def _fields(ask: Ask) -> Any:
         return (ask.schema or {}).get("properties", {})
+
+    def addressed(self, situation: Situation, plan: list[str]) -> str:
+        """Among more than two cooks, whom the requests are for."""
+        if len(situation.others) < 2 or not any(entry.startswith("request(") for entry in plan):
+            return ""
+        progress = self.progress(situation)
+        asked = [s for s in situation.others if progress and self.requests(situation, progress, s)]
+        return f"{situation.name(asked[0])}, please:" if asked else ""
 
     def small_talk(self, situation: Situation) -> str:
         """What is said beside requests: nothing."""
@@ -83,7 +91,8 @@ class Reference(Scripted):
         progress = self.progress(situation)
         if progress is None:
             return [WAIT]
-        wanted = [f"request('{m}')" for s in situation.others for m in self.requests(situation, progress, s)]
+        wanted = [self.requests(situation, progress, other) for other in situation.others]
+        wanted = [f"request('{macro}')" for macro in next(filter(None, wanted), [])]  # of one partner at a time
         if situation.purpose == "reply" and situation.queue:
             return wanted  # what is under way goes on
         act = progress.next(situation.seat)
@@ -208,7 +217,7 @@ def same(macro: Macro, unit: Any) -> bool:
 
 
 def _plain(macro: Macro) -> Macro:
-    """Any counter will do: whoever passes something on chooses the one that suits both."""
+    """Any counter will do between two cooks: whoever passes something on chooses the one that suits both."""
     return macro._replace(place="counter") if (macro.place or "").startswith("counter(") else macro
 
 
@@ -218,7 +227,8 @@ def team_queues(game: Kitchen, state: State) -> tuple[tuple[Act, ...], ...] | No
         plan = plan_team(game, state)
     except InterplayError:
         return None
-    queues = tuple(tuple(Act(_plain(p.macro), p.t, p.after) for p in queue) for queue in plan.queues)
+    name = _plain if game.num_seats == 2 else Macro._make  # among three, which counter tells for whom
+    queues = tuple(tuple(Act(name(p.macro), p.t, p.after) for p in queue) for queue in plan.queues)
     return _finished_by_whoever_is_there(game, queues)
 
 
@@ -227,7 +237,7 @@ def _finished_by_whoever_is_there(game: Kitchen, queues: tuple[tuple[Act, ...], 
     out for what is not ready, so whoever started the utensil also finishes, where it can."""
     for taker, queue in enumerate(queues):
         for at, act in enumerate(queue):
-            if act.after is None or act.macro.place == "counter":
+            if act.after is None or (act.macro.place or "").startswith("counter"):
                 continue
             giver, last = act.after
             head, tail = _cut(queue, at, taker)
