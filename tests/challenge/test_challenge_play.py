@@ -214,6 +214,19 @@ def test_a_dropped_connection_is_taken_up_where_it_was(served):
         assert talk.ask(type="next")["standing"]["DONE"] == 1
 
 
+def test_the_answer_to_the_last_move_can_be_had_again(served):
+    keys = served.entry("last answer")
+    with welcomed(served.url, keys["evaluation_key"]) as talk:
+        heard = play_out(talk, talk.next()[0])
+    before, last = heard[-2], heard[-1]
+    with welcomed(served.url, keys["evaluation_key"]) as talk:
+        from tests.challenge.talk import any_move
+
+        assert talk.act(last["game"], before["seq"], any_move(before)) == last
+        assert talk.act(last["game"], last["seq"], {})["error"] == "gone"
+        assert talk.ask(type="next")["standing"]["DONE"] == 1
+
+
 def _first_move(told):
     return {s: v["legal"].index(1) for s, v in told["steps"][-1]["seats"].items() if v["turn"]}
 

@@ -7,6 +7,7 @@ at a time; its moves are numbered, and its deadline runs whether anyone holds it
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import secrets
 import zlib
@@ -14,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import jax
 import orjson
 
 from interplay.agents.api import Agent, Identity
@@ -24,7 +26,8 @@ from interplay.challenge.books import Claim, Submission
 from interplay.challenge.plain import PlainArena
 from interplay.challenge.schedule import Seats, line_ups
 from interplay.challenge.spec import Challenge, Setting
-from interplay.challenge.table import Arena, Fault, Look, Table
+from interplay.challenge.table import TEXT, Arena, Fault, Look, Table
+from interplay.challenge.wire import pack_tree
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.games.registry import make
@@ -36,6 +39,7 @@ from interplay.traces.export import to_record
 
 LOG = logging.getLogger("interplay.challenge")
 TEST_PARTNER = "random"  # whom test keys play with
+KEPT = 1024  # games whose last answer can be given again
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,19 @@ class Stage:
     def encoding(self, name: str | None, default: str) -> str:
         """An encoding that a candidate may read."""
         wanted = name or default
-        if wanted not in self.game.encodings or self.game.encodings[wanted].privileged:
-            fair = ", ".join(n for n, e in self.game.encodings.items() if not e.privileged)
-            raise Refusal("bad_request", f"encoding {wanted[:40]!r}: one of {fair}")
+        if wanted not in self.encodings:
+            raise Refusal("bad_request", f"encoding {wanted[:40]!r}: one of {', '.join(self.encodings)}")
         return wanted
+
+    @functools.cached_property
+    def encodings(self) -> tuple[str, ...]:
+        """What a candidate may read: no privileged views, and only what can be sent."""
+        state = self.game.init(jax.random.key(0))
+        found = []
+        for name, encoding in self.game.encodings.items():
+            if not encoding.privileged and _can_be_sent(self.game.observe(state, name)):
+                found.append(name)
+        return (*found, TEXT) if isinstance(self.arena, PlainArena) else tuple(found)
 
 
 @dataclass
@@ -92,6 +105,7 @@ class Host:
         options: dict[str, Any] = {"capacity": capacity} | ({"sizes": sizes} if sizes else {})
         self.stages = {s.name: make_stage(s, **options) for s in challenge.settings}
         self.matches: dict[str, Match] = {}
+        self._finished: dict[str, Match] = {}
         self._next_test = 0
         self._watch: asyncio.Task | None = None
         self._capacity = capacity
@@ -147,7 +161,7 @@ class Host:
 
     def encoding(self, stage: Stage, name: str | None) -> str:
         """The encoding that a candidate reads: the one it names, or the challenge's."""
-        return stage.encoding(name, self.challenge.published_protocol or next(iter(stage.game.encodings)))
+        return stage.encoding(name, self.challenge.published_protocol or stage.encodings[0])
 
     async def test(
         self, key: Key, setting: Any, seats: Sequence[int], encoding: str | None, holder: Any, skip: bool
@@ -178,14 +192,18 @@ class Host:
         for match in new:
             self.matches[match.id] = match
             match.deadline = float("inf")  # until it is dealt
-        going = (asyncio.shield(asyncio.ensure_future(self._play(m, m.arena.begin(m.table, skip)))) for m in new)
+        going = (asyncio.shield(asyncio.ensure_future(self._dealt(m, skip))) for m in new)
         await asyncio.gather(*going, return_exceptions=True)
+
+    async def _dealt(self, match: Match, skip: bool) -> None:
+        async with match.lock:
+            await self._play(match, match.arena.begin(match.table, skip))
 
     # Playing.
 
     def mine(self, key: Key, game: Any) -> Match:
         """A match of this key."""
-        match = self.matches.get(game) if isinstance(game, str) else None
+        match = (self.matches.get(game) or self._finished.get(game)) if isinstance(game, str) else None
         if match is None or match.key != key.name:
             raise Refusal("gone", "this game is not in play: it is over, was dealt anew, or is not yours")
         return match
@@ -193,6 +211,8 @@ class Host:
     def take_over(self, key: Key, game: Any, holder: Any) -> Match:
         """Hold a match, whoever held it before."""
         match = self.mine(key, game)
+        if match.over:
+            raise Refusal("gone", "this game is over")
         match.holder = holder
         return match
 
@@ -211,9 +231,10 @@ class Host:
 
     async def _move(self, match: Match, seq: int, actions: dict[int, int], skip: bool, holder: Any) -> list[Look]:
         async with match.lock:
-            if match.holder is not holder:
+            # The answer to the last move of a game may get lost with its connection: any other may ask again.
+            if match.holder is not holder and not match.over:
                 raise Refusal("not_yours", "another connection plays this game; `resume` takes it over")
-            if seq == match.seq - 1 and match.last_actions is not None:
+            if seq == match.seq - 1 and match.last_looks and match.last_actions is not None:
                 if actions != match.last_actions:
                     raise Refusal("conflict", f"move {seq} was made already, and was another")
                 return match.last_looks
@@ -266,6 +287,7 @@ class Host:
                     books.finish, self.base.clock, match.submission, match.claim, score=score,
                     length=len(match.table.actions), episode=packed, forfeit=forfeit,
                 )  # fmt: skip
+                self._remember(match)
                 if last:
                     self.played(match.submission)
         except Refusal:
@@ -276,6 +298,13 @@ class Host:
             raise Refusal("gone", "the server could not keep this game; it will be dealt anew") from None
         finally:
             self._end(match)
+
+    def _remember(self, match: Match) -> None:
+        """Keep the last answer of a booked game for a while."""
+        match.history = match.history[-1:]
+        self._finished[match.id] = match
+        while len(self._finished) > KEPT:
+            del self._finished[next(iter(self._finished))]
 
     def _end(self, match: Match) -> None:
         match.over = True
@@ -315,6 +344,14 @@ class Host:
         await self._book(match, forfeit=True)
 
 
+def _can_be_sent(observation: Any) -> bool:
+    try:
+        pack_tree(observation, "base64")
+    except InterplayError:
+        return False
+    return True
+
+
 def pack_episode(match: Match) -> bytes:
     """The trace of a game, for the books."""
     candidate = Identity("candidate", "", False)
@@ -341,6 +378,6 @@ def make_stage(setting: Setting, *, capacity: int = 512, sizes: Sequence[int] | 
 
 
 def _arena(game: Game, partners: Sequence[Agent], capacity: int, sizes: Sequence[int] | None) -> Arena:
-    if is_jax(game) and all(agent.is_policy for agent in partners):
+    if is_jax(game) and game.replayable and all(agent.is_policy for agent in partners):
         return JaxArena(game, partners, capacity=capacity, **({"sizes": sizes} if sizes else {}))
     return PlainArena(game, partners)

@@ -12,9 +12,10 @@ import numpy as np
 
 from interplay.agents.api import Agent, Move, Policy, View
 from interplay.challenge.programs import tree_map
+from interplay.challenge.table import TEXT
 from interplay.challenge.wire import unpack_tree
 from interplay.errors import InterplayError
-from interplay.games.api import Game
+from interplay.games.api import Game, is_jax
 
 BATCH = 64
 
@@ -98,9 +99,12 @@ class PlayerMind:
 
     def __init__(self, agent: Agent, game: Game, seed: int):
         self._agent, self._game, self._seed = agent, game, seed
-        self.encoding = agent.mind.encoding
+        # Whoever observes nothing reads the game as text, which servers send of games in plain Python.
+        reads = agent.mind.encoding
+        self._text = reads == "nothing" and not is_jax(game)
+        self.encoding = TEXT if self._text else reads
         state = game.init(jax.random.key(0))
-        self._like = tree_map(lambda x: np.asarray(x)[0], game.observe(state, self.encoding))
+        self._like = tree_map(lambda x: np.asarray(x)[0], game.observe(state, reads))
         self._sessions: dict[tuple[str, int], Any] = {}
 
     async def look(self, seen: Sequence[Seen]) -> list[np.ndarray]:
@@ -118,9 +122,9 @@ class PlayerMind:
         if seen.place not in self._sessions:
             self._seed += 1
             self._sessions[seen.place] = player.begin(self._game, seen.place[1], self._seed)
-        view = View(
-            self._game, seen.place[1], seen.t, legal, unpack_tree(seen.told["observation"], self._like), _no_text
-        )
+        told = seen.told["observation"]
+        observation = self._like if self._text else unpack_tree(told, self._like)
+        view = View(self._game, seen.place[1], seen.t, legal, observation, (lambda: told) if self._text else _no_text)
         answer = await self._sessions[seen.place].act(view)
         return np.array([answer.action if isinstance(answer, Move) else int(answer)])
 

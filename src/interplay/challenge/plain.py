@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.agents.api import Agent, Move, Policy, View
-from interplay.challenge.table import Fault, Look, Table
+from interplay.challenge.table import TEXT, Fault, Look, Table
 from interplay.games.api import Game
 from interplay.games.checksum import checksum
 
@@ -46,7 +46,8 @@ class PlainArena:
 
     def warm(self, encoding: str) -> None:
         state = self.game.init(jax.random.key(0))
-        self.game.observe(state, encoding)
+        if encoding != TEXT:
+            self.game.observe(state, encoding)
 
     def close(self) -> None:
         self._threads.shutdown(wait=True)
@@ -128,25 +129,33 @@ class _Live:
         for seat, action in enumerate(joint):
             if not (0 <= action < legal.shape[-1] and legal[seat, action]):
                 raise Fault(f"a partner in seat {seat} chose an action that its game does not allow")
+        if not game.replayable:
+            table.states.append(self._state)
         self._state, step = game.step(self._state, jnp.asarray(joint), jax.random.fold_in(self._key, 2 * t + 1))
         done = bool(step.terminated) or bool(step.truncated) or t + 1 >= game.horizon
         table.record(joint, np.asarray(step.reward, np.float64), bool(step.terminated), done, self.check())
+        if done and not game.replayable:
+            table.states.append(self._state)
         return self.look(table)
 
     def look(self, table: Table) -> Look:
         game = self._game
         legal, turn = np.asarray(game.legal(self._state)), np.asarray(game.to_move(self._state))
-        seen = game.observe(self._state, table.encoding)
         seats = table.candidate
         return Look(
             t=len(table.actions),
-            observations={s: jax.tree_util.tree_map(lambda x, s=s: np.asarray(x[s]), seen) for s in seats},
+            observations={s: self._seen(table.encoding, s) for s in seats},
             legal={s: legal[s] for s in seats},
             turn={s: bool(turn[s]) and not table.done for s in seats},
             done=table.done,
             score=table.score,
             taken={s: int(table.actions[-1][s]) for s in seats} if table.actions else {},
         )
+
+    def _seen(self, encoding: str, seat: int) -> Any:
+        if encoding == TEXT:
+            return self._game.render(self._state, seat)
+        return jax.tree_util.tree_map(lambda x: np.asarray(x[seat]), self._game.observe(self._state, encoding))
 
     def _view(self, seat: int, encoding: str, t: int, legal: np.ndarray) -> View:
         seen = jax.tree_util.tree_map(lambda x: x[seat], self._game.observe(self._state, encoding))

@@ -88,6 +88,7 @@ def file(tx: Tx, submission: int) -> Filed:
         "plan_sha256": row.plan_hash,
         "registered": row.created.isoformat(),
         "finished": row.finished.isoformat() if row.finished else None,
+        "status": row.status,  # "played", or "done" when the predictions are in
     }
     names = list(dict.fromkeys(g.setting for g in played))
     return Filed(row.id, facts, names, played, tx.execute(asked).all())
@@ -242,17 +243,11 @@ def settle(database: Database, clock: Clock, challenge: Challenge, stages: Mappi
 
 
 def unsettled(tx: Tx, challenge: str) -> list[int]:
-    """Submissions whose result is missing, such as after a crash: all games are booked, and no result, or one that
-    lacks the predictions that were answered since."""
+    """Submissions whose result is missing or older than their state, such as after a crash."""
     query = sa.select(submissions.c.id, submissions.c.status, submissions.c.result).where(
         submissions.c.challenge == challenge, submissions.c.status.in_(("played", "done"))
     )
-    found = []
-    for row in tx.execute(query):
-        predicted = bool(row.result and row.result["content"]["prediction"])
-        if row.result is None or (row.status == "done" and not predicted):
-            found.append(row.id)
-    return found
+    return [r.id for r in tx.execute(query) if r.result is None or r.result["content"]["status"] != r.status]
 
 
 def owner_traces(filed: Filed) -> Iterator[bytes]:

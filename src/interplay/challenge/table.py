@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -13,6 +14,8 @@ from interplay.agents.api import Agent, Identity
 from interplay.challenge.schedule import Seats
 from interplay.games.api import Game
 from interplay.play.episodes import CHECK_EVERY, Episode, Remarked
+
+TEXT = "text"  # beside a game's encodings: the game as text for a seat, where games are played in plain Python
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Table:
     terminated: bool = False
     done: bool = False
     remarks: list[Remarked] = field(default_factory=list)
+    states: list[Any] = field(default_factory=list)  # of a game that cannot be replayed
 
     @property
     def candidate(self) -> tuple[int, ...]:
@@ -95,6 +99,7 @@ class Table:
             rewards=np.zeros(len(self.seats)) if self.rewards is None else self.rewards.astype(np.float64),
             terminated=self.terminated,
             events=tuple(self.remarks),
+            states=None if game.replayable else pickle.dumps(self.states),
         )
 
 

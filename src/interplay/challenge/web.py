@@ -87,9 +87,10 @@ def build(challenge: Challenge, base: Base, *, sizes: Sequence[int] | None = Non
     host = Host(challenge, base, sizes=sizes, capacity=capacity)
     encoding = challenge.published_protocol
     for stage in host.stages.values():
-        host.encoding(stage, None)
-        if encoding is not None and stage.game.encodings[encoding].shape is None:
-            raise InterplayError(f"published_protocol: {encoding!r} is no plain vector; name an encoding that is one")
+        if encoding is not None and (encoding not in stage.encodings or stage.game.encodings[encoding].shape is None):
+            raise InterplayError(
+                f"published_protocol: {encoding!r} is no vector that a seat of {stage.game.id} may see"
+            )
     forecasts = Forecasts(host)
     settling = Settling(host)
 
@@ -205,7 +206,7 @@ def public_description(host: Host, sign: Signer) -> dict[str, Any]:
             "games": stage.setting.games,
             "partners": len(stage.partners),
             "line_ups": len(stage.choices),
-            "encodings": [n for n, e in stage.game.encodings.items() if not e.privileged],
+            "encodings": list(stage.encodings),
         }
         for stage in host.stages.values()
     ]

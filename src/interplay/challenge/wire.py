@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from interplay.challenge.table import Look
+from interplay.errors import InterplayError
 
 Arrays = Literal["base64", "lists"]
 
@@ -17,6 +18,8 @@ Arrays = Literal["base64", "lists"]
 def pack(array: np.ndarray, how: Arrays) -> Any:
     """An array: nested lists, or its bytes with shape and type."""
     array = np.asarray(array)
+    if array.dtype.hasobject:
+        raise InterplayError("this observation is no array of numbers and cannot be sent; read `text`")
     if how == "lists":
         return array.tolist()
     little = array.astype(array.dtype.newbyteorder("<"), copy=False)
@@ -32,7 +35,9 @@ def unpack(value: Any, dtype: str | None = None) -> np.ndarray:
 
 
 def pack_tree(observation: Any, how: Arrays) -> Any:
-    """An observation: an array, or a record of arrays by the names of its fields."""
+    """An observation: an array, a record of arrays by the names of its fields, or text."""
+    if isinstance(observation, str):
+        return observation
     if is_dataclass(observation):
         return {f.name: pack_tree(getattr(observation, f.name), how) for f in fields(observation)}
     if isinstance(observation, Mapping):

@@ -81,7 +81,8 @@ class Serve:
         app = build(challenge, Base(database), sizes=self.batch, capacity=self.capacity)
         host = app.state.host
         for stage in host.stages.values():
-            stage.arena.warm(host.encoding(stage, None))
+            for encoding in stage.encodings:
+                stage.arena.warm(encoding)
         note(f"serving {challenge.name} at {listen.url}; books in {database.engine.url}; stop with Ctrl-C")
         run(app, listen)
         database.close()

@@ -1,0 +1,101 @@
+"""Games in plain Python, and partners that are any Python object: played step by step, recorded all the same."""
+
+import asyncio
+import json
+
+import numpy as np
+import pytest
+
+from interplay.agents.api import Agent, FunctionPlayer, Identity
+from interplay.challenge.arena import JaxArena
+from interplay.challenge.host import make_stage
+from interplay.challenge.plain import PlainArena
+from interplay.challenge.spec import Setting
+from interplay.challenge.table import TEXT, Fault, Table
+from interplay.challenge.wire import pack, pack_look, unpack
+from interplay.errors import InterplayError
+from interplay.traces import TraceSet, verify
+
+
+def first(observation, legal):
+    return int(np.flatnonzero(legal)[0])
+
+
+def illegal(observation, legal):
+    return int(np.flatnonzero(~legal)[0])
+
+
+async def play_out(arena, table, skip):
+    looks = await arena.begin(table, skip)
+    seen = list(looks)
+    while not looks[-1].done:
+        actions = {s: first(None, m) for s, m in looks[-1].legal.items() if looks[-1].turn[s]}
+        looks = await arena.advance(table, actions, skip)
+        seen += looks
+    arena.leave(table)
+    return seen
+
+
+def test_players_as_partners(served):
+    """Hanabi with one partner that is a function: the same looks, a trace that replays."""
+    game = served.host.stages["2p"].game
+    partner = Agent("function", FunctionPlayer(first, encoding="hle"))
+    arena = PlainArena(game, [partner])
+    for skip in (True, False):
+        table = Table((0, None), (1, 2), "belief")
+        seen = asyncio.run(play_out(arena, table, skip))
+        assert [look.t for look in seen] == list(range(len(table.actions) + 1))
+        episode = table.episode(game, [partner.identity(game)], Identity("candidate", "", False), 0)
+        assert verify(TraceSet.in_memory([episode])).ok
+    arena.close()
+    with pytest.raises(InterplayError, match="is a player"):
+        JaxArena(game, [partner])
+
+
+def test_a_partner_that_breaks_the_rules_is_a_fault(served):
+    game = served.host.stages["2p"].game
+    arena = PlainArena(game, [Agent("bad", FunctionPlayer(illegal, encoding="hle"))])
+    with pytest.raises(Fault):
+        asyncio.run(play_out(arena, Table((0, None), (1, 2), "belief"), True))
+    arena.close()
+
+
+def test_the_kitchen_is_told_as_text():
+    """Its states are Python objects and cannot be sent; the game as text can."""
+    setting = Setting(name="k", game="kitchen/rc", partners=("random",), games=4)
+    stage = make_stage(setting)
+    assert isinstance(stage.arena, PlainArena)
+    assert TEXT in stage.encodings
+    assert "state" not in stage.encodings
+    table = Table((None, 0), (3, 4), TEXT)
+    looks = asyncio.run(play_out(stage.arena, table, True))
+    told = pack_look(looks[0], "base64")
+    assert told["seats"]["0"]["observation"] == stage.game.render(stage.game.init(None), 0)
+    assert json.dumps(told)
+    episode = table.episode(stage.game, stage.identities, Identity("candidate", "", False), 0)
+    assert verify(TraceSet.in_memory([episode])).ok
+    for arena in (stage.arena, stage.tests):
+        arena.close()
+
+
+def test_settings_that_cannot_be_played_are_told():
+    for change, told in (
+        ({"game": "hanabi/9p"}, "unknown game"),
+        ({"partners": ("hanabi/nobody",)}, "unknown agent"),
+        ({"partners": ("overcooked/greedy",)}, "setting 'x'"),
+        ({"partners": (), "panel": "nothing"}, "unknown panel"),
+    ):
+        setting = Setting(**({"name": "x", "game": "hanabi/2p", "partners": ("random",), "games": 1} | change))
+        with pytest.raises(InterplayError, match=told):
+            make_stage(setting, capacity=4, sizes=(1,))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "uint32", "bool"])
+def test_arrays_come_back_as_they_went(dtype):
+    array = (np.random.default_rng(0).random((3, 4)) * 100).astype(dtype)
+    for how in ("base64", "lists"):
+        back = unpack(json.loads(json.dumps(pack(array, how))), dtype)
+        assert back.dtype == array.dtype
+        assert np.array_equal(back, array)
+    with pytest.raises(InterplayError, match="cannot be sent"):
+        pack(np.array([object()]), "lists")
