@@ -29,6 +29,7 @@ class Caller:
     max_tokens: int = 1024
     remarks: list[Remark] = field(default_factory=list)
     asked: int = 0
+    last_tokens_out: int | None = None  # of the last answer
 
     async def ask(
         self, notes: tuple[Note, ...], shape: Shape, purpose: str, *, scaffold: bool = False, context: Any = None
@@ -74,8 +75,6 @@ class Caller:
             key=question.key(self.model.name),
         )
         return reading
-
-    last_tokens_out: int | None = None
 
     def note(self, kind: str, **payload: Any) -> None:
         self.remarks.append(Remark(kind, payload))

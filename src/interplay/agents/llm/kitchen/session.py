@@ -44,7 +44,6 @@ class KitchenSession:
         self._late: list[Message] = []  # said while settling; heard in the next step
         self._deeds: list[Execution] = []
         self._memory: list[Event] = []
-        self._refusals: list[tuple[int, int]] = []
         self._aside: tuple[int, str] = (-1, "")
         self._seen = 0  # the step up to which deeds are known
 
@@ -61,7 +60,8 @@ class KitchenSession:
 
     async def reply(self, sight: Sight, turn: int) -> Sequence[Message]:
         self._look(sight)
-        return await self._think(sight, "reply", turn=turn) if self._settings.dialogue == "cap" else []
+        answers = self._settings.dialogue == "cap"
+        return await self._think(sight, "reply", turn=turn, replying=True) if answers else []
 
     async def settle(self, sight: Sight) -> Move:
         while True:
@@ -81,24 +81,24 @@ class KitchenSession:
 
     # ------------------------------------------------------------ thinking
     async def _think(
-        self, sight: Sight, purpose: str, *, turn: int = 0, feedback: str | None = None
+        self, sight: Sight, purpose: str, *, turn: int = 0, feedback: str | None = None, replying: bool = False
     ) -> Sequence[Message]:
-        """Ask the model; its plan goes into the queue, its words are handed back."""
+        """Ask the model; its plan goes into the queue, its words are handed back. A reply without a plan keeps it."""
         situation = self._situation(sight, purpose, feedback)
         aside = await self._aside_of(situation)
         reading = await self._ask(situation, aside)
         problem = reading.error
         if problem is not None:
-            self._note_refusal(sight.t, None, "format", problem)
+            self._note_refusal(sight.t, "format", problem)
         macros, requests, bad = self._read_plan(sight.t, reading.fields["plan"]) if reading.fields else ([], [], None)
         problem = problem or (bad if not macros and not requests else None)
         if problem is not None:
             if self._corrected != sight.t:
                 self._corrected = sight.t
-                return await self._think(sight, "correct", turn=turn, feedback=problem)
+                return await self._think(sight, "correct", turn=turn, feedback=problem, replying=replying)
             self._queue = self._queue or [REST]
             return []
-        if macros or purpose != "reply":
+        if macros or not replying:
             self._queue, self._begun = macros, None
             self._caller.note("plan", macros=[m._asdict() for m in macros])
         say = (reading.fields or {}).get("say", "") if self._talk else ""
@@ -123,7 +123,6 @@ class KitchenSession:
             messages=tuple(self._messages),
             deeds=tuple(self._deeds),
             memory=tuple(self._memory),
-            refusals=tuple(self._refusals),
             feedback=feedback,
         )
 
@@ -134,7 +133,7 @@ class KitchenSession:
         for text in plan:
             found = parse_macro(text)
             if isinstance(found, ParseError):
-                self._note_refusal(t, None, found.error, found.message)
+                self._note_refusal(t, found.error, found.message)
                 return macros, requests, found.message
             (requests if found.verb == "request" else macros).append(found)
         return macros, requests, None
@@ -175,7 +174,6 @@ class KitchenSession:
             self._begun = macro
             return None
         self._held_up = 0
-        self._refusals.append((sight.t, self._seat))
         self._memory.append(Event(t=sight.t, text=f"your {macro} was impossible: {message}"))
         return f"{macro}: {message}"
 
@@ -208,9 +206,10 @@ class KitchenSession:
             who = "you" if deed.seat == self._seat else self._game.seat_names[deed.seat]
             self._memory.append(Event(t=t, text=f"{who} did {deed.verb} of {deed.object} at the {deed.place}"))
 
-    def _note_refusal(self, t: int, verb: str | None, error: str, message: str) -> None:
-        self._caller.note("verdict", verb=verb, object=None, place=None, ok=False, error=error, message=message)
-        self._refusals.append((t, self._seat))
+    def _note_refusal(self, t: int, error: str, message: str) -> None:
+        """An answer, or an entry of a plan, that cannot be read."""
+        self._caller.note("verdict", verb=None, object=None, place=None, ok=False, error=error, message=message)
+        self._memory.append(Event(t=t, text=f"your answer could not be used: {message}"))
 
 
 def acted_on(game: Kitchen, state: State, seat: int, macro: Macro) -> str | None:

@@ -30,7 +30,6 @@ class Situation:
     messages: Sequence[Message]  # all that were said to or by this cook
     deeds: Sequence[Execution]  # all that was done, by anybody
     memory: Sequence[Event]
-    refusals: Sequence[tuple[int, int]] = ()  # (t, seat) at which the verifier refused somebody's act
     feedback: str | None = None  # what was wrong with the last answer or act
 
     @property
