@@ -18,6 +18,7 @@ AGENTS = Registry(
         "overcooked": "interplay.agents.overcooked.registry:Family",
         "hanabi": "interplay.agents.hanabi.registry:Family",
         "rescue": "interplay.agents.rescue.registry:Family",
+        "trained": "interplay.agents.shipped:Family",
     },
 )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json as json_module
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.table import Table
 
 LONGEST = 60  # rows shown to people; `--json` gives all
+WIDEST = 10  # columns of a table of one row; one with more is shown upright
 
 
 def show(table: Table, *, json: bool, **extra: Any) -> None:
@@ -28,6 +29,9 @@ def show(table: Table, *, json: bool, **extra: Any) -> None:
     shown = [c for c in table.columns if c not in same and any(row[c] is not None for row in table)]
     told = "; ".join(f"{c}: {cell(v)}" for c, v in same.items() if cell(v) not in ("", "–"))
     console.print(*filter(None, [table.title, told]), sep="\n", highlight=False, markup=False)
+    if len(table) == 1 and len(shown) > WIDEST:
+        console.print(_upright(table.rows[0], shown))
+        return
     grid = Grid(*(shown or table.columns), header_style="bold")
     for column, name in zip(grid.columns, shown or table.columns, strict=True):
         numbers = [row[name] for row in table if row[name] is not None]
@@ -39,6 +43,17 @@ def show(table: Table, *, json: bool, **extra: Any) -> None:
     console.print(grid)
     if len(table) > LONGEST:
         note(f"{len(table) - LONGEST} more rows; --json gives all")
+
+
+def _upright(row: Mapping[str, Any], columns: Sequence[str]) -> Any:
+    """A single row, a line for each column."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid(show_header=False)
+    for column in columns:
+        grid.add_row(Text(column, style="bold"), Text(cell(row[column])))
+    return grid
 
 
 def _same_in_all(table: Table) -> dict[str, Any]:

@@ -53,7 +53,18 @@ def _agents() -> list[dict]:
     for name in names():
         about = (type(agent(name).mind).__doc__ or "").split("\n")[0]
         rows.append({"kind": "agent", "name": name, "about": agent(name).config.get("about", about)})
-    return rows
+    return rows + _trained()
+
+
+def _trained() -> list[dict]:
+    """A row for each game: its trained policies are many."""
+    from interplay.agents.shipped import shipped
+
+    of_game: dict[str, list[str]] = {}
+    for name in shipped():
+        game, _, policy = name.rpartition("/")
+        of_game.setdefault(game, []).append(policy)
+    return [{"kind": "agent", "name": f"trained/{g}/...", "about": ", ".join(p)} for g, p in of_game.items()]
 
 
 def _metrics() -> list[dict]:
