@@ -72,10 +72,10 @@ def run(
     the folder and are played again by the next run; their answers are in the journal and cost nothing twice.
     """
     folder = Path(out) if out is not None else None
-    traces = _open(folder, plan)
     journal = _journal(folder, replay)
     desk = (service or Service()).desk(journal, offline=replay is not None)
-    jobs = list(plan.jobs(desk))
+    jobs = list(plan.jobs(desk))  # what is wrong with names and keys is told before anything is written
+    traces = _open(folder, plan)
     done = {job_key(r["game"], r["options"], r["hashes"], r["seed"], r["index"]) for r in traces.summary()}
     left = [job for job in jobs if _key(job) not in done]
     clerk = _Clerk(traces, folder, len(jobs) - len(left), len(jobs), desk.meter, told)

@@ -170,6 +170,7 @@ def test_bad_command_lines_say_what_is_wrong(tmp_path, capsys, monkeypatch):
     for arguments, message in cases:
         assert command([*base, *arguments]) == 2
         assert message in capsys.readouterr().err
+        assert not (tmp_path / "x").exists()
 
 
 def test_ctrl_c_loses_nothing(tmp_path):
