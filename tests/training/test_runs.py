@@ -1,7 +1,10 @@
 """Runs side by side, killed and gone on with, and what they leave on disk."""
 
 import dataclasses
+import importlib.util
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -12,10 +15,13 @@ from interplay.agents.check import check_agent
 from interplay.agents.neural import load
 from interplay.errors import InterplayError
 from interplay.games.registry import make
+from interplay.partners.config import Build
 from interplay.training import log
 from interplay.training.__main__ import main
-from interplay.training.algorithms import sp
-from interplay.training.loader import as_json
+from interplay.training.algorithms import ALGORITHMS, sp
+from interplay.training.config import Experiment
+from interplay.training.loader import as_json, build
+from interplay.training.loader import load as load_config
 from interplay.training.program import Program
 
 TIMES = ("wall_s", "steps_per_s")
@@ -242,15 +248,37 @@ def test_a_bare_machine_is_enough():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+ZSC = Path(__file__).parents[2] / "benchmarks" / "zsc"
+PLANS = ("pipeline.json", "teaming.json")  # many configurations in one
+RESULTS = ("bc.json",)
+
+
 def test_shipped_configurations_can_be_read():
-    from pathlib import Path
-
-    from interplay.training.config import Experiment
-    from interplay.training.loader import load as load_config
-
-    files = sorted((Path(__file__).parents[2] / "benchmarks" / "zsc").glob("*.json"))
+    files = sorted(f for f in ZSC.glob("*.json") if f.name not in PLANS + RESULTS)
     assert files
     for file in files:
         given = load_config(file, Experiment)
         game = make(given.game.name, **given.game.options)
         assert game.horizon % given.rollout == 0 or given.algorithm.name == "sp", file.name
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_every_job_of_a_plan_is_a_configuration(plan, monkeypatch):
+    found = importlib.util.spec_from_file_location("pipeline", ZSC / "pipeline.py")
+    pipeline = importlib.util.module_from_spec(found)
+    found.loader.exec_module(pipeline)
+    monkeypatch.setattr(pipeline, "_choices", lambda layout: {"choices": {"STAY": [0.1, 0]}, "at_most": 3})
+    jobs = json.loads((ZSC / plan).read_text())
+    given = SimpleNamespace(out="runs", scale=1.0)
+    for layout in ("coordination_ring", "blocked_corridor"):
+        for name, job in jobs["jobs"].items():
+            if "partners" in job:
+                build(Build, pipeline._panel(given, jobs, layout, name)[1], name)
+            elif "script" in job:
+                assert (ZSC / job["script"]).is_file()
+            else:
+                experiment = build(Experiment, pipeline._training(given, jobs, layout, name)[1], name)
+                assert make(experiment.game.name).horizon % experiment.rollout == 0
+                assert experiment.algorithm.name in ALGORITHMS.names()
+            assert set(job.get("after", {}).values()) <= set(jobs["jobs"])
+    assert set(jobs["egos"]) <= set(jobs["jobs"])
