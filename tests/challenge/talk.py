@@ -50,9 +50,10 @@ def _welcomed(url, key, **query):
 
 
 def any_move(told, pick=None):
-    """Legal actions for all seats that are to move at the last step."""
+    """Legal actions for all seats that are to move at the last step: hints while there are tokens, which lose no
+    life, so that the first moves of a game never end it."""
     seats = told["steps"][-1]["seats"]
-    draw = pick or (lambda legal: int(np.argmax(legal)))
+    draw = pick or (lambda legal: int(np.flatnonzero(legal)[-1]))
     return {seat: draw(view["legal"]) for seat, view in seats.items() if view["turn"]}
 
 
