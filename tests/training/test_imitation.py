@@ -189,6 +189,7 @@ def test_a_finished_clone_is_not_learnt_again(proxies, monkeypatch):
     monkeypatch.setattr("interplay.training.algorithms.bc.clone", None)
     again = train(_experiment(given, folder), quiet=True)
     agent = interplay.agent(str(folder / again.policies[1]["file"]), unstuck=0)
+    assert np.isnan(again.returns()).all()  # nothing was played
     np.testing.assert_array_equal(again.agent(1).mind.core.head.bias, agent.mind.core.head.bias)
     other = _experiment(given | {"runs": 4}, folder)
     with pytest.raises(InterplayError, match=r"experiment\.runs is 3 there and 4 here"):
@@ -268,6 +269,24 @@ def test_the_rule_is_for_kitchens():
         Unstuck(Random(), 3).bind(make("overcooked/cramped_room"))
     with pytest.raises(InterplayError, match="unstuck: -1"):
         Unstuck(Random(), -1)
+
+
+@pytest.mark.parametrize(
+    ("options", "network", "message"),
+    [
+        ({"unstuck": -1}, {}, "unstuck: -1; 0 or more"),
+        ({"epochs": 0}, {}, "epochs: 0; at least 1"),
+        ({"half": "third"}, {}, "half: 'third'"),
+        ({"unstuck": 3}, {"encoding": "state"}, "not from 'state'"),
+        ({}, {"encoding": "state"}, "'state' is nothing that a network reads"),
+    ],
+)
+def test_clones_that_cannot_be(options, network, message):
+    """Said before anything is learnt."""
+    given = {"name": "overcooked/cramped_room"}
+    experiment = Experiment(GameChoice(**given), Algorithm("bc", options), network=Network(**network), runs=3)
+    with pytest.raises(InterplayError, match=message):
+        train(experiment, quiet=True)
 
 
 def test_the_interval_is_students():

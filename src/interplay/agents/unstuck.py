@@ -79,10 +79,10 @@ def pose_entries(game: Game, encoding: str) -> tuple[int, ...]:
     if not game.id.startswith("overcooked/"):
         raise InterplayError(f"unstuck: the rule is about chefs in a kitchen; the game is {game.id}")
     shape = game.encodings[encoding].shape
-    if encoding == "features":
+    if encoding in ("features", "details"):
         return (*range(4), *range(11, 13))  # facing; then seven of what is held; then the place
     if encoding not in ("planes", "planes_first") or shape is None:
-        raise InterplayError(f"unstuck: the rule reads poses from features or planes, not from {encoding!r}")
+        raise InterplayError(f"unstuck: the rule reads poses from features, details or planes, not from {encoding!r}")
     entries = np.arange(np.prod(shape)).reshape(shape)
     entries = entries if encoding == "planes_first" else np.moveaxis(entries, -1, 0)
     own = [0, *range(game.num_seats, game.num_seats + 4)]  # the place; then the places of others; then the facing

@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 
 from interplay.agents import neural
 from interplay.agents.api import Agent
-from interplay.agents.unstuck import unstuck
+from interplay.agents.unstuck import pose_entries, unstuck
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make
@@ -41,6 +41,12 @@ class Options(Cloning):
     unstuck: int = 0  # after so many steps in one pose, the clone tries what it has not tried there; 0: never
     episodes: int = 20  # games of each clone with itself, for its return
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("unstuck", "episodes"):
+            if getattr(self, name) < 0:
+                raise InterplayError(f"algorithm.options.{name}: {getattr(self, name)}; 0 or more")
+
 
 class Cloned(NamedTuple):
     """Networks [run, 1, ...], where a trained member's policy would be."""
@@ -55,6 +61,8 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
         raise InterplayError("first_run: the runs of bc are the splits of one set of games; leave it at 0")
     game = make(experiment.game.name, **experiment.game.options)
     games_of(game, options.half)
+    if options.unstuck:
+        pose_entries(game, experiment.network.encoding)  # an error if the rule cannot see the chef
     stage = _Stage(experiment, game, options)
     return stage.kept() or stage.train(quiet)
 
@@ -90,8 +98,10 @@ class _Stage:
         agents = [self._agent(clones, run) for run in range(experiment.runs)]
         returns = self_play(self.game, agents, options.episodes, experiment.seed)
         policies = self._about(clones, returns)
-        curve = [{"update": i + 1, **line} for i, line in enumerate(clones.curve)]
-        curve[-1] |= summary(clones, returns) | {"steps": 0, "member_returns": [[r] for r in returns]}
+        nothing = [None] * experiment.runs
+        unknown = {"steps": 0, "return": None, "returns": nothing, "member_returns": [[None] for _ in nothing]}
+        curve = [{"update": i + 1, **unknown, **line} for i, line in enumerate(clones.curve)]
+        curve[-1] |= summary(clones, returns) | {"member_returns": [[r] for r in returns]}
         if self.folder is not None:
             self._write(clones, policies, curve)
         cores = jax.tree_util.tree_map(lambda x: x[:, None], clones.cores)
