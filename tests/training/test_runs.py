@@ -282,3 +282,21 @@ def test_every_job_of_a_plan_is_a_configuration(plan, monkeypatch):
                 assert experiment.algorithm.name in ALGORITHMS.names()
             assert set(job.get("after", {}).values()) <= set(jobs["jobs"])
     assert set(jobs["egos"]) <= set(jobs["jobs"])
+
+
+def test_teaming_is_an_option_of_every_method(monkeypatch):
+    from interplay.cli.main import run
+    from interplay.training import algorithms
+
+    seen = []
+
+    def stop(experiment, *, quiet):
+        seen.append(experiment)
+        raise InterplayError("seen")
+
+    monkeypatch.setattr(algorithms, "train", stop)
+    config = str(ZSC / "mep_coordination_ring.json")
+    assert run(["train", config, "steps=1e6", "--teaming", "0.3", "--quiet"]) == 2
+    assert main([config, "--teaming", "0.3"]) == 2
+    assert [e.rewards.teaming for e in seen] == [0.3, 0.3]
+    assert seen[0].steps == 1e6

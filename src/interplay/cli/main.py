@@ -23,6 +23,7 @@ COMMANDS = {
     "crossplay": ("interplay.cli.commands.play:Crossplay", "every agent with every agent, in every seating"),
     "grade": ("interplay.cli.commands.grade:GradeCommand", "grade an agent against a panel of partners"),
     "brprox": ("interplay.cli.commands.brprox:BRProxCommand", "best-response proximity of a table of returns"),
+    "train": ("interplay.cli.commands.train:Train", "train agents: self-play, best responses, populations"),
     "measure": ("interplay.cli.commands.measure:Measure", "metrics of a trace set as a tidy table"),
     "report": ("interplay.cli.commands.report:ReportCommand", "one HTML file with tables, figures and replays"),
     "replay": ("interplay.cli.commands.replay:Replay", "verify a trace set, or watch an episode"),

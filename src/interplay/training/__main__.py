@@ -15,6 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("config", help="JSON file with the fields of interplay.training.config.Experiment")
     parser.add_argument("changes", nargs="*", metavar="place=value", help="changes to it, such as ppo.epochs=8")
     parser.add_argument("--out", help="folder for log, checkpoints and policies; a killed run there goes on")
+    parser.add_argument("--teaming", type=float, help="pay hand-overs that end in a soup this much (rewards.teaming)")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     given = parser.parse_intermixed_args(arguments)  # changes may stand before or after the options
     try:
@@ -30,6 +31,7 @@ def _train(given: argparse.Namespace) -> int:
     from interplay.training.loader import as_json, build, load, with_settings
 
     changes = list(given.changes) + ([f"output.folder={json.dumps(given.out)}"] if given.out else [])
+    changes += [] if given.teaming is None else [f"rewards.teaming={given.teaming}"]
     experiment = build(Experiment, with_settings(as_json(load(given.config, Experiment)), changes))
     if experiment.output.folder is None:
         print("note: no output.folder (or --out) was given, so no policies will be kept", file=sys.stderr)
