@@ -1,0 +1,1 @@
+"""The browser platform: people as players in seats, protocols as files."""

@@ -1,0 +1,79 @@
+"""Words in several languages, and the little Markdown that protocols are written in, as safe HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import escape
+from typing import Annotated
+
+from pydantic import Field
+
+Text = Annotated[str | dict[str, str], Field(union_mode="left_to_right")]  # one text for all languages, or one each
+
+_INLINE = (
+    (re.compile(r"\*\*(.+?)\*\*"), r"<strong>\1</strong>"),
+    (re.compile(r"\*(.+?)\*"), r"<em>\1</em>"),
+    (re.compile(r"`(.+?)`"), r"<kbd>\1</kbd>"),
+)
+
+
+def say(text: Text, language: str, **values: str) -> str:
+    """The text in a language, `{name}` replaced by what is given for it. Other braces stay as they are."""
+    found = text if isinstance(text, str) else text.get(language) or next(iter(text.values()))
+    return re.sub(r"\{(\w+)\}", lambda m: values.get(m[1], m[0]), found)
+
+
+def missing(text: Text, languages: tuple[str, ...]) -> list[str]:
+    """The languages that a text lacks; a plain string is good for all."""
+    return [] if isinstance(text, str) else [one for one in languages if one not in text]
+
+
+def html(text: str) -> str:
+    """Paragraphs, headings (#), lists (- and 1.), **strong**, *emphasis* and `keys`; everything else is escaped."""
+    blocks = re.split(r"\n\s*\n", text.strip()) if text.strip() else []
+    return "".join(_block(block.strip().splitlines()) for block in blocks)
+
+
+def _block(lines: list[str]) -> str:
+    if heading := re.match(r"(#{1,3})\s+(.*)", lines[0]):
+        level = len(heading[1]) + 1  # the page's title is its first heading
+        rest = _block(lines[1:]) if lines[1:] else ""
+        return f"<h{level}>{_inline(heading[2])}</h{level}>{rest}"
+    for tag, mark in (("ul", r"\s*[-*]\s+"), ("ol", r"\s*\d+[.)]\s+")):
+        if all(re.match(mark, line) for line in lines):
+            items = "".join(f"<li>{_inline(re.sub(mark, '', line, count=1))}</li>" for line in lines)
+            return f"<{tag}>{items}</{tag}>"
+    return f"<p>{_inline(' '.join(line.strip() for line in lines))}</p>"
+
+
+def _inline(text: str) -> str:
+    safe = escape(text)
+    for pattern, shape in _INLINE:
+        safe = pattern.sub(shape, safe)
+    return safe
+
+
+PHRASES: Mapping[str, Mapping[str, str]] = {
+    "required": {"en": "Please answer this question.", "zh": "请回答此问题。"},
+    "choice": {"en": "Please choose one of the options.", "zh": "请选择一个选项。"},
+    "number": {"en": "Please give a number from {low} to {high}.", "zh": "请输入 {low} 到 {high} 之间的数字。"},
+    "text": {"en": "Please write at most {high} characters.", "zh": "最多 {high} 个字符。"},
+    "agree": {"en": "You can only take part if you agree.", "zh": "只有同意后才能参加。"},
+    "order": {"en": "Please put every partner in its place once.", "zh": "请将每个伙伴排列一次。"},
+    "unknown": {"en": "There is no such question here.", "zh": "此页没有这个问题。"},
+    "thanks": {"en": "Thank you", "zh": "谢谢"},
+    "screened": {
+        "en": "Thank you for your time. The questions show that this study does not fit you.",
+        "zh": "感谢您的时间。根据回答，您不符合本研究的条件。",
+    },
+    "dropped": {
+        "en": "You were away for too long, so your place was given to someone else. Thank you for your time.",
+        "zh": "您离开的时间过长，名额已让给他人。感谢您的时间。",
+    },
+}
+
+
+def phrase(name: str, language: str, **values: object) -> str:
+    known = PHRASES[name]
+    return known.get(language, known["en"]).format(**values)
