@@ -85,6 +85,16 @@ class View:
     text: Callable[[], str]  # the game rendered for this seat
     see: Callable[[str], Any] | None = None  # this seat's view in another encoding, for players of several games
 
+    def look(self, encoding: str) -> Any:
+        """What this seat sees in an encoding. Over a wire, where `see` is none, that is the player's own one."""
+        if self.see is not None:
+            return self.see(encoding)
+        if np.shape(self.observation) == (0,):
+            raise InterplayError(
+                f"here a player is shown its own encoding only: make the agent with encoding={encoding!r}"
+            )
+        return self.observation
+
 
 def refuse_privileged(game: Game, encoding: str) -> None:
     """A seat may look at the game in any encoding but those that show what it may not see."""

@@ -240,6 +240,9 @@ def _ask(trial: _Trial, session: Session, turn: _Turn) -> int | None:
         legal=turn.legal,
         observation=jax.tree_util.tree_map(np.asarray, turn.observation),
         text=lambda: trial.game.render(turn.state, turn.seat),
+        see=lambda encoding: jax.tree_util.tree_map(
+            lambda leaf: np.asarray(leaf)[turn.seat], trial.game.observe(turn.state, encoding)
+        ),
     )
     answer = asyncio.run(session.act(view))  # type: ignore[arg-type]
     action = answer.action if isinstance(answer, Move) else answer

@@ -1,10 +1,13 @@
 """Language models at Hanabi and in Overcooked, with scripted models in place of real ones."""
 
+import asyncio
+
 import jax
 import numpy as np
 import pytest
 
 import interplay
+from interplay.agents.api import View
 from interplay.agents.llm.chat import Refused
 from interplay.agents.llm.hanabi.prompts import rules_text
 from interplay.agents.llm.hanabi.session import state_text
@@ -156,6 +159,23 @@ def test_a_game_without_prompts_is_refused():
     names = [n for n in game_names() if n.startswith("rescue/")]
     with pytest.raises(InterplayError, match="has no prompts for rescue/"):
         interplay.play(names[0], ["llm:scripted/first"] * interplay.make(names[0]).num_seats, episodes=1)
+
+
+def test_over_a_wire_a_model_reads_its_own_encoding():
+    game = interplay.make("hanabi/2p")
+    state = game.init(jax.random.key(0))
+    legal = np.asarray(game.legal(state))[0]
+    session = interplay.agent("llm:scripted/first", encoding="seen").mind.begin(game, 0, 0)
+    seen = jax.tree.map(lambda x: np.asarray(x)[0], game.observe(state, "seen"))
+    move = asyncio.run(session.act(View(game, 0, 0, legal, seen, lambda: "")))
+    assert legal[move.action]
+    with pytest.raises(InterplayError, match="make the agent with encoding='seen'"):
+        asyncio.run(session.act(View(game, 0, 0, legal, np.zeros(0), lambda: "")))
+
+
+def test_the_contract_suite_passes_for_a_model():
+    game = interplay.make("overcooked/cramped_room", horizon=120)
+    assert interplay.check_agent(interplay.agent("llm:scripted/first"), game)
 
 
 def test_privileged_views_stay_closed():

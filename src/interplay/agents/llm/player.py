@@ -77,12 +77,16 @@ def _family(game: Game) -> str:
     return game.id.partition("/")[0]
 
 
-def make(model: str, desk: Desk | None = None, **options: Any) -> Agent:
-    """The agent `llm:MODEL`; options are those of `Settings`."""
+def make(model: str, desk: Desk | None = None, *, encoding: str = "nothing", **options: Any) -> Agent:
+    """The agent `llm:MODEL`; options are those of `Settings`.
+
+    `encoding` matters where a game is played over a wire, and a player is shown no other: `seen` for Hanabi, `state`
+    for Overcooked.
+    """
     settings = Settings.of(options)
     desk = desk or Desk()
     desk.model(model)  # an unknown provider or a missing key is told now, not in mid-episode
     changes = settings.changes()
     told = ",".join(str(v) if k == "scaffold" else f"{k}={v}" for k, v in changes.items())
     name = f"llm:{model}[{told}]" if changes else f"llm:{model}"
-    return Agent(name, LLMPlayer(model, settings, desk), {"model": model, **dataclasses.asdict(settings)})
+    return Agent(name, LLMPlayer(model, settings, desk, encoding), {"model": model, **dataclasses.asdict(settings)})

@@ -31,12 +31,10 @@ class HanabiSession:
 
     def watch(self, view: View) -> None:
         """Every turn, so that no move of a table of three is missed."""
-        assert view.see is not None
-        self._remember(view.see("seen"), view.seat)
+        self._remember(view.look("seen"), view.seat)
 
     async def act(self, view: View) -> Move:
-        assert view.see is not None
-        seen = view.see("seen")
+        seen = view.look("seen")
         self._remember(seen, view.seat)
         names = {move_name(self._rules, a): a for a in np.flatnonzero(view.legal).tolist()}
         action = None if self._over else await self._choose(seen, names)

@@ -33,8 +33,7 @@ class OvercookedSession:
         self._over = False
 
     async def act(self, view: View) -> Move:
-        assert view.see is not None
-        now = look(view.see("state").state)
+        now = look(view.look("state").state)
         self._follow_up(now, view.seat, view.t)
         if self._task is None:
             self._task = await self._choose(view, now)
