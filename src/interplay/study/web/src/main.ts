@@ -1,0 +1,153 @@
+/** The shell: asks the server which page comes now, shows it, sends what was answered. */
+
+import { Api, type Reply } from "./api";
+import { h, memory } from "./dom";
+import { consent } from "./pages/consent";
+import { done } from "./pages/done";
+import { form, quiz } from "./pages/form";
+import { game } from "./pages/game";
+import { instructions } from "./pages/instructions";
+import type { Shell, Shown } from "./pages/page";
+import { ranking } from "./pages/ranking";
+import { wait } from "./pages/wait";
+import type { Answers, Page, State } from "./types";
+import { languageName, say, speak } from "./words";
+
+class App implements Shell {
+  private shown: Shown | null = null;
+  private state: State | null = null;
+  private since = 0;
+  private busy = false;
+  private readonly banner = h("div", { class: "banner", role: "status", hidden: true });
+  private readonly main = h("main", { class: "page" });
+  private readonly head = h("header", { class: "top" });
+  private readonly api: Api;
+
+  constructor(root: HTMLElement, readonly study: string) {
+    this.api = new Api(study, (now) => this.tell(now ? say("retrying") : null));
+    root.append(this.head, this.banner, this.main);
+  }
+
+  async next(): Promise<void> {
+    this.take(await this.api.state());
+  }
+
+  async answer(answers: Answers): Promise<Record<string, string> | null> {
+    if (this.busy || this.state === null) return null;
+    const page = this.state.page.id;
+    this.busy = true;
+    this.main.setAttribute("aria-busy", "true");
+    try {
+      const reply = await this.api.answer(page, answers, (performance.now() - this.since) / 1000);
+      if (reply.kind === "errors") return reply.errors;
+      if (reply.kind === "state" && reply.state.page.id !== page) this.forget(page);
+      this.take(reply);
+      return null;
+    } finally {
+      this.busy = false;
+      this.main.removeAttribute("aria-busy");
+    }
+  }
+
+  draft(): Answers {
+    return memory.read<Answers>(this.key(), {});
+  }
+
+  keep(answers: Answers): void {
+    memory.write(this.key(), answers);
+  }
+
+  key(page = this.state?.page.id ?? ""): string {
+    return `${this.study}:${page}`;
+  }
+
+  private forget(page: string): void {
+    memory.forget(this.key(page));
+  }
+
+  private tell(message: string | null): void {
+    this.banner.hidden = message === null;
+    this.banner.textContent = message ?? "";
+  }
+
+  private take(reply: Reply): void {
+    if (reply.kind === "state") this.show(reply.state);
+    else if (reply.kind === "refused") this.refuse(reply.status, reply.message);
+    else this.refuse(422, Object.values(reply.errors).join(" "));
+  }
+
+  private refuse(status: number, message: string): void {
+    this.shown?.close?.();
+    this.shown = null;
+    const text = status === 401 || status === 404 ? say("no_session") : say("failed", message);
+    this.main.replaceChildren(
+      h("h1", { tabindex: -1 }, say("study")),
+      h("p", { role: "alert" }, text),
+      h("p", {}, h("button", { class: "primary", type: "button", click: () => location.reload() }, say("reload"))),
+    );
+  }
+
+  private show(state: State): void {
+    this.shown?.close?.();
+    const moved = this.state !== null;
+    this.state = state;
+    this.since = performance.now();
+    speak(state.language);
+    document.documentElement.lang = state.language;
+    document.title = state.page.title || say("study");
+    this.fillHead(state);
+    const heading = h("h1", { tabindex: -1 }, state.page.title);
+    this.main.className = `page ${state.page.kind}`;
+    this.main.replaceChildren(heading);
+    this.shown = render(state.page, this);
+    this.main.append(...this.shown.elements);
+    this.shown.opened?.();
+    // A page that has no wish of its own starts at its heading, so that screen readers say where one is.
+    if (moved && !this.main.contains(document.activeElement)) heading.focus({ preventScroll: true });
+    if (moved) scrollTo(0, 0);
+  }
+
+  private fillHead(state: State): void {
+    const { done: past, of } = state.progress;
+    const bar = h("progress", { max: Math.max(of, 1), value: past, "aria-label": say("progress") });
+    const parts: Node[] = [bar, h("span", { class: "count", "aria-hidden": "true" }, `${past} / ${of}`)];
+    if (state.languages.length > 1) parts.push(this.languages(state));
+    this.head.replaceChildren(...parts);
+  }
+
+  private languages(state: State): HTMLElement {
+    const choose = h("select", { name: "language" });
+    for (const code of state.languages) {
+      choose.append(h("option", { value: code, lang: code, selected: code === state.language }, languageName(code)));
+    }
+    choose.addEventListener("change", () => {
+      void this.api.language(choose.value).then((reply) => this.take(reply));
+    });
+    return h("label", { class: "language" }, h("span", { class: "quiet" }, say("language")), choose);
+  }
+}
+
+function render(page: Page, shell: Shell): Shown {
+  switch (page.kind) {
+    case "consent":
+      return consent(page, shell);
+    case "form":
+      return form(page, shell);
+    case "quiz":
+      return quiz(page, shell);
+    case "instructions":
+      return instructions(page, shell);
+    case "ranking":
+      return ranking(page, shell);
+    case "game":
+      return game(page, shell);
+    case "wait":
+      return wait(page, shell);
+    case "done":
+      return done(page);
+  }
+}
+
+const root = document.getElementById("app");
+const study = /^\/study\/([^/]+)/.exec(location.pathname)?.[1];
+if (root !== null && study !== undefined) void new App(root, decodeURIComponent(study)).next();

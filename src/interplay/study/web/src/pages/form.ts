@@ -1,0 +1,59 @@
+/** Forms and quizzes: a list of questions; a quiz also shows what was wrong. */
+
+import { h, html } from "../dom";
+import type { Answers, FormPage, QuizPage, Question } from "../types";
+import { say } from "../words";
+import { Complaints } from "./complaints";
+import type { Shell, Shown } from "./page";
+import { ask, type Field } from "./questions";
+
+export function form(page: FormPage, shell: Shell): Shown {
+  return sheet(page.text, page.questions, shell, say("continue"), null);
+}
+
+export function quiz(page: QuizPage, shell: Shell): Shown {
+  const shown = sheet(page.text, page.questions, shell, say("check"), page.feedback);
+  const tries = h("p", { class: "tries", role: "status" }, say("tries_left", page.tries_left));
+  shown.elements.splice(1, 0, tries);
+  return shown;
+}
+
+function sheet(
+  text: string,
+  questions: Question[],
+  shell: Shell,
+  label: string,
+  feedback: Record<string, string> | null,
+): Shown {
+  const complaints = new Complaints();
+  const draft = shell.draft();
+  const fields = questions.map((question) => {
+    const field = ask(question, draft[question.id] ?? null);
+    complaints.watch(question.id, question.label, field.element, field.focus);
+    const told = feedback?.[question.id];
+    if (told) field.element.append(h("p", { class: "feedback" }, told));
+    return field;
+  });
+  const submit = h("button", { class: "primary", type: "submit" }, label);
+  const paper = h("form", { novalidate: true }, complaints.summary, ...fields.map((f) => f.element),
+    h("div", { class: "actions" }, submit));
+  paper.addEventListener("input", () => shell.keep(answersOf(fields)));
+  paper.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const errors = Object.fromEntries(
+      fields.map((f) => [f.question.id, f.problem()] as const).filter((e): e is [string, string] => e[1] !== null),
+    );
+    if (complaints.show(errors)) return;
+    submit.disabled = true;
+    shell.keep(answersOf(fields));
+    void shell
+      .answer(answersOf(fields))
+      .then((found) => found && complaints.show(found))
+      .finally(() => (submit.disabled = false));
+  });
+  return { elements: [html(text), paper] };
+}
+
+function answersOf(fields: Field[]): Answers {
+  return Object.fromEntries(fields.map((f) => [f.question.id, f.answer()]));
+}

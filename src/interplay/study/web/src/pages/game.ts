@@ -1,0 +1,162 @@
+/** A game: its board, who the partner is, score and time, flags, and what happens to the line. */
+
+import { h, html } from "../dom";
+import type { Board, Controls } from "../games/board";
+import { GridBoard } from "../games/grid";
+import { HanabiBoard } from "../games/hanabi";
+import { KitchenBoard } from "../games/kitchen";
+import { drawOvercooked } from "../games/overcooked";
+import { drawRescue } from "../games/rescue";
+import { Line } from "../games/socket";
+import { badge } from "../shapes";
+import type { FromServer, GamePage } from "../types";
+import { clock, say } from "../words";
+import type { Shell, Shown } from "./page";
+
+const COMPASS = { up: "north", down: "south", left: "west", right: "east" };
+const PLAIN = { up: "up", down: "down", left: "left", right: "right" };
+
+function boardOf(page: GamePage, controls: Controls): Board {
+  switch (page.game) {
+    case "overcooked":
+      return new GridBoard(controls, drawOvercooked, COMPASS);
+    case "rescue":
+      return new GridBoard(controls, drawRescue, PLAIN);
+    case "hanabi":
+      return new HanabiBoard(controls);
+    case "kitchen":
+      return new KitchenBoard(controls);
+  }
+}
+
+class Round {
+  readonly banner = h("div", { class: "line-state", role: "status" });
+  readonly score = h("output", { class: "number" }, "0");
+  readonly time = h("span", { class: "number", role: "timer" }, "–");
+  readonly noted = h("span", { class: "quiet", role: "status" });
+  readonly board: Board;
+  readonly flags: HTMLButtonElement[];
+  readonly end = h("div", { class: "game-end", hidden: true });
+  private readonly line: Line;
+  private t = -1;
+  private grace = 0;
+
+  constructor(page: GamePage, private readonly shell: Shell) {
+    this.board = boardOf(page, {
+      act: (action) => void this.line.act(action),
+      move: (action) => void this.line.submit({ type: "act", action }),
+      chat: (text) => void this.line.submit({ type: "chat", text }),
+      alias: page.alias,
+      key: shell.key(),
+    });
+    this.flags = page.flags.map(({ id, label }) => {
+      const button = h("button", { type: "button", class: "flag" }, "⚑ ", label);
+      button.addEventListener("click", () => {
+        this.line.submit({ type: "flag", id, t: this.t });
+        this.noted.textContent = say("flagged", label);
+        window.setTimeout(() => (this.noted.textContent = ""), 2500);
+        // Back to the game, so that the next space bar does not flag again.
+        this.board.focus();
+      });
+      return button;
+    });
+    this.board.hold(true);
+    this.line = new Line(page.socket, `${shell.study}:seq`, {
+      message: (message) => this.hear(message),
+      line: (state) => this.connection(state),
+      refused: (reason) => this.stop(say("refused", reason)),
+    });
+  }
+
+  close(): void {
+    this.line.close();
+    this.board.close();
+    clearInterval(this.grace);
+  }
+
+  private connection(state: "connecting" | "open" | "lost"): void {
+    clearInterval(this.grace);
+    this.tell(state === "open" ? null : say(state), state === "lost");
+    this.board.hold(state !== "open");
+  }
+
+  private hear(message: Exclude<FromServer, { type: "ack" | "pong" }>): void {
+    switch (message.type) {
+      case "start":
+        this.board.start(message);
+        break;
+      case "tick":
+        if (this.grace) this.connection("open");
+        this.grace = 0;
+        this.t = message.t;
+        this.score.textContent = String(message.score);
+        if (message.left_s !== null) this.time.textContent = clock(message.left_s);
+        this.board.tick(message);
+        break;
+      case "pause":
+        this.pause(message.reason, message.grace_s);
+        break;
+      case "end":
+        this.finish(message.score);
+        break;
+      case "error":
+        this.tell(say("failed", message.message), true);
+        break;
+    }
+  }
+
+  private pause(reason: string, seconds: number): void {
+    let left = Math.ceil(seconds);
+    clearInterval(this.grace);
+    this.board.hold(true);
+    const show = (): void => this.tell(left > 0 ? say("paused_grace", reason, left) : say("paused", reason), true);
+    show();
+    this.grace = window.setInterval(() => {
+      left -= 1;
+      show();
+      if (left <= 0) clearInterval(this.grace);
+    }, 1000);
+  }
+
+  private finish(score: number): void {
+    this.score.textContent = String(score);
+    const go = h("button", { type: "button", class: "primary" }, say("continue"));
+    go.addEventListener("click", () => {
+      go.disabled = true;
+      void this.shell.next().finally(() => (go.disabled = false));
+    });
+    this.stop(null);
+    this.end.replaceChildren(
+      h("p", { role: "status" }, h("strong", {}, say("game_over")), ` ${say("final_score", score)}`), go);
+    this.end.hidden = false;
+    this.end.scrollIntoView({ block: "nearest" });
+    go.focus({ preventScroll: true });
+  }
+
+  private stop(why: string | null): void {
+    clearInterval(this.grace);
+    this.tell(why, true);
+    this.board.hold(true);
+    for (const flag of this.flags) flag.disabled = true;
+  }
+
+  private tell(text: string | null, strong: boolean): void {
+    this.banner.hidden = text === null;
+    this.banner.classList.toggle("strong", strong);
+    if (this.banner.textContent !== text) this.banner.textContent = text ?? "";
+  }
+}
+
+export function game(page: GamePage, shell: Shell): Shown {
+  const round = new Round(page, shell);
+  const info = h("div", { class: "game-info" },
+    h("span", { class: "pair" }, h("span", { class: "quiet" }, say("partner")), badge(page.alias)),
+    h("span", { class: "pair" }, h("span", { class: "quiet" }, say("score")), round.score),
+    h("span", { class: "pair" }, h("span", { class: "quiet" }, say("time")), round.time),
+    page.practice && h("span", { class: "practice" }, say("practice")));
+  const flags = h("div", { class: "flags" }, ...round.flags, round.noted);
+  const elements = [info, round.banner, round.end, round.board.element];
+  if (page.flags.length > 0) elements.push(flags);
+  if (page.text) elements.push(html(page.text));
+  return { elements, opened: () => round.board.focus(), close: () => round.close() };
+}

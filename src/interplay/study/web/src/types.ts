@@ -1,0 +1,187 @@
+/** What travels between the browser and the server, as JSON. */
+
+export interface State {
+  csrf: string;
+  language: string;
+  languages: string[];
+  progress: { done: number; of: number };
+  page: Page;
+}
+
+interface Common {
+  id: string;
+  title: string;
+  text: string; // safe HTML, made by the server
+}
+
+export interface ConsentPage extends Common {
+  kind: "consent";
+  version: string;
+  checkboxes: { id: string; label: string }[];
+}
+export interface FormPage extends Common {
+  kind: "form";
+  questions: Question[];
+}
+export interface InstructionsPage extends Common {
+  kind: "instructions";
+  figures: string[];
+}
+export interface QuizPage extends Common {
+  kind: "quiz";
+  questions: Question[];
+  feedback: Record<string, string> | null;
+  tries_left: number;
+}
+export interface RankingPage extends Common {
+  kind: "ranking";
+  items: Alias[];
+  fixed: string[]; // ids that are already in order, best first
+}
+export interface GamePage extends Common {
+  kind: "game";
+  game: GameName;
+  socket: string;
+  alias: Omit<Alias, "id">;
+  flags: { id: string; label: string }[];
+  practice: boolean;
+}
+export interface WaitPage extends Common {
+  kind: "wait";
+  until_s: number; // seconds from now until the wait is over, at the latest
+  message: string;
+}
+export interface DonePage extends Common {
+  kind: "done";
+  code: string | null;
+  url: string | null;
+  payment: string | null;
+}
+export type Page =
+  | ConsentPage | FormPage | InstructionsPage | QuizPage | RankingPage | GamePage | WaitPage | DonePage;
+
+/** How a partner is shown: never by an agent's name. */
+export interface Alias {
+  id: string;
+  label: string;
+  colour: string;
+  shape: string;
+}
+
+export interface Question {
+  id: string;
+  type: "likert" | "two_sided" | "choice" | "multi" | "number" | "text";
+  label: string;
+  required?: boolean;
+  points?: number | null;
+  left?: string | null;
+  right?: string | null;
+  labels?: string[] | null;
+  options?: { value: string | number; label: string }[] | null;
+  min?: number | null;
+  max?: number | null;
+}
+
+/** Scales answer 1 to `points`; nothing chosen is null. */
+export type Answer = string | number | boolean | (string | number)[] | null;
+export type Answers = Record<string, Answer>;
+
+export type GameName = "overcooked" | "hanabi" | "rescue" | "kitchen";
+
+export interface Start {
+  type: "start";
+  game: GameName;
+  tick_hz: number;
+  ticks: number;
+  you: number;
+  layout: unknown;
+  seq?: number; // the last sequence number that the server has taken, when it tells
+}
+export interface Tick {
+  type: "tick";
+  t: number;
+  score: number;
+  left_s: number | null;
+  view: unknown; // as the game says: GridView, HanabiView or KitchenView
+}
+export type FromServer =
+  | Start
+  | Tick
+  | { type: "ack"; seq: number; t: number }
+  | { type: "pause"; reason: string; grace_s: number }
+  | { type: "end"; score: number; next: boolean }
+  | { type: "pong"; at: number }
+  | { type: "error"; message: string };
+
+export type ToServer =
+  | { type: "hello"; seen: number }
+  | { type: "act"; seq: number; action: string }
+  | { type: "flag"; seq: number; id: string; t: number }
+  | { type: "chat"; seq: number; text: string }
+  | { type: "visibility"; hidden: boolean }
+  | { type: "ping"; at: number; rtt_ms: number | null };
+
+export interface Actor {
+  x: number;
+  y: number;
+  facing: string; // north, south, east, west; or up, down, right, left
+  held: string | null;
+  seat: number;
+  role?: string;
+}
+export interface Item {
+  x: number;
+  y: number;
+  kind: string;
+  detail?: string | number | null;
+}
+export interface Pot {
+  x: number;
+  y: number;
+  onions: number;
+  tomatoes: number;
+  timer: number; // below 0: not cooking, 0: ready
+}
+/** Overcooked and rescue. */
+export interface GridView {
+  width: number;
+  height: number;
+  terrain: string[];
+  chefs: Actor[];
+  items: Item[];
+  pots: Pot[];
+  unseen?: [number, number][]; // cells that this seat does not see
+}
+
+export interface Card {
+  id?: number; // the place in the deal, so that notes stay with their card
+  colour: string | null; // null: this seat does not see it
+  rank: number | null;
+  colours?: string[] | string | null; // what hints leave possible
+  ranks?: number[] | null;
+}
+export interface Move {
+  action: string;
+  label: string;
+  kind?: string;
+  target?: number | null;
+  value?: number | string | null;
+}
+export interface HanabiView {
+  hands: Card[][]; // by seat
+  fireworks: Record<string, number>;
+  tokens: number;
+  lives: number;
+  deck: number;
+  discards: Card[];
+  legal: Move[];
+  history: (string | { t?: number; seat?: number; text: string })[];
+  your_turn: boolean;
+}
+export interface KitchenView {
+  text: string;
+  svg: string | null;
+  messages: { seat: number; text: string }[];
+  legal: Move[];
+  your_turn?: boolean;
+}
