@@ -9,7 +9,7 @@ export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 .PHONY: grade test test-slow test-server test-browser test-llm bench lint format docs clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
-	$(BIN)/interplay grade --game overcooked/counter_circuit --agent overcooked/greedy
+	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
 
 test: $(VENV)/.dev  ## all that proves rules and contracts, oracles included
 	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser and not llm"

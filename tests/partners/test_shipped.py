@@ -1,0 +1,68 @@
+"""What the package ships: panels whose hashes hold, and trained policies that load and play."""
+
+import numpy as np
+import pytest
+
+import interplay
+from interplay.agents.shipped import shipped as policies
+from interplay.errors import InterplayError, UnknownName
+from interplay.games.registry import make
+from interplay.partners.panel_file import read_panel
+from interplay.partners.panels import SHIPPED, all_shipped, panel
+
+LAYOUTS = (
+    "asymmetric_advantages",
+    "blocked_corridor",
+    "bothway_coordination",
+    "coordination_ring",
+    "counter_circuit",
+    "forced_coordination",
+)
+METHODS = ("cole", "e3t", "fcp", "hsp", "mep", "sp", "trajedi")
+
+
+def test_every_layout_has_a_panel_and_egos():
+    assert {(f"overcooked/{layout}", "generated") for layout in LAYOUTS} <= set(all_shipped())
+    names = policies()
+    for layout in LAYOUTS:
+        for method in METHODS:
+            assert f"overcooked/{layout}/{method}-3" in names
+
+
+@pytest.mark.parametrize(("game", "name"), all_shipped())
+def test_a_shipped_panel_is_whole(game, name):
+    found = read_panel(SHIPPED / game / name, make(game))
+    assert len(found.partners) == 20
+    assert {m.skill for m in found.members} == {"mid", "final"}
+    for member in found.members:
+        assert member.responses, member.agent.name
+        for response in member.responses:
+            assert response.worth.low <= response.worth.mean <= response.worth.high
+            assert response.worth.mean > 0
+    assert found.baselines is not None
+    assert {row["agent"] for row in found.baselines["rows"]} == set(METHODS)
+    for row in found.baselines["rows"]:
+        assert row["br_prox_low"] <= row["br_prox"] <= row["br_prox_high"] <= 1
+
+
+def test_a_shipped_panel_is_the_default():
+    assert panel(make("overcooked/coordination_ring")).name == "generated"
+    assert panel(make("overcooked/cramped_room")).name == "scripted"
+
+
+def test_a_trained_agent_plays_as_well_as_its_file_says():
+    """Self-play of a shipped policy reaches most of the return that was logged when it was trained."""
+    game = make("overcooked/coordination_ring")
+    found = interplay.agent("trained/overcooked/coordination_ring/sp-1")
+    assert found.name == "trained/overcooked/coordination_ring/sp-1"
+    traces = interplay.play(game, [found, found], episodes=4, seed=0)
+    scores = [row["value"] for row in interplay.measure(traces, ["score"]).rows if row["metric"] == "score"]
+    assert np.mean(scores) > 0.9 * found.config["return"] > 200
+
+
+def test_an_unknown_policy_and_a_wrong_game():
+    with pytest.raises(UnknownName, match="trained/overcooked/coordination_ring/hsp-1"):
+        interplay.agent("trained/overcooked/coordination_ring/hsp-9")
+    found = interplay.agent("trained/overcooked/coordination_ring/hsp-1")
+    with pytest.raises(InterplayError, match="was trained for overcooked/coordination_ring"):
+        interplay.play(make("overcooked/cramped_room"), [found, "stay"], episodes=1)
