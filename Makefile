@@ -33,6 +33,7 @@ bench: $(VENV)/.dev  ## ours and our peers in one process; results go to benchma
 	$(BIN)/python benchmarks/overcooked.py
 	$(BIN)/python benchmarks/hanabi.py
 	$(BIN)/python benchmarks/interdependence.py
+	$(BIN)/python benchmarks/llm_episodes.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
