@@ -1,5 +1,6 @@
 """Methods that make partners different: conventions of a game in which two are as good as each other."""
 
+import dataclasses
 import json
 from types import SimpleNamespace
 
@@ -89,6 +90,8 @@ def test_multipliers_follow_the_slack_of_their_constraints():
     np.testing.assert_allclose(kept.partner, [[0, 0.3], [0, 0]], atol=1e-6)
     np.testing.assert_allclose(kept.response, 0, atol=1e-6)
     np.testing.assert_allclose(weights[:, 0], [1.3, -0.3, 0.0, 1.0], atol=1e-6)
+    steep = dataclasses.replace(kept, partner=kept.partner * 1000)
+    assert float(jnp.max(jnp.abs(weigh(steep, seen, options=options)[1]))) == pytest.approx(10.0)  # and no more
     assert float(told["crossed_return"]) == 9.0
     nobody = Seen(score=jnp.zeros(4), episodes=jnp.array([1.0, 0, 1, 1]), guests=seen.guests, stats=stats)
     assert float(jnp.sum(weigh(new_multipliers(2), nobody, options=options)[0].partner)) == 0  # not before all met

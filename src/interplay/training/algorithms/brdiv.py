@@ -33,6 +33,8 @@ from interplay.training.run import train as train_stage
 from interplay.training.scheme import Scheme, Seen
 from interplay.training.seating import Plan
 
+LARGEST = 10.0  # weight of a pairing in LBRDiv
+
 
 @dataclass(frozen=True)
 class Population:
@@ -195,5 +197,7 @@ def weigh(kept: Multipliers, seen: Seen, *, options: LagrangeOptions) -> tuple[M
         "crossed_return": jnp.sum(returns * crossed) / (number * (number - 1)),
         "multipliers": jnp.sum(partner + response) / (2 * number * (number - 1)),
     }
+    # Multipliers of constraints that cannot be met grow without end; entropy and values are to keep their share.
+    table = table / jnp.maximum(jnp.max(jnp.abs(table)) / LARGEST, 1.0)
     weights = jnp.repeat(table.reshape(-1, 1), 2, axis=1)
     return Multipliers(partner=partner, response=response, returns=returns, met=met), weights, told
