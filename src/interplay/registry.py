@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import sys
 from collections.abc import Mapping
 from functools import cached_property
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError, UnknownName
 
 
 def load_reference(reference: str) -> Any:
-    """The object that `module:Thing` names."""
+    """The object that `module:Thing` or `folder/file.py:Thing` names."""
     module, _, attribute = reference.partition(":")
     try:
-        found = importlib.import_module(module)
+        found = _load_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
     except ImportError as error:
         raise InterplayError(f"cannot import {module!r}, needed for {reference!r}: {error}") from error
     for part in attribute.split("."):
@@ -23,6 +26,23 @@ def load_reference(reference: str) -> Any:
             raise InterplayError(f"module {module!r} has no {attribute!r} (from {reference!r})")
         found = getattr(found, part)
     return found
+
+
+def _load_file(path: Path) -> Any:
+    """The module that a Python file makes; files beside it can be imported while it loads, as in a script."""
+    if not path.is_file():
+        raise InterplayError(f"no such file: {path}")
+    spec = importlib.util.spec_from_file_location(f"user.{path.stem}", path.resolve())
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.resolve().parent))
+    return module
 
 
 class Registry:
