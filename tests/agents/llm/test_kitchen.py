@@ -1,10 +1,13 @@
 """Language models in the kitchen: the reference team, its degraded versions, bad answers, scaffolds, policies."""
 
+import dataclasses
+
 import pytest
 
 import interplay
 from interplay.agents.llm.limits import Limits
 from interplay.agents.llm.scripted.reference import team_queues
+from interplay.agents.llm.scripted.simple import Scripted
 from interplay.agents.llm.settings import Settings
 from interplay.errors import InterplayError
 from interplay.games.kitchen.dishes import DISHES
@@ -218,6 +221,25 @@ def test_three_cooks_are_addressed_by_name():
     assert {m["to"] for m in told(episode, "message")} <= {1, 2}
     quiet = {1, 2} - {m["to"] for m in told(episode, "message")}
     assert all(set(episode.actions[:, seat].tolist()) == {0} for seat in quiet)
+
+
+class Stubborn(Scripted):
+    """Wants an egg, whoever stands in the way."""
+
+    name = "stubborn"
+
+    def fill(self, ask):
+        return super().fill(ask) | {"plan": ["pickup(egg, ingredient_dispenser)"]}
+
+
+def test_an_act_that_is_held_up_for_long_is_refused_so_that_the_cook_thinks_again():
+    plan = team("idle", horizon=25, options={"layout": "XXXPXXX/I2  1 S/XXXXXXX"})
+    plan = dataclasses.replace(plan, chefs=(f"llm:{__name__}:Stubborn",))
+    episode = one(plan)
+    refused = [(e.t, e.payload["error"]) for e in episode.events if e.kind == "verdict" and not e.payload["ok"]]
+    assert {error for _, error in refused} == {"blocked"}
+    assert refused[0][0] >= 8
+    assert episode.length == 25
 
 
 def test_names_and_settings_are_checked():

@@ -20,9 +20,10 @@ from interplay.games.kitchen.game import Kitchen
 from interplay.games.kitchen.lineage import Execution, executions
 from interplay.games.kitchen.macros import KINDS, Macro, ParseError, next_primitive, parse_macro, places, rest, verify
 from interplay.games.kitchen.rules import mixed
-from interplay.games.kitchen.state import STAY, State
+from interplay.games.kitchen.state import State
 
 PATIENCE = 8  # steps that an act may be held up before the cook thinks again
+LONGEST = 40  # steps that an act may take: cooks who dance around each other get nowhere either
 REST = Macro("wait", number=1)
 
 
@@ -38,7 +39,8 @@ class KitchenSession:
         self._queue: list[Macro] = []
         self._begun: Macro | None = None  # the act under way
         self._hoped: Macro | None = None  # the act whose last step was just taken
-        self._held_up = 0
+        self._held_up = 0  # steps in a row in which it did not get on
+        self._age = 0  # steps since it began
         self._corrected = -1  # the step in which the one correction was used
         self._messages: list[Message] = []
         self._late: list[Message] = []  # said while settling; heard in the next step
@@ -162,8 +164,8 @@ class KitchenSession:
         """Why the act cannot be done now; None if it can."""
         verdict = verify(self._game, sight.state, self._seat, macro)
         error, message = verdict.error, verdict.message
-        if verdict.ok and self._held_up >= PATIENCE:
-            error, message = "blocked", f"{macro} has been held up for {PATIENCE} steps: somebody is in the way"
+        if verdict.ok and macro.verb != "wait" and (self._held_up >= PATIENCE or self._age >= LONGEST):
+            error, message = "blocked", f"{macro} does not get on: somebody is in the way"
         if self._begun != macro or error:
             told = {"verb": macro.verb, "object": acted_on(self._game, sight.state, self._seat, macro)}
             told["place"] = macro.place
@@ -171,17 +173,16 @@ class KitchenSession:
                 self._caller.note("attempt", **told)
             self._caller.note("verdict", **told, ok=not error, error=error or None, message=message)
         if not error:
+            self._age = self._age + 1 if self._begun == macro else 0
             self._begun = macro
             return None
-        self._held_up = 0
+        self._held_up = self._age = 0
         self._memory.append(Event(t=sight.t, text=f"your {macro} was impossible: {message}"))
         return f"{macro}: {message}"
 
     def _carry_on(self, sight: Sight, macro: Macro) -> int:
         """The next step of an act; the queue moves on with its last one."""
         step = next_primitive(self._game, sight.state, self._seat, macro)
-        idle = step.action == STAY and macro.verb != "wait"
-        self._held_up = self._held_up + 1 if idle else 0
         if step.done and self._queue:
             self._hoped = self._queue.pop(0)
             self._begun = None
@@ -197,6 +198,8 @@ class KitchenSession:
             return
         self._seen = sight.t
         t = sight.t - 1
+        still = sight.states[-1].cooks[self._seat] == sight.states[-2].cooks[self._seat]
+        self._held_up = self._held_up + 1 if still and self._begun is not None else 0
         found = executions(self._game, [sight.states[-2]], [sight.actions[-1]])
         if self._hoped is not None and self._hoped.verb != "wait" and all(d.seat != self._seat for d in found):
             self._queue.insert(0, self._hoped)  # somebody was quicker: it is checked and tried again
