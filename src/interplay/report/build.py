@@ -305,12 +305,16 @@ def _grade_numbers(overall: Table, partners: Table, value: str, unit: str) -> li
     numbers = []
     for row in overall.rows[:3]:
         shown, interval = with_interval(row, value, digits)
-        where = f" in {row['game']}" if "game" in overall.columns else ""
-        numbers.append(
-            KeyNumber(
-                f"{row['agent']}{where}", shown, f"{WORDS.get(value, value).lower()} of {unit} {interval}".strip()
-            )
-        )
+        what = f"{WORDS.get(value, value).lower()} of {unit}"
+        if len(overall) == 1:
+            numbers.append(KeyNumber(what, shown, interval))
+        else:
+            where = f" in {row['game']}" if "game" in overall.columns else ""
+            numbers.append(KeyNumber(f"{row['agent']}{where}", shown, f"{what} {interval}".strip()))
+    if len(overall) == 1 and overall.rows[0].get("br_prox") is not None:
+        near = overall.rows[0]
+        interval = f"[{near['br_prox_low']:.2f}, {near['br_prox_high']:.2f}]"
+        numbers.append(KeyNumber("BR-Prox", f"{near['br_prox']:.2f}", f"of a best response {interval}"))
     numbers.append(KeyNumber("partners", str(len(set(partners.column("partner"))))))
     if "episodes" in partners.columns:
         numbers.append(KeyNumber("episodes", str(sum(r["episodes"] or 0 for r in partners))))

@@ -26,7 +26,8 @@ from interplay.report.cells import Column, columns_of, privileged_in
 from interplay.report.replay import still
 from interplay.table import Table, plain
 
-TOLD_ONCE = ("game", "metric", "unit", "episodes", "n", "resampled", "not_resampled", "level")
+WIDEST = 8  # columns of a table of one row; one with more is shown upright
+TOLD_ONCE = ("game", "agent", "kind", "metric", "unit", "episodes", "n", "resampled", "not_resampled", "level")
 
 
 class Context:
@@ -143,6 +144,7 @@ class TableSection:
             label=self.title or self.table.title,
             total=len(self.table),
             shown=len(shown),
+            upright=len(self.table) == 1 and len(columns) > WIDEST,
             dagger=any(cell.dagger for line in cells for cell in line),
             downloads=[Download.of(path, content) for path, content in self.files().items()],
         )
