@@ -51,7 +51,7 @@ def conventions(trained, learners):
 def pairs(request):
     from tests.training.conftest import small
 
-    options = {"population": 2, "population_steps": UPDATE * 60}
+    options = {"population": 2, "population_steps": UPDATE * 90}
     options |= {"alpha": 0.25} if request.param == "brdiv" else {"tolerance": 2.0, "multiplier_rate": 0.05}
     return train(small("Blind", algorithm=Algorithm(f"{request.param}_population", options), runs=RUNS), quiet=True)
 
@@ -86,7 +86,7 @@ def test_multipliers_follow_the_slack_of_their_constraints():
     returns = jnp.array([[20.0, 13.0], [5.0, 30.0]])  # R_00 is 7 above R_01 and 15 above R_10; R_11 far above both
     stats = Stats(returns=jnp.zeros((0, 2)), episodes=jnp.zeros((0, 2)))
     seen = Seen(score=returns.reshape(-1) * 2, episodes=jnp.full(4, 2.0), guests=jnp.zeros(0, int), stats=stats)
-    kept, weights, told = weigh(new_multipliers(2), seen, options=options)
+    kept, weights, told = weigh(new_multipliers(2, 0.0), seen, options=options)
     np.testing.assert_allclose(kept.partner, [[0, 0.3], [0, 0]], atol=1e-6)
     np.testing.assert_allclose(kept.response, 0, atol=1e-6)
     np.testing.assert_allclose(weights[:, 0], [1.3, -0.3, 0.0, 1.0], atol=1e-6)
@@ -94,7 +94,7 @@ def test_multipliers_follow_the_slack_of_their_constraints():
     assert float(jnp.max(jnp.abs(weigh(steep, seen, options=options)[1]))) == pytest.approx(10.0)  # and no more
     assert float(told["crossed_return"]) == 9.0
     nobody = Seen(score=jnp.zeros(4), episodes=jnp.array([1.0, 0, 1, 1]), guests=seen.guests, stats=stats)
-    assert float(jnp.sum(weigh(new_multipliers(2), nobody, options=options)[0].partner)) == 0  # not before all met
+    assert float(jnp.sum(weigh(new_multipliers(2, 0.0), nobody, options=options)[0].partner)) == 0  # not before all met
 
 
 @pytest.mark.slow

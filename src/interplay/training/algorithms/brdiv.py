@@ -64,6 +64,7 @@ class LagrangeOptions(Population):
     """LBRDiv."""
 
     tolerance: float = 10.0  # tau: by how much a pair is to be better than a crossed one, in points
+    multipliers: float = 0.25  # to begin with: from 0, pairs settle on one way before they are told apart
     multiplier_rate: float = 0.01  # of the multipliers, per update and point of slack
     decay: float = 0.9  # of the running means of returns from which slack is taken, per update
 
@@ -117,7 +118,7 @@ def population_stage(
     names = tuple(f"{who}{i}" for who in ("partner", "response") for i in range(number))
     scheme = Scheme(dataclasses.replace(plan, weights=fixed_weights(number, options)), names=names)
     if isinstance(options, LagrangeOptions):
-        start = new_multipliers(number)
+        start = new_multipliers(number, options.multipliers)
         scheme = Scheme(plan, names=names, notebook=lambda members: start, weigh=partial(weigh, options=options))
     smaller = with_envs(stage_one(experiment, runs, options.population_steps, 0), options.population_envs, number**2)
     return train_stage(told_tables(smaller), scheme, stage=stage, quiet=quiet)
@@ -168,9 +169,10 @@ class Multipliers:
     met: Float[Array, "n n"]  # episodes of each pairing
 
 
-def new_multipliers(number: int) -> Multipliers:
+def new_multipliers(number: int, first: float) -> Multipliers:
     zeros = jnp.zeros((number, number), jnp.float32)
-    return Multipliers(partner=zeros, response=zeros, returns=zeros, met=zeros)
+    crossed = jnp.where(np.eye(number, dtype=bool), 0.0, jnp.float32(first))
+    return Multipliers(partner=crossed, response=crossed, returns=zeros, met=zeros)
 
 
 def weigh(kept: Multipliers, seen: Seen, *, options: LagrangeOptions) -> tuple[Multipliers, Array, dict[str, Array]]:
