@@ -413,7 +413,10 @@ def test_quotas_and_phases(served, monkeypatch, clock):
     assert any(r["evaluation"] == first["evaluation"] for r in board)  # begun, therefore listed
     with pytest.raises(InterplayError, match="no result yet"):
         client.call(served.url, "GET", f"{path}/result", made["team_key"])
+    with pytest.raises(InterplayError, match="after the phase"):
+        client.call(served.url, "GET", f"{path}/traces", made["team_key"])
     clock.advance(86_401)
+    assert client.call(served.url, "GET", f"{path}/traces", made["team_key"]).content == b""  # nothing was played
     with pytest.raises(Refusal, match="no phase"):
         enter()
     with welcomed(served.url, first["evaluation_key"]) as talk:

@@ -1,12 +1,15 @@
 """Files are checked, line-ups are complete, schedules uniform."""
 
+import itertools
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interplay.challenge.board import visible
 from interplay.challenge.schedule import chance, line_ups, schedule
 from interplay.challenge.spec import load
 from interplay.errors import InterplayError
@@ -102,5 +105,20 @@ def test_files_that_are_none(tmp_path):
         load(tmp_path / "broken.yaml")
 
 
-def test_the_hash_follows_the_file():
+def test_the_hash_follows_the_file_but_not_its_secrets():
     assert challenge().hash == challenge().hash != challenge(title="Other").hash
+    others = [dict(s, partners=["stay"]) for s in SMALL["settings"]]
+    assert challenge(settings=others).hash == challenge().hash
+
+
+def test_who_sees_what_and_when():
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    end = start + timedelta(days=1)
+    for before, after in itertools.product(("host", "owner", "public"), repeat=2):
+        phase = {"name": "p", "opens": start, "closes": end, "results": before, "results_after": after}
+        held = challenge(phases=[phase])
+        for now, level in ((start, before), (end, after)):
+            assert visible(held, "p", now, owner=False) == (level == "public")
+            assert visible(held, "p", now, owner=True) == (level in ("owner", "public"))
+    phase = held.phases[0]
+    assert [phase.is_open(t) for t in (start - timedelta(seconds=1), start, end)] == [False, True, False]

@@ -131,6 +131,10 @@ def test_addresses(tmp_path):
     with pytest.raises(InterplayError, match="cannot open the database"):
         open_database("postgresql://nobody@127.0.0.1:1/none")
     assert Database("sqlite://").is_sqlite
+    open_database(str(tmp_path / "new" / "private.db")).close()
+    assert (tmp_path / "new" / "private.db").stat().st_mode & 0o077 == 0  # it holds secrets
+    with pytest.raises(InterplayError, match="cannot open the database"):
+        open_database(str(tmp_path / "new"))
 
 
 def test_the_audit_log_is_read_newest_first(database):

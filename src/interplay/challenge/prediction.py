@@ -222,6 +222,8 @@ class Predicting:
             async with forecast.lock:
                 return {"game": name, **await self._take(forecast, answer)}
         except Refusal as refusal:
+            actor = f"submission:{self._own.public}"
+            self._all.host.base.refusals.note(actor, refusal.code, refusal.message)
             return {"game": name, **refusal.record()}
 
     async def _take(self, forecast: Forecast, answer: dict[str, Any]) -> dict[str, Any]:

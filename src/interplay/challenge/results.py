@@ -4,6 +4,7 @@ books, signed, and stored. Made in the background when the last game is booked, 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import logging
 import zlib
@@ -24,7 +25,7 @@ from interplay.play.episodes import Episode
 from interplay.server.audit import note
 from interplay.server.clock import Clock
 from interplay.server.database import Database, Tx
-from interplay.server.signing import canonical, signer
+from interplay.server.signing import canonical, secret, signer
 from interplay.stats import bootstrap
 from interplay.table import plain
 from interplay.traces import TraceSet
@@ -98,11 +99,11 @@ def unpack(packed: bytes) -> dict[str, Any]:
     return json.loads(zlib.decompress(packed))
 
 
-def content(challenge: Challenge, stages: Mapping[str, Any], filed: Filed) -> dict[str, Any]:
-    """The result, before it is signed."""
-    shown = [
-        _setting(challenge, stages[name], [g for g in filed.games if g.setting == name]) for name in filed.settings
-    ]
+def content(challenge: Challenge, stages: Mapping[str, Any], filed: Filed, salt: bytes) -> dict[str, Any]:
+    """The result, before it is signed. The salt is the server's own: with it, and only with it, can the partners be
+    proven later."""
+    by_setting = {name: [g for g in filed.games if g.setting == name] for name in filed.settings}
+    shown = [_setting(challenge, stages[name], played, salt) for name, played in by_setting.items()]
     booked = [[g.number, g.setting, g.line_up, g.score, digest(g.record)] for g in filed.games]
     return plain(
         {
@@ -119,7 +120,7 @@ def content(challenge: Challenge, stages: Mapping[str, Any], filed: Filed) -> di
     )
 
 
-def _setting(challenge: Challenge, stage: Any, played: Sequence[Played]) -> dict[str, Any]:
+def _setting(challenge: Challenge, stage: Any, played: Sequence[Played], salt: bytes) -> dict[str, Any]:
     scores = np.array([g.score for g in played])
     cells = {"line_up": [g.line_up for g in played]}
     episodes = [from_record(record) for record in hidden(g.record for g in played)]
@@ -131,7 +132,7 @@ def _setting(challenge: Challenge, stage: Any, played: Sequence[Played]) -> dict
         "options": dict(stage.game.options),
         "rules_version": stage.game.rules_version,
         "partners": len(stage.partners),
-        "partners_sha256": hashlib.sha256(told.encode()).hexdigest(),
+        "partners_sha256": hmac.new(salt, told.encode(), hashlib.sha256).hexdigest(),
         "games": len(played),
         "line_ups": len(counts),
         "games_per_line_up": [int(counts.min()), int(counts.max())],
@@ -231,7 +232,8 @@ def _prediction(rows: Sequence[Any]) -> list[dict[str, Any]]:
 def settle(database: Database, clock: Clock, challenge: Challenge, stages: Mapping[str, Any], submission: int) -> Any:
     """Make, sign and store the result of a submission whose games are all booked."""
     filed = database.read(file, submission)
-    found = content(challenge, stages, filed)
+    salt = database.write(secret, clock, "partners")
+    found = content(challenge, stages, filed, salt)
 
     def keep(tx: Tx) -> dict[str, Any]:
         signed = signer(tx, clock).sign(found)

@@ -140,8 +140,11 @@ class Challenge(_Part):
 
     @property
     def hash(self) -> str:
-        """Of all that the file says: part of every signed result."""
-        return hashlib.sha256(canonical(self.model_dump(mode="json"))).hexdigest()[:16]
+        """Of all in the file that is no secret: part of every signed result. Who the partners are is left out, or one
+        could try names until the hash fits."""
+        told = self.model_dump(mode="json", exclude={"settings": {"__all__": {"partners", "panel"}}})
+        told["prediction"] = [{k: p[k] for k in ("setting", "games", "floor")} for p in told["prediction"]]
+        return hashlib.sha256(canonical(told)).hexdigest()[:16]
 
     def setting(self, name: str) -> Setting:
         return next(s for s in self.settings if s.name == name)

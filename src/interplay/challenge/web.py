@@ -248,7 +248,7 @@ def _add_teams(app: FastAPI, host: Host) -> None:
 
 
 def _add_evaluations(app: FastAPI, host: Host) -> None:
-    challenge, base = host.challenge, host.base
+    base = host.base
 
     async def owned(request: Request, evaluation: str) -> books.Submission:
         """The submission, if the key is its own or its team's. Others learn nothing, not even that it exists."""
@@ -274,7 +274,7 @@ def _add_evaluations(app: FastAPI, host: Host) -> None:
     async def result(request: Request, evaluation: Public) -> dict[str, Any]:
         """The signed result of an evaluation, by its key or its team's."""
         found = await owned(request, evaluation)
-        if not board.visible(challenge, found.phase, base.clock.now(), owner=True):
+        if not board.visible(host.challenge, found.phase, base.clock.now(), owner=True):
             raise Refusal("not_allowed", "results of this phase are not shown now")
         signed = await base.database.aread(result_of, found)
         if signed is None:
@@ -290,7 +290,7 @@ def _add_evaluations(app: FastAPI, host: Host) -> None:
     async def traces(request: Request, evaluation: Public) -> StreamingResponse:
         """The games of an evaluation as lines of JSON, by its key or its team's, once its phase allows it."""
         found = await owned(request, evaluation)
-        phase = challenge.phase(found.phase)
+        phase = host.challenge.phase(found.phase)
         allowed = phase is not None and (
             (phase.traces == "when_done" and found.status in (books.PLAYED, books.FINISHED))
             or (phase.traces == "after_phase" and phase.is_over(base.clock.now()))

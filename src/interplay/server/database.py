@@ -7,6 +7,7 @@ again after a deadlock, and the writer joins those that wait into one commit.
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import threading
 import time
@@ -178,13 +179,22 @@ def _engine(address: str) -> sa.Engine:
             raise InterplayError(f"PostgreSQL needs psycopg: pip install 'interplay[server]' ({error})") from None
     memory = url.database in (None, "", ":memory:")
     if not memory:
-        Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+        _make_private(Path(str(url.database)))
     # A database in memory lives in its one connection, which all threads then share, one at a time.
     options: dict[str, Any] = {"poolclass": sa.pool.QueuePool, "pool_size": 1, "max_overflow": 0} if memory else {}
     engine = sa.create_engine(url, connect_args={"check_same_thread": False, "timeout": 30}, **options)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _make_private(path: Path) -> None:
+    """A new file that only its owner can read: it will hold the server's secrets."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise InterplayError(f"cannot open the database {path}: {error.strerror}") from None
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

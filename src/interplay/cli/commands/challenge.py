@@ -33,6 +33,13 @@ def _key(given: str | None) -> str:
     return found
 
 
+def _plan(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InterplayError(f"cannot read the plan {path}: {error}") from None
+
+
 @dataclass(frozen=True)
 class Serve:
     """Host a challenge: leaderboard, registration, games with hidden partners.
@@ -136,10 +143,7 @@ class Enter:
         _needs_server()
         from interplay.challenge.client import call
 
-        try:
-            text = self.plan.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InterplayError(f"cannot read the plan {self.plan}: {error}") from None
+        text = _plan(self.plan)
         made = call(self.url, "POST", "/api/v1/evaluations", _key(self.key), agent=self.name, plan=text)
         show(Table.of([made], "The evaluation and its key, shown this once: keep it"), json=self.json)
 
@@ -307,7 +311,7 @@ class Issue:
         from interplay.challenge.spec import load
 
         challenge = load(self.challenge)
-        text = self.plan.read_text(encoding="utf-8") if self.plan else f"Issued by the host for {self.agent}."
+        text = _plan(self.plan) if self.plan else f"Issued by the host for {self.agent}."
         database = admin.open_books(self.db or admin.default_address(challenge))
         made = admin.issue(
             database, challenge, self.team, self.contact, self.agent, text, baseline=self.baseline
