@@ -1,0 +1,224 @@
+"""The trained benchmark of zero-shot coordination as a page: `python studies/zsc_results.py`.
+
+Reads what benchmarks/zsc left in benchmarks/zsc/results and in the shipped panels; writes docs/results/zsc.md and its
+figure. Every claim of the page's words is checked against the data first; one that does not hold ends the script.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import zsc_results_words as words
+from br_prox import grid, number
+from interdependence_page import check
+from zsc_data import METHODS, ROOT, Found, load_all, ratios
+
+from interplay.stats import iqm
+
+PAGE = ROOT / "docs" / "results" / "zsc.md"
+FIGURE = ROOT / "docs" / "images" / "zsc_br_prox.png"
+EGOS = ("fcp", "mep", "trajedi", "hsp", "e3t", "cole")
+
+
+def mean(values: Sequence[float]) -> float:
+    return float(np.mean(values))
+
+
+def titles(found: Sequence[Found]) -> str:
+    return ", ".join(f.yard.title for f in found)
+
+
+def order(found: Found) -> list[str]:
+    return sorted(found.baselines, key=lambda m: -found.baselines[m]["br_prox"])
+
+
+def whole(values: Sequence[float]) -> str:
+    return ", ".join(f"{v:.0f}" for v in values)
+
+
+def check_layout(found: Found) -> None:
+    """What the words say of every layout."""
+    at = found.layout
+    check(set(found.baselines) == set(METHODS), f"seven methods in {at}")
+    for method, row in found.baselines.items():
+        seeds = {r["seed"] for r in found.returns if r["algorithm"] == method}
+        check(len(seeds) == row["seeds"] == (5 if method == "sp" else 3), "five seeds of SP, three of the others")
+        same = abs(float(iqm(ratios(found, method))) - row["br_prox"]) < 5e-4
+        check(same, f"{method}'s BR-Prox in {at} is the trimmed mean of its cells")
+    check(mean(found.self_play) >= found.yard.floor and len(found.self_play) == 5, f"self-play's floor is kept in {at}")
+    check(not found.above(beyond_noise=True), f"no ego of {at} above 1.05 times the ruler beyond noise")
+    check(found.stages["candidates"]["runs"] == 64, f"64 candidates in {at}")
+    check(found.stages["selection"]["br_div"] > found.stages["selection"]["p_div"], "BR-Div above P-Div everywhere")
+    check(len({c[0] for c in found.cells}) == 10, f"ten partners in {at}")
+    check(len({str(s) for s in found.settings}) == 1, f"one network and one PPO for all in {at}")
+    steps = {found.experiments[m]["steps"] for m in EGOS}
+    check(steps == {15e6 if found.yard.call == "first" else 8e6}, f"15 or 8 million steps of egos in {at}")
+    population = 12 if found.yard.call == "first" else 8
+    check(found.experiments["sp"]["runs"] == population, f"populations of {population} in {at}")
+    each = found.stages["candidates"]["steps_of_each"], found.stages["responses"]["steps_of_each"]
+    check(3.9e6 < each[0] < 7.1e6 and 4.9e6 < each[1] < 5.1e6, f"4 to 7, and 5 million steps for the panel of {at}")
+
+
+def check_claims(by: dict[str, Found]) -> None:
+    """What the words say of single layouts."""
+    everyone = list(by.values())
+    short = {f.layout for f in everyone if f.best_pair < 0.9 * f.yard.pair}
+    check(short == {"blocked_corridor"}, "the best pair is within 10 % of the published one but in blocked corridor")
+    few = {f.layout for f in everyone if f.stages["features"]["able_share"] <= 0.8}
+    check(few == {"bothway_coordination", "blocked_corridor"}, "too few candidates deliver in bothway and blocked")
+    for layout in ("coordination_ring", "counter_circuit"):
+        check(order(by[layout])[0] == "hsp", f"HSP is first in {layout}")
+        check(order(by[layout])[-1] == "sp", f"SP is last in {layout}")
+    check(len({order(f)[0] for f in everyone}) > 1, "no method is first everywhere")
+    both = by["bothway_coordination"].baselines
+    check(order(by["bothway_coordination"])[0] == "sp", "SP is first in bothway coordination")
+    overlap = all(row["br_prox_high"] > both["sp"]["br_prox_low"] for row in both.values())
+    check(overlap, "SP's interval in bothway coordination overlaps with all others")
+    blocked = by["blocked_corridor"]
+    for method in ("fcp", "mep", "hsp"):
+        check(blocked.baselines[method]["br_prox"] < 0.05, f"{method} fails in blocked corridor")
+        check(mean(blocked.last[method]) < 30, f"{method} scores below 30 with its own partners in blocked corridor")
+        gap = blocked.baselines["trajedi"]["br_prox"] - blocked.baselines[method]["br_prox"]
+        check(gap > 0.4, f"TrajeDi does far better than {method} in blocked corridor")
+    check(mean(blocked.last["trajedi_population"]) < 5, "TrajeDi's population scores next to nothing there")
+    check(by["counter_circuit"].baselines["fcp"]["br_prox"] < 0.1, "FCP fails on counter circuit")
+    check(max(blocked.self_play) > blocked.yard.pair, "a seed of self-play in blocked corridor beats the best pair")
+
+
+def prox(everyone: Sequence[Found]) -> list[str]:
+    rows = []
+    for found in everyone:
+        line, best = [found.yard.title], order(found)[0]
+        for method in METHODS:
+            row = found.baselines[method]
+            told = number(row["br_prox"], row["br_prox_low"], row["br_prox_high"], digits=2)
+            line.append(f"**{told}**" if method == best else told)
+        rows.append([*line, number(found.yard.best), number(found.yard.sp)])
+    return grid(["layout", *METHODS.values(), "best published", "SP published"], rows)
+
+
+def floors(everyone: Sequence[Found]) -> list[str]:
+    head = ["layout", "self-play", "floor", "best candidate pair", "best published pair", "candidates that deliver"]
+    rows = []
+    for found in everyone:
+        able, yard = found.stages["features"], found.yard
+        low = " (missed)" if found.best_pair < 0.9 * yard.pair else ""
+        few = " (missed)" if able["able_share"] <= 0.8 else ""
+        rows.append([
+            yard.title, f"{mean(found.self_play):.0f}", f"{yard.floor:g}", f"{found.best_pair:.0f}{low}",
+            f"{yard.pair:g}", f"{able['able']} of 64, {100 * able['able_share']:.0f} %{few}",
+        ])  # fmt: skip
+    return grid(head, rows)
+
+
+def rulers(everyone: Sequence[Found]) -> list[str]:
+    head = ["layout", "seatings", "rulers below one soup", "rulers raised", "cells above 1.05", "beyond noise"]
+    rows = [
+        [
+            f.yard.title, f"{len(f.cells)} of 40", f"{f.faint}", f"{len(f.raised)}",
+            f"{len(f.above())} of {len(f.returns)}", f"{len(f.above(beyond_noise=True))}",
+        ]
+        for f in everyone
+    ]  # fmt: skip
+    return grid(head, rows)
+
+
+def own(everyone: Sequence[Found]) -> list[str]:
+    rows = [[f.yard.title, *(whole(f.last[j]) for j in EGOS)] for f in everyone]
+    return grid(["layout", *(METHODS[j] for j in EGOS)], rows)
+
+
+def selection(everyone: Sequence[Found]) -> list[str]:
+    rows = []
+    for found in everyone:
+        chosen = found.stages["selection"]
+        told = [f"{chosen['br_div']:.2f}", f"{chosen['p_div']:.2f}", f"{np.exp(chosen['br_div']):.4g}"]
+        rows.append([found.yard.title, f"{chosen['from']}", f"{chosen['rank']}", *told])
+    return grid(["layout", "chosen from", "rank", "BR-Div", "P-Div", "determinant"], rows)
+
+
+def times(everyone: Sequence[Found]) -> list[str]:
+    names = [job.name for job in everyone[0].jobs if job.steps]
+    rows = []
+    for name in names:
+        held = [next(j for j in f.jobs if j.name == name) for f in everyone]
+        rows.append([name.replace("_", " "), *(f"{j.steps / 1e6:.0f} ({j.to_s - j.from_s:.0f} s)" for j in held)])
+    rows.append(["**all**", *(f"{f.steps / 1e6:.0f} ({f.seconds:.0f} s)" for f in everyone)])
+    return grid(["job", *(f.yard.title for f in everyone)], rows)
+
+
+def page(everyone: Sequence[Found]) -> Iterator[str]:
+    by = {found.layout: found for found in everyone}
+    ring, blocked, circuit = by["coordination_ring"], by["blocked_corridor"], by["counter_circuit"]
+    calls = {name: [f for f in everyone if f.yard.call == name] for name in ("first", "second")}
+    ends = {f"{name}_s": max(j.to_s for f in found for j in f.jobs) for name, found in calls.items()}
+    check(ends["first_s"] < 30 * 60, "three layouts take less than 30 minutes")
+    leaders = ", ".join(METHODS[m] for m in dict.fromkeys(order(f)[0] for f in everyone))
+    (device,) = {f.device for f in everyone}
+    yield words.INTRO.format(device=device)
+    yield from prox(everyone)
+    yield words.PROX.format(
+        figure=FIGURE.name, leaders=leaders, nothing=mean(blocked.last["trajedi_population"]),
+        circuit=whole(circuit.last["fcp"]), partners=mean(circuit.last["sp"]),
+    )  # fmt: skip
+    yield from floors(everyone)
+    yield words.FLOORS.format(most=max(blocked.self_play), able=blocked.stages["features"]["able"])
+    yield from rulers(everyone)
+    yield words.RULERS
+    yield from own(everyone)
+    yield words.OWN
+    yield from selection(everyone)
+    yield words.SELECTION.format(
+        **{name: titles(found) for name, found in calls.items()}, **ends,
+        ring_s=ring.seconds, ring_steps=ring.steps / 1e6,
+    )  # fmt: skip
+    yield from times(everyone)
+    took = {name: stage["wall_s"] for name, stage in ring.stages.items()}
+    rest = sum(v for k, v in took.items() if k not in ("candidates", "responses"))
+    check(took["candidates"] + took["responses"] > 5 * rest, "nearly all of the panel's time is training")
+    yield words.TIMES.format(candidates=took["candidates"], responses=took["responses"], rest=rest)
+
+
+def draw(everyone: Sequence[Found], path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(2, 3, figsize=(9, 4.6), sharex=True, sharey=True)
+    for axis, found in zip(axes.flat, everyone, strict=True):
+        for y, row in enumerate(found.baselines[m] for m in METHODS):
+            axis.plot([row["br_prox_low"], row["br_prox_high"]], [y, y], color="#4b6b88", lw=1.5)
+            axis.plot(row["br_prox"], y, "o", color="#4b6b88", ms=5)
+        axis.axvline(found.yard.best, color="#b5622b", lw=1, ls="--")
+        axis.set_title(found.yard.title, fontsize=9)
+        axis.set_xlim(0, 1)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0, 0].set_yticks(range(len(METHODS)), list(METHODS.values()))
+    axes[0, 0].invert_yaxis()
+    figure.supxlabel("BR-Prox with 95 % interval; dashed: the best published agent, with other partners", fontsize=9)
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=90, metadata={"Software": None})
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=PAGE)
+    parser.add_argument("--figure", type=Path, default=FIGURE)
+    given = parser.parse_args(argv)
+    everyone = load_all()
+    for found in everyone:
+        check_layout(found)
+    check_claims({found.layout: found for found in everyone})
+    text = "\n".join(page(everyone))
+    draw(everyone, given.figure)
+    given.out.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
