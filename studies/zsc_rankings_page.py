@@ -53,7 +53,7 @@ Made by `python studies/zsc_rankings_page.py`.
 """
 
 READING = """\
-In asymmetric advantages nothing can be handed over, so there is nothing to rank by. What can be said:
+In asymmetric advantages no counter is in reach of both chefs, so there are no hand-overs to rank by. What can be said:
 
 - **The return with the panel tells nearly the order of BR-Prox** ({low_return:.2f} to {high_return:.2f}): with the
   same partners for all, dividing by the best response changes little.
@@ -72,7 +72,7 @@ In asymmetric advantages nothing can be handed over, so there is nothing to rank
 
 ## All pairs
 
-Mean of Spearman over the layouts that have both measures, with the lowest and the highest:
+Mean of Spearman over the layouts that have both measures:
 
 ![Mean rank correlation of each pair of measures](../images/zsc_rank_agreement.svg)
 
