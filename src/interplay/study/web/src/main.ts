@@ -97,7 +97,7 @@ class App implements Shell {
     document.title = state.page.title || say("study");
     this.fillHead(state);
     const heading = h("h1", { tabindex: -1 }, state.page.title);
-    this.main.className = `page ${state.page.kind}`;
+    this.main.className = `page is-${state.page.kind}`;
     this.main.replaceChildren(heading);
     this.shown = render(state.page, this);
     this.main.append(...this.shown.elements);

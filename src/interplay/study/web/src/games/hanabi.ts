@@ -207,7 +207,7 @@ function piles(view: HanabiView): HTMLElement[] {
     return pile;
   });
   const count = (name: string, value: number): HTMLElement =>
-    h("span", { class: "pair" }, h("span", { class: "quiet" }, name), h("span", { class: "number" }, String(value)));
+    h("span", { class: "pair" }, h("span", { class: "quiet" }, name), h("span", { class: "value" }, String(value)));
   const gone = [...view.discards].map(faceShort).sort().join(" ");
   return [
     h("div", { class: "piles", role: "group", "aria-label": say("fireworks") }, ...fireworks),

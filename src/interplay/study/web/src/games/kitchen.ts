@@ -57,8 +57,8 @@ export class KitchenBoard implements Board {
   }
 
   focus(): void {
-    const first = this.moves.querySelector("button");
-    (first ?? this.input).focus({ preventScroll: true });
+    // Never the text field: on a phone that would open the keyboard over the game.
+    this.moves.querySelector("button")?.focus({ preventScroll: true });
   }
 
   close(): void {

@@ -31,8 +31,9 @@ function boardOf(page: GamePage, controls: Controls): Board {
 
 class Round {
   readonly banner = h("div", { class: "line-state", role: "status" });
-  readonly score = h("output", { class: "number" }, "0");
-  readonly time = h("span", { class: "number", role: "timer" }, "–");
+  readonly score = h("output", { class: "value" }, "0");
+  readonly time = h("span", { class: "value", role: "timer" });
+  readonly clock = h("span", { class: "pair", hidden: true }, h("span", { class: "quiet" }, say("time")), this.time);
   readonly noted = h("span", { class: "quiet", role: "status" });
   readonly board: Board;
   readonly flags: HTMLButtonElement[];
@@ -90,6 +91,7 @@ class Round {
         this.grace = 0;
         this.t = message.t;
         this.score.textContent = String(message.score);
+        this.clock.hidden = message.left_s === null; // games by turns may have no clock
         if (message.left_s !== null) this.time.textContent = clock(message.left_s);
         this.board.tick(message);
         break;
@@ -151,8 +153,9 @@ export function game(page: GamePage, shell: Shell): Shown {
   const round = new Round(page, shell);
   const info = h("div", { class: "game-info" },
     h("span", { class: "pair" }, h("span", { class: "quiet" }, say("partner")), badge(page.alias)),
+    (page.game === "overcooked" || page.game === "rescue") && badge({ label: say("you"), colour: "black", shape: "circle" }),
     h("span", { class: "pair" }, h("span", { class: "quiet" }, say("score")), round.score),
-    h("span", { class: "pair" }, h("span", { class: "quiet" }, say("time")), round.time),
+    round.clock,
     page.practice && h("span", { class: "practice" }, say("practice")));
   const flags = h("div", { class: "flags" }, ...round.flags, round.noted);
   const elements = [info, round.banner, round.end, round.board.element];
