@@ -1,6 +1,17 @@
 """The application before any tenant has moved in."""
 
+import socket
+import ssl
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+
 import pytest
+import uvicorn
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from fastapi import Request, WebSocket
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
@@ -129,3 +140,45 @@ def test_what_cannot_be_served_is_told(tmp_path):
     (tmp_path / "c.pem").write_text("")
     with pytest.raises(InterplayError, match="both"):
         config(None, Listen(certificate=tmp_path / "c.pem"))
+
+
+def certificate(folder):
+    """A certificate for 127.0.0.1, signed by itself."""
+    now = datetime.now(UTC)
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    (folder / "server.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (folder / "server.key").write_bytes(key.private_bytes(*form))
+    return folder / "server.pem", folder / "server.key"
+
+
+def test_tls_without_a_proxy(base, tmp_path):
+    """Some clients speak https:// and wss:// only."""
+    import httpx
+
+    chain, private = certificate(tmp_path)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        listen = Listen(port=probe.getsockname()[1], certificate=chain, private_key=private)
+    server = uvicorn.Server(config(make_app(base, "tls"), listen))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.02)
+    trusted = ssl.create_default_context(cafile=str(chain))
+    assert httpx.get(f"{listen.url}/health", verify=trusted).json()["status"] == "ok"
+    server.should_exit = True
+    thread.join(20)

@@ -13,7 +13,7 @@ import numpy as np
 from interplay.agents.api import Agent, Move, Policy, View
 from interplay.challenge.programs import tree_map
 from interplay.challenge.table import TEXT
-from interplay.challenge.wire import unpack_tree
+from interplay.challenge.wire import unpack_batch, unpack_tree
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 
@@ -82,11 +82,12 @@ class PolicyMind:
         for place in (s.place for s in seen if s.place not in self._memory):
             own = jax.random.fold_in(key, 1 + hash(place) % 2**31)
             self._memory[place] = tree_map(np.asarray, self._init(own, jnp.int32(place[1])))
-        filled = [*seen, *[seen[-1]] * (BATCH - len(seen))]
-        memory = tree_map(lambda *x: np.stack(x), *(self._memory[s.place] for s in filled))
-        obs = tree_map(lambda *x: np.stack(x), *(unpack_tree(s.told["observation"], self._like) for s in filled))
-        legal = np.array([s.told["legal"] for s in filled], bool)
-        memory, action, odds = self._act(memory, obs, legal, jax.random.split(key, BATCH))
+        memory = tree_map(lambda *x: np.stack(x), *(self._memory[s.place] for s in seen))
+        obs = unpack_batch([s.told["observation"] for s in seen], self._like)
+        legal = np.array([s.told["legal"] for s in seen], bool)
+        fill = np.minimum(np.arange(BATCH), len(seen) - 1)  # the last one again, so that shapes stay
+        filled = tree_map(lambda x: x[fill], (memory, obs, legal))
+        memory, action, odds = self._act(*filled, jax.random.split(key, BATCH))
         memory = tree_map(np.asarray, memory)
         for i, one in enumerate(seen):
             self._memory[one.place] = tree_map(lambda x, i=i: x[i], memory)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal
 
@@ -53,6 +53,20 @@ def unpack_tree(value: Any, like: Any) -> Any:
     if isinstance(like, Mapping):
         return {k: unpack_tree(value[str(k)], v) for k, v in like.items()}
     return unpack(value, str(like.dtype)).reshape(like.shape)
+
+
+def unpack_batch(values: Sequence[Any], like: Any) -> Any:
+    """Many observations of one form at once, stacked: much cheaper than one by one."""
+    if is_dataclass(like):
+        parts = {f.name: unpack_batch([v[f.name] for v in values], getattr(like, f.name)) for f in fields(like)}
+        return type(like)(**parts)  # type: ignore[call-arg, return-value]
+    if isinstance(like, Mapping):
+        return {k: unpack_batch([v[str(k)] for v in values], part) for k, part in like.items()}
+    dtype, shape = np.dtype(like.dtype), (len(values), *like.shape)
+    if values and isinstance(values[0], Mapping):
+        data = b"".join(base64.b64decode(v["data"]) for v in values)
+        return np.frombuffer(data, dtype.newbyteorder("<")).reshape(shape).astype(dtype)
+    return np.array(values, dtype).reshape(shape)
 
 
 def pack_look(look: Look, how: Arrays) -> dict[str, Any]:

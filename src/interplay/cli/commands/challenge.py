@@ -99,7 +99,7 @@ class Serve:
 class Register:
     """Register a team with a challenge. Its keys are shown once.
 
-    Example:
+    Examples:
       interplay challenge register --url http://127.0.0.1:8000 --team ours --contact us@example.org
     """
 
@@ -124,7 +124,7 @@ class Register:
 class Enter:
     """Begin an evaluation: your plan is stored, hashed and dated, the schedule is fixed, and a key is shown once.
 
-    Example:
+    Examples:
       interplay challenge enter --url http://127.0.0.1:8000 --key TEAM_KEY --name my-agent --plan plan.md
     """
 
@@ -220,7 +220,7 @@ def _progress(what: str) -> Iterator[Callable[[int, int], Callable[[int], None]]
 class Result:
     """Fetch the signed result of your evaluation, and its traces once they are given out.
 
-    Example:
+    Examples:
       interplay challenge result --url http://127.0.0.1:8000 --key KEY --evaluation 0a1b2c3d4e5f --out result.json
     """
 
@@ -284,7 +284,7 @@ class Verify:
 class Issue:
     """The host hands out an evaluation, to a team or as a baseline, which takes no rank and no quota.
 
-    Example:
+    Examples:
       interplay challenge issue challenges/hanabi_demo.yaml --agent smart --baseline
     """
 
