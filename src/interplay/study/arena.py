@@ -1,0 +1,288 @@
+"""Where games are played with partners: one thread for each game, which steps all that wait as one batch and lets
+their partners think, so that the event loop never computes and many games cost little more than one."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.agents.api import Agent, Identity, Policy
+from interplay.errors import InterplayError
+from interplay.games.api import Game, is_jax
+from interplay.games.checksum import checksum
+from interplay.play.episodes import CHECK_EVERY, Episode, Remarked
+
+LOG = logging.getLogger("interplay.study")
+SIZES = (1, 8, 64)  # of compiled batches
+tree_map = jax.tree_util.tree_map
+
+
+@dataclass
+class Table:
+    """One game in play. The arena's thread writes it while a step is under way; at all other times it may be read."""
+
+    chance: tuple[int, int]  # decides what chance decides
+    person: int  # the person's seat
+    partner: str
+    watch: Callable[[Table, Any, Any, np.ndarray], None] | None = None  # told every step: before, after, joint
+    state: Any = None
+    legal: Any = None  # [seat, action]
+    turn: Any = None  # [seat]
+    start: Mapping[str, np.ndarray] = field(default_factory=dict)
+    actions: list[np.ndarray] = field(default_factory=list)
+    check_steps: list[int] = field(default_factory=list)
+    checks: list[int] = field(default_factory=list)
+    rewards: Any = None  # [seat]
+    terminated: bool = False
+    done: bool = False
+    memory: dict[int, Any] = field(default_factory=dict)  # by partner's seat
+    pending: Future = field(default_factory=Future)  # what the partners will do, by seat
+    remarks: list[Remarked] = field(default_factory=list)
+    notes: Any = None  # what `watch` keeps
+
+    @property
+    def t(self) -> int:
+        return len(self.actions)
+
+    @property
+    def score(self) -> float:
+        return float(np.sum(self.rewards))
+
+    def remark(self, kind: str, **payload: Any) -> None:
+        seq = sum(r.t == self.t for r in self.remarks)
+        self.remarks.append(Remarked(t=self.t, seq=seq, seat=self.person, kind=kind, payload=payload))
+
+    def episode(self, game: Game, partner: Identity, person: Identity, index: int) -> Episode:
+        """What happened, as a trace holds it."""
+        return Episode(
+            game_id=game.id,
+            options=dict(game.options),
+            rules_version=game.rules_version,
+            agents=tuple(person if seat == self.person else partner for seat in range(game.num_seats)),
+            seed=0,  # what chance decided is in `start`
+            index=index,
+            start=dict(self.start),
+            actions=np.array(self.actions, np.int16).reshape(-1, game.num_seats),
+            check_steps=np.array(self.check_steps, np.int32),
+            checks=np.array(self.checks, np.uint32),
+            rewards=np.asarray(self.rewards, np.float64),
+            terminated=self.terminated,
+            events=tuple(self.remarks),
+        )
+
+
+@dataclass(frozen=True)
+class _Job:
+    table: Table
+    joint: np.ndarray | None  # None: begin, and play what was played before
+    before: Sequence[Sequence[int]] = ()
+    result: Future = field(default_factory=Future)
+    pending: Future = field(default_factory=Future)  # what the partners choose next; the table's, until its next step
+
+
+class Arena:
+    """Plays one game with some partners, which are policies."""
+
+    def __init__(self, game: Game, partners: Mapping[str, Agent], *, sizes: Sequence[int] = SIZES):
+        if not (is_jax(game) and game.replayable):
+            raise InterplayError(f"{game.id} cannot be played in a study: its rules are not compiled")
+        self.game, self.identities = game, {name: agent.identity(game) for name, agent in partners.items()}
+        self._policies: dict[str, Policy] = {}
+        for name, agent in partners.items():
+            if not isinstance(agent.mind, Policy):
+                raise InterplayError(f"partner {name!r}: {agent.name!r} is a player; partners of studies are policies")
+            self._policies[name] = agent.mind.bind(game)
+        self._sizes = sorted(sizes)
+        self._deal, self._step, self._begin, self._act = _programs(game)
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=f"arena {game.id}", daemon=True)
+        self._thread.start()
+        self.steps = self.batches = 0  # how well games are joined
+
+    def begin(self, table: Table, before: Sequence[Sequence[int]] = ()) -> Future:
+        """Deal, and play again the joint actions that were played before."""
+        job = _Job(table, None, before)
+        table.pending = job.pending
+        return self._ask(job)
+
+    def step(self, table: Table, joint: np.ndarray) -> Future:
+        """Play one joint action; when the result is there the table tells what came of it, and partners think on."""
+        job = _Job(table, np.asarray(joint, np.int32))
+        table.pending = job.pending
+        return self._ask(job)
+
+    def warm(self) -> None:
+        """Compile everything by playing a step with every partner."""
+        for name in self._policies:
+            for size in self._sizes:
+                tables = [Table((0, at), 0, name) for at in range(size)]
+                for table in tables[:1]:
+                    self._open(_Job(table, None))
+                for table in tables[1:]:
+                    table.__dict__.update(tables[0].__dict__ | {"actions": []})
+                joint = np.argmax(tables[0].legal, axis=-1).astype(np.int32)
+                self._turn([_Job(table, joint) for table in tables])
+
+    def close(self) -> None:
+        self._jobs.put(None)
+        self._thread.join(timeout=30)
+
+    def _ask(self, job: _Job) -> Future:
+        self._jobs.put(job)
+        return job.result
+
+    # What follows runs in the arena's thread.
+
+    def _run(self) -> None:
+        while True:
+            jobs = [self._jobs.get()]
+            while len(jobs) < self._sizes[-1]:
+                try:
+                    jobs.append(self._jobs.get_nowait())
+                except queue.Empty:
+                    break
+            self._guarded(self._turn, [job for job in jobs if job is not None and job.joint is not None])
+            for job in jobs:
+                if job is not None and job.joint is None:
+                    self._guarded(lambda held: self._open(held[0]), [job])
+            if None in jobs:
+                return
+
+    def _guarded(self, work: Callable[[list[_Job]], None], jobs: list[_Job]) -> None:
+        if not jobs:
+            return
+        try:
+            work(jobs)
+        except Exception as error:
+            LOG.exception("%s: a step failed", self.game.id)
+            for job in jobs:
+                if not job.result.done():
+                    job.result.set_exception(error)
+                elif not job.pending.done():
+                    job.pending.set_exception(error)
+
+    def _open(self, job: _Job) -> None:
+        table = job.table
+        state, start, check, legal, turn = tree_map(np.asarray, self._deal(_chance([table])[0]))
+        table.state, table.start, table.legal, table.turn = state, start, legal, turn
+        table.check_steps, table.checks, table.rewards = [0], [int(check)], np.zeros(self.game.num_seats)
+        policy = self._policies[table.partner]
+        for seat in range(self.game.num_seats):
+            if seat != table.person:
+                memory = self._begin(policy, _chance([table])[0], jnp.int32(seat))
+                table.memory[seat] = tree_map(np.asarray, memory)
+        for joint in job.before:
+            self._think([table])
+            self._advance([table], [np.asarray(joint, np.int32)])
+        job.result.set_result(table)
+        if not table.done:
+            job.pending.set_result(self._think([table])[0])
+
+    def _turn(self, jobs: Sequence[_Job]) -> None:
+        tables = [job.table for job in jobs]
+        self._advance(tables, [job.joint for job in jobs if job.joint is not None])
+        for job in jobs:
+            job.result.set_result(job.table)
+        going = [job for job in jobs if not job.table.done]
+        for job, chosen in zip(going, self._think([job.table for job in going]), strict=True):
+            job.pending.set_result(chosen)
+
+    def _advance(self, tables: Sequence[Table], joints: Sequence[np.ndarray]) -> None:
+        filled = self._filled(tables)
+        actions = np.stack([*joints, *[joints[-1]] * (len(filled) - len(joints))])
+        told = self._step(_stacked(filled), actions, _chance(filled), _times(filled))
+        after, reward, terminated, done, check, legal, turn = tree_map(np.asarray, told)
+        self.steps, self.batches = self.steps + len(tables), self.batches + 1
+        for i, (table, joint) in enumerate(zip(tables, joints, strict=True)):
+            before, table.state = table.state, tree_map(lambda x, i=i: x[i], after)
+            table.actions.append(joint.astype(np.int16))
+            table.rewards = table.rewards + reward[i].astype(np.float64)
+            table.terminated, table.done = bool(terminated[i]), bool(done[i])
+            table.legal, table.turn = legal[i], turn[i]
+            if table.t % CHECK_EVERY == 0 or table.done:
+                table.check_steps.append(table.t)
+                table.checks.append(int(check[i]))
+            if table.watch is not None:
+                table.watch(table, before, table.state, joint)
+
+    def _think(self, tables: Sequence[Table]) -> list[dict[int, int]]:
+        """Let partners choose, all of one policy at once: by table, what each seat does."""
+        places: dict[str, list[tuple[Table, int]]] = {}
+        for table in tables:
+            for seat in table.memory:
+                places.setdefault(table.partner, []).append((table, seat))
+        chosen: dict[int, dict[int, int]] = {id(table): {} for table in tables}
+        for name, held in places.items():
+            for first in range(0, len(held), self._sizes[-1]):
+                self._think_alike(self._policies[name], held[first : first + self._sizes[-1]], chosen)
+        return [chosen[id(table)] for table in tables]
+
+    def _think_alike(
+        self, policy: Policy, held: Sequence[tuple[Table, int]], chosen: dict[int, dict[int, int]]
+    ) -> None:
+        size = next(size for size in self._sizes if size >= len(held))
+        filled = [*held, *[held[-1]] * (size - len(held))]
+        tables, seats = [table for table, _ in filled], np.array([seat for _, seat in filled], np.int32)
+        memory = tree_map(lambda *x: np.stack(x), *(table.memory[seat] for table, seat in filled))
+        told = self._act(policy, memory, _stacked(tables), seats, _chance(tables), _times(tables))
+        memory, actions = tree_map(np.asarray, told)
+        for i, (table, seat) in enumerate(held):
+            table.memory[seat] = tree_map(lambda x, i=i: x[i], memory)
+            chosen[id(table)][seat] = int(actions[i])
+
+    def _filled(self, tables: Sequence[Table]) -> list[Table]:
+        size = next(size for size in self._sizes if size >= len(tables))
+        return [*tables, *[tables[-1]] * (size - len(tables))]
+
+
+def _stacked(tables: Sequence[Table]) -> Any:
+    return tree_map(lambda *x: np.stack(x), *(table.state for table in tables))
+
+
+def _chance(tables: Sequence[Table]) -> np.ndarray:
+    return np.array([table.chance for table in tables], np.uint32)
+
+
+def _times(tables: Sequence[Table]) -> np.ndarray:
+    return np.array([table.t for table in tables], np.int32)
+
+
+def _programs(game: Game) -> tuple[Any, Any, Any, Any]:
+    """Deal one game, step many, sit a partner down, let many partners act: compiled when first used."""
+
+    def deal(chance: Any) -> Any:
+        state = game.init(jax.random.fold_in(jax.random.wrap_key_data(chance), 0))
+        return state, game.start(state), checksum(state), game.legal(state), game.to_move(state)
+
+    def step(state: Any, joint: Any, chance: Any, t: Any) -> Any:
+        key = jax.random.fold_in(jax.random.wrap_key_data(chance), 2 * t + 1)
+        after, told = game.step(state, joint, key)
+        done = told.terminated | told.truncated | (t + 1 >= game.horizon)
+        seen = game.legal(after), game.to_move(after)
+        return after, told.reward, told.terminated, done, checksum(after), *seen
+
+    def begin(policy: Policy, chance: Any, seat: Any) -> Any:
+        key = jax.random.fold_in(jax.random.wrap_key_data(chance), 1_000_000)
+        return policy.init(jax.random.fold_in(key, seat), seat)
+
+    def act(policy: Policy, memory: Any, state: Any, seat: Any, chance: Any, t: Any) -> Any:
+        def one(memory: Any, state: Any, seat: Any, chance: Any, t: Any) -> Any:
+            key = jax.random.fold_in(jax.random.wrap_key_data(chance), 2 * t + 2)
+            seen = tree_map(lambda x: x[seat], game.observe(state, policy.encoding))
+            memory, action, _ = policy.act(memory, seen, game.legal(state)[seat], jax.random.fold_in(key, seat))
+            return memory, action
+
+        return jax.vmap(one)(memory, state, seat, chance, t)
+
+    # Partners that differ in numbers only share their programs.
+    return jax.jit(deal), jax.jit(jax.vmap(step)), eqx.filter_jit(begin), eqx.filter_jit(act)

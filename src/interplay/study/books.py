@@ -1,0 +1,252 @@
+"""The books of a study: who takes part, where they stand, what they answered. Each function is one piece of a
+transaction; what it returned from inside `write` is on disk."""
+
+from __future__ import annotations
+
+import random
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from interplay.errors import InterplayError
+from interplay.server import sessions
+from interplay.server.clock import Clock
+from interplay.server.database import Tx
+from interplay.server.refusal import Refusal
+from interplay.study import aliases, answers
+from interplay.study.design import count, least_used, places
+from interplay.study.flow import Page, first_slots, pages, partners_of
+from interplay.study.payment import evaluate
+from interplay.study.protocol import Protocol
+from interplay.study.tables import answers as given_answers
+from interplay.study.tables import consents, files, games, people, recruits, slots
+
+NEW, ACTIVE, DONE, SCREENED, DROPPED = "new", "active", "done", "screened", "dropped"
+OVER = (DONE, SCREENED, DROPPED)
+SUBJECT = "person:"  # before a person's number, in a session
+
+
+@dataclass(frozen=True)
+class Person:
+    id: int
+    public: str
+    status: str
+    language: str
+    position: int
+    tries: int
+    seed: int
+    slots: Mapping[str, int | None]
+    payment: float | None
+    code: str | None
+
+    def pages(self, protocol: Protocol) -> list[Page]:
+        return pages(protocol, self.slots or first_slots(protocol), self.seed)
+
+    def aliases(self, protocol: Protocol) -> dict[str, aliases.Alias]:
+        return aliases.draw(partners_of(protocol, self.pages(protocol)), self.seed)
+
+
+def open_study(tx: Tx, clock: Clock, protocol: Protocol) -> None:
+    """Note the file. One that has changed since people took part would mix two studies."""
+    row = tx.execute(sa.select(files).where(files.c.name == protocol.name)).one_or_none()
+    values = {"hash": protocol.hash, "protocol": protocol.model_dump(mode="json"), "opened": clock.now()}
+    if row is None:
+        tx.execute(sa.insert(files).values(name=protocol.name, **values))
+    elif row.hash != protocol.hash:
+        begun = tx.execute(
+            sa.select(sa.func.count()).where(people.c.study == protocol.name, people.c.status != NEW)
+        ).scalar_one()
+        if begun:
+            raise InterplayError(
+                f"the file of {protocol.name!r} has changed since {begun} people took part: give the study another "
+                "name or another database, or bring the old file back"
+            )
+        tx.execute(sa.update(files).where(files.c.name == protocol.name).values(**values))
+
+
+def enter(
+    tx: Tx, clock: Clock, protocol: Protocol, language: str, recruit: str | None
+) -> tuple[Person, sessions.Session, str]:
+    """A new visitor and the cookie of the visit. `recruit` is the keyed hash of a recruiter's id."""
+    if recruit is not None:
+        query = sa.select(recruits.c.id).where(recruits.c.study == protocol.name, recruits.c.hash == recruit)
+        if tx.execute(query).first():
+            raise Refusal("conflict", "you have begun this study already: go on in the browser in which you began")
+    now = clock.now()
+    row = {"public": secrets.token_hex(6), "study": protocol.name, "status": NEW, "language": language, "position": 0}
+    row |= {"tries": 0, "seed": secrets.randbits(31), "created": now, "seen": now}
+    number = tx.execute(sa.insert(people).values(**row).returning(people.c.id)).scalar_one()
+    if recruit is not None:
+        tx.execute(sa.insert(recruits).values(study=protocol.name, hash=recruit, person=number))
+    session, token = sessions.begin(tx, clock, f"{SUBJECT}{number}", {"study": protocol.name})
+    return person(tx, number), session, token
+
+
+def of_session(tx: Tx, clock: Clock, protocol: Protocol, token: str | None) -> tuple[Person, sessions.Session] | None:
+    """Whose cookie this is, in this study."""
+    session = sessions.find(tx, clock, token)
+    if session is None or not session.subject.startswith(SUBJECT) or session.data.get("study") != protocol.name:
+        return None
+    return person(tx, int(session.subject.removeprefix(SUBJECT))), session
+
+
+def person(tx: Tx, number: int, *, lock: bool = False) -> Person:
+    query = sa.select(people).where(people.c.id == number)
+    row = tx.execute(query.with_for_update() if lock else query).one()
+    held = tx.execute(sa.select(slots.c.key, slots.c.number).where(slots.c.person == number))
+    return Person(
+        row.id, row.public, row.status, row.language, row.position, row.tries, row.seed,
+        {r.key: r.number for r in held}, row.payment, row.code,
+    )  # fmt: skip
+
+
+def set_language(tx: Tx, number: int, language: str) -> Person:
+    tx.execute(sa.update(people).where(people.c.id == number).values(language=language))
+    return person(tx, number)
+
+
+def submit(
+    tx: Tx, clock: Clock, protocol: Protocol, number: int, page_id: str, given: Mapping[str, Any], seconds: float | None
+) -> answers.Errors:
+    """Take the answers to the page that a person sees. The same answers to the page before are taken as sent twice."""
+    who = person(tx, number, lock=True)
+    held = who.pages(protocol)
+    if who.status in OVER or held[who.position].id != page_id:
+        before = tx.execute(
+            sa.select(given_answers.c.id).where(given_answers.c.person == number, given_answers.c.page == page_id)
+        ).first()
+        if before:
+            return {}
+        raise Refusal("conflict", "this page is not the one that is open: load it again")
+    page = held[who.position]
+    match page.item.kind:
+        case "consent":
+            errors = answers.check_consent(page.item, given, who.language)
+            clean: dict[str, Any] = {box.id: True for box in page.item.checkboxes}
+        case "form" | "quiz":
+            clean, errors = answers.check_form(protocol, page.item.questions, given, who.language)
+        case "ranking":
+            known = {alias.id: name for name, alias in who.aliases(protocol).items() if name in page.met}
+            order, errors = answers.check_order(list(known), given, who.language)
+            clean = {"order": [known[one] for one in order]}
+        case "instructions":
+            clean, errors = {}, {}
+        case _:
+            raise Refusal("conflict", "a game is played, not answered")
+    if errors:
+        return errors
+    passed, tries = True, 0
+    if page.item.kind == "quiz":
+        passed = len(answers.wrong_answers(page.item, clean)) <= page.item.most_wrong
+        tries = 0 if passed else who.tries + 1
+    row = {"person": number, "page": page_id, "answers": clean, "passed": passed, "at": clock.now()}
+    tx.execute(sa.insert(given_answers).values(**row, seconds=seconds))
+    tx.execute(sa.update(people).where(people.c.id == number).values(tries=tries, seen=clock.now()))
+    if page.item.kind == "consent":
+        _begin(tx, clock, protocol, who, page)
+    if passed:
+        advance(tx, clock, protocol, person(tx, number))
+    elif tries >= page.item.tries:
+        _end(tx, clock, protocol, who, SCREENED)
+    return {}
+
+
+def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page) -> None:
+    """Consent: its version is noted, and the places in all designs are given out, all in this one transaction."""
+    row = {"version": page.item.version, "language": who.language, "protocol": protocol.hash, "at": clock.now()}
+    tx.execute(sa.insert(consents).values(person=who.id, **row))
+    # Whoever consents at the same time waits here, so that two people cannot take the same least-used place.
+    tx.execute(sa.select(files.c.name).where(files.c.name == protocol.name).with_for_update()).one()
+    chance = random.Random(f"{who.seed}/slots")
+    for place in places(protocol):
+        size = count(protocol.designs[place.design])
+        number = None
+        if size is not None:
+            query = (
+                sa.select(slots.c.number, sa.func.count())
+                .where(slots.c.study == protocol.name, slots.c.key == place.key, slots.c.released.is_(False))
+                .group_by(slots.c.number)
+            )
+            number = least_used({r[0]: r[1] for r in tx.execute(query)}, size, chance)
+        row = {"study": protocol.name, "key": place.key, "number": number, "person": who.id, "released": False}
+        tx.execute(sa.insert(slots).values(**row))
+    tx.execute(sa.update(people).where(people.c.id == who.id).values(status=ACTIVE))
+
+
+def advance(tx: Tx, clock: Clock, protocol: Protocol, who: Person) -> None:
+    """On to the next page; past the last one the study is done."""
+    position = who.position + 1
+    if position >= len(who.pages(protocol)):
+        _end(tx, clock, protocol, who, DONE)
+        return
+    tx.execute(sa.update(people).where(people.c.id == who.id).values(position=position, tries=0, seen=clock.now()))
+
+
+def _end(tx: Tx, clock: Clock, protocol: Protocol, who: Person, status: str) -> None:
+    made = protocol.completion
+    code = None
+    if status == DONE:
+        code = made.code or secrets.token_hex(4).upper()
+    elif status == SCREENED:
+        code = made.screened_code
+    paid = payment(tx, protocol, who.id) if status == DONE else None
+    values = {"status": status, "finished": clock.now(), "payment": paid, "code": code}
+    tx.execute(sa.update(people).where(people.c.id == who.id).values(**values))
+    if status != DONE:
+        tx.execute(sa.update(slots).where(slots.c.person == who.id).values(released=True))
+
+
+def payment(tx: Tx, protocol: Protocol, number: int) -> float:
+    """What the formula gives for the games that count."""
+    query = sa.select(games.c.setting, games.c.score).where(
+        games.c.person == number, games.c.practice.is_(False), games.c.status == "done"
+    )
+    by_game: dict[str, list[float]] = {}
+    for row in tx.execute(query.order_by(games.c.id)):
+        by_game.setdefault(row.setting, []).append(row.score)
+    scores = [score for held in by_game.values() for score in held]
+    return evaluate(protocol.payment.formula, scores, by_game)
+
+
+def drop_away(tx: Tx, clock: Clock, protocol: Protocol) -> int:
+    """Give the places of those who have been away for too long to others; how many they were."""
+    before = clock.now() - timedelta(minutes=protocol.away_min)
+    query = sa.select(people.c.id).where(
+        people.c.study == protocol.name, people.c.status == ACTIVE, people.c.seen < before
+    )
+    gone = [row.id for row in tx.execute(query)]
+    for number in gone:
+        _end(tx, clock, protocol, person(tx, number, lock=True), DROPPED)
+    return len(gone)
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a page shows of what went before it."""
+
+    failed: Mapping[str, Any] | None = None  # the answers of the last try at this quiz
+    order: tuple[str, ...] = ()  # the ranking so far
+
+
+def context(tx: Tx, protocol: Protocol, who: Person) -> Context:
+    if who.status in OVER:
+        return Context()
+    held = who.pages(protocol)
+    page, found = held[who.position], Context()
+    if page.item.kind == "quiz" and who.tries:
+        query = sa.select(given_answers.c.answers).where(
+            given_answers.c.person == who.id, given_answers.c.page == page.id
+        )
+        found = replace(found, failed=tx.execute(query.order_by(given_answers.c.id.desc()).limit(1)).scalar_one())
+    if page.item.kind == "ranking":
+        same = [p.id for p in held[: who.position] if p.item.kind == "ranking" and p.loop == page.loop]
+        query = sa.select(given_answers.c.answers).where(
+            given_answers.c.person == who.id, given_answers.c.page.in_(same[-1:])
+        )
+        last = tx.execute(query.order_by(given_answers.c.id.desc()).limit(1)).scalar_one_or_none()
+        found = replace(found, order=tuple(last["order"]) if last else ())
+    return found

@@ -1,0 +1,235 @@
+"""Everything that a running study holds in memory: games by person, arenas by setting."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy.exc import DBAPIError
+
+from interplay.agents.api import Identity
+from interplay.agents.registry import agent as find_agent
+from interplay.errors import InterplayError
+from interplay.games.registry import make
+from interplay.server.app import Base
+from interplay.server.refusal import Refusal
+from interplay.server.sockets import REFUSED, TRY_LATER, Frames, Gone
+from interplay.study import books, play_books
+from interplay.study.arena import SIZES, Arena
+from interplay.study.books import Person
+from interplay.study.journal import Journal
+from interplay.study.live import Live
+from interplay.study.protocol import Play, Protocol, Repeat, Setting
+from interplay.study.views import viewer
+
+LOG = logging.getLogger("interplay.study")
+OUTBOX = 200  # messages that a slow browser may be behind
+LARGEST_FRAME = 4096
+FRAMES_A_SECOND = 60
+PERSON = "person"  # the name of whoever takes part, in traces
+
+
+class Host:
+    """One study."""
+
+    def __init__(self, protocol: Protocol, base: Base, *, sizes: Sequence[int] = SIZES, speed: float = 1.0):
+        self.protocol, self.base = protocol, base
+        self._speed = speed  # above 1 for simulated people only
+        self.arenas = {name: _arena(protocol, name, sizes) for name in protocol.games}
+        self.figures = {name: _figure(arena) for name, arena in self.arenas.items()}
+        self.lives: dict[int, Live] = {}
+        self.late_s: list[float] = []  # of the ticks of games that are over
+        self._tasks: dict[int, asyncio.Task] = {}
+        self._locks: dict[int, asyncio.Lock] = {}
+        self._journal: Journal | None = None
+        self._sweeper: asyncio.Task | None = None
+
+    @property
+    def journal(self) -> Journal:
+        assert self._journal is not None, "the study is not open"
+        return self._journal
+
+    async def open(self) -> None:
+        await self.base.database.awrite(books.open_study, self.base.clock, self.protocol)
+        self._journal = Journal(self.base.database, self.base.clock)
+        self._journal.open()
+        self._sweeper = asyncio.create_task(self._sweep())
+
+    async def close(self) -> None:
+        for task in [self._sweeper, *self._tasks.values()]:
+            if task is not None:
+                task.cancel()
+        await self.journal.close()
+        for arena in self.arenas.values():
+            arena.close()
+
+    async def _sweep(self) -> None:
+        """Give the places of those who stay away to others."""
+        while True:
+            await asyncio.sleep(30)
+            try:
+                for number, live in self.lives.items():
+                    if live.present:
+                        await self.base.database.awrite(play_books.touch, self.base.clock, number)
+                await self.base.database.awrite(books.drop_away, self.base.clock, self.protocol)
+            except Exception:
+                LOG.exception("looking after those who are away failed")
+
+    # Games.
+
+    async def play(self, frames: Frames, who: Person) -> None:
+        """Serve a person's socket until it ends or the game does."""
+        outbox: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(OUTBOX)
+
+        def send(message: dict[str, Any]) -> None:
+            try:
+                outbox.put_nowait(message)
+            except asyncio.QueueFull:  # the reader is far behind: it may come back and be told everything anew
+                live.leave(send, "slow")
+
+        hello = await frames.receive(timeout_s=20)
+        if hello.get("type") != "hello":
+            raise Refusal("bad_frame", "the first frame is a hello")
+        live = await self._live(who.id)
+        alias = who.aliases(self.protocol)[live.dealt.partner].record(who.language)
+        live.join(send, {name: alias[name] for name in ("label", "colour", "shape")})
+        sender = asyncio.create_task(_send_all(frames, outbox))
+        ender = asyncio.create_task(self._tell_end(live, outbox))
+        try:
+            while not sender.done():
+                message = await frames.receive()
+                try:
+                    live.told(message)
+                except Refusal as refusal:
+                    send({"type": "error", "message": refusal.message})
+        except Gone:
+            pass
+        finally:
+            ender.cancel()
+            sender.cancel()
+            if live.leave(send, "gone"):
+                asyncio.get_running_loop().call_later(self.protocol.grace_s, self._put_away, live)
+
+    async def _tell_end(self, live: Live, outbox: asyncio.Queue[dict[str, Any] | None]) -> None:
+        """The end is told when the game is in the books."""
+        await live.over.wait()
+        if live.failed:
+            await outbox.put({"type": "error", "message": "the server had to stop this game: load the page again"})
+        else:
+            await outbox.put({"type": "end", "score": live.table.score, "next": True})
+        await outbox.put(None)
+
+    async def _live(self, number: int) -> Live:
+        """The game that a person is in, or the one that is due."""
+        async with self._locks.setdefault(number, asyncio.Lock()):
+            held = self.lives.get(number)
+            if held is not None and not held.over.is_set():
+                return held
+            seats = {name: arena.game.num_seats for name, arena in self.arenas.items()}
+            dealt = await self.base.database.awrite(play_books.deal, self.base.clock, self.protocol, number, seats)
+            arena = self.arenas[dealt.setting]
+            flags = {flag.id for flag in dealt.page.item.flags}
+            setting = _faster(self.protocol.games[dealt.setting], self._speed)
+            live = Live(dealt, setting, arena, viewer(arena.game), self.journal, self.base.clock, flags)
+            await live.open()
+            self.lives[number] = live
+            self._tasks[number] = asyncio.create_task(self._run(live))
+            return live
+
+    async def _run(self, live: Live) -> None:
+        number = live.dealt.person
+        try:
+            await live.run()
+            episode = live.episode(Identity(PERSON, "", False))
+            while True:
+                try:
+                    await self.base.database.awrite(
+                        play_books.finish, self.base.clock, self.protocol, live.dealt.id, episode
+                    )
+                    break
+                except (
+                    DBAPIError
+                ):  # away: what was played is in the journal, and the end is told only when it is stored
+                    await asyncio.sleep(0.5)
+            self.late_s += live.late_s
+            live.over.set()
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            LOG.exception("a game of person %d failed; it can be taken up again", number)
+            live.failed = True
+            live.over.set()
+        finally:
+            if self.lives.get(number) is live:
+                del self.lives[number]
+                self._tasks.pop(number, None)
+
+    def _put_away(self, live: Live) -> None:
+        """A game whose person stayed away is no longer held in memory. What was played is in the books."""
+        number = live.dealt.person
+        if not live.present and self.lives.get(number) is live:
+            task = self._tasks.pop(number, None)
+            del self.lives[number]
+            if task is not None:
+                task.cancel()
+
+
+async def _send_all(frames: Frames, outbox: asyncio.Queue[dict[str, Any] | None]) -> None:
+    while (message := await outbox.get()) is not None:
+        await frames.send(message)
+    await frames.close()
+
+
+async def refuse(frames: Frames, refusal: Refusal) -> None:
+    """Tell why, and close."""
+    try:
+        await frames.send({"type": "error", "message": refusal.message})
+    except Gone:
+        return
+    await frames.close(TRY_LATER if refusal.code == "too_many" else REFUSED, refusal.code)
+
+
+def _faster(setting: Setting, speed: float) -> Setting:
+    changes = {"tick_hz": setting.tick_hz * speed, "partner_delay_s": setting.partner_delay_s / speed}
+    return setting.model_copy(update=changes)
+
+
+def _arena(protocol: Protocol, name: str, sizes: Sequence[int]) -> Arena:
+    setting = protocol.games[name]
+    try:
+        game = make(setting.game, **setting.options)
+        viewer(game)
+        if isinstance(setting.seat, int) and not 0 <= setting.seat < game.num_seats:
+            raise InterplayError(f"seat {setting.seat}: {game.id} has seats 0 to {game.num_seats - 1}")
+        met = {partner: find_agent(protocol.partners[partner]) for partner in sorted(_partners(protocol, name))}
+        return Arena(game, met, sizes=sizes)
+    except InterplayError as error:
+        raise InterplayError(f"study {protocol.name!r}, game {name!r}: {error}") from error
+
+
+def _partners(protocol: Protocol, setting: str) -> set[str]:
+    """The partners that may be met in a game."""
+    found: set[str] = set()
+
+    def walk(items: Sequence[Any], levels: dict[str, tuple[str, ...]]) -> None:
+        for item in items:
+            if isinstance(item, Repeat):
+                more = protocol.designs[item.over].factors if item.over else {}
+                walk(item.pages, {**levels, **more})
+            elif isinstance(item, Play) and setting in _values(item.game, levels):
+                found.update(_values(item.partner, levels))
+
+    walk(protocol.flow, {})
+    return found
+
+
+def _values(name: str, levels: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    return levels[name[1:]] if name.startswith("$") else (name,)
+
+
+def _figure(arena: Arena) -> str:
+    import jax
+
+    return arena.game.scene(arena.game.init(jax.random.key(0)), 0).svg()

@@ -1,0 +1,248 @@
+"""What the browser is shown of a game: one seat's own view, as plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+from interplay.games.hanabi import state as cards
+from interplay.games.overcooked import state as chefs
+from interplay.games.rescue import encodings as rescue_eyes
+from interplay.games.rescue import state as rescuers
+from interplay.study.arena import Table
+
+FACING = ("north", "south", "east", "west")
+RESCUE_FACING = ("up", "down", "left", "right")
+RESCUE_TERRAIN = {rescuers.FLOOR: ".", rescuers.WALL: "#", rescuers.DOOR: "+", rescuers.DANGER: "!"}
+THINGS = {chefs.Item.ONION: "onion", chefs.Item.TOMATO: "tomato", chefs.Item.DISH: "dish"}
+
+
+class Viewer(NamedTuple):
+    """How a kind of game is shown, and whether it goes by the clock."""
+
+    real_time: bool
+    layout: Callable[[Any, Any], Any]
+    view: Callable[[Any, Table, int], dict[str, Any]]
+    watch: Callable[[Any], Callable[[Table, Any, Any, np.ndarray], None] | None]
+
+
+def viewer(game: Game) -> Viewer:
+    kind = game.id.partition("/")[0]
+    if kind not in VIEWERS:
+        raise InterplayError(f"{game.id} cannot be shown in a study; those that can: {', '.join(VIEWERS)}")
+    return VIEWERS[kind]
+
+
+def _nothing_kept(game: Any) -> None:
+    return None
+
+
+# Overcooked.
+
+
+def _kitchen(game: Any, state: Any) -> dict[str, Any]:
+    layout = game.layout
+    return {"width": layout.width, "height": layout.height, "terrain": list(layout.rows)}
+
+
+def _item(item: int) -> tuple[str | None, str | None]:
+    if item == chefs.Item.NOTHING:
+        return None, None
+    if chefs.is_soup(item):
+        return "soup", f"{chefs.onions_in(item)},{chefs.tomatoes_in(item)}"
+    return THINGS[chefs.Item(item)], None
+
+
+def _overcooked(game: Any, table: Table, seat: int) -> dict[str, Any]:
+    state, layout = table.state, game.layout
+    height = layout.height
+    items, pots = [], []
+    for cell, item in enumerate(state.items.tolist()):
+        x, y = divmod(cell, height)
+        if layout.rows[y][x] == "P":
+            full = chefs.is_soup(item)
+            onions, tomatoes = (chefs.onions_in(item), chefs.tomatoes_in(item)) if full else (0, 0)
+            timer = int(state.timer[cell])
+            pots.append({"x": x, "y": y, "onions": onions, "tomatoes": tomatoes, "timer": timer})
+        elif item:
+            kind, detail = _item(item)
+            items.append({"x": x, "y": y, "kind": kind, "detail": detail})
+    people = []
+    for who, cell in enumerate(state.cell.tolist()):
+        x, y = divmod(cell, height)
+        held, detail = _item(int(state.held[who]))
+        look = {"facing": FACING[int(state.facing[who])], "held": held, "detail": detail}
+        people.append({"x": x, "y": y, **look, "seat": who})
+    return {**_kitchen(game, state), "chefs": people, "items": items, "pots": pots}
+
+
+# Search and rescue.
+
+
+def _house(game: Any, state: Any) -> dict[str, Any]:
+    width, height = game.rules.width, game.rules.height
+    grid = [RESCUE_TERRAIN.get(int(kind), ".") for kind in state.terrain]
+    rows = ["".join(grid[x * height + y] for x in range(width)) for y in range(height)]
+    return {"width": width, "height": height, "terrain": rows}
+
+
+def _rescue(game: Any, table: Table, seat: int) -> dict[str, Any]:
+    state, rules = table.state, game.rules
+    height = rules.height
+    known = game.observe(state, "knowledge")  # compiled, unlike the function behind it
+    victims, sight = np.asarray(known.victims[seat]), np.asarray(known.sight[seat])
+
+    def at(cell: int) -> dict[str, int]:
+        x, y = divmod(int(cell), height)
+        return {"x": x, "y": y}
+
+    items: list[dict[str, Any]] = [
+        {**at(c), "kind": "debris", "detail": None} for c in np.flatnonzero(state.debris).tolist()
+    ]
+    items += [{**at(c), "kind": "fire", "detail": None} for c in np.flatnonzero(state.burning).tolist()]
+    for tool, cell in enumerate(state.tool_cell.tolist()):
+        if cell >= 0:
+            items.append({**at(cell), "kind": rescuers.TOOLS[rules.tool_kinds[tool]], "detail": None})
+    for number, cell in enumerate(state.victim_cell.tolist()):
+        status = int(victims[cell])
+        if status != rescue_eyes.UNSEEN:
+            share = round(100 * int(state.work[number]) / rescuers.WORK)
+            told = "treated" if status == rescue_eyes.TREATED else f"{share} %"
+            items.append({**at(cell), "kind": "victim", "detail": told})
+    people = []
+    for who, cell in enumerate(state.cell.tolist()):
+        held = int(state.held[who])
+        tool = rescuers.TOOLS[rules.tool_kinds[held]] if held >= 0 else None
+        role = rescuers.ROLES[rules.roles[who]]
+        person = {"facing": RESCUE_FACING[int(state.facing[who])], "held": tool, "seat": who, "role": role}
+        people.append({**at(cell), **person})
+    dark = [[*divmod(int(c), height)] for c in np.flatnonzero(~sight & (state.terrain != rescuers.WALL))]
+    return {**_house(game, state), "chefs": people, "items": items, "pots": [], "unseen": dark}
+
+
+# Hanabi.
+
+
+class Memory(NamedTuple):
+    """What players remember of a game of Hanabi: what was done, and which card is which, as dealt."""
+
+    history: list[dict[str, Any]]
+    ids: list[list[int]]  # by seat and slot
+
+
+def _watch_hanabi(game: Any) -> Callable[[Table, Any, Any, np.ndarray], None]:
+    rules = game.rules
+
+    def watch(table: Table, before: Any, after: Any, joint: np.ndarray) -> None:
+        memory = _memory(game, table)
+        t = int(before.time)
+        seat = t % rules.players
+        action = int(joint[seat])
+        kind, slot = int(rules.moves.kind[action]), int(rules.moves.slot[action])
+        words = game.action_names[action]
+        if kind in (cards.PLAY, cards.DISCARD):
+            name = rules.card_name(int(after.last.card))
+            told = "played" if kind == cards.PLAY else "discarded"
+            words = f"{told} {name}" + (
+                "" if kind == cards.DISCARD or bool(after.last.scored) else ", which did not fit"
+            )
+            memory.ids[seat].pop(slot)
+            if int(after.dealt) > int(before.dealt):
+                memory.ids[seat].append(int(before.dealt))
+        else:
+            target = (seat + int(rules.moves.offset[action])) % rules.players
+            touched = [at + 1 for at in np.flatnonzero(after.last.touched).tolist()]
+            words = (
+                f"hinted {_hint(rules, action)} to seat {target + 1}: cards {', '.join(map(str, touched)) or 'none'}"
+            )
+        memory.history.append({"t": t, "seat": seat, "text": words})
+
+    return watch
+
+
+def _memory(game: Any, table: Table) -> Memory:
+    if table.notes is None:
+        size = game.rules.hand_size
+        table.notes = Memory([], [[seat * size + slot for slot in range(size)] for seat in range(game.num_seats)])
+    return table.notes
+
+
+def _hint(rules: cards.Rules, action: int) -> str:
+    hint = int(rules.moves.hint[action])
+    colours = len(rules.colours)
+    return rules.colours[hint] if hint < colours else str(hint - colours + 1)
+
+
+def _table_of_cards(game: Any, state: Any) -> dict[str, Any]:
+    rules = game.rules
+    return {"suits": list(rules.suits), "ranks": rules.ranks, "hand_size": rules.hand_size, "seats": rules.players}
+
+
+def _hanabi(game: Any, table: Table, seat: int) -> dict[str, Any]:
+    state, rules = table.state, game.rules
+    memory = _memory(game, table)
+    hands = []
+    for who, hand in enumerate(state.hands.tolist()):
+        shown = []
+        for slot, card in enumerate(hand):
+            if card == cards.NO_CARD:
+                continue
+            possible = [i for i in range(rules.identities) if int(state.possible[who][slot]) >> i & 1]
+            face = {"colour": None, "rank": None} if who == seat else _face(rules, card)
+            shown.append({"id": memory.ids[who][slot], **face, **_open(rules, possible)})
+        hands.append(shown)
+    fireworks = {suit: int(height) for suit, height in zip(rules.suits, state.fireworks, strict=True)}
+    gone = [_face(rules, i) for i, copies in enumerate(state.discards.tolist()) for _ in range(copies)]
+    return {
+        "hands": hands,
+        "fireworks": fireworks,
+        "tokens": int(state.tokens),
+        "lives": int(state.lives),
+        "deck": rules.deck_size - int(state.dealt),
+        "discards": gone,
+        "legal": _moves(game, table, seat),
+        "history": list(memory.history),
+        "your_turn": bool(table.turn[seat]) and not table.done,
+    }
+
+
+def _face(rules: cards.Rules, card: int) -> dict[str, Any]:
+    return {"colour": rules.suits[card // rules.ranks], "rank": card % rules.ranks + 1}
+
+
+def _open(rules: cards.Rules, possible: list[int]) -> dict[str, Any]:
+    """What hints leave open of a card."""
+    colours = sorted({i // rules.ranks for i in possible})
+    ranks = sorted({i % rules.ranks + 1 for i in possible})
+    return {"colours": [rules.suits[c] for c in colours], "ranks": ranks}
+
+
+def _moves(game: Any, table: Table, seat: int) -> list[dict[str, Any]]:
+    rules, found = game.rules, []
+    if not table.turn[seat] or table.done:
+        return []
+    for action in np.flatnonzero(table.legal[seat]).tolist():
+        kind, slot = int(rules.moves.kind[action]), int(rules.moves.slot[action])
+        name = game.action_names[action]
+        if kind in (cards.PLAY, cards.DISCARD):
+            label = f"{'Play' if kind == cards.PLAY else 'Discard'} card {slot + 1}"
+            move = {"label": label, "target": seat, "value": slot}
+        elif kind != cards.NOOP:
+            hint = _hint(rules, action)
+            target = (seat + int(rules.moves.offset[action])) % rules.players
+            move = {"label": f"Hint {hint}", "target": target, "value": int(hint) if hint.isdigit() else hint}
+        else:
+            continue
+        found.append({"action": name, "kind": cards.KIND_NAMES[kind], **move})
+    return found
+
+
+VIEWERS = {
+    "overcooked": Viewer(True, _kitchen, _overcooked, _nothing_kept),
+    "rescue": Viewer(True, _house, _rescue, _nothing_kept),
+    "hanabi": Viewer(False, _table_of_cards, _hanabi, _watch_hanabi),
+}

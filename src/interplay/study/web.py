@@ -1,0 +1,211 @@
+"""The study over HTTP: pages, answers, languages, and the socket on which games are played."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Request, WebSocket
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import HTTPConnection
+
+from interplay.server import sessions
+from interplay.server.app import Base, make_app
+from interplay.server.limits import Buckets
+from interplay.server.refusal import Refusal
+from interplay.server.signing import secret
+from interplay.server.sockets import Frames, Gone
+from interplay.study import books, screens
+from interplay.study.arena import SIZES
+from interplay.study.books import Person
+from interplay.study.host import FRAMES_A_SECOND, LARGEST_FRAME, Host, refuse
+from interplay.study.protocol import Protocol
+
+COOKIE = "interplay_study"
+CSRF = "x-csrf"
+STATIC = Path(__file__).parent / "static"
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+RECRUITERS = {"prolific": "PROLIFIC_PID", "mturk": "workerId"}  # where each puts its id
+
+
+class Answered(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    page: Annotated[str, Field(max_length=200)]
+    answers: Annotated[dict[str, Any], Field(max_length=200)] = {}
+    seconds: Annotated[float, Field(ge=0, le=1e6)] | None = None
+
+
+class Chosen(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    language: Annotated[str, Field(max_length=12)]
+
+
+class Visits:
+    """Who comes: cookies, rates, and tokens against forged requests."""
+
+    def __init__(self, protocol: Protocol, base: Base, secure: bool):
+        self.protocol, self.base, self.secure = protocol, base, secure
+        self._hash_key = base.database.write(secret, base.clock, "recruits")
+        self._arrivals = Buckets(base.clock, 0.5, 60)  # new people from one address
+        self._anyone = Buckets(base.clock, 50, 400)  # requests from one address: a class may share it
+        self._requests = Buckets(base.clock, 10, 60)  # requests of one person
+
+    async def known(self, connection: HTTPConnection) -> tuple[Person, sessions.Session] | None:
+        self._anyone.require(self.base.who(connection), "requests from here")
+        token = connection.cookies.get(COOKIE)
+        found = await self.base.database.aread(books.of_session, self.base.clock, self.protocol, token)
+        if found is not None:
+            self._requests.require(f"person:{found[0].id}", "requests")
+        return found
+
+    async def required(self, connection: HTTPConnection) -> tuple[Person, sessions.Session]:
+        found = await self.known(connection)
+        if found is None:
+            raise Refusal("unknown_key", "this visit is not known: load the page again")
+        return found
+
+    async def sent(self, request: Request) -> tuple[Person, sessions.Session]:
+        """Whoever sends something: by our own page, with its token."""
+        sessions.check_origin(request)
+        who, session = await self.required(request)
+        sessions.check_csrf(session, request.headers.get(CSRF))
+        return who, session
+
+    async def arrive(self, request: Request) -> tuple[Person, sessions.Session, str]:
+        self._arrivals.require(self.base.who(request), "visits from here")
+        language = self._language(request.headers.get("accept-language", ""))
+        return await self.base.database.awrite(
+            books.enter, self.base.clock, self.protocol, language, self._recruit(request)
+        )
+
+    def _recruit(self, request: Request) -> str | None:
+        """The keyed hash of a recruiter's id; the id itself is never stored."""
+        name = RECRUITERS.get(self.protocol.completion.recruiter or "")
+        given = request.query_params.get(name) if name else None
+        if not given:
+            return None
+        return hmac.new(self._hash_key, given[:200].encode(), hashlib.sha256).hexdigest()
+
+    def _language(self, header: str) -> str:
+        wanted = [part.partition(";")[0].strip().lower() for part in header.split(",")[:20]]
+        for one in wanted:
+            for known in self.protocol.languages:
+                if one == known.lower() or one.partition("-")[0] == known.lower():
+                    return known
+        return self.protocol.languages[0]
+
+    def keep(self, response: Response, token: str) -> None:
+        age = int(sessions.LIFE.total_seconds())
+        response.set_cookie(COOKIE, token, max_age=age, httponly=True, secure=self.secure, samesite="lax", path="/")
+
+
+def build(
+    protocol: Protocol, base: Base, *, sizes: Sequence[int] = SIZES, secure: bool = False, speed: float = 1.0
+) -> FastAPI:
+    """The application of a study. Its games and partners are made here; its state is in `app.state.host`."""
+    host = Host(protocol, base, sizes=sizes, speed=speed)
+
+    @asynccontextmanager
+    async def living() -> AsyncIterator[None]:
+        await host.open()
+        yield
+        await host.close()
+
+    app = make_app(base, "Study", living, docs=False)
+    app.state.host = host
+    visits = Visits(protocol, base, secure)
+    _add_files(app, protocol)
+    _add_flow(app, host, visits)
+    _add_play(app, host, visits)
+    return app
+
+
+def _add_files(app: FastAPI, protocol: Protocol) -> None:
+    @app.get(f"/study/{protocol.name}")
+    async def shell() -> Response:
+        return _file("index.html")
+
+    @app.get("/static/{name}")
+    async def static(name: str) -> Response:
+        return _file(name)
+
+
+def _file(name: str) -> Response:
+    """A file of the shipped build, by its plain name; nothing else on this machine."""
+    held = {path.name: path for path in STATIC.iterdir() if path.is_file()} if STATIC.is_dir() else {}
+    if name not in held or held[name].suffix not in TYPES:
+        return PlainTextResponse("there is no such file", 404)
+    return Response(held[name].read_bytes(), media_type=TYPES[held[name].suffix])
+
+
+def _add_flow(app: FastAPI, host: Host, visits: Visits) -> None:
+    protocol, base = host.protocol, host.base
+    api = f"/api/study/{protocol.name}"
+
+    async def told(number: int, csrf: str) -> dict[str, Any]:
+        def look(tx: Any) -> tuple[Person, books.Context]:
+            who = books.person(tx, number)
+            return who, books.context(tx, protocol, who)
+
+        who, context = await base.database.aread(look)
+        return screens.state(protocol, who, context, csrf, host.figures)
+
+    @app.get(f"{api}/state")
+    async def state(request: Request) -> JSONResponse:
+        """Where the visitor stands. Who has no cookie is new, and gets one."""
+        found = await visits.known(request)
+        if found is not None:
+            return JSONResponse(await told(found[0].id, found[1].csrf))
+        sessions.check_origin(request)
+        who, session, token = await visits.arrive(request)
+        response = JSONResponse(await told(who.id, session.csrf))
+        visits.keep(response, token)
+        return response
+
+    @app.post(f"{api}/answer")
+    async def answer(request: Request, sent: Answered) -> JSONResponse:
+        """The answers to the page that is open; on disk before this returns."""
+        who, session = await visits.sent(request)
+        errors = await base.database.awrite(
+            books.submit, base.clock, protocol, who.id, sent.page, sent.answers, sent.seconds
+        )
+        if errors:
+            return JSONResponse({"errors": errors}, 422)
+        return JSONResponse(await told(who.id, session.csrf))
+
+    @app.post(f"{api}/language")
+    async def language(request: Request, chosen: Chosen) -> JSONResponse:
+        who, session = await visits.sent(request)
+        if chosen.language not in protocol.languages:
+            raise Refusal("bad_request", f"language: one of {', '.join(protocol.languages)}")
+        await base.database.awrite(books.set_language, who.id, chosen.language)
+        return JSONResponse(await told(who.id, session.csrf))
+
+
+def _add_play(app: FastAPI, host: Host, visits: Visits) -> None:
+    @app.websocket(f"/api/study/{host.protocol.name}/play")
+    async def play(socket: WebSocket) -> None:
+        """The game of the page that is open. Only our own pages may come, with the cookie of a visit."""
+        try:
+            sessions.check_origin(socket)
+            who, _ = await visits.required(socket)
+        except Refusal as refusal:
+            host.base.refused(socket, refusal)
+            await socket.close(1008)  # before it is accepted: the browser sees a plain 403
+            return
+        await socket.accept()
+        frames = Frames(socket, host.base.clock, largest=LARGEST_FRAME, per_second=FRAMES_A_SECOND, patience_s=10)
+        try:
+            await host.play(frames, who)
+        except (Gone, TimeoutError):
+            await frames.close()
+        except Refusal as refusal:
+            host.base.refused(socket, refusal, who.public)
+            await refuse(frames, refusal)

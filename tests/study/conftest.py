@@ -1,0 +1,127 @@
+"""One small study with both kinds of games, made once: its partners are compiled for all tests together."""
+
+import asyncio
+import contextlib
+import socket
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import uvicorn
+
+from interplay.server.app import Base
+from interplay.server.database import SERVER, open_database
+from interplay.server.serve import Listen, config
+from interplay.study.reading import parse
+from interplay.study.tables import HISTORY
+from interplay.study.web import build
+
+SMALL = """
+name: small
+title: {en: Small, zh: 小}
+languages: [en, zh]
+scales: {agree: {points: 5, left: {en: disagree, zh: 不同意}, right: {en: agree, zh: 同意}}}
+games:
+  kitchen: {game: overcooked/cramped_room, options: {horizon: 24}, tick_hz: 12}
+  cards: {game: hanabi/2p, seat: alternate, partner_delay_s: 0}
+partners: {still: stay, wild: random}
+designs:
+  rounds: {factors: {partner: [still, wild]}, order: latin}
+flow:
+  - kind: consent
+    id: consent
+    title: {en: Consent, zh: 同意}
+    version: "3"
+    checkboxes: [{id: agree, label: {en: I agree, zh: 我同意}}]
+  - kind: quiz
+    id: quiz
+    title: Quiz
+    tries: 2
+    questions:
+      - id: sum
+        type: choice
+        label: 1 + 1
+        options: [{value: "2", label: two}, {value: "3", label: three}]
+        right_answer: "2"
+        explanation: Count.
+  - kind: repeat
+    id: rounds
+    over: rounds
+    pages:
+      - kind: game
+        id: game
+        title: "Round {turn}"
+        game: kitchen
+        partner: $partner
+        flags: [{id: odd, label: That was odd}]
+      - kind: form
+        id: after
+        title: After
+        questions:
+          - {id: liked, type: likert, scale: agree, label: "Did you like {alias}?"}
+          - {id: why, type: text, label: Why?, required: false, max: 20}
+      - {kind: ranking, id: rank, title: Rank, of: rounds}
+  - {kind: game, id: cards, title: Cards, game: cards, partner: wild}
+end: {en: Thanks, zh: 谢谢}
+payment: {currency: EUR, formula: "5 + mean(scores)"}
+completion: {url: "https://example.org/back?cc={code}", recruiter: prolific, screened_code: NOFIT}
+""".replace("label: 1 + 1", 'label: "1 + 1"').replace("label: Why?", 'label: "Why?"')
+
+
+@dataclass
+class Served:
+    """The study on a real port."""
+
+    url: str
+    app: Any
+    base: Base
+    loop: Any = None
+
+    @property
+    def host(self):
+        return self.app.state.host
+
+    @property
+    def api(self) -> str:
+        return f"{self.url}/api/study/small"
+
+    def rows(self, table):
+        return self.base.database.read(lambda tx: [row._mapping for row in tx.execute(table.select())])
+
+
+@contextlib.contextmanager
+def serving(app, base):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = uvicorn.Server(config(app, Listen(port=port), largest_frame=64 * 1024))
+    served = Served(f"http://127.0.0.1:{port}", app, base)
+
+    async def main():
+        served.loop = asyncio.get_running_loop()
+        await server.serve()
+
+    thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.02)
+    yield served
+    server.should_exit = True
+    thread.join(30)
+
+
+@pytest.fixture(scope="session")
+def small():
+    return parse(SMALL)
+
+
+@pytest.fixture(scope="session")
+def served(small, tmp_path_factory):
+    database = open_database(str(tmp_path_factory.mktemp("study") / "small.db"), (SERVER, HISTORY))
+    base = Base(database)
+    with serving(build(small, base, sizes=(1, 4), speed=3), base) as found:
+        yield found
+    database.close()
