@@ -110,8 +110,8 @@ def _rest(percent: float | None) -> float | None:
     return None if percent is None else 100 - percent
 
 
-def agreement(found: Found) -> Agreement:
-    return rank_agreement(Table.of(tidy(found)), seed=0, statistic={PROX: "iqm"}, replicates=1000)
+def agreement(found: Found, replicates: int = 1000) -> Agreement:
+    return rank_agreement(Table.of(tidy(found)), seed=0, statistic={PROX: "iqm"}, replicates=replicates)
 
 
 def pair(made: Agreement, a: str, b: str) -> Row:
