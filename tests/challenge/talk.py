@@ -4,7 +4,10 @@ import json
 from contextlib import contextmanager
 
 import numpy as np
+import sqlalchemy as sa
 from websockets.sync.client import connect
+
+from interplay.challenge.tables import games, submissions
 
 
 class Talk:
@@ -65,3 +68,9 @@ def play_out(talk, told, pick=None):
         assert "error" not in told, told
         heard.append(told)
     return heard
+
+
+def rows_of(served, evaluation):
+    """The games of an evaluation, out of the books."""
+    query = sa.select(games).join(submissions, submissions.c.id == games.c.submission)
+    return served.base.database.read(lambda tx: tx.execute(query.where(submissions.c.public == evaluation)).all())
