@@ -45,6 +45,12 @@ def test_policies_play_and_the_record_verifies():
     assert [e.actions.tolist() for e in traces] == [e.actions.tolist() for e in again]
 
 
+def test_policies_that_hold_arrays_play_too():
+    traces = interplay.play(Plain(), ["random+0.5", "stay+0.3"], episodes=2, seed=0)
+    assert verify(traces).check().episodes == 2
+    assert len({tuple(a) for e in traces for a in e.actions.tolist()}) > 1
+
+
 def test_a_late_player_takes_a_legal_action_and_it_is_noted():
     (episode,) = interplay.play(Plain(), [Late(), "random"], episodes=1, seed=0)
     late = [e for e in episode.events if e.kind == "timeout"]

@@ -38,7 +38,8 @@ class PolicySeat:
     def __init__(self, policy: Policy, game: Game, seat: int, key: Any):
         self._policy, self._seat, self._key = policy.bind(game), seat, key
         self._memory = self._policy.init(jax.random.fold_in(key, 0), jnp.int32(seat))
-        self._act = jax.jit(self._policy.act)
+        policy = self._policy
+        self._act = jax.jit(lambda *given: policy.act(*given))  # a method of a module with arrays has no hash
         self.encoding = self._policy.encoding
 
     async def act(self, view: View) -> int:
