@@ -83,6 +83,6 @@ def keep(tmp_path_factory):
         path = folder / f"{name}.png"
         page.screenshot(path=path, full_page=True)
         assert path.stat().st_size > 5000
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
 
     return save

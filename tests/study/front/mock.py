@@ -42,6 +42,7 @@ class Mock:
         self.answers: list[dict[str, Any]] = []
         self.complain: dict[str, str] | None = None
         self.replies: dict[str, dict[str, Any]] = {}  # a page's id -> what replaces it after an answer
+        self.refusal: tuple[int, str] | None = None  # with which the state is refused
         self.broken = 0  # so many requests are answered with 503
         self.frames: list[dict[str, Any]] = []
         self.sockets: list[WebSocket] = []
@@ -75,6 +76,7 @@ class Game:
         self.next: str | None = None
         self.last_seq = 0
         self.paused = False
+        self.refuse = False  # the next move is turned down
         self.history: list[dict[str, Any]] = [{"t": 0, "seat": 1, "text": "hints red: your cards 1 and 3"}]
         self.messages: list[dict[str, Any]] = [{"seat": 1, "text": "I will chop the onions."}]
         self.hand = [
@@ -114,7 +116,7 @@ class Game:
         ]
         if game == "rescue":
             rows = ["#######", "#  +  #", "# !#  #", "#     #", "#######"]
-            kinds = (("victim", "known 40 %"), ("fire", None), ("debris", None), ("kit", None), ("victim", "seen"))
+            kinds = (("victim", "40 %"), ("fire", None), ("debris", None), ("kit", None), ("victim", "seen"))
             items = [{"x": cx, "y": cy, "kind": k, "detail": d}
                      for (cx, cy), (k, d) in zip(((5, 1), (4, 2), (5, 3), (1, 3), (4, 1)), kinds)]  # fmt: skip
             chefs[1]["held"] = "extinguisher"
@@ -122,7 +124,7 @@ class Game:
                     "unseen": [[4, 3], [5, 2]]}  # fmt: skip
         items = [
             {"x": 0, "y": 2, "kind": "onion", "detail": None},
-            {"x": 4, "y": 2, "kind": "soup", "detail": "3 onions"},
+            {"x": 4, "y": 2, "kind": "soup", "detail": "3,0"},
         ]
         pots = [{"x": 2, "y": 0, "onions": 2, "tomatoes": 1, "timer": 14}]
         return {"width": 5, "height": 4, "terrain": ROOM, "chefs": chefs, "items": items, "pots": pots}
@@ -157,6 +159,8 @@ def _app(mock: Mock) -> Starlette:
         return FileResponse(STATIC / "index.html", headers=headers)
 
     async def state(request: Request) -> Response:
+        if mock.refusal is not None:
+            return JSONResponse({"error": "refused", "message": mock.refusal[1]}, mock.refusal[0])
         return JSONResponse(mock.state())
 
     async def answer(request: Request) -> Response:
@@ -224,6 +228,10 @@ async def _play(mock: Mock, socket: WebSocket) -> None:
 
 async def _take(mock: Mock, socket: WebSocket, kind: str, frame: dict[str, Any]) -> None:
     game = mock.game
+    if game.refuse:
+        game.refuse = False
+        await socket.send_json({"type": "error", "message": "this move is not possible now"})
+        return
     if frame["seq"] > game.last_seq:  # a repeated message is acknowledged again, and counts once
         game.last_seq = frame["seq"]
         if frame["type"] == "chat":

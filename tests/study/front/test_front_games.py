@@ -264,3 +264,25 @@ def test_kitchen_actions_and_talk(visit, mock):
     assert page.locator(".talk li").all_inner_texts() == ["Blue I will chop the onions.", "You <b>plates</b> please"]
     assert page.input_value("#chat") == ""
     assert page.locator(".talk b").count() == 0
+
+
+def test_a_move_that_is_turned_down_can_be_made_again(visit, mock):
+    page = visit([p.game("hanabi"), AFTER])
+    playing(page, mock)
+    mock.game.refuse = True
+    for _ in range(2):
+        page.locator("[aria-label='Your hand'] .card").nth(0).click()
+        page.click(".play > .moves >> text=Play card 1")
+        until(page, lambda: mock.game.refuse is False, "the refusal")
+    page.wait_for_selector(".history >> text=play 0")
+    assert actions(mock) == ["play 0", "play 0"]
+    assert mock.game.hand[0]["id"] == 1  # played once
+    page.wait_for_selector(".line-state", state="hidden")
+
+
+def test_a_game_that_is_over_elsewhere_leads_on(visit, mock):
+    page = visit([p.game("overcooked"), AFTER])
+    playing(page, mock)
+    mock.at = 1
+    mock.shut(1008)
+    page.wait_for_selector("h1:text-is('The end')")

@@ -310,3 +310,38 @@ def test_labels_of_questions_are_text_and_not_html(visit):
     page = visit([{**p.FORM, "questions": [bad]}, AFTER])
     assert page.locator("form img, form b").count() == 0
     assert "<b>how</b>" in page.inner_text("form")
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(409, "begun this study already"), (401, "Please use the link"), (500, "away")]
+)
+def test_a_refused_visit_is_told_once(visit, mock, status, words):
+    page = visit([p.FORM])
+    mock.refusal = (status, "you have begun this study already; the database is away")
+    page.reload()
+    page.wait_for_selector("[role=alert]")
+    assert words in page.inner_text("[role=alert]")
+    mock.refusal = None
+    page.click("text=Load again")
+    page.wait_for_selector("#q-q5")
+
+
+def test_every_shape_of_a_partner_differs(visit):
+    shapes = ("circle", "square", "triangle", "diamond", "star", "hexagon", "cross", "pentagon", "heart", "drop")
+    items = [{"id": s, "label": s, "colour": "#0072b2", "shape": s} for s in shapes]
+    page = visit([{**p.RANKING, "items": items, "fixed": []}])
+    drawn = page.locator(".ranking .sign").evaluate_all("all => all.map(e => e.innerHTML)")
+    assert len(set(drawn)) == len(shapes)
+
+
+def test_a_wrong_answer_without_an_explanation_is_still_told(visit):
+    page = visit([{**p.QUIZ, "feedback": {"onions": ""}}])
+    assert page.locator(".feedback").all_inner_texts() == ["This is not right."]
+
+
+def test_waiting_does_not_draw_itself_anew(visit, mock):
+    page = visit([p.WAIT, AFTER])
+    page.evaluate("document.querySelector('.waiting').dataset.mine = '1'")
+    mock.pages[0] = {**p.WAIT, "until_s": 60}
+    page.wait_for_timeout(3500)
+    assert page.locator("[data-mine]").count() == 1

@@ -40,7 +40,7 @@ export class Api {
       }
       this.unreachable(false);
       // Answered before, but the reply was lost on its way: go on from where the server stands.
-      if (response.status === 409) return this.request("state");
+      if (response.status === 409 && body !== undefined) return this.request("state");
       // The token may have been renewed in another tab.
       if (response.status === 403 && body !== undefined && !fresh) {
         fresh = true;

@@ -32,6 +32,12 @@ class App implements Shell {
     this.take(await this.api.state());
   }
 
+  async refresh(): Promise<void> {
+    const reply = await this.api.state();
+    if (reply.kind !== "state" || this.state === null) this.take(reply);
+    else if (told(reply.state.page) !== told(this.state.page)) this.show(reply.state);
+  }
+
   async answer(answers: Answers): Promise<Record<string, string> | null> {
     if (this.busy || this.state === null) return null;
     const page = this.state.page.id;
@@ -125,6 +131,11 @@ class App implements Shell {
     });
     return h("label", { class: "language" }, h("span", { class: "quiet" }, say("language")), choose);
   }
+}
+
+/** What a page says, less the time that runs on it. */
+function told(page: Page): string {
+  return JSON.stringify({ ...page, until_s: null });
 }
 
 function render(page: Page, shell: Shell): Shown {

@@ -13,6 +13,11 @@ function figure(corners: number, outer: number, inner = outer, turn = -90): [num
   });
 }
 
+/** A closed curve by its formula, as corners that are close enough. */
+function curve(point: (angle: number) => [number, number]): [number, number][] {
+  return Array.from({ length: 40 }, (_, i) => point((2 * Math.PI * i) / 40));
+}
+
 const FIGURES: Record<string, [number, number][]> = {
   triangle: figure(3, 10.5),
   square: figure(4, 11, 11, -45),
@@ -22,6 +27,11 @@ const FIGURES: Record<string, [number, number][]> = {
   octagon: figure(8, 10),
   star: figure(5, 11, 4.6),
   cross: figure(4, 12, 5, -45),
+  heart: curve((a) => [
+    12 + 0.64 * 16 * Math.sin(a) ** 3,
+    11 - 0.64 * (13 * Math.cos(a) - 5 * Math.cos(2 * a) - 2 * Math.cos(3 * a) - Math.cos(4 * a)),
+  ]),
+  drop: curve((a) => [12 + 9.5 * Math.sin(a) * Math.sin(a / 2), 12.5 - 10.5 * Math.cos(a)]),
   plus: figure(4, 12, 5, -45),
 };
 

@@ -126,6 +126,7 @@ export interface Actor {
   y: number;
   facing: string; // north, south, east, west; or up, down, right, left
   held: string | null;
+  detail?: string | null; // of what is held
   seat: number;
   role?: string;
 }
@@ -133,7 +134,7 @@ export interface Item {
   x: number;
   y: number;
   kind: string;
-  detail?: string | number | null;
+  detail?: string | null; // a soup: "onions,tomatoes"; a victim: "treated", "seen" (not reported) or "40 %"
 }
 export interface Pot {
   x: number;

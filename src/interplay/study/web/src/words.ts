@@ -18,6 +18,7 @@ const EN = {
   fix: "Please look at these answers:",
   choose: "Choose…",
   tries_left: "Tries left: {0}",
+  not_right: "This is not right.",
   sending: "Sending…",
   retrying: "The server cannot be reached. Your answers are kept; trying again…",
   failed: "Something went wrong: {0}",
@@ -44,6 +45,8 @@ const EN = {
   connecting: "Connecting…",
   lost: "Connection lost. Reconnecting…",
   paused: "Paused: {0}",
+  pause_server: "the server is catching up",
+  pause_partner: "your partner is away",
   paused_grace: "Paused: {0} ({1} s)",
   refused: "The server has closed this game: {0}",
   game_over: "The game is over.",
@@ -125,6 +128,7 @@ const ZH: Record<Word, string> = {
   fix: "请检查以下回答：",
   choose: "请选择…",
   tries_left: "剩余次数：{0}",
+  not_right: "回答不正确。",
   sending: "正在发送…",
   retrying: "无法连接服务器。您的回答已保留，正在重试…",
   failed: "出错了：{0}",
@@ -151,6 +155,8 @@ const ZH: Record<Word, string> = {
   connecting: "正在连接…",
   lost: "连接已断开，正在重新连接…",
   paused: "已暂停：{0}",
+  pause_server: "服务器正在恢复",
+  pause_partner: "搭档暂时离开",
   paused_grace: "已暂停：{0}（{1} 秒）",
   refused: "服务器已关闭此游戏：{0}",
   game_over: "游戏结束。",
@@ -227,6 +233,12 @@ export function say(word: Word, ...values: (string | number)[]): string {
 export function thing(name: string): string {
   const word = name.toLowerCase();
   return word in table ? table[word as Word] : name.replaceAll("_", " ");
+}
+
+/** Why a game stands still: one of our reasons, or the server's own words. */
+export function reasonOf(code: string): string {
+  const word = `pause_${code}`;
+  return word in table ? table[word as Word] : code;
 }
 
 export function languageName(code: string): string {

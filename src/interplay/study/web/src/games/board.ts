@@ -16,6 +16,8 @@ export interface Board {
   element: HTMLElement;
   start(start: Start): void;
   tick(tick: Tick): void;
+  /** The server has turned the last move down. */
+  refused?(): void;
   /** No more input: paused, lost or over. */
   hold(held: boolean): void;
   /** Where the keyboard should be. */

@@ -52,6 +52,11 @@ export class HanabiBoard implements Board {
     this.show(view);
   }
 
+  refused(): void {
+    this.sent = false;
+    if (this.view !== null) this.offer(this.view);
+  }
+
   hold(held: boolean): void {
     this.held = held;
     this.element.classList.toggle("held", held);

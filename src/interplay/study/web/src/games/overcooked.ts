@@ -16,7 +16,7 @@ export const drawOvercooked: Draw = (ink, view, actors, look) => {
     for (let x = 0; x < view.width; x++) tile(ink, row[x] ?? " ", x, y);
   });
   for (const pot of view.pots) contents(ink, pot);
-  for (const item of view.items) at(ink, item.x + 0.5, item.y + 0.46, 1, () => thing(ink, item.kind, item));
+  for (const item of view.items) at(ink, item.x + 0.5, item.y + 0.46, 1, () => thing(ink, item.kind, item.detail));
   for (const actor of actors) chef(ink, actor, look);
 };
 
@@ -58,7 +58,7 @@ function furniture(ink: Ink, kind: string): void {
 }
 
 /** Onions and tomatoes differ in form as well as in colour. */
-function thing(ink: Ink, kind: string, item?: Item): void {
+function thing(ink: Ink, kind: string, detail?: Item["detail"]): void {
   if (kind === "onion") {
     path(ink, [[0, -0.26], [0.05, -0.12], [-0.05, -0.12]], "#6f8f3a", OUTLINE);
     disc(ink, 0, 0.02, 0.17, ONION, OUTLINE);
@@ -73,13 +73,14 @@ function thing(ink: Ink, kind: string, item?: Item): void {
     disc(ink, 0, 0, 0.14, "#e9eae8");
   } else if (kind.startsWith("soup")) {
     disc(ink, 0, 0, 0.26, "#fbfbf9", "#8b929b");
-    disc(ink, 0, 0, 0.18, soupColour(String(item?.detail ?? kind)), "#8d6420");
+    disc(ink, 0, 0, 0.18, soupColour(detail ?? "1,0"), "#8d6420");
   }
 }
 
+/** By what is in it, "onions,tomatoes". */
 function soupColour(detail: string): string {
-  const tomatoes = /tomato/.test(detail);
-  return tomatoes ? (/onion/.test(detail) ? "#df8636" : TOMATO) : "#e0b23c";
+  const [onions = 0, tomatoes = 0] = detail.split(",").map(Number);
+  return tomatoes > 0 ? (onions > 0 ? "#df8636" : TOMATO) : "#e0b23c";
 }
 
 function contents(ink: Ink, pot: Pot): void {
@@ -87,7 +88,7 @@ function contents(ink: Ink, pot: Pot): void {
   const [x, y] = [pot.x + 0.5, pot.y + 0.46];
   if (count === 0) return;
   if (pot.timer === 0) {
-    disc(ink, x, y, 0.27, soupColour(`${pot.onions ? "onion" : ""}${pot.tomatoes ? "tomato" : ""}`), OUTLINE);
+    disc(ink, x, y, 0.27, soupColour(`${pot.onions},${pot.tomatoes}`), OUTLINE);
     path(ink, [[x - 0.14, y], [x - 0.04, y + 0.11], [x + 0.15, y - 0.12], [x + 0.15, y - 0.04], [x - 0.04, y + 0.18], [x - 0.17, y + 0.06]], "#ffffff", "#2f6b3d");
     return;
   }
@@ -104,12 +105,12 @@ function contents(ink: Ink, pot: Pot): void {
 }
 
 function chef(ink: Ink, actor: Actor, look: Parameters<Draw>[3]): void {
-  person(ink, actor, look, (pen) => {
+  person(ink, actor, look, -0.3, (pen) => {
     // A chef's hat: a puff on a band.
     box(pen, -0.15, -0.24, 0.3, 0.12, "#ffffff", 0.02);
     for (const x of [-0.12, 0, 0.12]) disc(pen, x, -0.3, 0.11, "#ffffff");
   });
   if (!actor.held) return;
   const [dx, dy] = way(actor.facing);
-  at(ink, actor.x + 0.5 + dx * 0.3, actor.y + 0.56 + dy * 0.22, 0.85, () => thing(ink, actor.held ?? ""));
+  at(ink, actor.x + 0.5 + dx * 0.3, actor.y + 0.56 + dy * 0.22, 0.85, () => thing(ink, actor.held ?? "", actor.detail));
 }

@@ -62,7 +62,7 @@ export function way(facing: string): [number, number] {
 const YOURS = "#23262b";
 
 /** A round figure from above that looks where it faces. The partner wears its colour and shape; you a white ring. */
-export function person(ink: Ink, actor: Actor, look: Look, head: (ink: Ink) => void): void {
+export function person(ink: Ink, actor: Actor, look: Look, shapeAt: number, head: (ink: Ink) => void): void {
   const yours = actor.seat === look.you;
   const [dx, dy] = way(actor.facing);
   const coat = yours ? YOURS : paint(look.alias.colour);
@@ -86,14 +86,14 @@ export function person(ink: Ink, actor: Actor, look: Look, head: (ink: Ink) => v
     ink.beginPath();
     ink.arc(0, 0.02, 0.4, 0, 2 * Math.PI);
     stroke(ink, "#ffffff", 0.05);
-  } else sticker(ink, look.alias.shape, paint(look.alias.colour));
+  } else sticker(ink, look.alias.shape, paint(look.alias.colour), shapeAt);
   ink.restore();
 }
 
-/** The partner's shape, as in its sign. */
-function sticker(ink: Ink, shape: string, colour: string): void {
+/** The partner's shape, as in its sign: on the hat, or on the chest of those whose hat says what they do. */
+function sticker(ink: Ink, shape: string, colour: string, y: number): void {
   ink.save();
-  ink.translate(0, -0.3);
+  ink.translate(0, y);
   const points = corners(shape)?.map(([x, y]): [number, number] => [(x - 12) * 0.014, (y - 12) * 0.014]);
   if (points) path(ink, points, colour, "#ffffff");
   else disc(ink, 0, 0, 0.14, colour, "#ffffff");

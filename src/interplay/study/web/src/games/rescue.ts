@@ -80,7 +80,7 @@ function victim(ink: Ink, item?: Item): void {
 
 function rescuer(ink: Ink, actor: Actor, look: Parameters<Draw>[3]): void {
   const role = ROLE[actor.role ?? ""];
-  person(ink, actor, look, (pen) => {
+  person(ink, actor, look, 0.27, (pen) => {
     if (role === undefined) return;
     box(pen, -0.16, -0.28, 0.32, 0.14, role.hat, 0.05);
     label(pen, role.mark, 0, -0.2, 0.16, role.hat === "#ffffff" ? "#c8372d" : "#ffffff");

@@ -6,12 +6,15 @@ import type { FromServer, ToServer } from "../types";
 export interface Listener {
   message(message: Exclude<FromServer, { type: "ack" | "pong" }>): void;
   line(state: "connecting" | "open" | "lost"): void;
+  /** The line was tried several times in vain: perhaps there is no game any more. */
+  stuck(): void;
   refused(reason: string): void;
 }
 
 const PING_EVERY_MS = 5000;
 const SILENCE_MS = 15000; // no pong for so long: the line is dead, whatever the browser says
 const WAITS_MS = [300, 700, 1500, 3000, 5000];
+const STUCK_AFTER = 3;
 const REFUSED = [1003, 1008, 1009]; // the server will say the same the next time
 
 type Numbered = Extract<ToServer, { seq: number }>;
@@ -54,10 +57,6 @@ export class Line {
     return numbered.seq;
   }
 
-  pending(type: Numbered["type"]): number {
-    return [...this.unacknowledged.values()].filter((m) => m.type === type).length;
-  }
-
   close(): void {
     this.ended = true;
     document.removeEventListener("visibilitychange", this.watch);
@@ -97,6 +96,7 @@ export class Line {
       return;
     }
     this.listener.line("lost");
+    if (this.tries > 0 && this.tries % STUCK_AFTER === 0) this.listener.stuck();
     const wait = WAITS_MS[Math.min(this.tries, WAITS_MS.length - 1)] ?? 5000;
     this.tries += 1;
     this.waiting = window.setTimeout(() => this.connect(), wait);
@@ -122,6 +122,8 @@ export class Line {
       if (message.type === "start") this.started(message.seq);
       if (message.type === "tick") this.seen = message.t;
       if (message.type === "end") this.ended = true;
+      // Turned down for good: a move that is not possible would not become so by being sent again.
+      if (message.type === "error") this.drop("act");
       this.listener.message(message);
     }
   }
@@ -131,6 +133,10 @@ export class Line {
     if (last !== undefined && last > memory.read<number>(this.key, 0)) memory.write(this.key, last);
     this.listener.line("open");
     for (const message of this.unacknowledged.values()) this.send(message);
+  }
+
+  private drop(type: Numbered["type"]): void {
+    for (const [seq, message] of this.unacknowledged) if (message.type === type) this.unacknowledged.delete(seq);
   }
 
   /** Numbers rise over reloads as well, so that the server can tell a repeated message from a new one. */

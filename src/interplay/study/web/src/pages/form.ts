@@ -31,7 +31,7 @@ function sheet(
     const field = ask(question, draft[question.id] ?? null);
     complaints.watch(question.id, question.label, field.element, field.focus);
     const told = feedback?.[question.id];
-    if (told) field.element.append(h("p", { class: "feedback" }, told));
+    if (told !== undefined) field.element.append(h("p", { class: "feedback" }, told || say("not_right")));
     return field;
   });
   const submit = h("button", { class: "primary", type: "submit" }, label);

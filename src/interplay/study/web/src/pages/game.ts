@@ -10,7 +10,7 @@ import { drawRescue } from "../games/rescue";
 import { Line } from "../games/socket";
 import { badge } from "../shapes";
 import type { FromServer, GamePage } from "../types";
-import { clock, say } from "../words";
+import { clock, reasonOf, say } from "../words";
 import type { Shell, Shown } from "./page";
 
 const COMPASS = { up: "north", down: "south", left: "west", right: "east" };
@@ -65,7 +65,11 @@ class Round {
     this.line = new Line(page.socket, `${shell.study}:seq`, {
       message: (message) => this.hear(message),
       line: (state) => this.connection(state),
-      refused: (reason) => this.stop(say("refused", reason)),
+      stuck: () => void this.shell.refresh(),
+      refused: (reason) => {
+        this.stop(say("refused", reason));
+        void this.shell.refresh(); // it may be over, and another page be due
+      },
     });
   }
 
@@ -103,6 +107,8 @@ class Round {
         break;
       case "error":
         this.tell(say("failed", message.message), true);
+        this.board.refused?.();
+        window.setTimeout(() => this.banner.textContent === say("failed", message.message) && this.tell(null, false), 4000);
         break;
     }
   }
@@ -111,7 +117,8 @@ class Round {
     let left = Math.ceil(seconds);
     clearInterval(this.grace);
     this.board.hold(true);
-    const show = (): void => this.tell(left > 0 ? say("paused_grace", reason, left) : say("paused", reason), true);
+    const why = reasonOf(reason);
+    const show = (): void => this.tell(left > 0 ? say("paused_grace", why, left) : say("paused", why), true);
     show();
     this.grace = window.setInterval(() => {
       left -= 1;

@@ -8,6 +8,8 @@ export interface Shell {
   answer(answers: Answers): Promise<Record<string, string> | null>;
   /** Ask the server again which page comes now. */
   next(): Promise<void>;
+  /** The same, but what is shown stays when the server says nothing new. */
+  refresh(): Promise<void>;
   /** What was filled in before a reload. */
   draft(): Answers;
   keep(answers: Answers): void;

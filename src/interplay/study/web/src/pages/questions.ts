@@ -13,7 +13,7 @@ export interface Field {
 }
 
 const LONGEST_RADIO_LIST = 8;
-const LONGEST_TEXT = 5000;
+const LONGEST_TEXT = 4000;
 
 export function ask(question: Question, before: Answer): Field {
   switch (question.type) {

@@ -17,7 +17,7 @@ export function wait(page: WaitPage, shell: Shell): Shown {
   const timer = setInterval(() => {
     show();
     ticks += 1;
-    if (ticks % ASK_EVERY_S === 0) void shell.next();
+    if (ticks % ASK_EVERY_S === 0) void shell.refresh();
   }, 1000);
   return {
     elements: [
