@@ -79,7 +79,9 @@ class Walker:
             self._opinion.played(self._last, score)
             return (await self._ask(client, "GET", "state")).json()
         answers = self._opinion.answer(page, self._last)
-        answers |= {name: value for name, value in self._keys.get(page["id"].rpartition(".")[2], {}).items() if name in answers}
+        answers |= {
+            name: value for name, value in self._keys.get(page["id"].rpartition(".")[2], {}).items() if name in answers
+        }
         body = {"page": page["id"], "answers": answers, "seconds": round(self._chance.uniform(1, 60), 1)}
         headers = {"x-csrf": state["csrf"], "origin": self._url}
         return (await self._ask(client, "POST", "answer", json=body, headers=headers)).json()

@@ -1,0 +1,152 @@
+"""`interplay study ...`: run a study with people, or with stand-ins for them."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from interplay.cli.show import note, show
+from interplay.errors import InterplayError
+from interplay.progress import bar
+from interplay.table import Table
+
+
+def _needs_server() -> None:
+    try:
+        import fastapi  # noqa: F401
+        import sqlalchemy  # noqa: F401
+    except ImportError as error:
+        raise InterplayError(f"studies need more packages: pip install 'interplay[server]' ({error})") from None
+
+
+@dataclass(frozen=True)
+class Serve:
+    """Run a study: participants come with a browser, and everything they do is stored as it happens.
+
+    Examples:
+      interplay study serve studies/overcooked_interdependence.yaml
+      interplay study serve my.yaml --database postgresql://user@host/name --host 0.0.0.0 --port 443
+        --certificate server.pem --private-key server.key
+    """
+
+    study: Annotated[Path, tyro.conf.Positional]
+    """The study file."""
+    database: str | None = None
+    """The database: a path (SQLite) or postgresql://...; by default NAME.db here."""
+    host: str = "127.0.0.1"
+    """The address to listen at; 0.0.0.0 for everyone."""
+    port: int = 8000
+    """The port to listen at."""
+    certificate: Path | None = None
+    """A TLS certificate, so that https:// and wss:// work without a proxy."""
+    private_key: Path | None = None
+    """The certificate's private key."""
+    proxies: str = ""
+    """Addresses of proxies in front of this server, separated by commas."""
+    batch: tuple[int, ...] = (1, 8, 64)
+    """Numbers of games for which steps are compiled; fewer start sooner."""
+    check: bool = False
+    """Only check the file, its games and its partners, and stop."""
+
+    def run(self) -> None:
+        _needs_server()
+        from interplay.server.serve import Listen, run
+        from interplay.study.admin import base_of, open_books
+        from interplay.study.reading import load
+        from interplay.study.web import build
+
+        if not self.batch or min(self.batch) < 1:
+            raise InterplayError(f"--batch {' '.join(map(str, self.batch))}: numbers from 1")
+        protocol = load(self.study)
+        listen = Listen(
+            host=self.host, port=self.port, certificate=self.certificate, private_key=self.private_key,
+            proxies=self.proxies,
+        )  # fmt: skip
+        if self.check:
+            database = open_books("sqlite://")
+            app = build(protocol, base_of(database), sizes=self.batch)
+            note(f"{self.study}: fine; {len(app.state.host.arenas)} games, {len(protocol.partners)} partners")
+            database.close()
+            return
+        database = open_books(self.database or f"{protocol.name}.db")
+        app = build(protocol, base_of(database), sizes=self.batch, secure=self.certificate is not None)
+        note("compiling the games and their partners ...")
+        for arena in app.state.host.arenas.values():
+            arena.warm()
+        note(f"participants: {listen.url}/study/{protocol.name}")
+        run(app, listen, largest_frame=64 * 1024)
+        database.close()
+
+
+@dataclass(frozen=True)
+class Simulate:
+    """Send simulated people through a study, by the same HTTP and sockets as real ones: bots play, a model answers.
+
+    Example:
+      interplay study simulate studies/hanabi_preference.yaml --participants 4 --out simulated
+    """
+
+    study: Annotated[Path, tyro.conf.Positional]
+    """The study file."""
+    participants: int = 4
+    """How many."""
+    at_once: int = 2
+    """How many at the same time."""
+    speed: float = 20.0
+    """How many times faster than real games theirs go."""
+    seed: int = 0
+    """Decides what the stand-ins do and answer."""
+    out: Path | None = None
+    """A folder for the database and the traces; by default nothing is kept."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        _needs_server()
+        from interplay.study.admin import base_of, open_books, write_traces
+        from interplay.study.reading import load
+        from interplay.study.simulate import simulate
+
+        for name, value in (("--participants", self.participants), ("--at-once", self.at_once)):
+            if value < 1:
+                raise InterplayError(f"{name} {value}: at least 1")
+        if not 0 < self.speed <= 1000:
+            raise InterplayError(f"--speed {self.speed}: above 0, at most 1000")
+        protocol = load(self.study)
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = self.out or Path(scratch)
+            file = folder / f"{protocol.name}.db"
+            if file.exists():
+                raise InterplayError(
+                    f"{file} exists: give another --out, so that simulated people stay among themselves"
+                )
+            database = open_books(str(file))
+            try:
+                with bar("walking", self.participants) as advance:
+                    work = simulate(
+                        protocol, base_of(database), self.participants, seed=self.seed, speed=self.speed,
+                        at_once=self.at_once, done=advance,
+                    )  # fmt: skip
+                    walks = asyncio.run(work)
+                if self.out:
+                    note(f"traces: {write_traces(database, protocol, folder / 'traces').path}")
+            finally:
+                database.close()
+        rows = [
+            {
+                "participant": walk.number,
+                "pages": len(walk.pages),
+                "games": len(walk.scores),
+                "mean_score": sum(walk.scores) / len(walk.scores) if walk.scores else None,
+                "code": walk.code,
+                "payment": walk.payment,
+                "seconds": round(walk.seconds, 1),
+            }
+            for walk in walks
+        ]
+        show(Table.of(rows, f"Simulated people in {protocol.name}"), json=self.json)

@@ -1,0 +1,39 @@
+"""What researchers do with the books of a study: open them, and take the games out as traces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from interplay.errors import InterplayError
+from interplay.server.app import Base
+from interplay.server.database import SERVER, Database, open_database
+from interplay.study.play_books import DONE, unpack
+from interplay.study.protocol import Protocol
+from interplay.study.tables import HISTORY, games, people
+from interplay.traces import TraceSet
+
+
+def open_books(address: str) -> Database:
+    return open_database(address, (SERVER, HISTORY))
+
+
+def base_of(database: Database) -> Base:
+    return Base(database)
+
+
+def write_traces(database: Database, protocol: Protocol, out: str | Path) -> TraceSet:
+    """All games that were played to their end, as a trace set; the seat of whoever took part is called `person`."""
+    query = (
+        sa.select(games.c.episode)
+        .join(people, people.c.id == games.c.person)
+        .where(people.c.study == protocol.name, games.c.status == DONE)
+        .order_by(games.c.id)
+    )
+    episodes = database.read(lambda tx: [unpack(row.episode) for row in tx.execute(query)])
+    if not episodes:
+        raise InterplayError(f"no game of {protocol.name} is played yet")
+    found = TraceSet.create(out, {"study": protocol.name, "protocol": protocol.hash})
+    found.append(episodes)
+    return found
