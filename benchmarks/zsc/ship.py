@@ -141,7 +141,7 @@ def curves(folder: Path) -> dict:
         lines = [json.loads(line) for line in log.read_text().splitlines()]
         manifest = json.loads((log.parent / "manifest.json").read_text())
         told[log.parent.name] = {
-            "experiment": manifest["experiment"],
+            "experiment": _told(manifest["experiment"], folder),
             "wall_s": round(sum(line["wall_s"] for line in lines), 1),
             "curve": [{"steps": line["steps"], "returns": line["returns"]} for line in lines],
         }
@@ -150,6 +150,11 @@ def curves(folder: Path) -> dict:
     timeline = folder / "timeline.json"
     told["timeline"] = json.loads(timeline.read_text()) if timeline.exists() else None
     return told
+
+
+def _told(experiment: dict, folder: Path) -> dict:
+    """Settings without the place where the pipeline happened to run."""
+    return json.loads(json.dumps(experiment).replace(f"{folder.parent}/", "runs/"))
 
 
 def keep_policies(folder: Path, game_id: str) -> None:
