@@ -18,7 +18,6 @@ from interplay.server.app import Base
 from interplay.server.clock import ManualClock
 from interplay.server.serve import Listen, config
 
-pytest_plugins: list[str] = []
 SMALL = {
     "name": "small",
     "title": "Small",

@@ -39,6 +39,7 @@ def test_drawn_preferences_are_different_and_few():
     assert found == draw(game, Options(choices=choices | {"task": [0.1, 1]}, at_most=2), 20, seed=0)
 
 
+@pytest.mark.slow
 def test_fictitious_co_play_meets_three_skills(experiment, tmp_path):
     options = {"population": 2, "population_steps": LONG, "snapshots": 3}
     given = experiment(

@@ -171,9 +171,9 @@ def test_populations_that_cannot_be(experiment, name, options, message):
     ("name", "options", "told"),
     [
         ("brdiv", {"population": 2}, "reward"),
-        ("lbrdiv", {"population": 2}, "multipliers"),
-        ("comedi", {"population": 3, "groups": 1}, "crossed_return"),
-        ("rotate", {"iterations": 2}, "reward"),
+        pytest.param("lbrdiv", {"population": 2}, "multipliers", marks=pytest.mark.slow),
+        pytest.param("comedi", {"population": 3, "groups": 1}, "crossed_return", marks=pytest.mark.slow),
+        pytest.param("rotate", {"iterations": 2}, "reward", marks=pytest.mark.slow),
     ],
 )
 def test_a_method_fits_overcooked_with_teaming(monkeypatch, name, options, told):
@@ -202,6 +202,7 @@ def untrained(given, **_):
     return SimpleNamespace(members=members)
 
 
+@pytest.mark.slow
 def test_episodes_begin_where_others_have_come_to(experiment):
     """Table 2 resumes what table 0 has met: at any time of an episode, with the seats as they were."""
     given = experiment("Meeting", horizon=6, rollout=6, envs=32, runs=1)

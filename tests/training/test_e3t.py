@@ -84,6 +84,7 @@ def with_model(tmp_path_factory):
     return train(given, quiet=True), folder
 
 
+@pytest.mark.slow
 def test_the_model_learns_what_the_partner_does(with_model):
     """The partner names the cue in all but the half of its slips: a share of 0.85."""
     trained, _ = with_model
@@ -93,6 +94,7 @@ def test_the_model_learns_what_the_partner_does(with_model):
     assert np.mean(trained.returns(2)) == pytest.approx(4 + 4 * 0.85, abs=0.35)
 
 
+@pytest.mark.slow
 def test_no_gradient_of_the_policy_reaches_the_model(with_model):
     trained, _ = with_model
     policy = jax.tree_util.tree_map(lambda x: x[0, 0], trained.members.policy)
@@ -107,6 +109,7 @@ def test_no_gradient_of_the_policy_reaches_the_model(with_model):
     assert float(jnp.abs(gradient.core.head.weight).sum()) > 0
 
 
+@pytest.mark.slow
 def test_an_ego_with_a_model_is_an_agent_like_any_other(with_model):
     import interplay
     from interplay.agents.check import check_agent

@@ -4,10 +4,12 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "training.md"
 
 
+@pytest.mark.slow
 def test_the_method_of_the_guide_runs(tmp_path, monkeypatch):
     section = GUIDE.read_text().split("## A new method is one short file")[1]
     method, run = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)

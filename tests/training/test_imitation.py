@@ -50,6 +50,7 @@ def cues(games=24, steps=8, seed=0):
     return recordings(np.repeat(cue[:, None], steps, 1), seen), cue
 
 
+@pytest.mark.slow
 def test_memory_is_what_predicts_later_steps():
     """Without memory only the first of eight steps can be known; with it, all, across chunks of four."""
     data, _ = cues()

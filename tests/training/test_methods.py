@@ -24,6 +24,9 @@ def traced(stage):
     raise Traced(sorted(told))
 
 
+SLOW = pytest.mark.slow
+
+
 @pytest.mark.parametrize(
     ("name", "options", "recurrent", "told"),
     [
@@ -33,9 +36,13 @@ def traced(stage):
             8,
             "diversity",
         ),
-        ("mep", {"population": 2, "population_envs": 4, "population_steps": 3200}, 8, "reward"),
-        ("hsp", {"pairs": 1, "pairs_steps": 3200, "preferences": [{"delivery": -20.0}]}, 0, "reward"),
-        ("cole", {"population": 4, "initial": 2, "groups": 2, "generation_steps": 800}, 8, "score"),
+        pytest.param("mep", {"population": 2, "population_envs": 4, "population_steps": 3200}, 8, "reward", marks=SLOW),
+        pytest.param(
+            "hsp", {"pairs": 1, "pairs_steps": 3200, "preferences": [{"delivery": -20.0}]}, 0, "reward", marks=SLOW
+        ),
+        pytest.param(
+            "cole", {"population": 4, "initial": 2, "groups": 2, "generation_steps": 800}, 8, "score", marks=SLOW
+        ),
         ("e3t", {"model": True}, 8, "model_loss"),
     ],
 )

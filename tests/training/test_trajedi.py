@@ -93,6 +93,7 @@ def test_episodes_within_a_rollout_are_apart():
 OPTIONS = {"population": 3, "population_steps": 16 * 4 * 40, "population_envs": 16, "trajectories": 8, "snapshots": 3}
 
 
+@pytest.mark.slow
 def test_members_with_nothing_else_to_do_come_apart(experiment, tmp_path):
     """From three near-identical members to a divergence near its largest, log 3."""
     options = OPTIONS | {"diversity": 1.0, "kernel": 1.0}

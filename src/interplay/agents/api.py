@@ -122,7 +122,10 @@ class Player(Protocol):
 
 @dataclass(frozen=True)
 class FunctionPlayer:
-    """A player made of any callable from an observation (and the legal mask, if it takes two) to an action."""
+    """A player made of any callable from an observation (and the legal mask, if it takes two) to an action.
+
+    Without a deadline it is called where it stands; with one, in a thread, so that nobody waits longer for it.
+    """
 
     function: Callable[..., int]
     encoding: str
@@ -130,16 +133,20 @@ class FunctionPlayer:
     default_action: int | None = None
 
     def begin(self, game: Game, seat: int, seed: int) -> Session:
-        return _FunctionSession(self.function, len(inspect.signature(self.function).parameters) > 1)
+        takes_legal = len(inspect.signature(self.function).parameters) > 1
+        return _FunctionSession(self.function, takes_legal, self.deadline_s is None)
 
 
 @dataclass(frozen=True)
 class _FunctionSession:
     function: Callable[..., int]
     takes_legal: bool
+    here: bool  # a thread for every action would cost more than most decisions
 
     async def act(self, view: View) -> int:
         arguments = (view.observation, view.legal) if self.takes_legal else (view.observation,)
+        if self.here:
+            return int(self.function(*arguments))
         return int(await asyncio.to_thread(self.function, *arguments))
 
 

@@ -90,15 +90,18 @@ class Seated:
         return await asyncio.gather(*(self._one(c, self._view(c, state, views, legal, t)) for c in asked))
 
     def _view(self, chair: Chair, state: Any, views: Any, legal: np.ndarray, t: int) -> View:
-        own = jax.tree_util.tree_map(lambda x: x[chair.env], state)
         observation = jax.tree_util.tree_map(lambda x: x[chair.env, chair.seat], views[chair.player.encoding])
+
+        def own() -> Any:
+            """The chair's state, taken out of the batch only for those who ask: it costs more than most decisions."""
+            return jax.tree_util.tree_map(lambda x: x[chair.env], state)
 
         def see(encoding: str) -> Any:
             refuse_privileged(self.game, encoding)
-            return jax.tree_util.tree_map(lambda x: np.asarray(x)[chair.seat], self.game.observe(own, encoding))
+            return jax.tree_util.tree_map(lambda x: np.asarray(x)[chair.seat], self.game.observe(own(), encoding))
 
         seat = chair.seat
-        return View(self.game, seat, t, legal[chair.env, seat], observation, lambda: self.game.render(own, seat), see)
+        return View(self.game, seat, t, legal[chair.env, seat], observation, lambda: self.game.render(own(), seat), see)
 
     async def _one(self, chair: Chair, view: View) -> Move:
         legal = view.legal

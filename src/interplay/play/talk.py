@@ -76,6 +76,9 @@ async def play_jobs_async(
         while open_ and (job := next(waiting, None)) is not None:
             if not ended(job, await play_one(job)):
                 open_ = False
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # a time-out that ends in the same moment can swallow it
+                raise asyncio.CancelledError
 
     try:
         async with asyncio.TaskGroup() as group:

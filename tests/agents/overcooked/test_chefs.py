@@ -138,7 +138,10 @@ FLOORS = {
 }
 
 
-@pytest.mark.parametrize("kitchen", FLOORS)
+QUICK = ("forced_coordination", "counter_circuit", "coordination_ring_multi")  # the others are for `make test-slow`
+
+
+@pytest.mark.parametrize("kitchen", [k if k in QUICK else pytest.param(k, marks=pytest.mark.slow) for k in FLOORS])
 def test_two_greedy_chefs_score_and_do_not_quarrel(play, kitchen):
     played = play(kitchen, ["greedy", "greedy"])
     assert played.scores.min() >= FLOORS[kitchen]
