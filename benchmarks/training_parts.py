@@ -1,6 +1,6 @@
 """Where the time of an update goes: playing, appraising and improving, each compiled on its own and timed.
 
-    python benchmarks/training_parts.py CONFIG.json [place=value ...]
+python benchmarks/training_parts.py CONFIG.json [place=value ...]
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def parts(experiment: Experiment) -> dict[str, float]:
 
     play = jax.jit(jax.vmap(lambda r, t, k: collect(setting, r.members, t, (), r.world, shaping, k)))
     appraise = jax.jit(
-        jax.vmap(lambda r, after, rollout, cuts: prepare(setting, r.members, r.normaliser, r.world, after, rollout, cuts))
+        jax.vmap(
+            lambda r, after, rollout, cuts: prepare(setting, r.members, r.normaliser, r.world, after, rollout, cuts)
+        )
     )
     orders = jnp.broadcast_to(jnp.arange(setting.sequences), (experiment.ppo.epochs, setting.sequences))
     learn = jax.jit(
