@@ -1,10 +1,28 @@
 """Shared by all tests: one compilation cache, so that a program compiled once is not compiled again."""
 
+import gc
 import os
 from pathlib import Path
+
+import pytest
 
 CACHE = Path(__file__).parent.parent / ".cache" / "jax"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+
+MOST_MAPPINGS = 25_000  # Linux allows a process 65,530; every compiled program takes several
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_programs():
+    """A worker that has compiled thousands of programs lets go of them before the system refuses it more memory."""
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and maps.read_text().count("\n") > MOST_MAPPINGS:
+        import jax
+
+        jax.clear_caches()
+        gc.collect()
