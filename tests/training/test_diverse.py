@@ -47,7 +47,7 @@ def conventions(trained, learners):
     return np.asarray(found)
 
 
-@pytest.fixture(scope="module", params=[pytest.param("brdiv", marks=pytest.mark.slow), "lbrdiv"])
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=pytest.mark.slow) for name in ("brdiv", "lbrdiv")])
 def pairs(request):
     from tests.training.conftest import small
 

@@ -100,6 +100,7 @@ def mixed_tables(names: list[str], players: int, tables: int) -> None:
     assert all(i.privileged == (i.name == "hanabi/cheat") for e in episodes for i in e.agents)
 
 
+@pytest.mark.slow
 def test_bots_with_different_conventions_share_a_table_and_break_no_rule():
     mixed_tables(["hanabi/smart", "hanabi/holmes", "hanabi/hgroup", "hanabi/full", "hanabi/piers", "random"], 4, 60)
 
@@ -140,6 +141,7 @@ def test_lists_of_rules_are_one_kind():
     assert jax.tree.structure(iggi) == jax.tree.structure(piers)
 
 
+@pytest.mark.slow
 def test_the_h_group_bot_plays_well_and_wants_nothing_illegal():
     games = selfplay(("hanabi/hgroup",) * 3, 200)
     assert games.illegal.sum() == 0

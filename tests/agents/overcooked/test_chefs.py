@@ -158,7 +158,7 @@ def test_the_best_ordered_soup_is_made_in_a_kitchen_of_ones_own(play):
     assert played.count(0, "deliver_size_two_order") + played.count(1, "deliver_size_two_order") == 0
 
 
-@pytest.mark.parametrize("chefs", [1, 3])
+@pytest.mark.parametrize("chefs", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_any_number_of_chefs(play, chefs):
     played = play("counter_circuit", ["greedy"] * chefs, players=chefs)
     assert played.scores.mean() >= 100

@@ -36,7 +36,7 @@ def games(players: int, number: int, **params) -> list[hle.Recorded]:
     ]
 
 
-@pytest.mark.parametrize("players", [2, 3, 4, 5])
+@pytest.mark.parametrize("players", [2, 3, pytest.param(4, marks=pytest.mark.slow), 5])
 def test_games_agree_with_hle(players):
     recorded = games(players, 120)
     ends = {(bool(g.lives[-1] == 0), bool(g.fireworks[-1].sum() == 25)) for g in recorded}

@@ -30,6 +30,7 @@ def test_environments_keep_the_contract(name, options):
     check_game(interplay.make(name, **options), steps=40)
 
 
+@pytest.mark.slow
 def test_turns_of_its_hanabi_keep_the_contract():
     check_game(interplay.make("jaxmarl/hanabi", horizon=90), steps=12)
 

@@ -120,7 +120,11 @@ def test_a_plan_that_does_not_work_is_never_believed():
 
 @pytest.mark.parametrize(
     ("name", "verdict", "alone", "together"),
-    [("rubble", "required", None, 30), ("cottage", "not required", 36, 32), ("hallway", "not required", 32, 29)],
+    [
+        pytest.param("rubble", "required", None, 30, marks=pytest.mark.slow),
+        ("cottage", "not required", 36, 32),
+        pytest.param("hallway", "not required", 32, 29, marks=pytest.mark.slow),
+    ],
 )
 def test_the_shipped_houses(name, verdict, alone, together):
     game = interplay.make(f"rescue/{name}")
