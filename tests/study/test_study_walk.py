@@ -10,6 +10,8 @@ from interplay.study.tables import answers, events, games, people, slots
 from interplay.traces import TraceSet
 from interplay.traces.replay import game_of, replay
 
+pytestmark = pytest.mark.slow  # games in real time, which a busy machine cannot keep up with
+
 
 @pytest.fixture(scope="module")
 def walked(served, small):
