@@ -19,6 +19,7 @@ from interplay.agents.api import Policy
 from interplay.games.api import Game
 from interplay.games.checksum import checksum
 from interplay.games.records import record
+from interplay.play.kinds import Static
 
 tree_map = jax.tree_util.tree_map
 
@@ -124,7 +125,7 @@ class Partner:
     def __init__(self, game: Game, policy: Policy, capacity: int):
         ready = tree_map(lambda x: jnp.asarray(x) if hasattr(x, "dtype") else x, policy.bind(game))
         self._arrays, static = eqx.partition(ready, eqx.is_array)
-        self._begin, self._act = _partner_programs(game, _Static(static))
+        self._begin, self._act = _partner_programs(game, Static(static))
         one = jax.eval_shape(lambda: ready.init(jax.random.key(0), jnp.int32(0)))
         self.memory = tree_map(lambda x: jnp.zeros((capacity, game.num_seats, *x.shape), x.dtype), one)
 
@@ -136,23 +137,8 @@ class Partner:
         return Pool(state=pool.state, keys=pool.keys, time=pool.time, pending=pending)
 
 
-class _Static:
-    """A policy without its arrays: partners that differ in numbers only share their programs."""
-
-    def __init__(self, static: Any):
-        self.static = static
-        leaves, structure = jax.tree_util.tree_flatten(static)
-        self.key = (structure, tuple(leaves))
-
-    def __hash__(self) -> int:
-        return hash(str(self.key[0]))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Static) and self.key == other.key
-
-
 @functools.lru_cache(maxsize=64)
-def _partner_programs(game: Game, static: _Static) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _partner_programs(game: Game, static: Static) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def begin(memory: Any, arrays: Any, keys: Any, slots: Array, seats: Array) -> Any:
         policy = eqx.combine(arrays, static.static)
         own = jax.vmap(lambda k, s: jax.random.fold_in(jax.random.fold_in(k, 1_000_000), s))(keys[slots], seats)

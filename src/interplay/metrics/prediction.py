@@ -18,6 +18,7 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.metrics.api import CHUNK, Metric, Sample
 from interplay.metrics.information import takes_turns
+from interplay.play.kinds import Static
 from interplay.table import Row
 from interplay.traces import Batch
 
@@ -49,7 +50,7 @@ def foresee(game: Game, policy: Policy, batch: Batch, smoothing: float = 0.0) ->
         actions[place, : episode.length] = episode.actions
     states = jax.tree_util.tree_map(lambda x: _fill(_fill(x[:, :-1], size, 0), length, 1), batch.states)
     arrays, static = eqx.partition(policy, eqx.is_array)
-    found = _program(game, _Static(static))(arrays, states, actions, jnp.float32(smoothing))
+    found = _program(game, Static(static))(arrays, states, actions, jnp.float32(smoothing))
     return Foreseen(*(np.asarray(x)[:count, : batch.played.shape[1]] for x in found))
 
 
@@ -59,23 +60,8 @@ def _fill(x: Array, size: int, axis: int) -> Array:
     return jnp.concatenate([x, jnp.repeat(last, size - x.shape[axis], axis=axis)], axis=axis)
 
 
-class _Static:
-    """A policy without its arrays, as a cache key."""
-
-    def __init__(self, static: Any):
-        self.static = static
-        leaves, structure = jax.tree_util.tree_flatten(static)
-        self.key = (structure, tuple(leaves))
-
-    def __hash__(self) -> int:
-        return hash(str(self.key[0]))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Static) and self.key == other.key
-
-
 @functools.lru_cache(maxsize=64)
-def _program(game: Game, static: _Static) -> Any:
+def _program(game: Game, static: Static) -> Any:
     def episode(arrays: Any, states: Any, actions: Int[Array, "step seat"], smoothing: Array) -> tuple:
         policy = eqx.combine(arrays, static.static)
         seats = jnp.arange(game.num_seats)

@@ -40,6 +40,19 @@ def _static_key(static: Any) -> tuple:
     return structure, tuple(leaves)
 
 
+class Static:
+    """A policy without its arrays, as the key of a cache: policies that differ in numbers only share their programs."""
+
+    def __init__(self, static: Any):
+        self.static, self.key = static, _static_key(static)
+
+    def __hash__(self) -> int:
+        return hash(str(self.key[0]))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and self.key == other.key
+
+
 def group(game: Game, envs: Sequence[LineUp]) -> list[Kind]:
     """The kinds among the policies seated in these environments (players are left out)."""
     bound: dict[int, tuple[Any, Any, str]] = {}
