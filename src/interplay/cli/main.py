@@ -49,6 +49,8 @@ COMMANDS = {
     "challenge verify": ("interplay.cli.commands.challenge:Verify", "check what a server signed"),
     "challenge issue": ("interplay.cli.commands.challenge:Issue", "hand out an evaluation as the host"),
     "challenge books": ("interplay.cli.commands.challenge:Books", "audit log and traces, for the host"),
+    "study serve": ("interplay.cli.commands.study:Serve", "run a study with people in the browser"),
+    "study simulate": ("interplay.cli.commands.study:Simulate", "stand-ins for people try a study before it goes out"),
 }
 
 USAGE = f"""usage: interplay COMMAND [arguments]
