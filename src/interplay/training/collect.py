@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from interplay.agents.basic import masked
 from interplay.games.records import record
 from interplay.training.members import Member, planes_axis, policy_shape
-from interplay.training.scheme import Traits, uniform
+from interplay.training.scheme import Traits, event_weights, uniform
 from interplay.training.seating import (
     Plan,
     roles_to_seats,
@@ -235,7 +235,11 @@ def _reward(setting: Setting, traits: Traits, shaping: Array, step: Any, extra: 
 
     own = setting.experiment.rewards.share == "own"
     points = slots(step.reward) if own else spread(plan, jnp.sum(step.reward, axis=-1))
-    reward = traits.task[:, None] * points + shaping * traits.shaping[:, None] * slots(step.shaped)
+    shaped = slots(step.shaped)
+    if setting.experiment.rewards.shaped_events:
+        weights = event_weights(setting.game, setting.experiment.rewards.shaped_events)
+        shaped = shaped + slots(step.events).astype(jnp.float32) @ weights
+    reward = traits.task[:, None] * points + shaping * traits.shaping[:, None] * shaped
     if setting.prices:
         reward = reward + jnp.einsum("lne,le->ln", slots(step.events).astype(jnp.float32), traits.events)
     weight = setting.experiment.rewards.teaming

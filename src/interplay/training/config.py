@@ -76,6 +76,7 @@ class Rewards:
     task: float = 1.0  # weight of the game's points
     share: str = "team"  # team: every seat earns the sum of all seats' points; own: each earns its own
     shaping: Schedule = ((0.0, 0.0),)  # weight of the game's shaped reward
+    shaped_events: Mapping[str, float] = field(default_factory=dict)  # events that the shaped reward pays as well
     events: Mapping[str, float] = field(default_factory=dict)  # weight of each of the game's events
     teaming: float = 0.0  # weight of constructive hand-overs (Overcooked)
     watch_teaming: bool = False  # log constructive hand-overs even if they are not paid

@@ -15,7 +15,7 @@ from interplay.games.records import record
 from interplay.training.advantages import Normaliser
 from interplay.training.config import Experiment
 from interplay.training.members import Memories
-from interplay.training.scheme import Guests, Scheme, Stats
+from interplay.training.scheme import Guests, Scheme, Stats, event_weights
 from interplay.training.seating import Plan
 from interplay.training.witness import Witness, witness_of
 
@@ -53,6 +53,7 @@ class Setting:
         if self.scheme.moving and (self.guests is None or not self.guests.per_run):
             raise InterplayError("guests that change in training belong to a run: give each run its own")
         plan.per_table(experiment.envs)
+        event_weights(self.game, experiment.rewards.shaped_events)
         if experiment.rollout % self.chunk:
             raise InterplayError(f"ppo.chunk: {self.chunk} does not divide the rollout of {experiment.rollout} steps")
         if self.sequences % (ppo.minibatches * ppo.microbatches):
