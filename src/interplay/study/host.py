@@ -36,7 +36,7 @@ class Host:
 
     def __init__(self, protocol: Protocol, base: Base, *, sizes: Sequence[int] = SIZES, speed: float = 1.0):
         self.protocol, self.base = protocol, base
-        self._speed = speed  # above 1 for simulated people only
+        self.speed = speed  # above 1 for simulated people only
         self.arenas = {name: _arena(protocol, name, sizes) for name in protocol.games}
         self.figures = {name: _figure(arena) for name, arena in self.arenas.items()}
         self.lives: dict[int, Live] = {}
@@ -88,14 +88,20 @@ class Host:
                 outbox.put_nowait(message)
             except asyncio.QueueFull:  # the reader is far behind: it may come back and be told everything anew
                 live.leave(send, "slow")
+                sender.cancel()
+                closing.append(asyncio.create_task(frames.close(TRY_LATER, "slow")))
 
-        hello = await frames.receive(timeout_s=20)
-        if hello.get("type") != "hello":
-            raise Refusal("bad_frame", "the first frame is a hello")
-        live = await self._live(who.id)
+        closing: list[asyncio.Task[None]] = []
+        seen, page = _hello(await frames.receive(timeout_s=20))
+        ended = await self.base.database.aread(play_books.ended, who.id, page) if page else None
+        if ended is not None:  # the end got lost on its way, and the browser asks for it again
+            await frames.send({"type": "end", "score": ended, "next": True})
+            await frames.close()
+            return
+        live = await self._live(who.id, page)
         alias = who.aliases(self.protocol)[live.dealt.partner].record(who.language)
-        live.join(send, {name: alias[name] for name in ("label", "colour", "shape")})
         sender = asyncio.create_task(_send_all(frames, outbox))
+        live.join(send, {name: alias[name] for name in ("label", "colour", "shape")}, seen)
         ender = asyncio.create_task(self._tell_end(live, outbox))
         try:
             while not sender.done():
@@ -109,8 +115,8 @@ class Host:
         finally:
             ender.cancel()
             sender.cancel()
-            if live.leave(send, "gone"):
-                asyncio.get_running_loop().call_later(self.protocol.grace_s, self._put_away, live)
+            live.leave(send, "gone")
+            asyncio.get_running_loop().call_later(self.protocol.grace_s, self._put_away, live)
 
     async def _tell_end(self, live: Live, outbox: asyncio.Queue[dict[str, Any] | None]) -> None:
         """The end is told when the game is in the books."""
@@ -118,20 +124,24 @@ class Host:
         if live.failed:
             await outbox.put({"type": "error", "message": "the server had to stop this game: load the page again"})
         else:
-            await outbox.put({"type": "end", "score": live.table.score, "next": True})
+            await outbox.put({"type": "end", "score": live.stored_score, "next": True})
         await outbox.put(None)
 
-    async def _live(self, number: int) -> Live:
-        """The game that a person is in, or the one that is due."""
+    async def _live(self, number: int, page: str | None) -> Live:
+        """The game that a person is in, or the one that is due: of the page that the browser shows, and no other."""
         async with self._locks.setdefault(number, asyncio.Lock()):
             held = self.lives.get(number)
             if held is not None and not held.over.is_set():
+                if page not in (None, held.dealt.page.id):
+                    raise Refusal("conflict", "this page is not the one that is open: load it again")
                 return held
             seats = {name: arena.game.num_seats for name, arena in self.arenas.items()}
-            dealt = await self.base.database.awrite(play_books.deal, self.base.clock, self.protocol, number, seats)
+            dealt = await self.base.database.awrite(
+                play_books.deal, self.base.clock, self.protocol, number, seats, page
+            )
             arena = self.arenas[dealt.setting]
             flags = {flag.id for flag in dealt.page.item.flags}
-            setting = _faster(self.protocol.games[dealt.setting], self._speed)
+            setting = _faster(self.protocol.games[dealt.setting], self.speed)
             live = Live(dealt, setting, arena, viewer(arena.game), self.journal, self.base.clock, flags)
             await live.open()
             self.lives[number] = live
@@ -145,7 +155,7 @@ class Host:
             episode = live.episode(Identity(PERSON, "", False))
             while True:
                 try:
-                    await self.base.database.awrite(
+                    live.stored_score = await self.base.database.awrite(
                         play_books.finish, self.base.clock, self.protocol, live.dealt.id, episode
                     )
                     break
@@ -174,6 +184,14 @@ class Host:
             del self.lives[number]
             if task is not None:
                 task.cancel()
+
+
+def _hello(frame: dict[str, Any]) -> tuple[int, str | None]:
+    """What a browser says when it comes: the last tick that it has seen, and the page that it shows."""
+    seen, page = frame.get("seen", -1), frame.get("page")
+    if frame.get("type") != "hello" or not isinstance(seen, int) or not isinstance(page, str | None):
+        raise Refusal("bad_frame", "the first frame is a hello, with the last tick seen and the page shown")
+    return seen, page
 
 
 async def _send_all(frames: Frames, outbox: asyncio.Queue[dict[str, Any] | None]) -> None:

@@ -53,6 +53,7 @@ class Live:
         self.seq = dealt.seq  # the highest number that was taken
         self.over, self.failed = asyncio.Event(), False
         self.late_s: list[float] = []
+        self.stored_score: float | None = None  # once the game is in the books
         self._slot: Pressed | None = None
         self._moved = asyncio.Event()
         self._present = asyncio.Event()
@@ -70,8 +71,8 @@ class Live:
 
     # The person's side.
 
-    def join(self, send: Send, alias: dict[str, str]) -> None:
-        """A browser has come, or come back: it is told everything anew."""
+    def join(self, send: Send, alias: dict[str, str], seen: int = -1) -> None:
+        """A browser has come, or come back after it saw tick `seen`: it is told everything anew."""
         self._send = send
         game = self.arena.game
         send({
@@ -79,7 +80,7 @@ class Live:
             "seat": self.dealt.seat, "you": self.dealt.seat, "alias": alias, "seq": self.seq,
             "layout": self.viewer.layout(game, self.table.state),
         })  # fmt: skip
-        self._note("join")
+        self._note("join", seen=seen)
         self._show()
         self._present.set()
 

@@ -39,11 +39,15 @@ class Dealt:
     remarks: list[tuple[int, str, dict[str, Any]]]  # step, kind, payload
 
 
-def deal(tx: Tx, clock: Clock, protocol: Protocol, number: int, seats: dict[str, int]) -> Dealt:
-    """The game of the page that a person sees: a new one, or the one that was begun. `seats`: how many a game has."""
+def deal(
+    tx: Tx, clock: Clock, protocol: Protocol, number: int, seats: dict[str, int], shown: str | None = None
+) -> Dealt:
+    """The game of the page that a person sees: a new one, or the one that was begun. `seats`: how many a game has;
+    `shown`: the page that the browser shows, where it told."""
     who = person(tx, number, lock=True)
     held = who.pages(protocol)
-    if who.status in OVER or held[who.position].item.kind != "game":
+    due = None if who.status in OVER else held[who.position]
+    if due is None or due.item.kind != "game" or shown not in (None, due.id):
         raise Refusal("conflict", "there is no game to play now: load the page again")
     page = held[who.position]
     row = tx.execute(sa.select(games).where(games.c.person == number, games.c.page == page.id)).one_or_none()
@@ -84,17 +88,24 @@ def _happened(tx: Tx, game: int) -> tuple[list[list[int]], int, list[tuple[int, 
     return joints, seq, remarks
 
 
-def finish(tx: Tx, clock: Clock, protocol: Protocol, game: int, episode: Episode) -> None:
-    """The game is over: its trace is stored and its person goes on to the next page, in one transaction."""
+def ended(tx: Tx, number: int, page: str) -> float | None:
+    """The stored score of a person's game on a page, once it is over."""
+    query = sa.select(games.c.score).where(games.c.person == number, games.c.page == page, games.c.status == DONE)
+    return tx.execute(query).scalar_one_or_none()
+
+
+def finish(tx: Tx, clock: Clock, protocol: Protocol, game: int, episode: Episode) -> float:
+    """The game is over: its trace is stored and its person goes on to the next page, in one transaction. The score."""
     packed = zlib.compress(orjson.dumps(to_record(episode, 0)), 6)
     row = tx.execute(sa.select(games).where(games.c.id == game)).one()
     if row.status == DONE:
-        return
+        return row.score
     values = {"status": DONE, "score": episode.score, "length": episode.length, "finished": clock.now()}
     tx.execute(sa.update(games).where(games.c.id == game).values(**values, episode=packed))
     who = person(tx, row.person, lock=True)
     if who.status not in OVER and who.pages(protocol)[who.position].id == row.page:
         advance(tx, clock, protocol, who)
+    return episode.score
 
 
 def touch(tx: Tx, clock: Clock, number: int) -> None:
