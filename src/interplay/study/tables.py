@@ -125,3 +125,12 @@ events = sa.Table(
     sa.Column("at", UtcTime, nullable=False),
     sa.Column("payload", sa.JSON, nullable=False),
 )
+
+paid = sa.Table(
+    "study_paid",  # a row for everyone who was paid
+    METADATA,
+    sa.Column("person", sa.Integer, sa.ForeignKey("study_people.id", name="study_paid_person"), primary_key=True),
+    sa.Column("amount", sa.Float, nullable=False),
+    sa.Column("at", UtcTime, nullable=False),
+    sa.Column("by", sa.String(200), nullable=False),  # the researcher
+)
