@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from interplay.errors import InterplayError
+from interplay.study.analysis.plan import Analysis, PlanError, check_plan
 from interplay.study.payment import check_formula, games_in
 from interplay.study.words import Text, missing
 
@@ -243,11 +244,12 @@ class Protocol(Part):
     completion: Completion = Completion()
     grace_s: float = Field(default=60.0, gt=0)  # a game waits so long for a person who has gone
     away_min: float = Field(default=60.0, gt=0)  # after so long, a place is given to someone else
+    analysis: tuple[Analysis, ...] = ()  # what `interplay study analyse` works out; people are not told
 
     @property
     def hash(self) -> str:
-        """Of all that the file says."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        """Of all that the file says to those who take part. What is worked out later may change."""
+        text = json.dumps(self.model_dump(mode="json", exclude={"analysis"}), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @model_validator(mode="after")
@@ -260,6 +262,10 @@ class Protocol(Part):
         for game in games_in(self.payment.formula) - set(self.games):
             raise Misplaced(f"payment: there is no game {game!r} in this study", "payment")
         _Checker(self).items(self.flow, (), ())
+        try:
+            check_plan(self)
+        except PlanError as error:
+            raise Misplaced(str(error), error.place) from None
         return self
 
 
