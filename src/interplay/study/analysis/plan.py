@@ -108,7 +108,7 @@ class Regression(_Analysis):
 
     kind: Literal["regression"]
     of: Names
-    on: Annotated[tuple[Measure, ...], Field(min_length=1)] = ("score",)
+    measures: Annotated[tuple[Measure, ...], Field(min_length=1)] = ("score",)
 
 
 class Clicks(_Analysis):
