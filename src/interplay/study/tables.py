@@ -109,7 +109,25 @@ games = sa.Table(
     sa.Column("score", sa.Float),
     sa.Column("length", sa.Integer),
     sa.Column("episode", sa.LargeBinary),  # the trace, as compressed JSON
+    # Of a game of several people, each has a row with the trace; all but one name that one's id here, so that the
+    # game counts once. Events stand with the row of whoever they are of, steps with the first one's.
+    sa.Column("joint", sa.Integer),
     sa.UniqueConstraint("person", "page", name="study_games_once"),
+)
+
+members = sa.Table(
+    "study_members",  # who was met in a waiting room; someone who met nobody is a group of one
+    METADATA,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("group", sa.String(24), nullable=False, index=True),
+    sa.Column(
+        "person", sa.Integer, sa.ForeignKey("study_people.id", name="study_members_person"), nullable=False, index=True
+    ),
+    sa.Column("page", sa.String(200), nullable=False),  # of the waiting room
+    sa.Column("place", sa.Integer, nullable=False),  # within the group; 0 is the first
+    sa.Column("left", sa.Boolean, nullable=False),  # gone for good: from then on a bot plays instead
+    sa.Column("at", UtcTime, nullable=False),
+    sa.UniqueConstraint("person", "page", name="study_members_once"),
 )
 
 events = sa.Table(
