@@ -129,13 +129,25 @@ class Flag(Part):
 
 
 class Play(_Page):
-    """One game with one partner. Both may be a design's: `$NAME` is the present value of that factor."""
+    """One game with one partner. Both may be a design's: `$NAME` is the present value of that factor. With the id of a
+    waiting room as its partner, the game is played with whoever was met there."""
 
     kind: Literal["game"]
     game: str
     partner: str
     practice: bool | Literal["first"] = False  # `first`: in the first turn of the innermost repeat
     flags: tuple[Flag, ...] = ()
+
+
+class Wait(_Page):
+    """A waiting room. Those who are here at the same time go on together, and play the games whose `partner` is this
+    page's id. Whoever waited long enough, and whoever was left, plays with the partner of `otherwise`."""
+
+    kind: Literal["wait"]
+    people: int = Field(default=2, ge=2, le=6)  # of one group
+    patience_s: float = Field(default=120.0, gt=0, le=3600)
+    otherwise: Name
+    someone_leaves: Literal["bot", "end"] = "bot"  # after `grace_s`: a bot plays on, or the game ends with its score
 
 
 class Ranking(_Page):
@@ -161,7 +173,7 @@ class Repeat(Part):
         return self
 
 
-Item = Annotated[Consent | Form | Instructions | Quiz | Play | Ranking | Repeat, Field(discriminator="kind")]
+Item = Annotated[Consent | Form | Instructions | Quiz | Play | Wait | Ranking | Repeat, Field(discriminator="kind")]
 Repeat.model_rebuild()
 
 
@@ -173,6 +185,7 @@ class Setting(Part):
     seat: int | Literal["alternate"] = 0  # where the person sits; `alternate`: changes from game to game
     tick_hz: float = Field(default=6.0, gt=0, le=60)  # of games in real time
     partner_delay_s: float = Field(default=1.0, ge=0, le=30)  # of games in turns: the partner's time for a move
+    think_s: float = Field(default=20.0, gt=0, le=600)  # of games in turns: a partner that takes longer waits
 
 
 class Design(Part):
@@ -275,6 +288,7 @@ class _Checker:
     def __init__(self, protocol: Protocol):
         self._protocol = protocol
         self._ids: set[str] = set()
+        self._rooms: set[str] = set()  # waiting rooms so far
 
     def items(self, items: tuple[Any, ...], loops: tuple[str, ...], factors: tuple[str, ...]) -> None:
         for item in items:
@@ -305,7 +319,14 @@ class _Checker:
         where = f"page {page.id!r}: "
         if page.kind == "game":
             self._value(page.game, self._protocol.games, factors, f"{where}game")
-            self._value(page.partner, self._protocol.partners, factors, f"{where}partner")
+            self._partner(page.partner, loops, factors, where)
+        if page.kind == "wait":
+            self._known(page.otherwise, self._protocol.partners, f"{where}otherwise: partner")
+            if loops:
+                raise ValueError(f"{where}a waiting room stands outside of repeats over designs: {', '.join(loops)}")
+            if page.id in self._protocol.partners:
+                raise ValueError(f"{where}a partner has the name {page.id!r} too: give one of them another")
+            self._rooms.add(page.id)
         if page.kind == "ranking":
             self._known(page.of, self._protocol.designs, f"{where}design")
             if "partner" not in self._protocol.designs[page.of].factors:
@@ -320,6 +341,17 @@ class _Checker:
             if question.scale is not None:
                 self._known(question.scale, self._protocol.scales, f"{where}question {question.id!r}: scale")
         self._spoken(page, where)
+
+    def _partner(self, value: str, loops: tuple[str, ...], factors: tuple[str, ...], where: str) -> None:
+        if value not in self._rooms:
+            known = {**self._protocol.partners, **dict.fromkeys(self._rooms)}
+            self._value(value, self._protocol.partners if value.startswith("$") else known, factors, f"{where}partner")
+            return
+        for name in loops:
+            if self._protocol.designs[name].order == "shuffle":
+                raise ValueError(
+                    f"{where}people who play together share an order: design {name!r} is latin or fixed, not shuffled"
+                )
 
     def _value(self, value: str, known: Any, factors: tuple[str, ...], what: str) -> None:
         if not value.startswith("$"):
