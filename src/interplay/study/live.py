@@ -73,6 +73,8 @@ class Live:
 
     def join(self, send: Send, alias: dict[str, str], seen: int = -1) -> None:
         """A browser has come, or come back after it saw tick `seen`: it is told everything anew."""
+        if self._send is not None:
+            self._send({"type": "elsewhere"})  # two windows of one person: the last one plays
         self._send = send
         game = self.arena.game
         send({

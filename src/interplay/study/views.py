@@ -143,23 +143,19 @@ def _watch_hanabi(game: Any) -> Callable[[Table, Any, Any, np.ndarray], None]:
         seat = t % rules.players
         action = int(joint[seat])
         kind, slot = int(rules.moves.kind[action]), int(rules.moves.slot[action])
-        words = game.action_names[action]
+        told: dict[str, Any] = {"t": t, "seat": seat, "kind": cards.KIND_NAMES[kind], "text": game.action_names[action]}
         if kind in (cards.PLAY, cards.DISCARD):
-            name = rules.card_name(int(after.last.card))
-            told = "played" if kind == cards.PLAY else "discarded"
-            words = f"{told} {name}" + (
-                "" if kind == cards.DISCARD or bool(after.last.scored) else ", which did not fit"
-            )
+            told["card"] = _face(rules, int(after.last.card))
+            if kind == cards.PLAY:
+                told["fits"] = bool(after.last.scored)
             memory.ids[seat].pop(slot)
             if int(after.dealt) > int(before.dealt):
                 memory.ids[seat].append(int(before.dealt))
         else:
-            target = (seat + int(rules.moves.offset[action])) % rules.players
-            touched = [at + 1 for at in np.flatnonzero(after.last.touched).tolist()]
-            words = (
-                f"hinted {_hint(rules, action)} to seat {target + 1}: cards {', '.join(map(str, touched)) or 'none'}"
-            )
-        memory.history.append({"t": t, "seat": seat, "text": words})
+            told["target"] = (seat + int(rules.moves.offset[action])) % rules.players
+            told["value"] = _hint(rules, action)
+            told["cards"] = [at + 1 for at in np.flatnonzero(after.last.touched).tolist()]
+        memory.history.append(told)
 
     return watch
 
@@ -171,10 +167,11 @@ def _memory(game: Any, table: Table) -> Memory:
     return table.notes
 
 
-def _hint(rules: cards.Rules, action: int) -> str:
+def _hint(rules: cards.Rules, action: int) -> str | int:
+    """The colour or the rank that a hint names."""
     hint = int(rules.moves.hint[action])
     colours = len(rules.colours)
-    return rules.colours[hint] if hint < colours else str(hint - colours + 1)
+    return rules.colours[hint] if hint < colours else hint - colours + 1
 
 
 def _table_of_cards(game: Any, state: Any) -> dict[str, Any]:
@@ -234,7 +231,7 @@ def _moves(game: Any, table: Table, seat: int) -> list[dict[str, Any]]:
         elif kind != cards.NOOP:
             hint = _hint(rules, action)
             target = (seat + int(rules.moves.offset[action])) % rules.players
-            move = {"label": f"Hint {hint}", "target": target, "value": int(hint) if hint.isdigit() else hint}
+            move = {"label": f"Hint {hint}", "target": target, "value": hint}
         else:
             continue
         found.append({"action": name, "kind": cards.KIND_NAMES[kind], **move})
