@@ -1,0 +1,345 @@
+"""What a study holds, as plain tables: the one reader of its books, for researchers' pages, exports and analyses.
+
+    found = records.load("small.db")            # a database, or the folder of an export
+    found.participants, found.answers, found.games, found.flags, found.events, found.traces
+
+Participants are called by their public name everywhere. Times are ISO texts in UTC. `record_columns.py` says what each
+table has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from pydantic import ValidationError
+
+from interplay.errors import InterplayError
+from interplay.server.database import Database, Tx
+from interplay.study import tables
+from interplay.study.books import OVER, Person
+from interplay.study.flow import Page
+from interplay.study.play_books import DONE, unpack
+from interplay.study.protocol import Protocol
+from interplay.study.record_columns import COLUMNS
+from interplay.table import Row, Table
+from interplay.traces import TraceSet
+
+STEP = "step"  # the kind of event of which there are many; their actions are in the traces
+FEW = 20  # people that are named one by one in a query; more are found by their study
+
+
+@dataclass(frozen=True)
+class Known:
+    """A participant with the way that was laid out for them."""
+
+    row: Any
+    person: Person
+    pages: list[Page]
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        return {page.id: at for at, page in enumerate(self.pages)}
+
+    def page(self, name: str) -> Page | None:
+        return self.pages[self.places[name]] if name in self.places else None
+
+    def game_before(self, name: str) -> Page | None:
+        """The last game before a page."""
+        end = self.places.get(name, 0)
+        return next((page for page in reversed(self.pages[:end]) if page.item.kind == "game"), None)
+
+
+@dataclass(frozen=True)
+class Records:
+    """All of a study. `events` holds steps only where they were asked for; `traces` holds their actions."""
+
+    protocol: Protocol
+    participants: Table
+    answers: Table
+    games: Table
+    flags: Table
+    events: Table
+    traces: TraceSet | None
+
+    @property
+    def study(self) -> str:
+        return self.protocol.name
+
+
+def load(source: str | Path, study: str | None = None, *, traces: bool = True, steps: bool = False) -> Records:
+    """The records in a database (a path or an address) or in the folder of an export."""
+    folder = Path(source)
+    if "://" not in str(source) and folder.is_dir():
+        from interplay.study.record_files import read_folder
+
+        found = read_folder(folder, traces=traces, steps=steps)
+        if study is not None and found.study != study:
+            raise InterplayError(f"{folder} is an export of {found.study!r}, not of {study!r}")
+        return found
+    if "://" not in str(source) and not folder.is_file():
+        raise InterplayError(f"there is no database and no export at {source}")
+    from interplay.study.admin import open_books
+
+    database = open_books(str(source))
+    try:
+        return read(database, study, traces=traces, steps=steps)
+    finally:
+        database.close()
+
+
+def read(database: Database, study: str | None = None, *, traces: bool = True, steps: bool = False) -> Records:
+    """The records of a study; which one may be left out where the database holds one only. Read at one moment."""
+
+    def work(tx: Tx) -> Records:
+        snapshot(tx)
+        protocol = the_protocol(tx, study)
+        known = people(tx, protocol)
+        held = {name: _table(name, READERS[name](tx, protocol, known)) for name in READERS if name != "events"}
+        more = _table("events", events(tx, protocol, known, steps=steps))
+        return Records(protocol, **held, events=more, traces=trace_set(tx, protocol, known) if traces else None)
+
+    return database.read(work)
+
+
+def _table(name: str, rows: Iterator[Row]) -> Table:
+    return Table(tuple(COLUMNS[name]), list(rows), name)
+
+
+def studies(tx: Tx) -> list[str]:
+    return list(tx.execute(sa.select(tables.files.c.name).order_by(tables.files.c.opened)).scalars())
+
+
+def the_protocol(tx: Tx, study: str | None = None) -> Protocol:
+    """The protocol as it was when people took part; the only one, if no name is given."""
+    held = studies(tx)
+    if not held:
+        raise InterplayError("this database holds no study yet: it has never been served")
+    if study is None and len(held) > 1:
+        raise InterplayError(f"this database holds several studies: name one of {', '.join(held)}")
+    name = study or held[0]
+    if name not in held:
+        raise InterplayError(f"this database holds no study {name!r}; it holds {', '.join(held)}")
+    told = tx.execute(sa.select(tables.files.c.protocol).where(tables.files.c.name == name)).scalar_one()
+    try:
+        return Protocol.model_validate(told)
+    except ValidationError as error:
+        raise InterplayError(f"the stored file of {name!r} is from another version of interplay: {error}") from None
+
+
+def people(tx: Tx, protocol: Protocol) -> dict[int, Known]:
+    """Everyone who ever came, by number, in the order of coming."""
+    slots: dict[int, dict[str, int | None]] = {}
+    for row in tx.execute(sa.select(tables.slots).where(tables.slots.c.study == protocol.name)):
+        slots.setdefault(row.person, {})[row.key] = row.number
+    query = sa.select(tables.people).where(tables.people.c.study == protocol.name).order_by(tables.people.c.id)
+    return {row.id: known(protocol, row, slots.get(row.id, {})) for row in tx.execute(query)}
+
+
+def known(protocol: Protocol, row: Any, slots: Mapping[str, int | None]) -> Known:
+    person = Person(
+        row.id, row.public, row.status, row.language, row.position, row.tries, row.seed, slots, row.payment, row.code
+    )
+    return Known(row, person, person.pages(protocol))
+
+
+def participants(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
+    consents = {row.person: row for row in _of(tx, tables.consents, protocol, known)}
+    paid = {row.person: row for row in _of(tx, tables.paid, protocol, known)}
+    recruited = {row.person for row in _of(tx, tables.recruits, protocol, known)}
+    for number, one in known.items():
+        row, consent, pay = one.row, consents.get(number), paid.get(number)
+        over = row.status in OVER or row.status == "erased"
+        met = [page for page in one.pages if page.item.kind == "game" and not page.practice]
+        yield {
+            "participant": row.public,
+            "status": row.status,
+            "language": row.language,
+            "page": None if over else one.pages[row.position].id,
+            "position": row.position,
+            "pages": len(one.pages),
+            "created": iso(row.created),
+            "consented": iso(consent.at) if consent else None,
+            "consent_version": consent.version if consent else None,
+            "consent_language": consent.language if consent else None,
+            "seen": iso(row.seen),
+            "finished": iso(row.finished),
+            "cells": dict(one.person.slots),
+            "partners": list(dict.fromkeys(p.value(p.item.partner) for p in met)) if one.person.slots else [],
+            "recruited": number in recruited,
+            "payment": row.payment,
+            "code": row.code,
+            "paid": iso(pay.at) if pay else None,
+            "paid_amount": pay.amount if pay else None,
+            "seed": row.seed,
+        }
+
+
+def answers(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
+    """One row for each question. What is about one game or partner says which."""
+    tries: dict[tuple[int, str], int] = {}
+    for row in _of(tx, tables.answers, protocol, known):
+        one = known[row.person]
+        tries[row.person, row.page] = attempt = tries.get((row.person, row.page), 0) + 1
+        about = _about(one, row.page)
+        for question, value in row.answers.items():
+            yield {
+                "answer": row.id,
+                "participant": one.row.public,
+                "page": row.page,
+                **about,
+                "question": question,
+                "type": _type(one.page(row.page), question),
+                "value": value,
+                "attempt": attempt,
+                "passed": bool(row.passed),
+                "seconds": row.seconds,
+                "at": iso(row.at),
+            }
+
+
+def _about(one: Known, name: str) -> Row:
+    page, before = one.page(name), one.game_before(name)
+    around = name.rpartition(".")[0]
+    same = before if before is not None and around and before.id.startswith(f"{around}.") else None
+    values = page.values if page else {}
+    return {
+        "item": name.rpartition(".")[2],
+        "turn": page.turn if page else None,
+        "partner": same.value(same.item.partner) if same else values.get("partner"),
+        "setting": same.value(same.item.game) if same else None,
+        "after": before.id if before else None,
+    }
+
+
+def _type(page: Page | None, question: str) -> str | None:
+    if page is None:
+        return None
+    if page.item.kind not in ("form", "quiz"):
+        return page.item.kind
+    return next((asked.type for asked in page.item.questions if asked.id == question), None)
+
+
+def games(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
+    noted = _noted(tx, protocol, known)
+    episode = 0
+    for row in _games(tx, protocol, known):
+        one, more = known[row.person], noted.get(row.id, {})
+        page = one.page(row.page)
+        setting = protocol.games.get(row.setting)
+        yield {
+            "game": row.id,
+            "participant": one.row.public,
+            "page": row.page,
+            "item": row.page.rpartition(".")[2],
+            "turn": page.turn if page else None,
+            "setting": row.setting,
+            "world": setting.game if setting else None,
+            "partner": row.partner,
+            "agent": protocol.partners.get(row.partner),
+            "seat": row.seat,
+            "practice": bool(row.practice),
+            "status": row.status,
+            "started": iso(row.started),
+            "finished": iso(row.finished),
+            "score": row.score,
+            "length": row.length,
+            "flags": more.get("flag", 0),
+            "leaves": more.get("leave", 0),
+            "missed": more.get("missed", 0),
+            "late_ms": more.get("late_ms"),
+            "episode": episode if row.status == DONE else None,
+        }
+        episode += row.status == DONE
+
+
+def _noted(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> dict[int, Row]:
+    """By game: how many events of some kinds, and how late steps were."""
+    events = tables.events
+    ours = _ours(events, protocol, known)
+    found: dict[int, Row] = {}
+    query = sa.select(events.c.game, events.c.kind, sa.func.count()).where(ours, events.c.kind.in_(("flag", "leave")))
+    for game, kind, count in tx.execute(query.group_by(events.c.game, events.c.kind)):
+        found.setdefault(game, {})[kind] = count
+    missed = sa.func.sum(sa.case((events.c.payload["missed"].as_string().is_not(None), 1), else_=0))
+    late = sa.func.max(events.c.payload["late_ms"].as_float())
+    query = sa.select(events.c.game, missed, late).where(ours, events.c.kind == STEP).group_by(events.c.game)
+    for game, count, latest in tx.execute(query):
+        found.setdefault(game, {}).update(missed=count, late_ms=latest)
+    return found
+
+
+def flags(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
+    """Every press of a button in a game, with the step that was on the screen."""
+    held = {row.id: row for row in _games(tx, protocol, known)}
+    for row in _of(tx, tables.events, protocol, known, tables.events.c.kind == "flag"):
+        game = held[row.game]
+        yield {
+            "participant": known[row.person].row.public,
+            "game": row.game,
+            "page": game.page,
+            "setting": game.setting,
+            "partner": game.partner,
+            "seat": game.seat,
+            "flag": row.payload.get("id"),
+            "t": row.t,
+            "seen": row.payload.get("seen"),
+            "at": iso(row.at),
+        }
+
+
+def events(tx: Tx, protocol: Protocol, known: Mapping[int, Known], *, steps: bool = True) -> Iterator[Row]:
+    wanted = () if steps else (tables.events.c.kind != STEP,)
+    for row in _of(tx, tables.events, protocol, known, *wanted):
+        yield {
+            "event": row.id,
+            "participant": known[row.person].row.public,
+            "game": row.game,
+            "t": row.t,
+            "kind": row.kind,
+            "at": iso(row.at),
+            "payload": row.payload,
+        }
+
+
+READERS = {"participants": participants, "answers": answers, "games": games, "flags": flags, "events": events}
+
+
+def trace_set(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> TraceSet:
+    """The games that were played to their end; a row of `games` has the number of its episode here."""
+    packed = [row.episode for row in _games(tx, protocol, known, traces=True) if row.status == DONE]
+    return TraceSet.in_memory(map(unpack, packed), {"study": protocol.name, "protocol": protocol.hash})
+
+
+def snapshot(tx: Tx) -> None:
+    """From here on the transaction sees one moment; on SQLite it does anyway."""
+    if tx.dialect.name == "postgresql":
+        tx.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+
+
+def _games(tx: Tx, protocol: Protocol, known: Mapping[int, Known], *, traces: bool = False) -> Sequence[Any]:
+    columns = [column for column in tables.games.c if traces or column.name != "episode"]
+    query = sa.select(*columns).where(_ours(tables.games, protocol, known))
+    return tx.execute(query.order_by(tables.games.c.id)).all()
+
+
+def _of(tx: Tx, table: sa.Table, protocol: Protocol, known: Mapping[int, Known], *wanted: Any) -> Any:
+    """The rows of a table that belong to these people, a few at a time."""
+    query = sa.select(table).where(_ours(table, protocol, known), *wanted)
+    return tx.execute(query.order_by(*table.primary_key.columns).execution_options(yield_per=5000))
+
+
+def _ours(table: sa.Table, protocol: Protocol, known: Mapping[int, Known]) -> Any:
+    if len(known) <= FEW:
+        return table.c.person.in_(list(known))
+    everyone = sa.select(tables.people.c.id).where(tables.people.c.study == protocol.name)
+    return table.c.person.in_(everyone.scalar_subquery())
+
+
+def iso(time: datetime | None) -> str | None:
+    return time.isoformat() if time is not None else None
