@@ -110,33 +110,24 @@ def set_language(tx: Tx, number: int, language: str) -> Person:
 
 
 def submit(
-    tx: Tx, clock: Clock, protocol: Protocol, number: int, page_id: str, given: Mapping[str, Any], seconds: float | None
+    tx: Tx,
+    clock: Clock,
+    protocol: Protocol,
+    number: int,
+    page_id: str,
+    given: Mapping[str, Any],
+    seconds: float | None,
+    tries_left: int | None = None,
 ) -> answers.Errors:
-    """Take the answers to the page that a person sees. The same answers to the page before are taken as sent twice."""
+    """Take the answers to the page that a person sees; `tries_left` is what a quiz showed. What was taken before may
+    be sent again, since its reply can get lost; other answers to a page that was answered are a conflict."""
     who = person(tx, number, lock=True)
     held = who.pages(protocol)
-    if who.status in OVER or held[who.position].id != page_id:
-        before = tx.execute(
-            sa.select(given_answers.c.id).where(given_answers.c.person == number, given_answers.c.page == page_id)
-        ).first()
-        if before:
-            return {}
-        raise Refusal("conflict", "this page is not the one that is open: load it again")
-    page = held[who.position]
-    match page.item.kind:
-        case "consent":
-            errors = answers.check_consent(page.item, given, who.language)
-            clean: dict[str, Any] = {box.id: True for box in page.item.checkboxes}
-        case "form" | "quiz":
-            clean, errors = answers.check_form(protocol, page.item.questions, given, who.language)
-        case "ranking":
-            known = {alias.id: name for name, alias in who.aliases(protocol).items() if name in page.met}
-            order, errors = answers.check_order(list(known), given, who.language)
-            clean = {"order": [known[one] for one in order]}
-        case "instructions":
-            clean, errors = {}, {}
-        case _:
-            raise Refusal("conflict", "a game is played, not answered")
+    page = None if who.status in OVER else held[who.position]
+    if page is None or page.id != page_id or (page.item.kind == "quiz" and _an_old_try(page, who, tries_left)):
+        _taken_before(tx, protocol, who, held, page_id, given)
+        return {}
+    clean, errors = _read(protocol, who, page, given)
     if errors:
         return errors
     passed, tries = True, 0
@@ -153,6 +144,42 @@ def submit(
     elif tries >= page.item.tries:
         _end(tx, clock, protocol, who, SCREENED)
     return {}
+
+
+def _an_old_try(page: Page, who: Person, tries_left: int | None) -> bool:
+    return tries_left is not None and tries_left != page.item.tries - who.tries
+
+
+def _read(
+    protocol: Protocol, who: Person, page: Page, given: Mapping[str, Any]
+) -> tuple[dict[str, Any], answers.Errors]:
+    """What is to be stored of the answers to a page, and what is wrong with them."""
+    match page.item.kind:
+        case "consent":
+            return {box.id: True for box in page.item.checkboxes}, answers.check_consent(page.item, given, who.language)
+        case "form" | "quiz":
+            return answers.check_form(protocol, page.item.questions, given, who.language)
+        case "ranking":
+            known = {alias.id: name for name, alias in who.aliases(protocol).items() if name in page.met}
+            order, errors = answers.check_order(list(known), given, who.language)
+            return {"order": [known[one] for one in order]}, errors
+        case "instructions":
+            return {}, {}
+    raise Refusal("conflict", "a game is played, not answered")
+
+
+def _taken_before(
+    tx: Tx, protocol: Protocol, who: Person, held: list[Page], page_id: str, given: Mapping[str, Any]
+) -> None:
+    """Nothing, if this is what the page was last answered with; a refusal otherwise."""
+    query = sa.select(given_answers.c.answers).where(given_answers.c.person == who.id, given_answers.c.page == page_id)
+    stored = tx.execute(query.order_by(given_answers.c.id.desc()).limit(1)).scalar_one_or_none()
+    page = next((page for page in held if page.id == page_id), None)
+    if stored is None or page is None:
+        raise Refusal("conflict", "this page is not the one that is open: load it again")
+    clean, errors = _read(protocol, who, page, given)
+    if errors or clean != stored:
+        raise Refusal("conflict", "this page was answered before, and otherwise: the first answers count")
 
 
 def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page) -> None:

@@ -14,18 +14,20 @@ from typing import Any
 
 import httpx
 import orjson
-from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from interplay.errors import InterplayError
 from interplay.server.app import Base
 from interplay.server.serve import Listen, config
 from interplay.study.protocol import Protocol, Quiz, Repeat
-from interplay.study.standins import Chef, Opinion, stand_in
+from interplay.study.standins import Chef, Opinion, StandIn, stand_in
 from interplay.study.web import build
 
 CHEF = "overcooked/greedy"  # who stands in for a person in a kitchen
 MOST_PAGES = 2000
+MOST_LINES = 20  # to one game
+FLAGGED = 0.05  # of what is seen in a game with a button for it
 
 
 @dataclass
@@ -39,6 +41,57 @@ class Walk:
     code: str | None = None
     payment: str | None = None
     seconds: float = 0.0
+
+
+class Seat:
+    """Someone before one game: sees the latest tick, as a browser draws it, and sends what a stand-in chooses."""
+
+    def __init__(self, page: dict[str, Any], chefs: dict[str, Chef], chance: random.Random):
+        self._flags, self._chefs, self._chance = [flag["id"] for flag in page["flags"]], chefs, chance
+        self._bot: StandIn | None = None
+        self._tick: dict[str, Any] | None = None
+        self._fresh = asyncio.Event()
+        self._seq = 0
+        self.seen = -1
+
+    async def read(self, wire: ClientConnection) -> float | None:
+        """Until the game's end, whose score this is, or the line's."""
+        async for text in wire:
+            told = orjson.loads(text)
+            if told["type"] == "end":
+                return float(told["score"])
+            self._hear(told)
+        return None
+
+    def _hear(self, told: dict[str, Any]) -> None:
+        if told["type"] == "start":
+            self._seq = max(self._seq, told["seq"] + 1)
+            # The stand-in that knows this kitchen is found by its map: browsers are not told layouts' names.
+            chef = self._chefs.get(json.dumps(told["layout"], sort_keys=True))
+            self._bot = self._bot or stand_in(told["game"], chef, told["you"], self._chance)
+        elif told["type"] == "tick":
+            self._tick, self.seen = told, told["t"]
+            self._fresh.set()
+        elif told["type"] == "error":  # a move that was turned down: choose again
+            self._fresh.set()
+
+    async def think(self, wire: ClientConnection) -> float | None:
+        while True:
+            await self._fresh.wait()
+            self._fresh.clear()
+            tick = self._tick
+            if tick is None or self._bot is None:
+                continue
+            for flag in self._flags:
+                if self._chance.random() < FLAGGED:
+                    await self._send(wire, type="flag", id=flag, t=tick["t"])
+            action = await asyncio.to_thread(self._bot.choose, tick["t"], tick["view"])
+            if action is not None:
+                await self._send(wire, type="act", action=action)
+
+    async def _send(self, wire: ClientConnection, **message: Any) -> None:
+        self._seq += 1
+        await wire.send(json.dumps({**message, "seq": self._seq}))
 
 
 class Walker:
@@ -70,6 +123,9 @@ class Walker:
 
     async def _through(self, client: httpx.AsyncClient, state: dict[str, Any]) -> dict[str, Any]:
         page = state["page"]
+        if page["kind"] == "wait":
+            await asyncio.sleep(0.5)
+            return (await self._ask(client, "GET", "state")).json()
         if page["kind"] == "game":
             cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
             score = await self._play(page, cookie)
@@ -98,31 +154,32 @@ class Walker:
         return response
 
     async def _play(self, page: dict[str, Any], cookie: str) -> float:
+        """Play to the end. A line that is lost is taken up again, as the browser does."""
+        seat = Seat(page, self._chefs, self._chance)
+        for tries in range(MOST_LINES):
+            try:
+                score = await self._line(page, cookie, seat)
+            except (ConnectionClosed, InvalidHandshake, OSError):
+                score = None
+            if score is not None:
+                return score
+            await asyncio.sleep(min(3.0, 0.1 * 2**tries))
+        raise InterplayError(
+            f"simulated person {self.walk.number}: the game on {page['id']!r} had no end after {MOST_LINES} lines"
+        )
+
+    async def _line(self, page: dict[str, Any], cookie: str, seat: Seat) -> float | None:
         address = self._url.replace("http", "ws", 1) + page["socket"]
         headers = {"cookie": cookie}
         async with connect(address, additional_headers=headers, origin=self._url, compression=None) as wire:  # pyright: ignore[reportArgumentType]
-            await wire.send(json.dumps({"type": "hello", "seen": -1}))
-            seq, bot = 0, None
+            await wire.send(json.dumps({"type": "hello", "seen": seat.seen, "page": page["id"]}))
+            reading, thinking = asyncio.create_task(seat.read(wire)), asyncio.create_task(seat.think(wire))
             try:
-                async for text in wire:
-                    told = orjson.loads(text)
-                    if told["type"] == "start":
-                        seq = told["seq"] + 1
-                        bot = stand_in(told["game"], self._chef(told), told["you"], self._chance)
-                    elif told["type"] == "tick" and bot is not None:
-                        action = await asyncio.to_thread(bot.choose, told["t"], told["view"])
-                        if action is not None:
-                            await wire.send(json.dumps({"type": "act", "seq": seq, "action": action}))
-                            seq += 1
-                    elif told["type"] == "end":
-                        return float(told["score"])
-            except ConnectionClosed:
-                pass
-        raise InterplayError(f"simulated person {self.walk.number}: the game on {page['id']!r} ended without a score")
-
-    def _chef(self, start: dict[str, Any]) -> Chef | None:
-        """The stand-in that knows this kitchen, by its map: browsers are not told layouts' names."""
-        return self._chefs.get(json.dumps(start["layout"], sort_keys=True))
+                done, _ = await asyncio.wait({reading, thinking}, return_when=asyncio.FIRST_COMPLETED)
+                return (reading if reading in done else thinking).result()
+            finally:
+                reading.cancel()
+                thinking.cancel()
 
 
 def right_answers(protocol: Protocol) -> dict[str, dict[str, Any]]:

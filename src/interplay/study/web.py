@@ -39,6 +39,7 @@ class Answered(BaseModel):
     page: Annotated[str, Field(max_length=200)]
     answers: Annotated[dict[str, Any], Field(max_length=200)] = {}
     seconds: Annotated[float, Field(ge=0, le=1e6)] | None = None
+    tries_left: Annotated[int, Field(ge=0, le=100)] | None = None  # as the quiz showed them
 
 
 class Chosen(BaseModel):
@@ -174,7 +175,7 @@ def _add_flow(app: FastAPI, host: Host, visits: Visits) -> None:
         """The answers to the page that is open; on disk before this returns."""
         who, session = await visits.sent(request)
         errors = await base.database.awrite(
-            books.submit, base.clock, protocol, who.id, sent.page, sent.answers, sent.seconds
+            books.submit, base.clock, protocol, who.id, sent.page, sent.answers, sent.seconds, sent.tries_left
         )
         if errors:
             return JSONResponse({"errors": errors}, 422)
@@ -201,7 +202,8 @@ def _add_play(app: FastAPI, host: Host, visits: Visits) -> None:
             await socket.close(1008)  # before it is accepted: the browser sees a plain 403
             return
         await socket.accept()
-        frames = Frames(socket, host.base.clock, largest=LARGEST_FRAME, per_second=FRAMES_A_SECOND, patience_s=10)
+        rate = FRAMES_A_SECOND * max(1.0, host.speed)
+        frames = Frames(socket, host.base.clock, largest=LARGEST_FRAME, per_second=rate, patience_s=10)
         try:
             await host.play(frames, who)
         except (Gone, TimeoutError):

@@ -190,8 +190,8 @@ def test_hanabi_by_mouse(visit, mock):
     until(page, lambda: actions(mock) == ["discard 2"], "the discard")
     page.wait_for_selector(".history >> text=discard 2")
     page.locator('[aria-label="Partner\'s hand"] .card').nth(0).click()
-    assert page.locator(".play > .moves button").all_inner_texts() == ["Hint R", "Hint 1"]
-    page.click(".play > .moves >> text=Hint R")
+    assert page.locator(".play > .moves button").all_inner_texts() == ["Hint red", "Hint 1"]
+    page.click(".play > .moves >> text=Hint red")
     until(page, lambda: actions(mock) == ["discard 2", "hint R"], "the hint")
 
 

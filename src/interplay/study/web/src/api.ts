@@ -21,8 +21,9 @@ export class Api {
     return this.request("state");
   }
 
-  answer(page: string, answers: Answers, seconds: number): Promise<Reply> {
-    return this.request("answer", { page, answers, seconds });
+  /** `tries_left` is what a quiz showed, so that a try whose reply got lost is not counted twice. */
+  answer(page: string, answers: Answers, seconds: number, tries_left: number | null): Promise<Reply> {
+    return this.request("answer", { page, answers, seconds, tries_left });
   }
 
   language(language: string): Promise<Reply> {

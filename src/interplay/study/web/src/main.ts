@@ -40,11 +40,12 @@ class App implements Shell {
 
   async answer(answers: Answers): Promise<Record<string, string> | null> {
     if (this.busy || this.state === null) return null;
-    const page = this.state.page.id;
+    const { id: page, ...shown } = this.state.page;
+    const left = shown.kind === "quiz" ? shown.tries_left : null;
     this.busy = true;
     this.main.setAttribute("aria-busy", "true");
     try {
-      const reply = await this.api.answer(page, answers, (performance.now() - this.since) / 1000);
+      const reply = await this.api.answer(page, answers, (performance.now() - this.since) / 1000, left);
       if (reply.kind === "errors") return reply.errors;
       if (reply.kind === "state" && reply.state.page.id !== page) this.forget(page);
       this.take(reply);
@@ -104,6 +105,7 @@ class App implements Shell {
     this.fillHead(state);
     const heading = h("h1", { tabindex: -1 }, state.page.title);
     this.main.className = `page is-${state.page.kind}`;
+    this.main.dataset["page"] = state.page.id;
     this.main.replaceChildren(heading);
     this.shown = render(state.page, this);
     this.main.append(...this.shown.elements);

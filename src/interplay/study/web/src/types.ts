@@ -111,10 +111,11 @@ export type FromServer =
   | { type: "pause"; reason: string; grace_s: number }
   | { type: "end"; score: number; next: boolean }
   | { type: "pong"; at: number }
+  | { type: "elsewhere" } // the game was opened in another window, which plays on
   | { type: "error"; message: string };
 
 export type ToServer =
-  | { type: "hello"; seen: number }
+  | { type: "hello"; seen: number; page: string }
   | { type: "act"; seq: number; action: string }
   | { type: "flag"; seq: number; id: string; t: number }
   | { type: "chat"; seq: number; text: string }
@@ -168,6 +169,18 @@ export interface Move {
   target?: number | null;
   value?: number | string | null;
 }
+/** A move that was made, told in the reader's language by its parts; `text` where there are none. */
+export interface Done {
+  t?: number;
+  seat?: number;
+  kind?: string;
+  card?: { colour: string; rank: number } | null; // played or discarded
+  fits?: boolean; // whether a played card did
+  value?: string | number | null; // of a hint
+  target?: number | null;
+  cards?: number[]; // that a hint points at, from 1
+  text: string;
+}
 export interface HanabiView {
   hands: Card[][]; // by seat
   fireworks: Record<string, number>;
@@ -176,7 +189,7 @@ export interface HanabiView {
   deck: number;
   discards: Card[];
   legal: Move[];
-  history: (string | { t?: number; seat?: number; text: string })[];
+  history: Done[];
   your_turn: boolean;
 }
 export interface KitchenView {

@@ -1,6 +1,6 @@
 /** Cards in words and colours. */
 
-import type { Card } from "../types";
+import type { Card, Done, Move } from "../types";
 import { say, thing } from "../words";
 
 const SUITS: Record<string, { name: string; paint: string }> = {
@@ -31,4 +31,24 @@ export function knowledge(card: Card): string {
   const ranks = (card.ranks ?? []).join("");
   const parts = [colours.length > 0 && colours.length < 5 ? colours : "", ranks.length > 0 && ranks.length < 5 ? ranks : ""];
   return parts.filter(Boolean).join(" ") || "?";
+}
+
+function hinted(value: string | number | null | undefined): string {
+  return typeof value === "string" ? thing(suit(value)?.name ?? value) : String(value ?? "");
+}
+
+/** What a button for a move says. */
+export function labelOf(move: Move): string {
+  if (move.kind === "play") return say("play_card", Number(move.value) + 1);
+  if (move.kind === "discard") return say("discard_card", Number(move.value) + 1);
+  return move.kind?.startsWith("hint") ? say("hint_value", hinted(move.value)) : move.label;
+}
+
+/** What was done, after who did it. */
+export function sentence(entry: Done): string {
+  const card = entry.card ? faceOf(entry.card) : "";
+  if (entry.kind === "play") return say(entry.fits ? "played" : "misplayed", card);
+  if (entry.kind === "discard") return say("discarded", card);
+  if (entry.kind?.startsWith("hint")) return say("hinted", hinted(entry.value), (entry.cards ?? []).join(", "));
+  return entry.text;
 }

@@ -4,7 +4,7 @@ import { h, memory } from "../dom";
 import type { Card, HanabiView, Move, Start, Tick } from "../types";
 import { say } from "../words";
 import type { Board, Controls } from "./board";
-import { colourOf, faceOf, knowledge } from "./cards";
+import { colourOf, faceOf, knowledge, labelOf, sentence } from "./cards";
 
 interface Choice {
   seat: number;
@@ -105,9 +105,8 @@ export class HanabiBoard implements Board {
   }
 
   private line(entry: HanabiView["history"][number]): HTMLElement {
-    if (typeof entry === "string") return h("li", {}, entry);
     const who = entry.seat === undefined ? "" : entry.seat === this.you ? say("you") : this.controls.alias.label;
-    return h("li", { class: entry.seat === this.you ? "mine" : "theirs" }, who && h("span", { class: "who" }, who), ` ${entry.text}`);
+    return h("li", { class: entry.seat === this.you ? "mine" : "theirs" }, who && h("span", { class: "who" }, who), ` ${sentence(entry)}`);
   }
 
   /** Others on top, one's own hand at the bottom, as around a table. */
@@ -178,7 +177,7 @@ export class HanabiBoard implements Board {
   }
 
   private move(move: Move, inert: boolean): HTMLElement {
-    const button = h("button", { type: "button", disabled: inert, "data-action": move.action }, move.label);
+    const button = h("button", { type: "button", disabled: inert, "data-action": move.action }, labelOf(move));
     button.addEventListener("click", () => {
       this.controls.move(move.action);
       this.sent = true;

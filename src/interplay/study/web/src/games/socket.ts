@@ -34,6 +34,7 @@ export class Line {
 
   constructor(
     private readonly address: string,
+    private readonly page: string, // the server must mean the same game
     private readonly key: string, // where the last sequence number is remembered
     private readonly listener: Listener,
   ) {
@@ -79,7 +80,7 @@ export class Line {
 
   private opened(): void {
     this.heard = performance.now();
-    this.send({ type: "hello", seen: this.seen });
+    this.send({ type: "hello", seen: this.seen, page: this.page });
     this.send({ type: "visibility", hidden: document.hidden });
     this.ping();
     clearInterval(this.pinging);
@@ -122,6 +123,7 @@ export class Line {
       if (message.type === "start") this.started(message.seq);
       if (message.type === "tick") this.seen = message.t;
       if (message.type === "end") this.ended = true;
+      if (message.type === "elsewhere") this.close();
       // Turned down for good: a move that is not possible would not become so by being sent again.
       if (message.type === "error") this.drop("act");
       this.listener.message(message);

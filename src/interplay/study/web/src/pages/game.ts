@@ -62,7 +62,7 @@ class Round {
       return button;
     });
     this.board.hold(true);
-    this.line = new Line(page.socket, `${shell.study}:seq`, {
+    this.line = new Line(page.socket, page.id, `${shell.study}:seq`, {
       message: (message) => this.hear(message),
       line: (state) => this.connection(state),
       stuck: () => void this.shell.refresh(),
@@ -105,6 +105,9 @@ class Round {
       case "end":
         this.finish(message.score);
         break;
+      case "elsewhere":
+        this.elsewhere();
+        break;
       case "error":
         this.tell(say("failed", message.message), true);
         this.board.refused?.();
@@ -140,6 +143,14 @@ class Round {
     this.end.hidden = false;
     this.end.scrollIntoView({ block: "nearest" });
     go.focus({ preventScroll: true });
+  }
+
+  private elsewhere(): void {
+    const back = h("button", { type: "button", class: "primary" }, say("play_here"));
+    back.addEventListener("click", () => location.reload());
+    this.stop(null);
+    this.end.replaceChildren(h("p", { role: "status" }, say("elsewhere")), back);
+    this.end.hidden = false;
   }
 
   private stop(why: string | null): void {
