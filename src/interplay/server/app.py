@@ -44,11 +44,19 @@ class Base:
     clock: Clock = field(default_factory=SystemClock)
     guesses_per_minute: float = 20  # wrong keys from one address
     page_policy: str = PAGE_POLICY
+    requests_per_second: float | None = None  # from one address, of any kind; None: tenants have limits of their own
+    burst: float = 400
 
     def __post_init__(self) -> None:
         self.addresses = Addresses()
+        rate = self.requests_per_second
+        self.visitors = None if rate is None else Buckets(self.clock, rate, self.burst)
         self.refusals = Refusals(self.database, self.clock)
         self.guesses = Buckets(self.clock, self.guesses_per_minute / 60, self.guesses_per_minute)
+
+    def headers(self) -> dict[str, str]:
+        """What every answer carries."""
+        return {**HEADERS, "content-security-policy": self.page_policy, "cache-control": "no-store"}
 
     def who(self, connection: Any) -> str:
         """The name of an unknown visitor."""
@@ -74,6 +82,13 @@ class Base:
         # The published protocol carries keys in the path; they must not reach the log.
         where = "/".join(part if len(part) < 40 else "…" for part in path.split("/"))[:120]
         self.refusals.note(actor or self.who(connection), refusal.code, refusal.message, path=where)
+
+
+def retry_after(refusal: Refusal) -> dict[str, str] | None:
+    """When to come again, for those who came too often or too early."""
+    if refusal.status not in (429, 503):
+        return None
+    return {"retry-after": str(refusal.detail.get("wait_s", 2))}
 
 
 def bearer(header: str | None) -> str | None:
@@ -105,8 +120,15 @@ def make_app(base: Base, title: str, lifespan: Lifespan | None = None, docs: boo
 
     @app.exception_handler(Refusal)
     async def refused(request: Request, refusal: Refusal) -> JSONResponse:
-        base.refused(request, refusal)
-        return JSONResponse(refusal.record(), refusal.status)
+        if refusal.status != 503:  # what is noted then would have to wait for the very database that is away
+            base.refused(request, refusal)
+        return JSONResponse(refusal.record(), refusal.status, headers=retry_after(refusal))
+
+    @app.exception_handler(Exception)
+    async def failed(request: Request, error: Exception) -> JSONResponse:
+        """Told outside of the guard, so it is dressed here; the server's log has the error itself."""
+        body = {"error": "failed", "message": "something went wrong here: it is noted, try again"}
+        return JSONResponse(body, 500, headers=base.headers())
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
@@ -137,12 +159,16 @@ Message = MutableMapping[str, Any]
 
 
 class Guard:
-    """Refuses bodies that are too large while they come in, and puts the security headers on every answer."""
+    """Refuses visitors that come too often before anything is worked out for them, and bodies that are too large
+    while they come in; puts the security headers on every answer."""
 
     def __init__(self, app: Any, base: Base):
         self._app, self._base = app, base
 
     async def __call__(self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Any) -> None:
+        if self._too_often(scope):
+            await self._turn_away(scope, receive, send)
+            return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -159,7 +185,7 @@ class Guard:
         async def dressed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 held = {name.lower() for name, _ in message["headers"]}
-                extra = {**HEADERS, "content-security-policy": self._base.page_policy, "cache-control": "no-store"}
+                extra = self._base.headers()
                 message["headers"] = [
                     *message["headers"],
                     *((k.encode(), v.encode()) for k, v in extra.items() if k.encode() not in held),
@@ -174,6 +200,31 @@ class Guard:
             await self._app(scope, limited, dressed)
         except _TooLarge:
             await _too_large()(scope, receive, dressed)
+
+    def _too_often(self, scope: Message) -> bool:
+        visitors = self._base.visitors
+        if visitors is None or scope["type"] not in ("http", "websocket"):
+            return False
+        client = scope.get("client")
+        return not visitors.take(self._base.addresses.name(client[0] if client else None))
+
+    async def _turn_away(self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Any) -> None:
+        """As cheaply as can be: this is what is done a thousand times a second."""
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1013})
+            return
+        await send({"type": "http.response.start", "status": 429, "headers": _TOO_OFTEN_HEADERS})
+        await send({"type": "http.response.body", "body": _TOO_OFTEN})
+
+
+_TOO_OFTEN = b'{"error":"too_many","message":"too many requests from here: wait a moment"}'
+_TOO_OFTEN_HEADERS = [
+    (b"content-type", b"application/json"),
+    (b"content-length", str(len(_TOO_OFTEN)).encode()),
+    (b"retry-after", b"2"),
+    *((name.encode(), value.encode()) for name, value in HEADERS.items()),
+]
 
 
 class _TooLarge(Exception):

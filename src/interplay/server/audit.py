@@ -55,7 +55,12 @@ class Refusals:
         )
         task = asyncio.ensure_future(work)
         self._waiting.add(task)
-        task.add_done_callback(self._waiting.discard)
+        task.add_done_callback(self._noted)
+
+    def _noted(self, task: asyncio.Task) -> None:
+        self._waiting.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            LOG.warning("a refusal could not be noted in the audit log: %s", task.exception())
 
     async def settle(self) -> None:
         """Wait until all that was noted is on disk."""

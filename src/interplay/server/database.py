@@ -19,9 +19,11 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 
 from interplay.errors import InterplayError
+from interplay.server.refusal import Refusal
 
 Tx = sa.Connection
 P = ParamSpec("P")
@@ -30,6 +32,14 @@ T = TypeVar("T")
 HERE = Path(__file__).parent
 MOST_JOINED = 64  # pieces of work in one commit
 TRIES = 5  # of work that met a lock
+
+
+class Away(Refusal):
+    """The database does not answer, or not in time. Whether the work was done is not known: it may be asked for
+    again, and must then be the same as done once."""
+
+    def __init__(self):
+        super().__init__("unavailable", "the server cannot reach its books just now: nothing is lost, try again soon")
 
 
 @dataclass(frozen=True)
@@ -44,10 +54,12 @@ SERVER = History("server", HERE / "migrations" / "versions")
 
 
 class Database:
-    """One database, opened once a process. `close` it when done."""
+    """One database, opened once a process. `close` it when done.
 
-    def __init__(self, address: str = "sqlite://"):
-        self.address = normal_address(address)
+    `patience_s`: how long `aread` and `awrite` wait before they say that the database is away; None: for ever."""
+
+    def __init__(self, address: str = "sqlite://", *, patience_s: float | None = None):
+        self.address, self.patience_s = normal_address(address), patience_s
         self.engine = _engine(self.address)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_jobs, name="database-writer", daemon=True)
@@ -73,16 +85,31 @@ class Database:
         with self.engine.connect().execution_options(reading=True) as tx, tx.begin():
             return work(tx, *args, **kwargs)
 
-    async def awrite(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `write`, off the event loop. Pieces of work that wait at the same time share a commit."""
+    def submit(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """As `write`, later, in its turn. Pieces of work that wait at the same time share a commit."""
         job = _Job(lambda tx: work(tx, *args, **kwargs), Future())
         self._jobs.put(job)
-        return await asyncio.wrap_future(job.result)
+        return job.result
+
+    async def awrite(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `submit`, off the event loop; `Away` if the database is. Work that has not begun by then is not done."""
+        return await self._in_time(asyncio.wrap_future(self.submit(work, *args, **kwargs)))
 
     async def aread(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `read`, off the event loop."""
+        """As `read`, off the event loop; `Away` if the database is."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, lambda: self.read(work, *args, **kwargs))
+        return await self._in_time(loop.run_in_executor(self._readers, lambda: self.read(work, *args, **kwargs)))
+
+    async def _in_time(self, answer: asyncio.Future[T]) -> T:
+        try:
+            async with asyncio.timeout(self.patience_s):
+                return await answer
+        except TimeoutError as error:
+            raise Away from error
+        except Exception as error:
+            if is_away(error):
+                raise Away from error
+            raise
 
     def close(self) -> None:
         if not self._closed:
@@ -110,6 +137,7 @@ class Database:
 
     def _commit_together(self, jobs: Sequence[_Job]) -> None:
         """All in one commit, each in its own savepoint; if that fails as a whole, one by one."""
+        jobs = [job for job in jobs if job.result.set_running_or_notify_cancel()]  # some no longer wait
         if len(jobs) == 1:
             self._commit_alone(jobs[0])
             return
@@ -125,19 +153,27 @@ class Database:
                     except Exception as error:
                         outcomes.append((None, error))
         except Exception:
-            for job in jobs:
-                self._commit_alone(job)
+            self._commit_one_by_one(jobs)
             return
         for job, (value, error) in zip(jobs, outcomes, strict=True):
             _settle(job.result, value, error)
 
-    def _commit_alone(self, job: _Job) -> None:
+    def _commit_one_by_one(self, jobs: Sequence[_Job]) -> None:
+        for at, job in enumerate(jobs):
+            error = self._commit_alone(job)
+            if error is not None and is_away(error):  # all would wait in vain, one after the other
+                for other in jobs[at + 1 :]:
+                    _settle(other.result, None, error)
+                return
+
+    def _commit_alone(self, job: _Job) -> Exception | None:
         try:
             value = self.write(job.work)
         except Exception as error:
             _settle(job.result, None, error)
-        else:
-            _settle(job.result, value, None)
+            return error
+        _settle(job.result, value, None)
+        return None
 
 
 @dataclass(frozen=True)
@@ -147,8 +183,6 @@ class _Job:
 
 
 def _settle(result: Future, value: Any, error: Exception | None) -> None:
-    if not result.set_running_or_notify_cancel():
-        return  # whoever asked has gone; the work is done all the same
     if error is None:
         result.set_result(value)
     else:
@@ -174,7 +208,10 @@ def _engine(address: str) -> sa.Engine:
         raise InterplayError(f"cannot read the database address: {error}") from None
     if url.get_backend_name() != "sqlite":
         try:
-            return sa.create_engine(url, pool_pre_ping=True, pool_size=8)
+            # A server that is gone without a word is noticed after some seconds, not after the system's minutes.
+            options = {"connect_timeout": 5, "keepalives_idle": 5, "tcp_user_timeout": 10_000}
+            known = {name: value for name, value in options.items() if name not in url.query}
+            return sa.create_engine(url, pool_pre_ping=True, pool_size=8, connect_args=known)
         except ImportError as error:
             raise InterplayError(f"PostgreSQL needs psycopg: pip install 'interplay[server]' ({error})") from None
     memory = url.database in (None, "", ":memory:")
@@ -209,6 +246,13 @@ def _begin_sqlite(tx: sa.Connection) -> None:
     reading = tx.get_execution_options().get("reading")
     # A writer takes the lock at once: two that read first and write later would deadlock.
     tx.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether an error says that the database cannot be reached or is locked, rather than that the work is wrong."""
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return True
+    return isinstance(error, OperationalError | InterfaceError | NoConnection)
 
 
 def _retried(once: Callable[[], T]) -> T:
@@ -251,9 +295,11 @@ def migrate(database: Database, histories: Sequence[History] = (SERVER,)) -> Non
                 ) from None
 
 
-def open_database(address: str, histories: Sequence[History] = (SERVER,)) -> Database:
+def open_database(
+    address: str, histories: Sequence[History] = (SERVER,), *, patience_s: float | None = None
+) -> Database:
     """A database whose tables are up to date."""
-    database = Database(address)
+    database = Database(address, patience_s=patience_s)
     try:
         migrate(database, histories)
     except OperationalError as error:

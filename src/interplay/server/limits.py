@@ -3,8 +3,8 @@ is forgotten with the process: no address is ever stored."""
 
 from __future__ import annotations
 
-import hashlib
 import hmac
+import math
 import secrets
 
 from interplay.server.clock import Clock
@@ -35,7 +35,8 @@ class Buckets:
     def require(self, name: str, what: str, cost: float = 1.0) -> None:
         if not self.take(name, cost):
             wait = (cost - self._left(name, self._clock.monotonic())) / self._rate
-            raise Refusal("too_many", f"too many {what}: wait {max(1, round(wait))} s")
+            wait_s = max(1, math.ceil(wait))
+            raise Refusal("too_many", f"too many {what}: wait {wait_s} s", wait_s=wait_s)
 
     def exhausted(self, name: str) -> bool:
         """Whether the name has nothing left; asking costs nothing."""
@@ -57,5 +58,5 @@ class Addresses:
         self._key = secrets.token_bytes(32)
 
     def name(self, address: str | None) -> str:
-        digest = hmac.new(self._key, (address or "nowhere").encode(), hashlib.sha256).hexdigest()
+        digest = hmac.digest(self._key, (address or "nowhere").encode(), "sha256").hex()
         return f"address:{digest[:16]}"

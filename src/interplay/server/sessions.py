@@ -88,12 +88,22 @@ def check_csrf(session: Session, given: str | None) -> None:
 
 def check_origin(connection: HTTPConnection, allowed: tuple[str, ...] = ()) -> None:
     """A browser says which site a socket or a form comes from: it must be ours. Programs send no Origin."""
-    origin = connection.headers.get("origin")
+    origin, host = connection.headers.get("origin"), connection.headers.get("host")
     if origin is None:
-        return
-    if origin in allowed or urlsplit(origin).netloc == connection.headers.get("host", ""):
+        # Pictures and links of other sites come without an origin, but browsers say that they are another site's.
+        if connection.headers.get("sec-fetch-site") != "cross-site":
+            return
+    elif origin in allowed or (host and _place(origin) == host):
         return
     raise Refusal("not_allowed", "requests from other sites are not taken")
+
+
+def _place(origin: str) -> str:
+    """Host and port of an origin; nothing where it is none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
 
 
 def _hash(token: str) -> str:

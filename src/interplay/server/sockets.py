@@ -65,7 +65,8 @@ class Frames:
         """Send one object; a reader that does not take it in time is gone."""
         text = content if isinstance(content, str) else dumps(content)
         try:
-            await asyncio.wait_for(self._socket.send_text(text), self._patience)
+            async with asyncio.timeout(self._patience):  # unlike `wait_for`, without a task for each frame
+                await self._socket.send_text(text)
         except (TimeoutError, WebSocketDisconnect, RuntimeError):
             raise Gone from None
 

@@ -15,8 +15,11 @@ from interplay.study.tables import HISTORY, games, people
 from interplay.traces import TraceSet
 
 
+PATIENCE_S = 5.0  # after which people are told that the database is away
+
+
 def open_books(address: str) -> Database:
-    return open_database(address, (SERVER, HISTORY))
+    return open_database(address, (SERVER, HISTORY), patience_s=PATIENCE_S)
 
 
 def base_of(database: Database) -> Base:

@@ -142,6 +142,8 @@ events = sa.Table(
     sa.Column("kind", sa.String(20), nullable=False),
     sa.Column("at", UtcTime, nullable=False),
     sa.Column("payload", sa.JSON, nullable=False),
+    sa.Column("stamp", sa.BigInteger),  # no two have the same: what is stored again is stored once
+    sa.Index("study_events_stamp", "stamp", unique=True),
 )
 
 paid = sa.Table(
