@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Sequence
-from typing import Any
-
-from sqlalchemy.exc import DBAPIError
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from typing import Any, TypeVar
 
 from interplay.agents.api import Identity
 from interplay.agents.registry import agent as find_agent
 from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.server.app import Base
+from interplay.server.database import Away
 from interplay.server.refusal import Refusal
 from interplay.server.sockets import REFUSED, TRY_LATER, Frames, Gone
 from interplay.study import books, play_books
@@ -24,10 +26,12 @@ from interplay.study.live import Live
 from interplay.study.protocol import Play, Protocol, Repeat, Setting
 from interplay.study.views import viewer
 
+T = TypeVar("T")
 LOG = logging.getLogger("interplay.study")
 OUTBOX = 200  # messages that a slow browser may be behind
 LARGEST_FRAME = 4096
 FRAMES_A_SECOND = 60
+PAUSED = {"type": "pause", "reason": "server", "grace_s": 0}
 PERSON = "person"  # the name of whoever takes part, in traces
 
 
@@ -40,7 +44,7 @@ class Host:
         self.arenas = {name: _arena(protocol, name, sizes) for name in protocol.games}
         self.figures = {name: _figure(arena) for name, arena in self.arenas.items()}
         self.lives: dict[int, Live] = {}
-        self.late_s: list[float] = []  # of the ticks of games that are over
+        self.late_s: deque[float] = deque(maxlen=100_000)  # of the last ticks of games that are over
         self._tasks: dict[int, asyncio.Task] = {}
         self._locks: dict[int, asyncio.Lock] = {}
         self._journal: Journal | None = None
@@ -67,13 +71,18 @@ class Host:
 
     async def _sweep(self) -> None:
         """Give the places of those who stay away to others."""
+        opened = self.base.clock.now()
         while True:
             await asyncio.sleep(30)
             try:
-                for number, live in self.lives.items():
+                for number, live in list(self.lives.items()):
                     if live.present:
                         await self.base.database.awrite(play_books.touch, self.base.clock, number)
-                await self.base.database.awrite(books.drop_away, self.base.clock, self.protocol)
+                # After a restart everyone has the full time to come back, however long the server was down.
+                if self.base.clock.now() - opened > timedelta(minutes=self.protocol.away_min):
+                    await self.base.database.awrite(books.drop_away, self.base.clock, self.protocol)
+            except Away:
+                LOG.warning("the database is away")
             except Exception:
                 LOG.exception("looking after those who are away failed")
 
@@ -93,12 +102,14 @@ class Host:
 
         closing: list[asyncio.Task[None]] = []
         seen, page = _hello(await frames.receive(timeout_s=20))
-        ended = await self.base.database.aread(play_books.ended, who.id, page) if page else None
+        ended = None
+        if page:
+            ended = await self._patiently(frames, lambda: self.base.database.aread(play_books.ended, who.id, page))
         if ended is not None:  # the end got lost on its way, and the browser asks for it again
             await frames.send({"type": "end", "score": ended, "next": True})
             await frames.close()
             return
-        live = await self._live(who.id, page)
+        live = await self._patiently(frames, lambda: self._live(who.id, page))
         alias = who.aliases(self.protocol)[live.dealt.partner].record(who.language)
         sender = asyncio.create_task(_send_all(frames, outbox))
         live.join(send, {name: alias[name] for name in ("label", "colour", "shape")}, seen)
@@ -117,6 +128,15 @@ class Host:
             sender.cancel()
             live.leave(send, "gone")
             asyncio.get_running_loop().call_later(self.protocol.grace_s, self._put_away, live)
+
+    async def _patiently(self, frames: Frames, ask: Callable[[], Awaitable[T]]) -> T:
+        """What is asked for; while the database is away the browser is told to wait."""
+        while True:
+            try:
+                return await ask()
+            except Away:
+                await frames.send(PAUSED)
+                await asyncio.sleep(1)
 
     async def _tell_end(self, live: Live, outbox: asyncio.Queue[dict[str, Any] | None]) -> None:
         """The end is told when the game is in the books."""
@@ -159,11 +179,9 @@ class Host:
                         play_books.finish, self.base.clock, self.protocol, live.dealt.id, episode
                     )
                     break
-                except (
-                    DBAPIError
-                ):  # away: what was played is in the journal, and the end is told only when it is stored
+                except Away:  # what was played is in the journal, and the end is told only when it is stored
                     await asyncio.sleep(0.5)
-            self.late_s += live.late_s
+            self.late_s.extend(live.late_s)
             live.over.set()
         except asyncio.CancelledError:
             raise
@@ -198,6 +216,13 @@ async def _send_all(frames: Frames, outbox: asyncio.Queue[dict[str, Any] | None]
     while (message := await outbox.get()) is not None:
         await frames.send(message)
     await frames.close()
+
+
+async def hold_off(frames: Frames) -> None:
+    """The database is away: the browser waits and comes again."""
+    with contextlib.suppress(Gone):
+        await frames.send(PAUSED)
+        await frames.close(TRY_LATER, "unavailable")
 
 
 async def refuse(frames: Frames, refusal: Refusal) -> None:

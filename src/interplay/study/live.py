@@ -51,6 +51,7 @@ class Live:
         self.journal, self.clock, self.flags = journal, clock, flags
         self.table = Table(dealt.chance, dealt.seat, dealt.partner, viewer.watch(arena.game))
         self.seq = dealt.seq  # the highest number that was taken
+        self._taken, self._safe = set(dealt.seqs), set(dealt.seqs)  # numbers that were taken; those of them on disk
         self.over, self.failed = asyncio.Event(), False
         self.late_s: list[float] = []
         self.stored_score: float | None = None  # once the game is in the books
@@ -121,12 +122,11 @@ class Live:
         action = self._actions.get(name) if isinstance(name, str) else None
         if action is None:
             raise Refusal("bad_frame", "action: no such action in this game")
-        if seq <= self.seq:  # sent again, since its answer got lost: it was taken once, and is not taken twice
-            self._tell({"type": "ack", "seq": seq, "t": self.table.t})
+        if self._again(seq):
             return
         if not self.viewer.real_time and not self._may(action):
             raise Refusal("illegal_action", "this move is not possible now")
-        self.seq = seq
+        self._take(seq)
         replaced = self._slot.seqs if self._slot else ()
         self._slot = Pressed(action, (*replaced, seq))
         self._moved.set()
@@ -136,28 +136,36 @@ class Live:
         return bool(self.table.turn[seat]) and bool(self.table.legal[seat][action])
 
     def _flag(self, seq: int, name: Any, t: Any) -> None:
-        if name not in self.flags:
+        if not isinstance(name, str) or name not in self.flags:
             raise Refusal("bad_frame", "id: no such button in this game")
-        if seq > self.seq:
-            self.seq = seq
-            seen = t if isinstance(t, int) and 0 <= t <= self.table.t else self.table.t
-            self.table.remark("flag", id=name, seen=seen)
-            stored = self._note("flag", id=name, seen=seen, seqs=[seq])
-        else:
-            stored = None
-        self._acknowledge(stored, (seq,), self.table.t)
+        if self._again(seq):
+            return
+        self._take(seq)
+        seen = t if isinstance(t, int) and 0 <= t <= self.table.t else self.table.t
+        self.table.remark("flag", id=name, seen=seen)
+        self._acknowledge(self._note("flag", id=name, seen=seen, seqs=[seq]), (seq,), self.table.t)
 
-    def _acknowledge(self, stored: asyncio.Future[None] | None, seqs: tuple[int, ...], t: int) -> None:
+    def _take(self, seq: int) -> None:
+        self._taken.add(seq)
+        self.seq = max(self.seq, seq)
+
+    def _again(self, seq: int) -> bool:
+        """Whether this came before, since its answer got lost or someone copied it: nothing is taken twice."""
+        if seq in self._safe:
+            self._tell({"type": "ack", "seq": seq, "t": self.table.t})
+        return seq in self._taken  # what is not on disk yet is acknowledged when it is
+
+    def _acknowledge(self, stored: asyncio.Future[None], seqs: tuple[int, ...], t: int) -> None:
         """Tell that something was taken, once it is on disk."""
 
-        def tell(_: Any = None) -> None:
+        def tell(stored: asyncio.Future[None]) -> None:
+            if stored.cancelled() or stored.exception() is not None:
+                return
+            self._safe.update(seqs)
             for seq in seqs:
                 self._tell({"type": "ack", "seq": seq, "t": t})
 
-        if stored is None:
-            tell()
-        else:
-            stored.add_done_callback(tell)
+        stored.add_done_callback(tell)
 
     def _note(self, kind: str, **payload: Any) -> asyncio.Future[None]:
         return self.journal.add(self.dealt.person, self.dealt.id, self.table.t, kind, **payload)
@@ -219,6 +227,7 @@ class Live:
                 except TimeoutError:
                     return False
             if self._slot is not None and not self._may(self._slot.action):
+                self._taken.difference_update(self._slot.seqs)
                 self._slot = None
             return self._slot is not None
         await asyncio.sleep(self.setting.partner_delay_s)
@@ -248,7 +257,8 @@ class Live:
             self.table.remark("deadline", late=True)
         stored = self.journal.add(self.dealt.person, self.dealt.id, t, "step", **payload)
         await asyncio.wrap_future(self.arena.step(self.table, joint))
-        self._acknowledge(stored if seqs else None, seqs, t)
+        if seqs:
+            self._acknowledge(stored, seqs, t)
         self._show()
         return stored
 

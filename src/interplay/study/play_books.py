@@ -35,8 +35,12 @@ class Dealt:
     seat: int
     chance: tuple[int, int]
     joints: list[list[int]]  # by step
-    seq: int  # the last of the person's numbers that was taken
+    seqs: frozenset[int]  # the person's numbers that were taken
     remarks: list[tuple[int, str, dict[str, Any]]]  # step, kind, payload
+
+    @property
+    def seq(self) -> int:
+        return max(self.seqs, default=-1)
 
 
 def deal(
@@ -68,24 +72,28 @@ def deal(
         }
         tx.execute(sa.insert(games).values(**values))
         row = tx.execute(sa.select(games).where(games.c.person == number, games.c.page == page.id)).one()
-    joints, seq, remarks = _happened(tx, row.id)
+    joints, seqs, remarks = _happened(tx, row.id)
     return Dealt(
-        row.id, number, page, row.setting, row.partner, row.seat, (row.chance[0], row.chance[1]), joints, seq, remarks
+        row.id, number, page, row.setting, row.partner, row.seat, (row.chance[0], row.chance[1]), joints, seqs, remarks
     )
 
 
-def _happened(tx: Tx, game: int) -> tuple[list[list[int]], int, list[tuple[int, str, dict[str, Any]]]]:
+def _happened(tx: Tx, game: int) -> tuple[list[list[int]], frozenset[int], list[tuple[int, str, dict[str, Any]]]]:
     joints: list[list[int]] = []
-    seq, remarks = -1, []
-    for row in tx.execute(sa.select(events).where(events.c.game == game).order_by(events.c.id)):
-        if row.kind == "step":
-            if row.t != len(joints):
-                raise RuntimeError(f"game {game}: step {row.t} is stored where step {len(joints)} is due")
-            joints.append(row.payload["joint"])
-        elif row.kind in ("flag", "chat"):
-            remarks.append((row.t, row.kind, row.payload))
-        seq = max([seq, *row.payload.get("seqs", ())])
-    return joints, seq, remarks
+    seqs: set[int] = set()
+    remarks: list[tuple[int, str, dict[str, Any]]] = []
+    query = sa.select(events.c.kind, events.c.t, events.c.payload).where(events.c.game == game).order_by(events.c.id)
+    for kind, t, payload in tx.execute(query):
+        if kind == "step":
+            if t != len(joints):
+                raise RuntimeError(f"game {game}: step {t} is stored where step {len(joints)} is due")
+            joints.append(payload["joint"])
+            if payload.get("missed"):
+                remarks.append((t, "deadline", {"late": True}))
+        elif kind in ("flag", "chat"):
+            remarks.append((t, kind, payload))
+        seqs.update(payload.get("seqs", ()))
+    return joints, frozenset(seqs), remarks
 
 
 def ended(tx: Tx, number: int, page: str) -> float | None:

@@ -16,6 +16,7 @@ from starlette.requests import HTTPConnection
 
 from interplay.server import sessions
 from interplay.server.app import Base, make_app
+from interplay.server.database import Away
 from interplay.server.limits import Buckets
 from interplay.server.refusal import Refusal
 from interplay.server.signing import secret
@@ -23,7 +24,7 @@ from interplay.server.sockets import Frames, Gone
 from interplay.study import books, screens
 from interplay.study.arena import SIZES
 from interplay.study.books import Person
-from interplay.study.host import FRAMES_A_SECOND, LARGEST_FRAME, Host, refuse
+from interplay.study.host import FRAMES_A_SECOND, LARGEST_FRAME, Host, hold_off, refuse
 from interplay.study.protocol import Protocol
 
 COOKIE = "interplay_study"
@@ -194,16 +195,20 @@ def _add_play(app: FastAPI, host: Host, visits: Visits) -> None:
     @app.websocket(f"/api/study/{host.protocol.name}/play")
     async def play(socket: WebSocket) -> None:
         """The game of the page that is open. Only our own pages may come, with the cookie of a visit."""
+        rate = FRAMES_A_SECOND * max(1.0, host.speed)
+        frames = Frames(socket, host.base.clock, largest=LARGEST_FRAME, per_second=rate, patience_s=10)
         try:
             sessions.check_origin(socket)
             who, _ = await visits.required(socket)
+        except Away:
+            await socket.accept()
+            await hold_off(frames)
+            return
         except Refusal as refusal:
             host.base.refused(socket, refusal)
             await socket.close(1008)  # before it is accepted: the browser sees a plain 403
             return
         await socket.accept()
-        rate = FRAMES_A_SECOND * max(1.0, host.speed)
-        frames = Frames(socket, host.base.clock, largest=LARGEST_FRAME, per_second=rate, patience_s=10)
         try:
             await host.play(frames, who)
         except (Gone, TimeoutError):
