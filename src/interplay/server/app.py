@@ -133,8 +133,9 @@ def make_app(base: Base, title: str, lifespan: Lifespan | None = None, docs: boo
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        return JSONResponse({"error": "bad_request", "message": f"{where}: {first['msg']}"}, 422)
+        where = ".".join(str(part) for part in first["loc"])[:200]
+        message = f"{where}: {first['msg']}".encode("utf-8", "replace").decode()  # names may hold what cannot be sent
+        return JSONResponse({"error": "bad_request", "message": message}, 422)
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:

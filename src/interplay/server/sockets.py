@@ -51,6 +51,8 @@ class Frames:
             raise Refusal("bad_frame", "frames are text: one JSON object each")
         if len(text) > self._largest:
             raise Refusal("too_large", f"a frame has at most {self._largest} characters")
+        if "\\u0000" in text:  # what PostgreSQL cannot store
+            raise Refusal("bad_frame", "a frame holds no zero characters")
         if not self._rate.take(""):
             raise Refusal("too_many", "too many frames a second")
         try:

@@ -23,7 +23,7 @@ def open_books(address: str) -> Database:
 
 
 def base_of(database: Database) -> Base:
-    return Base(database)
+    return Base(database, requests_per_second=100, burst=600)  # from one address, which a class of people may share
 
 
 def write_traces(database: Database, protocol: Protocol, out: str | Path) -> TraceSet:

@@ -73,9 +73,15 @@ def enter(
 ) -> tuple[Person, sessions.Session, str]:
     """A new visitor and the cookie of the visit. `recruit` is the keyed hash of a recruiter's id."""
     if recruit is not None:
-        query = sa.select(recruits.c.id).where(recruits.c.study == protocol.name, recruits.c.hash == recruit)
-        if tx.execute(query).first():
-            raise Refusal("conflict", "you have begun this study already: go on in the browser in which you began")
+        query = sa.select(recruits.c.person).where(recruits.c.study == protocol.name, recruits.c.hash == recruit)
+        known = tx.execute(query).scalar_one_or_none()
+        if known is not None:
+            before = person(tx, known, lock=True)
+            if before.status != NEW:
+                raise Refusal("conflict", "you have begun this study already: go on in the browser in which you began")
+            # The cookie of the first visit may have got lost on its way, and nothing was agreed to or answered yet.
+            session, token = sessions.begin(tx, clock, f"{SUBJECT}{known}", {"study": protocol.name})
+            return before, session, token
     now = clock.now()
     row = {"public": secrets.token_hex(6), "study": protocol.name, "status": NEW, "language": language, "position": 0}
     row |= {"tries": 0, "seed": secrets.randbits(31), "created": now, "seen": now}

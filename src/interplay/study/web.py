@@ -18,6 +18,7 @@ from interplay.server import sessions
 from interplay.server.app import Base, make_app
 from interplay.server.database import Away
 from interplay.server.limits import Buckets
+from interplay.server.plain import PlainObject, PlainText
 from interplay.server.refusal import Refusal
 from interplay.server.signing import secret
 from interplay.server.sockets import Frames, Gone
@@ -37,8 +38,8 @@ RECRUITERS = {"prolific": "PROLIFIC_PID", "mturk": "workerId"}  # where each put
 class Answered(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    page: Annotated[str, Field(max_length=200)]
-    answers: Annotated[dict[str, Any], Field(max_length=200)] = {}
+    page: Annotated[PlainText, Field(max_length=200)]
+    answers: Annotated[PlainObject, Field(max_length=200)] = {}
     seconds: Annotated[float, Field(ge=0, le=1e6)] | None = None
     tries_left: Annotated[int, Field(ge=0, le=100)] | None = None  # as the quiz showed them
 
@@ -46,7 +47,7 @@ class Answered(BaseModel):
 class Chosen(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    language: Annotated[str, Field(max_length=12)]
+    language: Annotated[PlainText, Field(max_length=12)]
 
 
 class Visits:
