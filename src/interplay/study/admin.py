@@ -14,7 +14,6 @@ from interplay.study.protocol import Protocol
 from interplay.study.tables import HISTORY, games, people
 from interplay.traces import TraceSet
 
-
 PATIENCE_S = 5.0  # after which people are told that the database is away
 
 
