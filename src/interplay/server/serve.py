@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,18 @@ class Listen:
     @property
     def url(self) -> str:
         return f"{'https' if self.certificate else 'http'}://{self.host}:{self.port}"
+
+
+def check_port(listen: Listen) -> None:
+    """An error now, rather than after minutes of compiling, if this address cannot be listened at."""
+    family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((listen.host, listen.port))
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InterplayError(f"cannot listen at {listen.host}, port {listen.port}: {reason}") from None
 
 
 def config(app: Any, listen: Listen, *, largest_frame: int = 256 * 1024) -> Any:

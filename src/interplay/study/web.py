@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Request, WebSocket
-from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import HTTPConnection
 
@@ -131,6 +131,12 @@ def build(
 
 
 def _add_files(app: FastAPI, protocol: Protocol) -> None:
+    @app.get("/")
+    async def front(request: Request) -> Response:
+        """Who types the address without the study's name, or with a recruiter's query behind it, gets there."""
+        query = f"?{request.url.query}" if request.url.query else ""
+        return RedirectResponse(f"/study/{protocol.name}{query}", 307)
+
     @app.get(f"/study/{protocol.name}")
     async def shell() -> Response:
         return _file("index.html")

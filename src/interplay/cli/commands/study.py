@@ -48,6 +48,8 @@ class Serve:
     """The certificate's private key."""
     proxies: str = ""
     """Addresses of proxies in front of this server, separated by commas."""
+    secure: bool = False
+    """Cookies for TLS only: for a server behind a proxy that does TLS. With --certificate this is so by itself."""
     batch: tuple[int, ...] = (1, 8, 64)
     """Numbers of games for which steps are compiled; fewer start sooner."""
     check: bool = False
@@ -55,7 +57,7 @@ class Serve:
 
     def run(self) -> None:
         _needs_server()
-        from interplay.server.serve import Listen, run
+        from interplay.server.serve import Listen, check_port, run
         from interplay.study.admin import base_of, open_books
         from interplay.study.reading import load
         from interplay.study.web import build
@@ -73,14 +75,19 @@ class Serve:
             note(f"{self.study}: fine; {len(app.state.host.arenas)} games, {len(protocol.partners)} partners")
             database.close()
             return
+        check_port(listen)
         database = open_books(self.database or f"{protocol.name}.db")
-        app = build(protocol, base_of(database), sizes=self.batch, secure=self.certificate is not None)
-        note("compiling the games and their partners ...")
-        for arena in app.state.host.arenas.values():
-            arena.warm()
-        note(f"participants: {listen.url}/study/{protocol.name}")
-        run(app, listen, largest_frame=64 * 1024)
-        database.close()
+        try:
+            secure = self.secure or self.certificate is not None
+            app = build(protocol, base_of(database), sizes=self.batch, secure=secure)
+            note("compiling the games and their partners, which takes a minute or two the first time ...")
+            for arena in app.state.host.arenas.values():
+                arena.warm()
+            note(f"participants: {listen.url}/study/{protocol.name}")
+            note(f"books in {database.engine.url}; stop with Ctrl-C")
+            run(app, listen, largest_frame=64 * 1024)
+        finally:
+            database.close()
 
 
 @dataclass(frozen=True)

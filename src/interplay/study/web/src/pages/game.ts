@@ -94,6 +94,7 @@ class Round {
         if (this.grace) this.connection("open");
         this.grace = 0;
         this.t = message.t;
+        this.board.element.dataset["t"] = String(message.t);
         this.score.textContent = String(message.score);
         this.clock.hidden = message.left_s === null; // games by turns may have no clock
         if (message.left_s !== null) this.time.textContent = clock(message.left_s);
