@@ -1,97 +1,123 @@
-"""Other names for the colours: colours of Hanabi are alike but for their names, so any renaming is as good a game.
+"""Colours by other names. The rules treat all colours alike, so a game in which they are exchanged is as good.
 
-A renaming g says that the colour seen as i is really colour g[i]. What is seen under it is a gather of what is really
-seen, and an action chosen under it is really another one. A suit that no hint names (rainbow) keeps its place.
+An order g says that what is seen as colour i is really colour g[i]. A vector is then gathered by g where it speaks of
+colours, and whoever hints the colour seen as i hints the real colour g[i] (not the place of i in g).
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 from itertools import permutations
-from typing import NamedTuple
+from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
-from interplay.games.hanabi.encode import vector_size
-from interplay.games.hanabi.state import HINT_COLOUR, Rules
+from interplay.errors import InterplayError
+from interplay.games.api import Step
+from interplay.games.hanabi.game import Hanabi
+from interplay.games.hanabi.state import HINT_COLOUR, Rules, State
+from interplay.games.records import record
 
-
-class Renamings(NamedTuple):
-    """Every renaming of the colours, the first of them none at all."""
-
-    colours: Int[np.ndarray, "renaming colour"]  # the real colour of each colour seen
-    seen: Int[np.ndarray, "renaming size"]  # vector as seen = real vector[..., seen]; for `hle` and `belief` alike
-    real: Int[
-        np.ndarray, "renaming action"
-    ]  # what an action chosen as seen really is; legal as seen = legal[..., real]
-    named: Int[np.ndarray, "renaming action"]  # what a real action is as seen
-
-    @property
-    def number(self) -> int:
-        return len(self.colours)
+VECTORS = ("hle", "belief")
 
 
 @lru_cache(maxsize=16)
-def renamings(rules: Rules) -> Renamings:
-    """All of them: 120 with five colours."""
-    colours = np.array(list(permutations(range(len(rules.colours)))), np.int32)
-    seen = np.stack([seen_index(rules, g) for g in colours])
-    real = np.stack([action_index(rules, g) for g in colours])
-    return Renamings(colours, seen, real, np.argsort(real, axis=1).astype(np.int32))
+def orders(rules: Rules) -> np.ndarray:
+    """[order, colour] all of them; the first leaves everything as it is."""
+    return np.array(list(permutations(range(len(rules.colours)))), np.int32)
 
 
-def suit_index(rules: Rules, colours: Int[np.ndarray, " colour"]) -> Int[np.ndarray, " suit"]:
-    """The real suit of each suit seen."""
-    places = np.array([rules.suits.index(c) for c in rules.colours])
-    suits = np.arange(len(rules.suits))
-    suits[places] = places[np.asarray(colours)]
-    return suits
+def suits_of(rules: Rules, order: Any) -> np.ndarray:
+    """The order of the suits: of the colours that can be named as `order` says, of wild ones as they are."""
+    named = [rules.suits.index(c) for c in rules.colours]
+    found = np.arange(len(rules.suits))
+    found[named] = np.array(named)[np.asarray(order)]
+    return found
 
 
-def seen_index(rules: Rules, colours: Int[np.ndarray, " colour"]) -> Int[np.ndarray, " size"]:
-    """Where in the real vector each number of the vector as seen stands."""
-    suits, seats, slots, ranks = suit_index(rules, colours), rules.players, rules.hand_size, rules.ranks
-    taken: list[np.ndarray] = []
-    at = 0
-
-    def take(*shape: int, axis: int | None = None, by: np.ndarray | None = None) -> None:
-        nonlocal at
-        block = np.arange(at, at + int(np.prod(shape))).reshape(shape)
-        at += block.size
-        taken.append((block if axis is None or by is None else np.take(block, by, axis=axis)).ravel())
-
-    take((seats - 1) * slots, len(suits), ranks, axis=1, by=suits)  # the others' cards
-    take(seats + rules.deck_size - seats * slots)  # whose hand lacks a card; the deck
-    take(len(suits), ranks, axis=0, by=suits)  # fireworks
-    take(rules.hint_tokens + rules.lives)
-    take(len(suits), sum(rules.copies), axis=0, by=suits)  # discards
-    take(seats + 4 + seats)  # the last move: actor, kind, receiver
-    take(len(rules.colours), axis=0, by=np.asarray(colours))  # its colour
-    take(ranks + 2 * slots)  # its rank, the cards it touched, the slot it used
-    take(len(suits), ranks, axis=0, by=suits)  # its card
-    take(2)
-    for _ in range(seats * slots):
-        take(len(suits), ranks, axis=0, by=suits)  # what the card may be
-        take(len(rules.colours), axis=0, by=np.asarray(colours))  # what was told of it
-        take(ranks)
-    assert at == vector_size(rules)
-    return np.concatenate(taken).astype(np.int32)
+def cards_seen_as(rules: Rules, order: Any) -> np.ndarray:
+    """[identity] by which name each real card is seen; it renames decks."""
+    real = (suits_of(rules, order)[:, None] * rules.ranks + np.arange(rules.ranks)).reshape(-1)
+    return np.argsort(real)  # real[i] is what is seen as i
 
 
-def action_index(rules: Rules, colours: Int[np.ndarray, " colour"]) -> Int[np.ndarray, " action"]:
-    """What each action chosen as seen really is."""
+@lru_cache(maxsize=16)
+def vector_places(rules: Rules) -> np.ndarray:
+    """[order, place] of each number of a seat's vector, the place of the real vector where it stands."""
+    return np.stack([_places(rules, order) for order in orders(rules)])
+
+
+def _places(rules: Rules, order: np.ndarray) -> np.ndarray:
+    suits, colours, ids = suits_of(rules, order), np.asarray(order), np.arange(rules.identities)
+    cards = (suits[:, None] * rules.ranks + np.arange(rules.ranks)).reshape(-1)
+    piles = (suits[:, None] * sum(rules.copies) + np.arange(sum(rules.copies))).reshape(-1)
+    seats, slots = rules.players, rules.hand_size
+    same = np.arange
+    parts = [cards] * ((seats - 1) * slots) + [same(seats + rules.deck_size - seats * slots), cards]
+    parts += [same(rules.hint_tokens + rules.lives), piles, same(seats + 4 + seats), colours]
+    parts += [same(rules.ranks + 2 * slots), cards, same(2)]
+    parts += [cards, colours, same(rules.ranks)] * (seats * slots)
+    assert len(cards) == len(ids)
+    starts = np.cumsum([0, *(len(p) for p in parts[:-1])])
+    return np.concatenate([start + part for start, part in zip(starts, parts, strict=True)]).astype(np.int32)
+
+
+@lru_cache(maxsize=16)
+def real_moves(rules: Rules) -> np.ndarray:
+    """[order, action] the move that is made when one is chosen as it is seen; also whose legality it has."""
     moves = rules.moves
-    actions = np.arange(len(moves.kind), dtype=np.int32)
-    hints = moves.kind == HINT_COLOUR
-    return np.where(hints, actions - moves.hint + np.asarray(colours)[np.where(hints, moves.hint, 0)], actions).astype(
-        np.int32
+    is_colour = moves.kind == HINT_COLOUR
+    actions = np.arange(len(moves.kind))
+    return np.stack(
+        [np.where(is_colour, actions - moves.hint + order[moves.hint * is_colour], actions) for order in orders(rules)]
     )
 
 
-def renamed_deck(
-    rules: Rules, deck: Int[np.ndarray, "card 2"], colours: Int[np.ndarray, " colour"]
-) -> Int[np.ndarray, "card 2"]:
-    """A deck [card, (colour, rank - 1)] as it is seen."""
-    as_seen = np.argsort(suit_index(rules, colours))  # the suit as which each real suit is seen
-    return np.stack([as_seen[deck[:, 0]], deck[:, 1]], axis=1)
+@record
+class Recoloured:
+    """A state, and in which order each seat sees the colours."""
+
+    plain: State
+    order: Int[Array, " seat"]  # number of the order
+
+
+class OwnColours:
+    """Hanabi in which every seat has its own names for the colours, drawn anew in every game. The seats cannot agree on
+    what tells colours apart by name."""
+
+    pure = True
+
+    def __init__(self, game: Any, keep_first: bool = False):
+        if not isinstance(game, Hanabi):
+            raise InterplayError(f"{game.id} has no colours to exchange; other-play is written for Hanabi")
+        self.base, self.keep_first = game, keep_first
+        self.encodings = {k: v for k, v in game.encodings.items() if k in VECTORS}
+        self._places, self._moves = jnp.asarray(vector_places(game.rules)), jnp.asarray(real_moves(game.rules))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.base, name)
+
+    def init(self, key: PRNGKeyArray, deck: Any = None) -> Recoloured:
+        for_deck, for_order = jax.random.split(key)
+        drawn = jax.random.randint(for_order, (self.base.num_seats,), 0, len(orders(self.base.rules)))
+        order = drawn.at[0].set(0) if self.keep_first else drawn
+        return Recoloured(plain=self.base.init(for_deck, deck), order=order)
+
+    def step(self, state: Recoloured, actions: Int[Array, " seat"], key: Any = None) -> tuple[Recoloured, Step]:
+        real = jnp.take_along_axis(self._moves[state.order], jnp.asarray(actions)[:, None], axis=1)[:, 0]
+        after, step = self.base.step(state.plain, real, key)
+        return Recoloured(plain=after, order=state.order), step
+
+    def observe(self, state: Recoloured, encoding: str) -> Array:
+        if encoding not in VECTORS:
+            raise InterplayError(f"colours can be exchanged in {' and '.join(VECTORS)}, not in {encoding!r}")
+        return jnp.take_along_axis(self.base.observe(state.plain, encoding), self._places[state.order], axis=1)
+
+    def legal(self, state: Recoloured) -> Bool[Array, "seat action"]:
+        return jnp.take_along_axis(self.base.legal(state.plain), self._moves[state.order], axis=1)
+
+    def to_move(self, state: Recoloured) -> Bool[Array, " seat"]:
+        return self.base.to_move(state.plain)

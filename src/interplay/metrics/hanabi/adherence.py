@@ -10,10 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int
 
+from interplay.games.hanabi import cards
 from interplay.games.hanabi.rules import step
 from interplay.games.hanabi.state import DISCARD, PLAY, Rules, State
 from interplay.games.records import record
-from interplay.metrics.hanabi import cards, hgroup
+from interplay.metrics.hanabi import hgroup
 from interplay.metrics.hanabi.hgroup import CLUES, FIRST_WRONG, NONE, Signals, Table
 
 FOLLOWS = {  # rule: what a move that follows it does

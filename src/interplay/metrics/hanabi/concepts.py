@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, UInt8
 
+from interplay.games.hanabi import cards
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, NO_CARD, PLAY, Rules, State
-from interplay.metrics.hanabi import cards
 from interplay.metrics.hanabi.moves import in_blocks
 
 AND, OR, ATOM = range(3)

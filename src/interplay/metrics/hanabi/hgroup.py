@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, UInt32
 
+from interplay.games.hanabi import cards
 from interplay.games.hanabi.rules import give_hint
 from interplay.games.hanabi.state import HINT_RANK, NO_CARD, Rules, State, card_bit
 from interplay.games.records import record
-from interplay.metrics.hanabi import cards
 
 NONE = -1
 TWO = 1  # a 2 as an index of ranks

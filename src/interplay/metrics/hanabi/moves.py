@@ -17,14 +17,14 @@ import numpy as np
 from jaxtyping import Array, Bool, Int
 
 from interplay.errors import InterplayError
+from interplay.games.hanabi import cards, conduct
+from interplay.games.hanabi.conduct import KNOWN as KNOWN
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, Rules, State
 from interplay.metrics.api import Sample
-from interplay.metrics.hanabi import cards
 from interplay.traces import Batch
 
 BLOCK = 2048  # moves judged at once
-KNOWN = ("public", "seen")  # by hints and open cards; and by the other hands, too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,15 +107,14 @@ def judge(rules: Rules) -> Callable[[State, Any], dict[str, Any]]:
 
 def _judge(rules: Rules, state: State, action: Int[Array, ""]) -> dict[str, Any]:
     seat, slot = state.time % rules.players, jnp.asarray(rules.moves.slot)[action]
-    can_be = jnp.stack([cards.public(rules, state)[seat, slot], cards.seen(rules, state, seat)[slot]])
-    fits = cards.pack(rules, cards.playable(rules, state))
+    playable, unplayable = conduct.known(rules, state, action)
     by_hints = state.possible[seat, slot]
     told = (state.told_colours[seat, slot] != 0).astype(jnp.int32) + (state.told_ranks[seat, slot] != 0)
     suit, rank = (cards.single(by_hints, sets(rules)) for sets in (cards.suit_sets, cards.rank_sets))
     return {
         "tokens": state.tokens,
-        "playable": cards.within(can_be, fits),
-        "unplayable": cards.within(can_be, ~fits),
+        "playable": playable,
+        "unplayable": unplayable,
         "told": told,
         "deduced": suit.astype(jnp.int32) + rank,
     }

@@ -47,6 +47,7 @@ def best_response(
     *,
     each: bool = False,
     tables: int = 0,
+    redraw: str = "updates",
     assign: Any = None,
     stage: str = "",
     notes: Any = None,
@@ -55,9 +56,11 @@ def best_response(
     """Train against these agents, who stay as they are. The learner takes every seat in turn."""
     game = make(experiment.game.name, **experiment.game.options)
     guests = Guests.of(game, agents, per_run=each)
+    if redraw == "episode":  # a table for each environment, so that each has partners of its own
+        tables = experiment.envs
     tables = tables or max(n for n in range(1, guests.number + 1) if experiment.envs % n == 0)
     plan = Plan(((0, *[GUEST] * (game.num_seats - 1)),) * tables, rotate=True)
-    scheme = Scheme(plan, assign=assign)
+    scheme = Scheme(plan, assign=assign, redraw=redraw)
     return train_stage(experiment, scheme, guests=guests, stage=stage, notes=notes, quiet=quiet)
 
 

@@ -27,6 +27,12 @@ class Options:
     population_from: str | None = None  # folder of a trained population to take instead
     snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
     tables: int = 0  # groups of environments, each with one partner at a time; 0: as many as partners, if envs allow
+    redraw: str = "updates"  # or episode: every environment and seat has a new partner in every episode
+    checkpoints: tuple[float, ...] = ()  # shares of the population's budget whose policies are partners; none: 3 skills
+
+    def __post_init__(self) -> None:
+        if any(not 0 <= share <= 1 for share in self.checkpoints):
+            raise InterplayError(f"algorithm.options.checkpoints: {self.checkpoints}; shares are from 0 to 1")
 
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
@@ -37,7 +43,8 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     else:
         smaller = stage_one(experiment, options.population, options.population_steps, options.snapshots)
         population = sp.train(smaller, stage="population", quiet=quiet)
-    return best_response(experiment, three_skills(population), tables=options.tables, quiet=quiet)
+    partners = taken_at(population, options.checkpoints) if options.checkpoints else three_skills(population)
+    return best_response(experiment, partners, tables=options.tables, redraw=options.redraw, quiet=quiet)
 
 
 def stage_one(experiment: Experiment, runs: int, steps: float, snapshots: int) -> Experiment:
@@ -60,6 +67,15 @@ def three_skills(trained: Trained) -> list[Agent]:
         for run, learner in sound(trained)
         for which in (0, half_skilled(trained, run, learner), len(trained.snapshots) - 1)
     ]
+
+
+def taken_at(trained: Trained, shares: tuple[float, ...]) -> list[Agent]:
+    """Of every member: its policies at the snapshots nearest to these shares of its budget."""
+    if not trained.snapshots:
+        raise InterplayError("checkpoints of a population need its snapshots; train it with snapshots, 1 or more")
+    updates = np.array([s.update for s in trained.snapshots])
+    nearest = [int(np.argmin(np.abs(updates - share * trained.experiment.updates))) for share in shares]
+    return [trained.agent(*member, snapshot=which) for member in sound(trained) for which in dict.fromkeys(nearest)]
 
 
 def sound(trained: Trained) -> list[tuple[int, int]]:

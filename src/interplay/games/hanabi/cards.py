@@ -1,4 +1,4 @@
-"""Sets of cards that every metric of Hanabi speaks of, for any rule set. A set is the bits of one uint32."""
+"""Sets of cards that metrics and rewards of Hanabi speak of, for any rule set. A set is the bits of one uint32."""
 
 from __future__ import annotations
 

@@ -1,0 +1,32 @@
+"""Moves that no player should make, or that none needs to regret, by what its maker knows of the card it uses.
+
+What a metric counts and what a reward pays for is the same function.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int
+
+from interplay.games.hanabi import cards
+from interplay.games.hanabi.state import DISCARD, PLAY, Rules, State
+
+KNOWN = ("public", "seen")  # by hints and open cards; and by the other hands, too
+NAMES = ("g1", "g2", "g3")  # discards a playable card, plays an unplayable one (dominated), plays a playable (dominant)
+
+
+def known(rules: Rules, state: State, action: Int[Array, ""]) -> tuple[Bool[Array, " sense"], Bool[Array, " sense"]]:
+    """Whether the card that the mover uses is known to be playable, and known to be unplayable, in each sense of KNOWN.
+    Of a hint it says nothing."""
+    seat, slot = state.time % rules.players, jnp.asarray(rules.moves.slot)[action]
+    can_be = jnp.stack([cards.public(rules, state)[seat, slot], cards.seen(rules, state, seat)[slot]])
+    fits = cards.pack(rules, cards.playable(rules, state))
+    return cards.within(can_be, fits), cards.within(can_be, ~fits)
+
+
+def flags(rules: Rules, state: State, action: Int[Array, ""]) -> Bool[Array, "name sense"]:
+    """Whether a move is of each kind in NAMES."""
+    playable, unplayable = known(rules, state, action)
+    kind = jnp.asarray(rules.moves.kind)[action]
+    plays, discards = kind == PLAY, kind == DISCARD
+    return jnp.stack([discards & playable, plays & unplayable, plays & playable])

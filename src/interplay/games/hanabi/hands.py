@@ -1,0 +1,73 @@
+"""Hands that a seat could hold for all it knows, and the state in which it does.
+
+A seat knows the other hands, the open cards and its hints. By these alone, every way to deal it cards from those it
+does not see is as likely as the next: this is what moves made at random would tell. (Nearly: that a hint was possible
+at all tells a little more.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Int8, PRNGKeyArray
+
+from interplay.games.hanabi import cards
+from interplay.games.hanabi.state import NO_CARD, Rules, State
+
+
+def unseen(rules: Rules, state: State, seat: Int[Array, ""]) -> Int[Array, " identity"]:
+    """Copies of each identity that a seat sees nowhere: they are in its hand or in the deck."""
+    held = cards.in_hands(rules, state.hands)
+    return rules.total_copies - cards.gone(rules, state) - (jnp.sum(held, axis=0) - held[seat])
+
+
+def draw_hand(
+    rules: Rules, state: State, seat: Int[Array, ""], key: PRNGKeyArray, candidates: int = 8
+) -> tuple[Int8[Array, " slot"], Bool[Array, ""]]:
+    """A hand that fits the hints, and whether one was found.
+
+    Cards are drawn one after the other by the copies that are left, so a hand whose later cards had few choices comes
+    up too often. Of several such hands one is kept by the product of the choices that each had, which sets this right
+    (exactly, with many candidates).
+    """
+    hands, weights = jax.vmap(lambda k: _one_by_one(rules, state, seat, k))(jax.random.split(key, candidates))
+    chosen = jax.random.categorical(jax.random.fold_in(key, candidates), weights)
+    return hands[chosen], jnp.any(jnp.isfinite(weights))
+
+
+def _one_by_one(
+    rules: Rules, state: State, seat: Int[Array, ""], key: PRNGKeyArray
+) -> tuple[Int8[Array, " slot"], Float[Array, ""]]:
+    """A hand, and the logarithm of how many choices there were; minus infinity if it came to none."""
+    left, choices, hand = unseen(rules, state, seat).astype(jnp.float32), jnp.float32(0.0), []
+    noise = jax.random.gumbel(key, (rules.hand_size, rules.identities))
+    ids = np.arange(rules.identities, dtype=np.uint32)
+    for slot in range(rules.hand_size):
+        there = state.hands[seat, slot] != NO_CARD
+        may = ((state.possible[seat, slot] >> ids) & 1).astype(jnp.float32) * left
+        card = jnp.argmax(jnp.where(may > 0, jnp.log(jnp.maximum(may, 1.0)) + noise[slot], -jnp.inf))
+        choices = choices + jnp.where(there, jnp.log(jnp.sum(may)), 0.0)
+        left = left - jnp.where(there, jax.nn.one_hot(card, rules.identities), 0.0)
+        hand.append(jnp.where(there, card, NO_CARD).astype(jnp.int8))
+    return jnp.stack(hand), choices
+
+
+def set_hand(rules: Rules, state: State, seat: Int[Array, ""], hand: Int8[Array, " slot"], key: PRNGKeyArray) -> State:
+    """The state with this hand in its place, and the rest of what the seat does not see as a shuffled deck."""
+    dealt_out = jnp.sum(hand[:, None] == jnp.arange(rules.identities), axis=0, dtype=jnp.int32)
+    rest = unseen(rules, state, seat) - dealt_out
+    place = jnp.arange(rules.deck_size, dtype=jnp.int32)
+    in_order = jnp.searchsorted(jnp.cumsum(rest), place, side="right").astype(jnp.int8)
+    many = rules.deck_size - state.dealt
+    number = jax.random.bits(key, (rules.deck_size,), jnp.uint32).astype(jnp.int32)
+    number = ((number & ~jnp.int32(127)) | place) & jnp.int32(0x7FFFFFFF)  # no two are equal, none is negative
+    number = jnp.where(place < many, number, -1 - place)  # what is no card of the deck comes before all others
+    after = jnp.sum((number[:, None] < number).astype(jnp.int32), axis=0)  # so cards fill the last places
+    deck = jnp.zeros_like(state.deck).at[after].set(in_order)
+    is_seat = (jnp.arange(rules.players) == seat)[:, None]
+    return replace(
+        state, deck=jnp.where(place < state.dealt, state.deck, deck), hands=jnp.where(is_seat, hand, state.hands)
+    )
