@@ -51,6 +51,7 @@ COMMANDS = {
     "challenge books": ("interplay.cli.commands.challenge:Books", "audit log and traces, for the host"),
     "study serve": ("interplay.cli.commands.study:Serve", "run a study with people in the browser"),
     "study simulate": ("interplay.cli.commands.study:Simulate", "stand-ins for people try a study before it goes out"),
+    "study analyse": ("interplay.cli.commands.study_analyse:Analyse", "a study's tables and tests, and who is in them"),
 }
 
 USAGE = f"""usage: interplay COMMAND [arguments]

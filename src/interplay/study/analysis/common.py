@@ -1,0 +1,63 @@
+"""What the analyses share: their results, means over people, tests that may not be possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from interplay.errors import InterplayError
+from interplay.report.document import Section
+from interplay.stats import holm, mean_interval
+from interplay.table import Row, Table
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an analysis found."""
+
+    id: str
+    title: str
+    tables: Mapping[str, Table]  # by a short name
+    figures: Sequence[Section] = ()
+    about: str = ""  # how to read it
+    notes: tuple[str, ...] = ()  # what could not be done, and why
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def person_means(rows: Table, *by: str, value: str = "value") -> dict[tuple[Any, ...], dict[str, float]]:
+    """For every value of some columns: each person's mean."""
+    held: dict[tuple[Any, ...], dict[str, list[float]]] = {}
+    for row in rows:
+        if row[value] is not None:
+            held.setdefault(tuple(row[b] for b in by), {}).setdefault(row["person"], []).append(float(row[value]))
+    return {key: {who: float(np.mean(given)) for who, given in people.items()} for key, people in held.items()}
+
+
+def mean_row(values: Sequence[float], name: str = "mean") -> Row:
+    """A mean with Student's interval; where there is one value only, without."""
+    if not values:
+        return {name: None, f"{name}_low": None, f"{name}_high": None}
+    if len(values) == 1:
+        return {name: float(values[0]), f"{name}_low": None, f"{name}_high": None}
+    found = mean_interval(values)
+    return {name: found.estimate, f"{name}_low": found.low, f"{name}_high": found.high}
+
+
+def attempt(test: Callable[[], Row]) -> Row:
+    """The row of a test, or a note that says why there is none."""
+    try:
+        return test()
+    except InterplayError as error:
+        return {"note": str(error)}
+
+
+def with_holm(rows: Sequence[Row], p: str = "p", name: str = "p_holm") -> list[Row]:
+    """Rows with Holm's correction over all of them beside the plain p."""
+    given = [row.get(p) for row in rows]
+    if all(one is None for one in given):
+        return [{**row, name: None} for row in rows]
+    adjusted = holm([np.nan if one is None else one for one in given])
+    return [{**row, name: None if np.isnan(a) else float(a)} for row, a in zip(rows, adjusted, strict=True)]

@@ -1,0 +1,202 @@
+"""A study as plain tables: who took part, what was answered about whom, what was ranked, what was played.
+
+Which partner an answer speaks of follows from where its page stands: a form in a repeat is about the games of the same
+turn of that repeat. Practice games are never what a rating is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from interplay.errors import InterplayError
+from interplay.study.analysis.plan import Sum, pages
+from interplay.study.protocol import Protocol, Question
+from interplay.table import Row, Table
+from interplay.traces import TraceSet
+
+if TYPE_CHECKING:
+    from interplay.study.records import Records
+
+PEOPLE = ("person", "status", "language", "included", "why")
+ANSWERS = ("person", "page", "form", "question", "value", "partner", "game", "first", "second", "turn", "seconds")
+RANKINGS = ("person", "page", "form", "game", "order")
+GAMES = (
+    "number", "person", "page", "game", "partner", "seat", "practice", "done", "score", "length", "turn", "episode",
+)  # fmt: skip
+FLAGS = ("number", "person", "flag", "seen")
+
+
+@dataclass(frozen=True)
+class Data:
+    """Everything that an analysis reads. A game's `episode` is its number among the traces."""
+
+    protocol: Protocol
+    people: Table
+    answers: Table
+    rankings: Table
+    games: Table
+    flags: Table
+    traces: TraceSet | None = field(repr=False)
+    sums: Mapping[str, Sum] = field(default_factory=dict)  # scales of several questions, by name
+    notes: tuple[str, ...] = ()  # what of the records could not be used, and why
+
+    @property
+    def questions(self) -> dict[str, Question]:
+        return {q.id: q for page in pages(self.protocol) if page.kind == "form" for q in page.questions}
+
+    def of_people(self, chosen: Iterable[str]) -> Data:
+        """Of some people only."""
+        kept = set(chosen)
+
+        def of(table: Table) -> Table:
+            return Table(table.columns, [row for row in table if row["person"] in kept], table.title)
+
+        return replace(
+            self, people=of(self.people), answers=of(self.answers), rankings=of(self.rankings), games=of(self.games),
+            flags=of(self.flags),
+        )  # fmt: skip
+
+    def without(self, agents: Sequence[str]) -> Data:
+        """As if these partners had never been met: their games, ratings and comparisons go, ranks close up."""
+        for name in agents:
+            if name not in self.protocol.partners:
+                known = ", ".join(self.protocol.partners)
+                raise InterplayError(f"--without {name}: this study has no such partner; it has {known}")
+        gone = set(agents)
+        games = [row for row in self.games if row["partner"] not in gone]
+        here = {row["number"] for row in games}
+        answers = [row for row in self.answers if not gone & {row["partner"], row["first"], row["second"]}]
+        rankings = [{**row, "order": [one for one in row["order"] if one not in gone]} for row in self.rankings]
+        flags = [row for row in self.flags if row["number"] in here]
+        return replace(
+            self, games=Table(GAMES, games), answers=Table(ANSWERS, answers), rankings=Table(RANKINGS, rankings),
+            flags=Table(FLAGS, flags),
+        )  # fmt: skip
+
+    def counted(self) -> Table:
+        """Games that count and were played to their end."""
+        return Table(GAMES, [row for row in self.games if row["done"] and not row["practice"]])
+
+    def ratings(self, name: str) -> Table:
+        """One row for each answer to a question or, summed, to the questions of a scale: person, page, partner, game,
+        turn, first, second, value. Answers left out are not in it, nor sums that lack one of theirs."""
+        kept = ("person", "page", "partner", "game", "turn", "first", "second", "value")
+        if name not in self.sums:
+            rows = [{k: r[k] for k in kept} for r in self.answers if r["question"] == name and r["value"] is not None]
+            return Table(kept, rows, self.label(name))
+        whole = self.sums[name]
+        found: list[Row] = []
+        for part in self.answers.groups("person", "page").values():
+            given = {row["question"]: row["value"] for row in part if row["question"] in whole.of}
+            if len(given) == len(whole.of) and None not in given.values():
+                points = [self._from_zero(q, given[q], q in whole.reverse) for q in whole.of]
+                found.append({**{k: part.rows[0][k] for k in kept[:-1]}, "value": sum(points)})
+        return Table(kept, found, self.label(name))
+
+    def _from_zero(self, question: str, value: float, turned: bool) -> float:
+        return self.points(question) - value if turned else value - 1
+
+    def points(self, question: str) -> int:
+        scale = self.questions[question].scale
+        return self.protocol.scales[scale].points if scale else 0
+
+    def bounds(self, name: str) -> tuple[float, float] | None:
+        """The least and the largest value; None for a question without a scale."""
+        if name in self.sums:
+            return 0.0, float(sum(self.points(q) - 1 for q in self.sums[name].of))
+        return (1.0, float(self.points(name))) if self.points(name) else None
+
+    def middle(self, name: str) -> float | None:
+        ends = self.bounds(name)
+        return None if ends is None else (ends[0] + ends[1]) / 2
+
+    def label(self, name: str) -> str:
+        if name in self.sums:
+            return self.sums[name].title or name
+        text = self.questions[name].label
+        return text if isinstance(text, str) else text.get("en") or next(iter(text.values()))
+
+
+def gather(records: Records) -> Data:
+    """The tables of a study's records, each answer with the partner and game that it is about."""
+    protocol = records.protocol
+    kinds = {page.id: page.kind for page in pages(protocol)}
+    played = _in_turn(records.games)
+    by_person: dict[str, list[Row]] = {}
+    for row in played:
+        by_person.setdefault(row["person"], []).append(row)
+    asked: list[Row] = []
+    ranked: list[Row] = []
+    strange = 0
+    for given in records.answers:
+        kind, person, page = kinds.get(given["item"]), given["participant"], given["page"]
+        base = {"person": person, "page": page, "form": given["item"]}
+        strange += kind is None
+        if kind == "ranking":
+            about = _about(page, by_person.get(person, []))
+            ranked.append({**base, "game": about["game"], "order": list(given["value"])})
+        elif kind == "form":
+            about = _about(page, by_person.get(person, []))
+            asked.append({**base, **about, **{name: given[name] for name in ("question", "value", "seconds")}})
+    notes = (f"{strange} answers are to pages that the study file does not have",) if strange else ()
+    members = [
+        {"person": r["participant"], "status": r["status"], "language": r["language"], "included": True, "why": None}
+        for r in records.participants
+    ]
+    flags = [
+        {"number": r["game"], "person": r["participant"], "flag": r["flag"], "seen": r["seen"]} for r in records.flags
+    ]
+    return Data(
+        protocol, Table.of(members, "People", PEOPLE), Table.of(asked, "Answers", ANSWERS),
+        Table.of(ranked, "Rankings", RANKINGS), Table.of(played, "Games", GAMES), Table.of(flags, "Flags", FLAGS),
+        records.traces, notes=notes,
+    )  # fmt: skip
+
+
+def _in_turn(games: Table) -> list[Row]:
+    """Games with their place among those of the same person that count, from 1, in the order of beginning."""
+    turns: dict[str, int] = {}
+    found = []
+    for row in games:
+        person = row["participant"]
+        if not row["practice"]:
+            turns[person] = turns.get(person, 0) + 1
+        found.append(
+            {
+                "number": row["game"],
+                "person": person,
+                "page": row["page"],
+                "game": row["setting"],
+                "partner": row["partner"],
+                "seat": row["seat"],
+                "practice": row["practice"],
+                "done": row["status"] == "done",
+                "score": row["score"],
+                "length": row["length"],
+                "turn": None if row["practice"] else turns[person],
+                "episode": row["episode"],
+            }
+        )
+    return found
+
+
+def near_games(page: str, games: Sequence[Row]) -> list[Row]:
+    """Of a person's games, those that count in the same turn of the repeats around a page."""
+    within = page.rpartition(".")[0]
+    return [g for g in games if not g["practice"] and (not within or g["page"].startswith(within + "."))]
+
+
+def _about(page: str, games: Sequence[Row]) -> Row:
+    """The partner and game that a page speaks of."""
+    near = near_games(page, games)
+    partners = list(dict.fromkeys(g["partner"] for g in near))
+    settings = list(dict.fromkeys(g["game"] for g in near))
+    two = partners if len(partners) == 2 else [None, None]
+    return {
+        "partner": partners[0] if len(partners) == 1 else None,
+        "game": settings[0] if len(settings) == 1 else None,
+        "first": two[0],
+        "second": two[1],
+        "turn": near[-1]["turn"] if "." in page and near else None,
+    }

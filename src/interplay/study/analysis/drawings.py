@@ -1,0 +1,266 @@
+"""Drawings that studies need beside those of reports: answers on a scale, boxes, preferences, lines over a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.report import svg
+from interplay.report.svg import INK, MUTED, PANEL, PAPER, RULE, element, hover, label, text
+
+# From one side of a scale to the other, through a light middle: told apart with any kind of colour vision.
+_ENDS = ((179, 88, 6), (241, 163, 64), (240, 240, 240), (110, 170, 215), (25, 92, 160))
+
+
+def diverging(share: float) -> tuple[str, str]:
+    """The fill at a share of the way from one end (0) to the other (1), and a text colour to read on it."""
+    place = min(1.0, max(0.0, share)) * (len(_ENDS) - 1)
+    i = min(int(place), len(_ENDS) - 2)
+    rgb = [round(a + (b - a) * (place - i)) for a, b in zip(_ENDS[i], _ENDS[i + 1], strict=True)]
+    light = (0.2126 * _linear(rgb[0]) + 0.7152 * _linear(rgb[1]) + 0.0722 * _linear(rgb[2])) > 0.18
+    return "#" + "".join(f"{c:02x}" for c in rgb), "#000000" if light else "#ffffff"
+
+
+def _linear(channel: int) -> float:
+    c = channel / 255
+    return c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+
+
+def answer_bars(
+    rows: Sequence[tuple[str, Mapping[int, float]]],
+    points: Sequence[int],
+    *,
+    title: str,
+    ends: tuple[str, str] = ("", ""),
+    what: str = "answers",
+    numbers: str = "",
+) -> str:
+    """One bar for each row, cut by the share of each point, all of the same length. `rows` gives counts by point."""
+    left = max([svg.text_width(svg.shorten(name, 34)) for name, _ in rows], default=0) + 18
+    bar, row, top = 460.0, 30.0, 44.0
+    height = top + row * len(rows) + 12
+    body = _points_key(points, left, bar, ends)
+    for i, (name, counts) in enumerate(rows):
+        y, x, total = top + row * i, left, sum(counts.values())
+        body += text(left - 10, y + row / 2, svg.shorten(name, 34), 12, INK, text_anchor="end",
+                     dominant_baseline="central")  # fmt: skip
+        for at, point in enumerate(points):
+            share = counts.get(point, 0) / total if total else 0.0
+            if share == 0:
+                continue
+            fill, ink = diverging(at / (len(points) - 1) if len(points) > 1 else 0.5)
+            wide = bar * share
+            tip = hover(f"{name}: {point}, {label(100 * share, 0)} % ({label(counts[point], 0)} of {label(total, 0)})")
+            face = element("rect", x=x, y=y + 4, width=wide, height=row - 8, fill=fill, stroke=PAPER, stroke_width=1)
+            shown = text(x + wide / 2, y + row / 2, f"{100 * share:.0f}", 11, ink, text_anchor="middle",
+                         dominant_baseline="central") if wide > 22 else ""  # fmt: skip
+            body += element("g", tip + face + shown)
+            x += wide
+        body += text(left + bar + 10, y + row / 2, f"{total:g} {what}", 11, MUTED, dominant_baseline="central")
+    return svg.picture(left + bar + 24 + svg.text_width(f"9999 {what}", 11), height, body, title)
+
+
+def _points_key(points: Sequence[int], left: float, bar: float, ends: tuple[str, str]) -> str:
+    wide = min(30.0, bar / 2 / len(points))
+    x = left + bar / 2 - wide * len(points) / 2
+    body = text(x - 8, 18, ends[0], 11, MUTED, text_anchor="end", dominant_baseline="central")
+    for at, point in enumerate(points):
+        fill, ink = diverging(at / (len(points) - 1) if len(points) > 1 else 0.5)
+        body += element("rect", x=x, y=9.0, width=wide - 1, height=18, rx=2, fill=fill)
+        body += text(x + wide / 2, 18, point, 11, ink, text_anchor="middle", dominant_baseline="central")
+        x += wide
+    return body + text(x + 8, 18, ends[1], 11, MUTED, dominant_baseline="central")
+
+
+class Box(NamedTuple):
+    """All values of a row, with the mean and its interval."""
+
+    name: str
+    values: Sequence[float]
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def boxes(rows: Sequence[Box], *, title: str, x_title: str, bounds: tuple[float, float] | None = None) -> str:
+    """Quartiles as a box, every value as a dot, the mean with its interval as a diamond."""
+    every = [v for row in rows for v in row.values]
+    low, high = bounds or (svg.span(every) if every else (0.0, 1.0))
+    left = max([svg.text_width(svg.shorten(r.name, 34)) for r in rows], default=0) + 24
+    plot, step, top = 480.0, 46.0, 10.0
+    height = top + step * len(rows) + 44
+    floor = height - 40
+
+    def x(value: float) -> float:
+        return left + plot * (value - low) / (high - low)
+
+    ticks = svg.ticks(low, high)
+    body = ""
+    for tick, name in zip(ticks, svg.tick_labels(ticks), strict=True):
+        body += element("line", x1=x(tick), x2=x(tick), y1=top, y2=floor, stroke=RULE)
+        body += text(x(tick), floor + 14, name, 11, MUTED, text_anchor="middle")
+    for i, row in enumerate(rows):
+        y = top + step * (i + 0.5)
+        body += text(left - 12, y, svg.shorten(row.name, 34), 12, INK, text_anchor="end", dominant_baseline="central")
+        body += _box(row, x, y, svg.seat_colour(i))
+    body += text(left + plot / 2, height - 6, x_title, 12, MUTED, text_anchor="middle")
+    return svg.picture(left + plot + 24, height, body, title)
+
+
+def _box(row: Box, x, y: float, colour: str) -> str:
+    if not row.values:
+        return ""
+    q = np.quantile(np.asarray(row.values, float), [0.05, 0.25, 0.5, 0.75, 0.95])
+    told = f"{row.name}: median {label(float(q[2]), 1)}, half of {len(row.values)} between {label(float(q[1]), 1)} and "
+    body = hover(f"{told}{label(float(q[3]), 1)}, mean {label(row.mean, 2)}")
+    body += element("line", x1=x(q[0]), x2=x(q[4]), y1=y - 5, y2=y - 5, stroke=colour, stroke_width=2)
+    body += element("rect", x=x(q[1]), y=y - 15, width=max(1.0, x(q[3]) - x(q[1])), height=20, rx=3, fill=colour,
+                    fill_opacity=0.22, stroke=colour, stroke_width=1.5)  # fmt: skip
+    body += element("line", x1=x(q[2]), x2=x(q[2]), y1=y - 15, y2=y + 5, stroke=colour, stroke_width=3)
+    for k, value in enumerate(row.values):
+        body += element("circle", cx=x(value), cy=y + 12 + ((k * 7) % 9 - 4) * 0.9, r=2.2, fill=colour,
+                        fill_opacity=0.55)  # fmt: skip
+    if row.mean is not None:
+        if row.low is not None and row.high is not None:
+            body += element("line", x1=x(row.low), x2=x(row.high), y1=y - 5, y2=y - 5, stroke=INK, stroke_width=2)
+        at = x(row.mean)
+        n = svg.number
+        points = " ".join(f"{n(at + dx)},{n(y - 5 + dy)}" for dx, dy in ((0, -6), (6, 0), (0, 6), (-6, 0)))
+        body += element("polygon", points=points, fill=INK, stroke=PAPER, stroke_width=1.5)
+    return element("g", body)
+
+
+def preference_map(
+    names: Sequence[str],
+    values: Sequence[Sequence[float | None]],
+    counts: Sequence[Sequence[int]],
+    *,
+    title: str,
+    most: float,
+    row_title: str,
+    column_title: str,
+) -> str:
+    """Who is preferred to whom: blue where the row is, orange where the column is, with how many people said so."""
+    cell_w, cell_h = 66.0, 46.0
+    left = max(svg.text_width(svg.shorten(n, 24)) for n in names) + 30
+    top = 66.0
+    width, height = left + cell_w * len(names) + 110, top + cell_h * len(names) + 14
+    body = text(left, 14, f"{column_title} →", 12, MUTED) + text(4, top - 10, f"{row_title} ↓", 12, MUTED)
+    for j, name in enumerate(names):
+        x, turn = left + cell_w * (j + 0.5), {}
+        if svg.text_width(svg.shorten(name, 24)) > cell_w:
+            turn = {"transform": f"rotate(-30 {svg.number(x)} {svg.number(top - 10)})"}
+        anchor = "start" if turn else "middle"
+        body += text(x, top - 10, svg.shorten(name, 24), 12, INK, text_anchor=anchor, **turn)
+    for i, name in enumerate(names):
+        y = top + cell_h * i
+        body += text(left - 10, y + cell_h / 2, svg.shorten(name, 24), 12, INK, text_anchor="end",
+                     dominant_baseline="central")  # fmt: skip
+        for j, other in enumerate(names):
+            body += _preference(left + cell_w * j, y, cell_w, cell_h, values[i][j], counts[i][j], most, (name, other))
+    return svg.picture(width, height, body + _scale(left + cell_w * len(names) + 24, top, most), title)
+
+
+def _preference(x: float, y: float, w: float, h: float, value, count: int, most: float, who: tuple[str, str]) -> str:
+    box = {"x": x + 1.5, "y": y + 1.5, "width": w - 3, "height": h - 3, "rx": 4}
+    if who[0] == who[1]:
+        return element("rect", fill=PANEL, **box)
+    if value is None:
+        return element("rect", fill=PANEL, stroke=RULE, stroke_dasharray="3 3", **box) + text(
+            x + w / 2, y + h / 2, "–", 12, MUTED, text_anchor="middle", dominant_baseline="central"
+        )
+    fill, ink = diverging((value / most + 1) / 2 if most else 0.5)
+    tip = hover(f"{who[0]} over {who[1]}: {label(value, 1)} ({count} people)")
+    shown = text(x + w / 2, y + h / 2 - 6, label(value, 1), 14, ink, text_anchor="middle", dominant_baseline="central",
+                 font_weight=600)  # fmt: skip
+    small = text(x + w / 2, y + h / 2 + 11, f"n = {count}", 10, ink, text_anchor="middle", dominant_baseline="central")
+    return element("g", tip + element("rect", fill=fill, **box) + shown + small)
+
+
+def _scale(x: float, y: float, most: float) -> str:
+    steps, height = 24, 140.0
+    bars = "".join(
+        element("rect", x=x, y=y + height * i / steps, width=12, height=height / steps + 0.6,
+                fill=diverging(1 - i / (steps - 1))[0])
+        for i in range(steps)
+    )  # fmt: skip
+    marks = ((0.0, f"{label(most, 0)} row"), (0.5, "0"), (1.0, f"{label(-most, 0)} column"))
+    return bars + "".join(
+        text(x + 18, y + height * share, shown, 11, MUTED, dominant_baseline="central") for share, shown in marks
+    )
+
+
+class Line(NamedTuple):
+    """A series over a session, with intervals where there are any."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float | None] = ()
+    high: Sequence[float | None] = ()
+
+
+def lines(series: Sequence[Line], *, title: str, x_title: str, y_title: str, zero: bool = True) -> str:
+    """Lines with shaded intervals, named at their ends; each has a form of dot of its own."""
+    width, height, left, top, bottom = 560.0, 300.0, 58.0, 34.0, 50.0
+    drawn = [v for s in series for v in (*s.y, *s.low, *s.high) if v is not None]
+    y_low, y_high = svg.span(drawn, zero) if drawn else (0.0, 1.0)
+    if drawn and zero and min(v for s in series for v in s.y) >= 0:
+        y_low = 0.0  # an interval may reach below, a count or a share cannot
+    xs = [v for s in series for v in s.x]
+    x_low, x_high = (min(xs) - 0.3, max(xs) + 0.3) if xs else (0.0, 1.0)
+    right = 16.0
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        up = (min(max(y, y_low), y_high) - y_low) / (y_high - y_low)
+        across = (x - x_low) / (x_high - x_low)
+        return left + (width - left - right) * across, height - bottom - (height - top - bottom) * up
+
+    body = ""
+    ticks = svg.ticks(y_low, y_high)
+    for tick, name in zip(ticks, svg.tick_labels(ticks), strict=True):
+        y = at(0, tick)[1]
+        body += element("line", x1=left, x2=width - right, y1=y, y2=y, stroke=RULE)
+        body += text(left - 8, y, name, 11, MUTED, text_anchor="end", dominant_baseline="central")
+    for tick in [t for t in svg.ticks(x_low, x_high, 8) if float(t).is_integer()]:
+        body += text(at(tick, 0)[0], height - bottom + 16, label(tick, 0), 11, MUTED, text_anchor="middle")
+    key = left
+    for i, one in enumerate(series):
+        colour = svg.seat_colour(i)
+        body += _band(one, at, colour) + _line(one, at, colour, i)
+        body += _dot(key + 6, 16, colour, i) + text(key + 18, 16, one.name, 12, INK, dominant_baseline="central")
+        key += 44 + svg.text_width(one.name)
+    body += text((left + width - right) / 2, height - 10, x_title, 12, MUTED, text_anchor="middle")
+    middle = (top + height - bottom) / 2
+    body += text(14, middle, y_title, 12, MUTED, text_anchor="middle", transform=f"rotate(-90 14 {svg.number(middle)})")
+    return svg.picture(max(width, key), height, body, title)
+
+
+def _band(one: Line, at, colour: str) -> str:
+    known = [(x, a, b) for x, a, b in zip(one.x, one.low, one.high, strict=False) if a is not None and b is not None]
+    if len(known) < 2:
+        return ""
+    path = [at(x, b) for x, _, b in known] + [at(x, a) for x, a, _ in reversed(known)]
+    points = " ".join(f"{svg.number(x)},{svg.number(y)}" for x, y in path)
+    return element("polygon", points=points, fill=colour, fill_opacity=0.16)
+
+
+def _line(one: Line, at, colour: str, form: int) -> str:
+    points = [at(x, y) for x, y in zip(one.x, one.y, strict=True)]
+    path = " ".join(f"{svg.number(x)},{svg.number(y)}" for x, y in points)
+    body = element("polyline", points=path, fill="none", stroke=colour, stroke_width=2.2)
+    for (x, y), value, turn in zip(points, one.y, one.x, strict=True):
+        body += element("g", hover(f"{one.name}, {label(turn, 0)}: {label(value, 2)}") + _dot(x, y, colour, form))
+    return body
+
+
+def _dot(x: float, y: float, colour: str, form: int) -> str:
+    look = {"fill": colour, "stroke": PAPER, "stroke_width": 1.5}
+    if form % 3 == 0:
+        return element("circle", cx=float(x), cy=float(y), r=4.5, **look)
+    if form % 3 == 1:
+        return element("rect", x=x - 4, y=y - 4, width=8, height=8, **look)
+    n = svg.number
+    return element("polygon", points=f"{n(x)},{n(y - 5)} {n(x + 5)},{n(y + 4)} {n(x - 5)},{n(y + 4)}", **look)

@@ -1,0 +1,129 @@
+"""Who is in and who is out, and why. Nobody is left out in silence: the table lists every person."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+
+from interplay.study.analysis.data import PEOPLE, Data
+from interplay.study.analysis.plan import Exclude
+from interplay.table import Row, Table
+
+UNFINISHED = {
+    "new": "did not consent",
+    "active": "has not finished",
+    "screened": "screened out by the quiz",
+    "dropped": "left, and the place was given away",
+    "erased": "asked to be erased",
+}
+
+
+def sort_people(data: Data, rule: Exclude | None) -> Data:
+    """The data with everyone marked as in or out; the answers of those who are out go."""
+    rule = rule or Exclude(kind="exclude", id="exclude")
+    rows: list[Row] = []
+    for person in data.people:
+        why = [*_unfinished(person, rule), *_attention(data, person["person"], rule)]
+        why += [*_haste(data, person["person"], rule), *_sameness(data, person["person"], rule)]
+        rows.append({**person, "included": not why, "why": "; ".join(why) or None})
+    kept = data.of_people(row["person"] for row in rows if row["included"])
+    return replace(kept, people=Table(PEOPLE, rows))
+
+
+def _unfinished(person: Row, rule: Exclude) -> list[str]:
+    status = person["status"]
+    if status == "done" or (rule.unfinished == "in" and status == "active"):
+        return []
+    return [UNFINISHED.get(status, f"status {status}")]
+
+
+def _attention(data: Data, person: str, rule: Exclude) -> list[str]:
+    found = []
+    for question, right in rule.attention.items():
+        given = [r["value"] for r in data.answers if (r["person"], r["question"]) == (person, question)]
+        if not given:
+            found.append(f"attention: {question} was not reached")
+        elif wrong := [value for value in given if str(value) != str(right)]:
+            found.append(f"attention: {question} answered {wrong[0]!r}, not {right!r}")
+    return found
+
+
+def _haste(data: Data, person: str, rule: Exclude) -> list[str]:
+    if rule.least_seconds is None:
+        return []
+    scaled = {q.id for q in data.questions.values() if q.scale}
+    mine = [r for r in data.answers if r["person"] == person and r["question"] in scaled and r["seconds"] is not None]
+    times = list({r["page"]: r["seconds"] for r in mine}.values())
+    middle = float(np.median(times)) if times else None
+    if middle is None or middle >= rule.least_seconds:
+        return []
+    return [f"hasty: {middle:g} s in the middle for a form, at least {rule.least_seconds:g} asked for"]
+
+
+def _sameness(data: Data, person: str, rule: Exclude) -> list[str]:
+    if not rule.same_answers:
+        return []
+    scaled = {q.id for q in data.questions.values() if q.scale} - set(rule.attention)
+    given = [r["value"] for r in data.answers if r["person"] == person and r["question"] in scaled]
+    if len(given) < 5 or len(set(given)) > 1:
+        return []
+    return [f"the answer {given[0]} to all {len(given)} questions on scales"]
+
+
+def people_tables(data: Data) -> list[Table]:
+    """How many are in and out by reason, and every person with what there is of them."""
+    why = Counter(row["why"] or "in the analysis" for row in data.people)
+    total = len(data.people)
+    counted = Table.of(
+        [{"people": n, "share": n / total, "what": what} for what, n in why.most_common()], "Who is in and who is out"
+    )
+    answers = Counter(row["person"] for row in data.answers if row["value"] is not None)
+    games = Counter(row["person"] for row in data.games if row["done"])
+    open_games = Counter(row["person"] for row in data.games if not row["done"])
+    each = [
+        {
+            "person": row["person"],
+            "in": row["included"],
+            "why_not": row["why"],
+            "status": row["status"],
+            "language": row["language"],
+            "answers": answers[row["person"]] if row["included"] else None,
+            "games": games[row["person"]] if row["included"] else None,
+            "unfinished_games": open_games[row["person"]] if row["included"] else None,
+        }
+        for row in data.people
+    ]
+    return [counted, Table.of(each, "Every person")]
+
+
+def gaps(data: Data) -> Table:
+    """What those who are in did not give: questions left open, games that were not finished, answers without a game."""
+    rows: list[Row] = []
+    for (question,), part in data.answers.groups("question").items():
+        empty = sum(row["value"] is None for row in part)
+        if empty:
+            rows.append({"what": f"no answer to {question}", "times": empty, "people": _people(part, "value")})
+    rated = [row for row in data.answers if row["form"] in _rating_forms(data)]
+    lost = [row for row in rated if row["partner"] is None and row["first"] is None]
+    if lost:
+        rows.append(
+            {"what": "answers about a partner without a game on record", "times": len(lost),
+             "people": len({row["person"] for row in lost})}
+        )  # fmt: skip
+    open_games = [row for row in data.games if not row["done"]]
+    if open_games:
+        who = len({row["person"] for row in open_games})
+        rows.append({"what": "games that were not played to their end", "times": len(open_games), "people": who})
+    rows += [{"what": note, "times": None, "people": None} for note in data.notes]
+    return Table.of(rows, "What is missing from those who are in", columns=["what", "times", "people"])
+
+
+def _people(part: Table, column: str) -> int:
+    return len({row["person"] for row in part if row[column] is None})
+
+
+def _rating_forms(data: Data) -> set[str]:
+    """Forms that speak of a partner for anyone."""
+    return {row["form"] for row in data.answers if row["partner"] is not None or row["first"] is not None}

@@ -1,0 +1,191 @@
+"""The figures of each analysis, as sections of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from interplay.report.document import Columns, Figure, Section
+from interplay.report.figures import Estimate, Point, interval_plot, scatter
+from interplay.stats import linear_fit
+from interplay.study.analysis.data import Data
+from interplay.study.analysis.drawings import Box, Line, answer_bars, boxes, lines, preference_map
+from interplay.table import Row, Table
+
+MOST_SCATTERS = 8
+WIDEST_SCALE = 11  # points; a scale with more is drawn as boxes
+
+
+def rating_figures(data: Data, summary: Table, names: Sequence[str]) -> list[Section]:
+    """How answers on scales spread, by partner; sums as boxes."""
+    found: list[Section] = []
+    for name in names:
+        rows = [row for row in summary if row["rating"] == name and row["game"] is None]
+        ends = data.bounds(name)
+        if not rows or ends is None:
+            continue
+        held = data.ratings(name)
+        values = {r["partner"]: [v["value"] for v in held if v["partner"] == r["partner"]] for r in rows}
+        rows = sorted(rows, key=lambda r: -(r["mean"] or 0))
+        shown, about = f"{name}: {data.label(name)}" if name not in data.sums else data.label(name), f"rating {name}"
+        if ends[1] - ends[0] < WIDEST_SCALE:
+            points = list(range(int(ends[0]), int(ends[1]) + 1))
+            bars = [(r["partner"], {p: values[r["partner"]].count(p) for p in points}) for r in rows]
+            drawing = answer_bars(bars, points, title=shown, ends=_ends(data, name))
+        else:
+            drawn = [Box(r["partner"], values[r["partner"]], r["mean"], r["mean_low"], r["mean_high"]) for r in rows]
+            pad = (ends[1] - ends[0]) * 0.02
+            limits = (ends[0] - pad, ends[1] + pad)
+            drawing = boxes(
+                drawn, title=shown, x_title=f"{data.label(name)}, {ends[0]:g} to {ends[1]:g}", bounds=limits
+            )
+        found.append(Figure(drawing, shown, "", about))
+    return found
+
+
+def _ends(data: Data, name: str) -> tuple[str, str]:
+    if name in data.sums:
+        return "low", "high"
+    scale = data.protocol.scales[data.questions[name].scale or ""]
+    left, right = (t if isinstance(t, str) else t.get("en", "") for t in (scale.left, scale.right))
+    return left, right
+
+
+def rank_figures(table: Table | None, shares: Mapping[str, tuple[list[str], np.ndarray]]) -> list[Section]:
+    """Mean ranks with intervals, and how often each partner took each rank."""
+    if table is None:
+        return []
+    several = len({row["game"] for row in table}) > 1
+    estimates = [
+        Estimate(row["partner"], row["mean_rank"], row["mean_rank_low"], row["mean_rank_high"],
+                 str(row["game"]) if several else "", f"{row['people']} people")
+        for row in table
+    ]  # fmt: skip
+    title = "Mean ranks that people gave"
+    found: list[Section] = [
+        Figure(interval_plot(estimates, title=title, x_title="mean rank (1 is best)"), title, "", "mean ranks")
+    ]
+    for game, (names, held) in shares.items():
+        people = next(row["people"] for row in table if str(row["game"]) == game)
+        points = list(range(1, len(names) + 1))
+        rows = [(n, {p: round(float(held[i, p - 1]) * people, 6) for p in points}) for i, n in enumerate(names)]
+        shown = f"How often each rank was given{f' in {game}' if several else ''}"
+        drawing = answer_bars(rows, points, title=shown, ends=("best", "worst"), what="people")
+        found.append(Figure(drawing, shown, "", f"ranks {game}"))
+    return found
+
+
+def rating_scatter(table: Table, names: Sequence[str], measures: Sequence[str]) -> list[Section]:
+    """Ratings against measures, a dot each, dodged a little where many would hide one another."""
+    drawn: list[Section] = []
+    for name in names:
+        for measure in measures:
+            rows = [r for r in table if r["rating"] == name and r[measure] is not None]
+            x, y = [r[measure] for r in rows], [r["value"] for r in rows]
+            if len(rows) < 5 or len(set(x)) < 2 or len(set(y)) < 2 or len(drawn) == MOST_SCATTERS:
+                continue
+            fit = linear_fit(x, y)
+            step = 0.03 * (max(y) - min(y))
+            points = [Point(a, b + ((k * 7) % 11 - 5) * step / 5, "", r["partner"])
+                      for k, (a, b, r) in enumerate(zip(x, y, rows, strict=True))]  # fmt: skip
+            shown = f"{name} against {measure.replace('_', ' ')}"
+            note = f"r = {fit.r:.2f}, {len(rows)} ratings"
+            drawing = scatter(points, title=shown, x_title=measure.replace("_", " "), y_title=name,
+                              line=(fit.slope, fit.intercept), )  # fmt: skip
+            drawn.append(Figure(drawing, shown, note, f"scatter {name} {measure}"))
+    return [Columns(drawn[i : i + 2]) for i in range(0, len(drawn), 2)]
+
+
+def click_figures(table: Table) -> list[Section]:
+    rows = [
+        Estimate(f"{row['move']}, {row['dominated'].upper()}" if row["dominated"] != "no" else f"other {row['move']}",
+                 _percent(row["pressed"]), _percent(row["pressed_low"]), _percent(row["pressed_high"]), "",
+                 f"{row['moves']} moves")
+        for row in table if row["moves"]
+    ]  # fmt: skip
+    title = "How often a partner's move made people press"
+    return [Figure(interval_plot(rows, title=title, x_title="per cent of such moves", zero=True), title, "", "presses")]
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else 100 * value
+
+
+def preference_figures(rows: Sequence[Row], names: Sequence[str], strength: Table) -> list[Section]:
+    """The matrix of preferences, and strengths."""
+    for_row: list[list[list[float]]] = [[[] for _ in names] for _ in names]
+    place = {name: i for i, name in enumerate(names)}
+    for row in rows:
+        a, b = place[row["first"]], place[row["second"]]
+        for_row[b][a].append(row["sum"])
+        for_row[a][b].append(-row["sum"])
+    if "strength" in strength.columns:
+        ranked = [row["what"] for row in strength if row["what"] in place]
+        order = [place[name] for name in ranked]
+    else:
+        order = list(range(len(names)))
+    values = [[float(np.mean(for_row[i][j])) if for_row[i][j] else None for j in order] for i in order]
+    counts = [[len(for_row[i][j]) for j in order] for i in order]
+    most = max([abs(v) for line in values for v in line if v is not None], default=1.0) or 1.0
+    title = "Who is preferred to whom"
+    drawing = preference_map(
+        [names[i] for i in order], values, counts, title=title, most=most, row_title="preferred", column_title="to"
+    )
+    caption = "Mean of the summed answers, both orders together: blue where the row is preferred, orange the column."
+    found: list[Section] = [Figure(drawing, title, caption, "preferences")]
+    if "strength" in strength.columns:
+        estimates = [Estimate(r["what"], r["strength"], r["strength_low"], r["strength_high"]) for r in strength]
+        shown = "Strength of each partner"
+        found.append(Figure(interval_plot(estimates, title=shown, x_title="preferred to the average partner by",
+                                          reference=0.0), shown, "", "strengths"))  # fmt: skip
+    return found
+
+
+def group_figures(table: Table, by: str) -> list[Section]:
+    """Mean ratings of each group, partner by partner."""
+    found: list[Section] = []
+    for (rating,), part in table.groups("rating").items():
+        rows = [Estimate(str(r["group"]), r["mean"], r["mean_low"], r["mean_high"], str(r["partner"]),
+                         f"{r['people']} people") for r in part]  # fmt: skip
+        title = f"{rating} by {by}"
+        found.append(Figure(interval_plot(rows, title=title, x_title=f"mean {rating}"), title, "", f"{rating} by {by}"))
+    return found
+
+
+def team_figures(table: Table) -> list[Section]:
+    """What people's offers came to, by partner."""
+    several = len({row["game"] for row in table}) > 1
+    drawn: list[Section] = []
+    for name, title in (
+        ("constructive", "Constructive hand-overs a game"),
+        ("partner_accepted", "Of the person's offers, per cent that the partner accepted"),
+    ):
+        rows = [Estimate(r["partner"], r[name], r[f"{name}_low"], r[f"{name}_high"], r["game"] if several else "",
+                         f"{r['people']} people") for r in table if r[name] is not None]  # fmt: skip
+        if rows:
+            drawn.append(Figure(interval_plot(rows, title=title, zero=True), title, "", f"teams {name}"))
+    return drawn
+
+
+def session_figures(table: Table) -> list[Section]:
+    """Who offered and who accepted, over the session."""
+    drawn: list[Section] = []
+    for title, y_title, names in (
+        ("Offers over the session", "offers, % of own actions",
+         {"person": "person_triggered", "partner": "partner_triggered"}),
+        ("Acceptance over the session", "accepted, % of offers",
+         {"partner accepts": "partner_accepted", "person accepts": "person_accepted"}),
+        ("Constructive hand-overs over the session", "hand-overs a game", {"constructive": "constructive"}),
+        ("Score over the session", "score", {"score": "score"}),
+    ):  # fmt: skip
+        series = []
+        for shown, name in names.items():
+            rows = [row for row in table if row[name] is not None]
+            if rows:
+                series.append(Line(shown, *([row[column] for row in rows] for column in
+                                            ("turn", name, f"{name}_low", f"{name}_high"))))  # fmt: skip
+        if series and any(len(one.x) > 1 for one in series):
+            drawing = lines(series, title=title, x_title="game of the session", y_title=y_title)
+            drawn.append(Figure(drawing, title, "", title))
+    return [Columns(drawn[i : i + 2]) for i in range(0, len(drawn), 2)]

@@ -1,0 +1,103 @@
+"""An analysis as a page, and its tables as people read them on a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from interplay.report.document import Group, KeyNumber, KeyNumbers, Report, Section, TableSection, Text
+from interplay.study.analysis.common import Result
+from interplay.study.analysis.run import Findings
+from interplay.study.words import say
+from interplay.table import Row, Table
+
+LABELS = {
+    "p_holm": "p (Holm)", "p_within": "p within", "p_within_holm": "p within (Holm)", "p_wilcoxon": "p (Wilcoxon)",
+    "w": "W", "chi2": "χ²", "d": "d", "dz": "dz", "p_bonferroni": "p corrected", "p_agents": "p over agents",
+    "per_100_moves": "per 100 moves",
+}  # fmt: skip
+P_DIGITS = 4
+
+
+def report(findings: Findings, *, source: str = "", seed: int = 0) -> Report:
+    """One HTML file: who took part, then every analysis with its figures, tables and remarks."""
+    data = findings.data
+    study = data.protocol
+    sections: list[Section] = [KeyNumbers(_numbers(findings))]
+    if findings.notes:
+        sections.append(Text("\n".join(f"- {note}" for note in findings.notes)))
+    if findings.without:
+        names = ", ".join(findings.without)
+        sections.append(Text(f"Every table holds two samples: all partners, and *without {names}*. Figures show all."))
+    sections += [_section(result) for result in findings.results]
+    provenance: dict[str, Any] = {"study": study.name, "file": study.hash, "source": source, "seed": seed}
+    return Report(f"Analysis: {say(study.title, 'en')}", sections, study.name, provenance)
+
+
+def _numbers(findings: Findings) -> list[KeyNumber]:
+    data = findings.data
+    inside = sum(bool(row["included"]) for row in data.people)
+    counted = data.counted()
+    given = sum(row["value"] is not None for row in data.answers)
+    return [
+        KeyNumber("people analysed", str(inside), f"of {len(data.people)} who came"),
+        KeyNumber("games that count", str(len(counted)), f"{sum(r['practice'] for r in data.games)} for practice"),
+        KeyNumber("answers", str(given)),
+        KeyNumber("presses of buttons", str(len(data.flags))),
+    ]
+
+
+def _section(result: Result) -> Section:
+    parts: list[Section] = []
+    if result.about:
+        parts.append(Text(result.about))
+    if result.notes:
+        parts.append(Text("\n".join(f"- {note}" for note in result.notes)))
+    parts += list(result.figures)
+    parts += [
+        TableSection(
+            table, table.title, name=f"{result.id} {name}", labels=LABELS, digits=_digits(table.columns), limit=100
+        )
+        for name, table in result.tables.items()
+        if len(table)
+    ]
+    return Group(parts, result.title)
+
+
+def _digits(columns: Iterable[str]) -> dict[str, int]:
+    shares = ("share", "first", "last", "alpha", "w")
+    found = {name: P_DIGITS for name in columns if name == "p" or name.startswith("p_") or name.endswith("_p")}
+    return found | {name: 2 for name in columns if name in shares} | {name: 0 for name in columns if name == "df"}
+
+
+DETAIL = ("spread", "ordered", "items", "turns", "by_partner")  # long tables, on the page and in JSON
+
+
+def screen_tables(result: Result) -> list[Table]:
+    """What fits a screen: long tables stay away, and of people only those who are out are listed."""
+    found = []
+    for name, table in result.tables.items():
+        if result.id == "people" and name == "people":
+            table = Table(table.columns, [row for row in table if not row["in"]], "Who is out")
+        if name not in DETAIL and len(table):
+            found.append(on_screen(table))
+    return found
+
+
+def on_screen(table: Table) -> Table:
+    """Estimates and their intervals in one cell, small p as such."""
+    limits = {c for c in table.columns if c.endswith(("_low", "_high")) and c.rpartition("_")[0] in table.columns}
+    rows = []
+    for row in table:
+        rows.append({name: _shown(row, name) for name in table.columns if name not in limits})
+    return Table.of(rows, table.title)
+
+
+def _shown(row: Row, name: str) -> Any:
+    value = row[name]
+    if isinstance(value, float) and (name == "p" or name.startswith("p_") or name.endswith("_p")):
+        return "<0.001" if value < 0.001 else f"{value:.3f}"
+    if isinstance(value, float) and row.get(f"{name}_low") is not None:
+        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        return f"{value:.3g} [{low:.3g}, {high:.3g}]"
+    return float(f"{value:.3g}") if isinstance(value, float) and abs(value) < 1000 else value

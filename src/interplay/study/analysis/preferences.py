@@ -1,0 +1,136 @@
+"""Two-sided questions about the two partners that a person met: who is preferred to whom.
+
+Answers count from the middle of their scale: below it the first partner is preferred, above it the second."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from interplay.stats import t_test_one_sample
+from interplay.study.analysis.common import Result, attempt, mean_row, with_holm
+from interplay.study.analysis.data import Data
+from interplay.study.analysis.figures import preference_figures
+from interplay.study.analysis.models import cronbach, effect_interval, fit
+from interplay.study.analysis.plan import Preferences
+from interplay.table import Row, Table
+
+PREFERRED = (
+    "The sum of the questions, 0 where none is preferred. Strength: by how much a partner is preferred to the average "
+    "partner, by least squares over all comparisons; `second place` is what is added to whoever came second, whatever "
+    "partner it was."
+)
+
+
+def prefer(data: Data, part: Preferences, *, seed: int = 0) -> Result:
+    """Pairs of partners, strengths of each, and question by question."""
+    answered = comparisons(data, part.of)
+    names = [n for n in data.protocol.partners if any(n in (row["first"], row["second"]) for row in answered)]
+    title = part.title or "Preferences"
+    asked = len({(r["person"], r["page"]) for r in data.answers if r["question"] in part.of})
+    notes = []
+    if asked > len(answered):
+        notes.append(f"{asked - len(answered)} of {asked} comparisons lack an answer or are not about two partners")
+    if not answered:
+        return Result(part.id, title, {}, notes=(*notes, "nobody compared two partners"))
+    ordered = Table.of(_ordered(answered), "By order: above 0 the second partner is preferred")
+    tables = {
+        "pairs": Table.of(with_holm(_pairs(answered, names)), "Who is preferred to whom, both orders together"),
+        "strengths": Table.of(strengths(answered, names), "Strength of each partner"),
+        "ordered": ordered,
+        "questions": Table.of(_questions(data, answered, part.of, seed), "Question by question"),
+    }
+    figures = preference_figures(answered, names, tables["strengths"])
+    return Result(part.id, title, tables, figures, PREFERRED, tuple(notes))
+
+
+def comparisons(data: Data, questions: Sequence[str]) -> list[Row]:
+    """One row for each person's comparison: first, second, the sum from the middle, and every question's share."""
+    found = []
+    for part in data.answers.groups("person", "page").values():
+        given = {row["question"]: row["value"] for row in part if row["question"] in questions}
+        row = part.rows[0]
+        if len(given) == len(questions) and None not in given.values() and row["first"] is not None:
+            moved = {q: given[q] - (data.points(q) + 1) / 2 for q in questions}
+            found.append({k: row[k] for k in ("person", "first", "second")} | moved | {"sum": sum(moved.values())})
+    return found
+
+
+def _pairs(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
+    found: list[Row] = []
+    for a, b in combinations(names, 2):
+        # Towards a, whichever of the two came first.
+        for_a = [-r["sum"] if r["first"] == a else r["sum"] for r in rows if {r["first"], r["second"]} == {a, b}]
+        if not for_a:
+            continue
+        first = sum((r["first"], r["second"]) == (a, b) for r in rows)
+        told: Row = {"partner": a, "over": b, **mean_row(for_a, "preference")}
+        told |= {"share_preferring": float(np.mean([x > 0 for x in for_a])), "people": len(for_a), "first": first}
+        found.append(told | attempt(lambda x=for_a: _tested(x)))
+    return found
+
+
+def _tested(values: Sequence[float]) -> Row:
+    made = t_test_one_sample(values)
+    low, high = effect_interval(made.statistic, made.n[0])
+    return {"t": made.statistic, "df": made.df, "d": made.effect, "d_low": low, "d_high": high, "p": made.p}
+
+
+def _ordered(rows: Sequence[Row]) -> list[Row]:
+    held: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        held.setdefault((row["first"], row["second"]), []).append(row["sum"])
+    return [
+        {"first": a, "second": b, **mean_row(values, "for_second"), "people": len(values)}
+        for (a, b), values in held.items()
+    ]
+
+
+def strengths(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
+    """Least squares with strengths that sum to 0 and a place for order; intervals hold for unequal spreads."""
+
+    def design(order: Sequence[str]) -> np.ndarray:
+        def sides(row: Row, name: str) -> float:
+            return float(row["second"] == name) - float(row["first"] == name)
+
+        columns = [[sides(row, name) - sides(row, order[-1]) for row in rows] for name in order[:-1]]
+        return np.array([*columns, [1.0] * len(rows)]).T
+
+    def made(order: Sequence[str]) -> list[Row]:
+        found = fit([row["sum"] for row in rows], design(order), [row["person"] for row in rows])
+        told = [{"strength": c.slope, "strength_low": c.low, "strength_high": c.high, "p": c.p} for c in found]
+        return [{"what": name, **row} for name, row in zip([*order[:-1], "second place"], told, strict=True)]
+
+    def both() -> Row:
+        # The last has no coefficient of its own, so the fit is made again with another in its place.
+        first, again = made(names), made([*names[1:], names[0]])
+        last = next(row for row in again if row["what"] == names[-1])
+        return {"rows": [*first[:-1], last, first[-1]]}
+
+    told = attempt(both)
+    if "note" in told:
+        return [{"what": name, "note": told["note"]} for name in names]
+    rows_of = {row["what"]: row for row in told["rows"]}
+    count = {n: sum(n in (r["first"], r["second"]) for r in rows) for n in names} | {"second place": len(rows)}
+    ranked = sorted(names, key=lambda n: -rows_of[n]["strength"])
+    return [{**rows_of[name], "people": count[name]} for name in (*ranked, "second place")]
+
+
+def _questions(data: Data, rows: Sequence[Row], questions: Sequence[str], seed: int) -> list[Row]:
+    items = np.array([[row[q] for q in questions] for row in rows])
+    whole = attempt(lambda: {"alpha": cronbach(items, [r["person"] for r in rows], seed=seed)})
+    found = []
+    for k, question in enumerate(questions):
+        told: Row = {"question": question, "text": data.label(question)}
+        told |= mean_row(list(items[:, k]), "for_second")
+        told["sd"] = float(np.std(items[:, k], ddof=1)) if len(items) > 1 else None
+        told["with_the_rest"] = whole["alpha"].item_rest[k] if "alpha" in whole else None
+        found.append(told)
+    alpha = whole.get("alpha")
+    told = {"question": "all", "text": "the sum; Cronbach's alpha beside it", "people": len(rows)}
+    told |= mean_row([row["sum"] for row in rows], "for_second")
+    told |= {"alpha": alpha.alpha if alpha else None, "alpha_low": alpha.low if alpha else None,
+             "alpha_high": alpha.high if alpha else None, "note": whole.get("note")}  # fmt: skip
+    return [*found, told]

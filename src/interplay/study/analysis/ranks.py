@@ -1,0 +1,179 @@
+"""How people rank partners: mean ranks, whether they agree, who is put above whom, and against objective ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from interplay.errors import InterplayError
+from interplay.stats import mean_interval, proportion_interval, rank_shares, spearman
+from interplay.stats.rankings import rank_agreement
+from interplay.study.analysis.common import Result, attempt, mean_row, with_holm
+from interplay.study.analysis.data import Data
+from interplay.study.analysis.figures import rank_figures
+from interplay.study.analysis.models import friedman
+from interplay.study.analysis.plan import Ranks
+from interplay.table import Row, Table
+
+RANKED = (
+    "Rank 1 is best. Agreement: Friedman's test asks whether people agree on any order at all, W is 1 where all give "
+    "the same and near 0 where none do. Spearman is taken over partners; its interval draws people again, its p asks "
+    "how many other orders of the partners would agree as well, so with few partners it cannot be small. Person by "
+    "person: each person's ranks with the scores that this person got, then the mean over people."
+)
+HUMAN, SCORE = "people's ranks", "score with people"
+
+
+def rank(data: Data, part: Ranks, objective: Table | None = None, *, seed: int = 0) -> Result:
+    """Rank tables by game, and Spearman with what was scored and with what is given."""
+    held = [row for row in data.rankings if row["form"] == part.page and len(row["order"]) > 1]
+    tables: dict[str, list[Row]] = {name: [] for name in ("ranks", "agreement", "above", "objective", "by_person")}
+    shares: dict[str, tuple[list[str], np.ndarray]] = {}
+    notes: list[str] = []
+    for game in dict.fromkeys(row["game"] for row in held):
+        given = _last_of_each([row for row in held if row["game"] == game])
+        names = [n for n in data.protocol.partners if any(n in row["order"] for row in given)]
+        whole = [row for row in given if set(row["order"]) == set(names)]
+        if len(whole) < len(given):
+            notes.append(f"{game}: {len(given) - len(whole)} of {len(given)} rankings do not hold all partners, and go")
+        if not whole:
+            continue
+        places = np.array([[row["order"].index(name) + 1 for name in names] for row in whole], float)
+        who = [row["person"] for row in whole]
+        scores = _scores(data, game, who, names)
+        tables["ranks"] += _rank_rows(game, names, places, scores)
+        tables["agreement"].append({"game": game} | attempt(lambda p=places: _agreement(p)))
+        tables["above"] += _above(game, names, places)
+        tables["objective"] += _objective(data, game, names, places, scores, who, objective, seed)
+        tables["by_person"].append({"game": game} | attempt(lambda p=places, s=scores: _by_person(p, s)))
+        order = np.argsort(places.mean(axis=0), kind="stable")
+        shares[str(game)] = [names[i] for i in order], rank_shares(places[:, order], higher_is_better=False)
+    titles = {
+        "ranks": "Ranks that people gave",
+        "agreement": "Do people agree on an order?",
+        "above": "Who is ranked above whom (sign tests)",
+        "objective": "People's ranks against other measures, over partners",
+        "by_person": "Each person's ranks against their own scores: Spearman, mean over people",
+    }
+    if not tables["ranks"]:
+        notes.append(f"nobody has given a whole ranking on the page {part.page!r}")
+    tables["above"] = with_holm(tables["above"])
+    made = {name: Table.of(rows, titles[name]) for name, rows in tables.items() if rows}
+    return Result(part.id, part.title or "Ranks", made, rank_figures(made.get("ranks"), shares), RANKED, tuple(notes))
+
+
+def _last_of_each(rows: Sequence[Row]) -> list[Row]:
+    """A ranking may be changed as partners are added: the last one counts."""
+    return list({row["person"]: row for row in rows}.values())
+
+
+def _scores(data: Data, game: str | None, who: Sequence[str], names: Sequence[str]) -> np.ndarray:
+    """[person, partner] mean scores of the games that count; NaN where none was played to its end."""
+    held: dict[tuple[str, str], list[float]] = {}
+    for row in data.counted():
+        if game is None or row["game"] == game:
+            held.setdefault((row["person"], row["partner"]), []).append(row["score"])
+    return np.array([[np.mean(held[p, n]) if (p, n) in held else np.nan for n in names] for p in who], float)
+
+
+def _rank_rows(game: str | None, names: Sequence[str], places: np.ndarray, scores: np.ndarray) -> list[Row]:
+    overall = np.argsort(np.argsort(places.mean(axis=0), kind="stable"), kind="stable") + 1
+    rows = []
+    for i in np.argsort(overall):
+        known = scores[~np.isnan(scores[:, i]), i]
+        first = proportion_interval(int((places[:, i] == 1).sum()), len(places))
+        rows.append(
+            {
+                "game": game, "partner": names[i], "place": int(overall[i]),
+                **mean_row(list(places[:, i]), "mean_rank"), "median_rank": float(np.median(places[:, i])),
+                "first": first.estimate, "first_low": first.low, "first_high": first.high,
+                "last": float(np.mean(places[:, i] == len(names))), "people": len(places),
+                **mean_row(list(known), "score"),
+            }
+        )  # fmt: skip
+    return rows
+
+
+def _agreement(places: np.ndarray) -> Row:
+    found = friedman(-places)
+    told = {"people": found.n, "partners": places.shape[1], "w": found.w}
+    return {**told, "chi2": found.chi2, "df": found.df, "p": found.p}
+
+
+def _above(game: str | None, names: Sequence[str], places: np.ndarray) -> list[Row]:
+    from scipy.stats import binomtest
+
+    rows = []
+    for i, j in combinations(range(len(names)), 2):
+        above = int((places[:, i] < places[:, j]).sum())
+        share = proportion_interval(above, len(places))
+        told = {"share": share.estimate, "share_low": share.low, "share_high": share.high}
+        p = float(binomtest(above, len(places)).pvalue)
+        rows.append({"game": game, "partner": names[i], "above": names[j], **told, "people": len(places), "p": p})
+    return rows
+
+
+def _objective(
+    data: Data,
+    game: str | None,
+    names: Sequence[str],
+    places: np.ndarray,
+    scores: np.ndarray,
+    who: Sequence[str],
+    objective: Table | None,
+    seed: int,
+) -> list[Row]:
+    """Spearman and Kendall of the mean ranks with the mean scores, and with every measure that is given."""
+    rows = [
+        {"agent": name, "measure": measure, "value": table[at, i], "person": person}
+        for measure, table in ((HUMAN, places), (SCORE, scores))
+        for at, person in enumerate(who)
+        for i, name in enumerate(names)
+        if not np.isnan(table[at, i])
+    ]
+    given = [row for row in objective_rows(data, objective, game) if row["partner"] in names]
+    rows += [{"agent": r["partner"], "measure": r["measure"], "value": r["value"], "person": None} for r in given]
+    lower = [HUMAN, *dict.fromkeys(row["measure"] for row in given if row["lower"])]
+    try:
+        found = rank_agreement(Table.of(rows), seed=seed, own=(), shared=("person",), lower=lower)
+    except InterplayError as error:
+        return [{"game": game, "note": str(error)}]
+    return [{"game": game, **row} for row in found.pairs]
+
+
+def objective_rows(data: Data, objective: Table | None, game: str | None) -> list[Row]:
+    """What is given of partners, by their name in the study or by their agent's; of one game, or of all."""
+    if objective is None:
+        return []
+    names = {agent: partner for partner, agent in data.protocol.partners.items()}
+    names |= {partner: partner for partner in data.protocol.partners}
+    world = {game, data.protocol.games[game].game} if game in data.protocol.games else {game}
+    here = [row for row in objective if row.get("game") in (None, "", *world)]
+    return [
+        {
+            "partner": names[row["agent"]],
+            "measure": row["measure"],
+            "value": float(row["value"]),
+            "lower": row.get("direction") == "lower",
+        }
+        for row in here
+        if row["agent"] in names and row["value"] is not None
+    ]
+
+
+def _by_person(places: np.ndarray, scores: np.ndarray) -> Row:
+    """Spearman of each person's ranks with their scores; those whose scores are all the same have none."""
+    found = []
+    for mine, got in zip(places, scores, strict=True):
+        if not np.isnan(got).any() and np.ptp(got) > 0:
+            found.append(spearman(-mine, got).r)
+    told = {"people": len(found), "left_out": len(places) - len(found)}
+    if len(found) < 2:
+        raise InterplayError(f"{len(found)} people have scores that differ: too few for a mean")
+    from interplay.stats import t_test_one_sample
+
+    made = mean_interval(found)
+    test = attempt(lambda: {"p": t_test_one_sample(found).p})
+    return {"spearman": made.estimate, "spearman_low": made.low, "spearman_high": made.high, **test, **told}

@@ -1,0 +1,158 @@
+"""How partners were rated, whether scales hold together, and t tests of ratings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from interplay.stats import TestResult, t_test_one_sample, t_test_paired, wilcoxon
+from interplay.study.analysis.common import Result, attempt, mean_row, person_means, with_holm
+from interplay.study.analysis.data import Data
+from interplay.study.analysis.figures import rating_figures
+from interplay.study.analysis.models import cronbach, effect_interval
+from interplay.study.analysis.plan import OneSample, Paired, Ratings, Sum
+from interplay.table import Row, Table
+
+RATED = (
+    "Means and intervals are over people: someone who rated a partner twice counts once, with the mean. `answers` says "
+    "how many ratings there were."
+)
+TESTED = (
+    "`people`: each person counts once, with the mean of their ratings. `answers`: every rating counts as if it were "
+    "another person's, as studies often report it; with several ratings a person its p is too small. d is the "
+    "difference in standard deviations. p (Holm) is corrected over the tests of this table that count in the same way."
+)
+PAIRED = (
+    "Each person counts once, with the mean of their ratings on either side; who has ratings on one side only is "
+    "counted under `unpaired` and not used. dz is the mean difference in standard deviations of the differences."
+)
+
+
+def rate(data: Data, part: Ratings) -> Result:
+    """Means by partner and game, and how often each point of the scale was chosen."""
+    summary: list[Row] = []
+    spread: list[Row] = []
+    for name in part.of:
+        rows = data.ratings(name)
+        about = [row for row in rows if row["partner"] is not None]
+        for game, partner in _cells(about):
+            mine = [r for r in about if r["partner"] == partner and (game is None or r["game"] == game)]
+            means = list(person_means(Table(rows.columns, mine))[()].values())
+            base = {"rating": name, "game": game, "partner": partner}
+            values = [row["value"] for row in mine]
+            told = {"sd": float(np.std(means, ddof=1)) if len(means) > 1 else None, "median": float(np.median(values))}
+            summary.append({**base, **mean_row(means), **told, "people": len(means), "answers": len(values)})
+            counted = Counter(values)
+            spread += [{**base, "value": value, "times": counted[value]} for value in sorted(counted)]
+    notes = tuple(f"nobody rated a partner on {name}" for name in part.of if name not in {r["rating"] for r in summary})
+    tables = {
+        "ratings": Table.of(summary, "Ratings by partner"),
+        "spread": Table.of(spread, "How often each answer was given"),
+    }
+    figures = rating_figures(data, tables["ratings"], part.of) if summary else ()
+    return Result(part.id, part.title or "Ratings", tables, figures, RATED, notes)
+
+
+def _cells(rows: Sequence[Row]) -> list[tuple[Any, Any]]:
+    """Games and partners that were rated: all games of a partner together, and each apart where there are several."""
+    partners = list(dict.fromkeys(row["partner"] for row in rows))
+    games = list(dict.fromkeys(row["game"] for row in rows if row["game"] is not None))
+    apart = [(game, partner) for game in games for partner in partners] if len(games) > 1 else []
+    met = {(row["game"], row["partner"]) for row in rows}
+    return [*((None, partner) for partner in partners), *(cell for cell in apart if cell in met)]
+
+
+def reliability(data: Data, sums: Sequence[Sum], seed: int) -> list[Table]:
+    """Cronbach's alpha of every scale, and what each question adds to it."""
+    whole: list[Row] = []
+    single: list[Row] = []
+    for part in sums:
+        items, who = [], []
+        for answers in data.answers.groups("person", "page").values():
+            given = {row["question"]: row["value"] for row in answers if row["question"] in part.of}
+            if len(given) == len(part.of) and None not in given.values():
+                turned = [data.points(q) + 1 - given[q] if q in part.reverse else given[q] for q in part.of]
+                items.append(turned)
+                who.append(answers.rows[0]["person"])
+        base = {"scale": part.id, "questions": ", ".join(part.of)}
+
+        def alpha(part: Sum = part, items: list = items, who: list = who) -> Row:
+            found = cronbach(items or np.zeros((0, len(part.of))), who, seed=seed)
+            single.extend(
+                {"scale": part.id, "question": q, "alpha_without": a, "with_the_rest": r}
+                for q, a, r in zip(part.of, found.without, found.item_rest, strict=True)
+            )
+            told = {"alpha": found.alpha, "alpha_low": found.low, "alpha_high": found.high}
+            return {**told, "people": found.people, "answers": found.n}
+
+        whole.append(base | attempt(alpha))
+    return [
+        Table.of(whole, "Scales: Cronbach's alpha, with intervals that draw people whole"),
+        Table.of(single, "Questions of the scales: alpha without each, and its correlation with the sum of the rest"),
+    ]
+
+
+def one_sample(data: Data, part: OneSample) -> Result:
+    """Ratings against a value, each person once, and each rating once."""
+    rows: list[Row] = []
+    for name in part.of:
+        against = part.against if part.against is not None else data.middle(name)
+        held = data.ratings(name)
+        levels = [None] if part.by is None else list(part.only or dict.fromkeys(held.column(part.by)))
+        for level in levels:
+            mine = held if part.by is None else held.where(**{part.by: level})
+            base: Row = {"rating": name} | ({part.by: level} if part.by else {}) | {"against": against}
+            rows += [
+                base | {"unit": unit} | attempt(lambda values=values, to=against: _against(values, to))
+                for unit, values in (
+                    ("people", list(person_means(mine).get((), {}).values())),
+                    ("answers", [float(row["value"]) for row in mine]),
+                )
+            ]
+    corrected = [
+        row for unit in ("people", "answers") for row in with_holm([row for row in rows if row["unit"] == unit])
+    ]
+    title = part.title or "Against a value"
+    return Result(part.id, title, {"one_sample": Table.of(corrected, f"{title}: one-sample t tests")}, about=TESTED)
+
+
+def _against(values: Sequence[float], against: float | None) -> Row:
+    found = t_test_one_sample(values, mean=0.0 if against is None else against)
+    moved = np.asarray(values) - (against or 0.0)
+    ranked = float(wilcoxon(moved, np.zeros(len(moved))).p) if np.any(moved != 0) else None
+    told = {"n": found.n[0], "mean": found.estimate, "mean_low": found.low, "mean_high": found.high}
+    return told | _t(found, "d") | {"p_wilcoxon": ranked}
+
+
+def _t(found: TestResult, effect: str) -> Row:
+    low, high = effect_interval(found.statistic, found.n[0])
+    size = {effect: found.effect, f"{effect}_low": low, f"{effect}_high": high}
+    return {"t": found.statistic, "df": found.df, "p": found.p} | size
+
+
+def paired(data: Data, part: Paired) -> Result:
+    """The same people on one level and on another."""
+    rows: list[Row] = []
+    for name in part.of:
+        means = person_means(data.ratings(name), part.factor)
+        levels = list(part.levels) or [key[0] for key in means if key[0] is not None]
+        for a, b in combinations(levels, 2):
+            first, second = means.get((a,), {}), means.get((b,), {})
+            both = [who for who in first if who in second]
+            base = {"rating": name, "a": a, "b": b, "n": len(both), "unpaired": len({*first, *second}) - len(both)}
+            x, y = [first[who] for who in both], [second[who] for who in both]
+            rows.append(base | attempt(lambda x=x, y=y: _difference(x, y)))
+    title = part.title or f"Between {part.factor}s"
+    table = Table.of(with_holm(rows), f"{title}: paired t tests (a - b)")
+    return Result(part.id, title, {"paired": table}, about=PAIRED)
+
+
+def _difference(x: Sequence[float], y: Sequence[float]) -> Row:
+    found = t_test_paired(x, y)
+    told = {"mean_a": float(np.mean(x)), "mean_b": float(np.mean(y)), "difference": found.estimate}
+    told |= {"difference_low": found.low, "difference_high": found.high}
+    return told | _t(found, "dz") | {"p_wilcoxon": wilcoxon(x, y).p}

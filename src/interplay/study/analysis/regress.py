@@ -1,0 +1,108 @@
+"""Ratings against what happened in the games that they are about, and against what is known of the partners."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from interplay.stats import relations
+from interplay.study.analysis.common import Result, attempt, with_holm
+from interplay.study.analysis.data import Data, near_games
+from interplay.study.analysis.figures import rating_scatter
+from interplay.study.analysis.measures import Measured
+from interplay.study.analysis.models import Coefficient, clustered, within
+from interplay.study.analysis.plan import Regression
+from interplay.study.analysis.ranks import objective_rows
+from interplay.table import Row, Table
+
+RELATED = (
+    "One measure at a time. `slope`: points of the rating for one unit of the measure, by least squares over all; "
+    "intervals and p count people, not ratings (bias-reduced clustered errors). `within`: the same after taking away "
+    "each person's mean, so that people who rate high or play well throughout do not make the slope. p (Holm) is "
+    "corrected over the tests of its column."
+)
+
+
+def regress(data: Data, part: Regression, measured: Measured, objective: Table | None, seed: int = 0) -> Result:
+    """Least squares with errors by person, and the same within people."""
+    values = measured.games(part.measures)
+    rows: list[Row] = []
+    joined: list[Row] = []
+    for name in part.of:
+        rated = beside(data, name, values, part.measures)
+        joined += [{"rating": name, **row} for row in rated]
+        for measure in part.measures:
+            whole = [row for row in rated if row[measure] is not None]
+            rows.append({"rating": name, "measure": measure, **_fits(whole, measure)})
+    corrected = with_holm(with_holm(rows), "p_within", "p_within_holm")
+    tables = {"regression": Table.of(corrected, "Ratings against what happened in their games", columns=COLUMNS)}
+    if objective is not None:
+        tables |= _known_of_partners(data, part, objective, seed)
+    figures = rating_scatter(Table.of(joined), part.of, part.measures)
+    return Result(part.id, part.title or "Ratings against measures", tables, figures, RELATED)
+
+
+COLUMNS = (
+    "rating", "measure", "r", "slope", "slope_low", "slope_high", "p", "p_holm", "within", "within_low", "within_high",
+    "p_within", "p_within_holm", "n", "people",
+)  # fmt: skip
+
+
+def beside(data: Data, name: str, values: Mapping[int, Row], measures: Sequence[str]) -> list[Row]:
+    """Ratings of a partner with the means of the measures over the games that they are about."""
+    games: dict[str, list[Row]] = {}
+    for row in data.games:
+        games.setdefault(row["person"], []).append(row)
+    found = []
+    for row in data.ratings(name):
+        if row["partner"] is None:
+            continue
+        near = [values[g["number"]] for g in near_games(row["page"], games[row["person"]]) if g["number"] in values]
+        means = {}
+        for measure in measures:
+            known = [told[measure] for told in near if told.get(measure) is not None]
+            means[measure] = float(np.mean(known)) if known else None
+        found.append({**{k: row[k] for k in ("person", "partner", "game", "value")}, **means})
+    return found
+
+
+def _fits(rows: Sequence[Row], measure: str) -> Row:
+    y, x, who = [r["value"] for r in rows], [r[measure] for r in rows], [r["person"] for r in rows]
+    told: Row = {"n": len(rows), "people": len(set(who))}
+    if not rows:
+        return {**told, "note": "no game that was rated tells it"}
+    whole = attempt(lambda: _told(clustered(y, x, who)[0], "slope", "p"))
+    own = attempt(lambda: _told(within(y, x, who)[0], "within", "p_within"))
+    notes = [made.pop("note") for made in (whole, own) if "note" in made]
+    own.pop("r", None)
+    return {**whole, **own, **told, "note": "; ".join(dict.fromkeys(notes)) or None}
+
+
+def _told(made: Coefficient, name: str, p: str) -> Row:
+    return {"r": made.r, name: made.slope, f"{name}_low": made.low, f"{name}_high": made.high, p: made.p}
+
+
+def _known_of_partners(data: Data, part: Regression, objective: Table, seed: int) -> dict[str, Table]:
+    """Ratings against what was measured of the partners elsewhere: one x for all ratings of a partner."""
+    found: list[Row] = []
+    for name in part.of:
+        rated = [row for row in data.ratings(name) if row["partner"] is not None]
+        rows: list[Row] = []
+        measures: dict[str, None] = {}
+        for game in dict.fromkeys(row["game"] for row in rated):
+            known = {(r["partner"], r["measure"]): r["value"] for r in objective_rows(data, objective, game)}
+            measures |= dict.fromkeys(measure for _, measure in known)
+            rows += [
+                {"agent": row["partner"], "rating": row["value"]}
+                | {m: known.get((row["partner"], m)) for m in measures}
+                for row in rated
+                if row["game"] == game
+            ]
+        table = Table.of(rows)
+        usable = [m for m in measures if any(value is not None for value in table.column(m))]
+        if usable:
+            made = relations(table, usable, seed=seed)
+            found += [{"rated": name, **{k: v for k, v in row.items() if k != "sample"}} for row in made]
+    title = "Ratings against what is known of the partners (p over agents answers whether it would hold for others)"
+    return {"partners": Table.of(found, title)} if found else {}

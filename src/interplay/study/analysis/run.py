@@ -1,0 +1,170 @@
+"""From the records of a study to all that its file asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from interplay.errors import InterplayError
+from interplay.study.analysis.clicks import click
+from interplay.study.analysis.common import Result
+from interplay.study.analysis.data import Data, gather
+from interplay.study.analysis.exclusion import gaps, people_tables, sort_people
+from interplay.study.analysis.familiarity import familiar
+from interplay.study.analysis.measures import Measured
+from interplay.study.analysis.plan import MEASURES, default_plan
+from interplay.study.analysis.preferences import prefer
+from interplay.study.analysis.ranks import rank
+from interplay.study.analysis.ratings import one_sample, paired, rate, reliability
+from interplay.study.analysis.regress import regress
+from interplay.study.analysis.teamwork import help_in_teams
+from interplay.study.protocol import Protocol
+from interplay.table import Table
+
+if TYPE_CHECKING:
+    from interplay.study.records import Records
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that was found. `data` holds everyone; only those who are in were analysed."""
+
+    data: Data
+    results: tuple[Result, ...]  # the first tells who is in
+    without: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def table(self) -> Table:
+        """Every row of every table, with the names of its analysis and table."""
+        rows = [
+            {"analysis": result.id, "table": name, **row}
+            for result in self.results
+            for name, table in result.tables.items()
+            for row in table
+        ]
+        return Table.of(rows, f"Analysis of {self.data.protocol.name}")
+
+
+def analyse(
+    records: Records,
+    *,
+    study: Protocol | None = None,
+    without: Sequence[str] = (),
+    objective: Table | None = None,
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda what: None,
+) -> Findings:
+    """The analyses that a study's file names; of `study` if given, else of the file as it was when people took part.
+
+    With `without`, each is done with all partners, and again as if those had not been met. `objective` gives measures
+    of agents that are known from elsewhere: agent, measure, value, and game where they belong to one."""
+    notes = []
+    if study is not None:
+        notes += _other_file(records.protocol, study)
+        records = replace(records, protocol=study)
+    plan = records.protocol.analysis
+    if not plan:
+        plan = default_plan(records.protocol)
+        notes.append(
+            "the study file names no analyses, so these are the usual ones; `analysis:` in the file names others"
+        )
+    check_objective(objective)
+    rule = next((part for part in plan if part.kind == "exclude"), None)
+    sums = [part for part in plan if part.kind == "scale"]
+    data = replace(sort_people(gather(records), rule), sums={part.id: part for part in sums})
+    if not any(row["included"] for row in data.people):
+        who = people_tables(data)
+        told = "; ".join(f"{row['people']} {row['what']}" for row in who[0]) or "nobody has come yet"
+        raise InterplayError(f"nobody is in the analysis of {records.protocol.name}: {told}")
+    samples = {"all": data} | ({_named(without): data.without(without)} if without else {})
+    measured = Measured(data)
+    results = [_people(data, sums, seed)]
+    for part in plan:
+        if part.kind in ("exclude", "scale"):
+            continue
+        progress(part.title or part.id)
+        made = {name: _one(held, part, measured, objective, seed) for name, held in samples.items()}
+        results.append(_merged(made))
+    return Findings(data, tuple(results), tuple(without), tuple(notes))
+
+
+def _one(data: Data, part: Any, measured: Measured, objective: Table | None, seed: int) -> Result:
+    match part.kind:
+        case "ratings":
+            return rate(data, part)
+        case "one_sample":
+            return one_sample(data, part)
+        case "paired":
+            return paired(data, part)
+        case "ranks":
+            return rank(data, part, objective, seed=seed)
+        case "regression":
+            return regress(data, part, measured, objective, seed)
+        case "clicks":
+            return click(data, part, seed=seed)
+        case "preferences":
+            return prefer(data, part, seed=seed)
+        case "familiarity":
+            return familiar(data, part)
+        case "interdependence":
+            return help_in_teams(data, part, measured, seed=seed)
+    raise InterplayError(f"there is no analysis of the kind {part.kind!r}")
+
+
+def _people(data: Data, sums: Sequence[Any], seed: int) -> Result:
+    counted, each = people_tables(data)
+    tables = {"counts": counted, "people": each, "missing": gaps(data)}
+    if sums:
+        tables["alpha"], tables["items"] = reliability(data, sums, seed)
+    about = "Only those who are in are analysed below; everyone who ever came is listed here."
+    return Result("people", "Who took part", tables, about=about)
+
+
+def _merged(made: Mapping[str, Result]) -> Result:
+    """One result of all samples: their rows under one another, the figures of the first."""
+    first = next(iter(made.values()))
+    if len(made) == 1:
+        return first
+    names = dict.fromkeys(name for result in made.values() for name in result.tables)
+    tables = {}
+    for name in names:
+        parts = {sample: result.tables[name] for sample, result in made.items() if name in result.tables}
+        rows = [{"sample": sample, **row} for sample, table in parts.items() for row in table]
+        tables[name] = Table.of(rows, next(iter(parts.values())).title)
+    notes = dict.fromkeys(note for result in made.values() for note in result.notes)
+    return replace(first, tables=tables, notes=tuple(notes))
+
+
+def _named(without: Sequence[str]) -> str:
+    return f"without {', '.join(without)}"
+
+
+def _other_file(served: Protocol, given: Protocol) -> list[str]:
+    if served.name != given.name:
+        raise InterplayError(f"--study is of {given.name!r}, and the records are of {served.name!r}")
+    if served.hash != given.hash:
+        return ["the study file given is not the one that people took part in; answers to what it lacks are not used"]
+    if served.analysis and served.analysis != given.analysis:
+        return ["the analyses are not those that the file named when the study began"]
+    return []
+
+
+def check_objective(table: Table | None) -> None:
+    """An error where measures from elsewhere cannot be read."""
+    if table is None:
+        return
+    for name in ("agent", "measure", "value"):
+        if name not in table.columns:
+            raise InterplayError(f"the table of measures has no column {name!r}; it has {', '.join(table.columns)}")
+    for place, row in enumerate(table, start=1):
+        try:
+            fine = row["value"] is None or float(row["value"]) == float(row["value"])
+        except (TypeError, ValueError):
+            fine = False
+        if not fine:
+            raise InterplayError(f"row {place} of the table of measures: {row['value']!r} is not a number")
+        if row["measure"] in MEASURES:
+            known = f"{row['measure']!r} is what a game of the study is measured by"
+            raise InterplayError(f"row {place} of the table of measures: {known}; give it another name")
