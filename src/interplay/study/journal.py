@@ -50,6 +50,10 @@ class Journal:
             LOG.error("the database is away: the last events of the games in play are lost; none was acknowledged")
         self._task.cancel()
 
+    async def settled(self) -> None:
+        """Wait until all that was added is on disk."""
+        await self._idle.wait()
+
     def add(self, person: int, game: int | None, t: int | None, kind: str, **payload: Any) -> asyncio.Future[None]:
         """Note an event; what is returned is done when it is on disk."""
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -257,6 +257,7 @@ class Protocol(Part):
     completion: Completion = Completion()
     grace_s: float = Field(default=60.0, gt=0)  # a game waits so long for a person who has gone
     away_min: float = Field(default=60.0, gt=0)  # after so long, a place is given to someone else
+    erasure: Literal["erase_games", "keep_games"] = "erase_games"  # what becomes of games when a person is erased
     analysis: tuple[Analysis, ...] = ()  # what `interplay study analyse` works out; people are not told
 
     @property

@@ -69,6 +69,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "leaves": "integer",  # how often the connection was lost
         "missed": "integer",  # steps that the partner was not ready for
         "late_ms": "number",  # the latest step
+        "joint": "integer",  # the same for all rows of a game that several participants played together
         "episode": "integer",  # its number among the traces; null while it is played
     },
     "flags": {

@@ -137,8 +137,30 @@ def people(tx: Tx, protocol: Protocol) -> dict[int, Known]:
     slots: dict[int, dict[str, int | None]] = {}
     for row in tx.execute(sa.select(tables.slots).where(tables.slots.c.study == protocol.name)):
         slots.setdefault(row.person, {})[row.key] = row.number
-    query = sa.select(tables.people).where(tables.people.c.study == protocol.name).order_by(tables.people.c.id)
-    return {row.id: known(protocol, row, slots.get(row.id, {})) for row in tx.execute(query)}
+    return {row.id: known(protocol, row, slots.get(row.id, {})) for row in tx.execute(_everyone(protocol))}
+
+
+def some_people(tx: Tx, protocol: Protocol, status: str | None, first: int, most: int) -> dict[int, Known]:
+    """A page of those with a status, newest first."""
+    query = _everyone(protocol).order_by(None).order_by(tables.people.c.id.desc()).offset(first).limit(most)
+    return _with_slots(tx, protocol, query.where(tables.people.c.status == status) if status else query)
+
+
+def named(tx: Tx, protocol: Protocol, public: str) -> dict[int, Known]:
+    """The participant of this name; nobody, if there is none."""
+    return _with_slots(tx, protocol, _everyone(protocol).where(tables.people.c.public == public))
+
+
+def _with_slots(tx: Tx, protocol: Protocol, query: Any) -> dict[int, Known]:
+    held = tx.execute(query).all()
+    slots: dict[int, dict[str, int | None]] = {}
+    for row in tx.execute(sa.select(tables.slots).where(tables.slots.c.person.in_([row.id for row in held]))):
+        slots.setdefault(row.person, {})[row.key] = row.number
+    return {row.id: known(protocol, row, slots.get(row.id, {})) for row in held}
+
+
+def _everyone(protocol: Protocol) -> Any:
+    return sa.select(tables.people).where(tables.people.c.study == protocol.name).order_by(tables.people.c.id)
 
 
 def known(protocol: Protocol, row: Any, slots: Mapping[str, int | None]) -> Known:
@@ -227,9 +249,12 @@ def _type(page: Page | None, question: str) -> str | None:
 
 def games(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
     noted = _noted(tx, protocol, known)
-    episode = 0
+    numbers: dict[int, int] = {}  # of episodes, by game: one that several people played has several rows and one number
     for row in _games(tx, protocol, known):
-        one, more = known[row.person], noted.get(row.id, {})
+        lead = row.joint or row.id
+        one, more = known[row.person], noted.get(lead, {}) | noted.get(row.id, {})
+        if row.status == DONE:
+            numbers.setdefault(lead, len(numbers))
         page = one.page(row.page)
         setting = protocol.games.get(row.setting)
         yield {
@@ -253,9 +278,9 @@ def games(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Ro
             "leaves": more.get("leave", 0),
             "missed": more.get("missed", 0),
             "late_ms": more.get("late_ms"),
-            "episode": episode if row.status == DONE else None,
+            "joint": lead,
+            "episode": numbers.get(lead),
         }
-        episode += row.status == DONE
 
 
 def _noted(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> dict[int, Row]:
@@ -312,8 +337,11 @@ READERS = {"participants": participants, "answers": answers, "games": games, "fl
 
 def trace_set(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> TraceSet:
     """The games that were played to their end; a row of `games` has the number of its episode here."""
-    packed = [row.episode for row in _games(tx, protocol, known, traces=True) if row.status == DONE]
-    return TraceSet.in_memory(map(unpack, packed), {"study": protocol.name, "protocol": protocol.hash})
+    packed: dict[int, bytes] = {}
+    for row in _games(tx, protocol, known, traces=True):
+        if row.status == DONE:
+            packed.setdefault(row.joint or row.id, row.episode)
+    return TraceSet.in_memory(map(unpack, packed.values()), {"study": protocol.name, "protocol": protocol.hash})
 
 
 def snapshot(tx: Tx) -> None:

@@ -1,0 +1,43 @@
+"""Exports as one file to download: the records as tables and the games as a trace set, in a zip."""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from pathlib import Path
+
+from interplay.server import audit
+from interplay.server.clock import Clock
+from interplay.server.database import Database
+from interplay.study.protocol import Protocol
+from interplay.study.record_columns import Format
+from interplay.study.record_files import write_folder
+
+
+def zipped(
+    database: Database,
+    clock: Clock,
+    protocol: Protocol,
+    *,
+    format: Format,
+    traces: bool,
+    participant: str | None,
+    by: str,
+) -> Path:
+    """A zip in a new temporary file, which whoever asked for it deletes. That it was made is in the audit log."""
+    name = protocol.name if participant is None else f"{protocol.name}-{participant}"
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / name
+        counts = write_folder(
+            database, folder, study=protocol.name, format=format, traces=traces, participant=participant
+        )
+        database.write(
+            audit.note, clock, by, "export", participant or protocol.name, format=format, traces=traces, rows=counts
+        )
+        with tempfile.NamedTemporaryFile(prefix="interplay-export-", suffix=".zip", delete=False) as out:
+            path = Path(out.name)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in sorted(folder.rglob("*")):
+                if file.is_file():
+                    archive.write(file, Path(name) / file.relative_to(folder))
+    return path
