@@ -30,7 +30,7 @@ def write_traces(database: Database, protocol: Protocol, out: str | Path) -> Tra
     query = (
         sa.select(games.c.episode)
         .join(people, people.c.id == games.c.person)
-        .where(people.c.study == protocol.name, games.c.status == DONE)
+        .where(people.c.study == protocol.name, games.c.status == DONE, games.c.joint.is_(None))
         .order_by(games.c.id)
     )
     episodes = database.read(lambda tx: [unpack(row.episode) for row in tx.execute(query)])

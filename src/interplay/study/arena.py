@@ -1,5 +1,5 @@
-"""Where games are played with partners: one thread for each game, which steps all that wait as one batch and lets
-their partners think, so that the event loop never computes and many games cost little more than one."""
+"""Where compiled games are played with partners: one thread for each game, which steps all that wait as one batch and
+lets their policies think, so that the event loop never computes and many games cost little more than one."""
 
 from __future__ import annotations
 
@@ -20,65 +20,13 @@ from interplay.agents.api import Agent, Identity, Policy
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.games.checksum import checksum
-from interplay.play.episodes import CHECK_EVERY, Episode, Remarked
+from interplay.play.episodes import CHECK_EVERY
+from interplay.study.minds import Choice, PlayerSeat
+from interplay.study.seats import Cast, Table, Who, seed_of
 
 LOG = logging.getLogger("interplay.study")
 SIZES = (1, 8, 64)  # of compiled batches
 tree_map = jax.tree_util.tree_map
-
-
-@dataclass
-class Table:
-    """One game in play. The arena's thread writes it while a step is under way; at all other times it may be read."""
-
-    chance: tuple[int, int]  # decides what chance decides
-    person: int  # the person's seat
-    partner: str
-    watch: Callable[[Table, Any, Any, np.ndarray], None] | None = None  # told every step: before, after, joint
-    state: Any = None
-    legal: Any = None  # [seat, action]
-    turn: Any = None  # [seat]
-    start: Mapping[str, np.ndarray] = field(default_factory=dict)
-    actions: list[np.ndarray] = field(default_factory=list)
-    check_steps: list[int] = field(default_factory=list)
-    checks: list[int] = field(default_factory=list)
-    rewards: Any = None  # [seat]
-    terminated: bool = False
-    done: bool = False
-    memory: dict[int, Any] = field(default_factory=dict)  # by partner's seat
-    pending: Future = field(default_factory=Future)  # what the partners will do, by seat
-    remarks: list[Remarked] = field(default_factory=list)
-    notes: Any = None  # what `watch` keeps
-
-    @property
-    def t(self) -> int:
-        return len(self.actions)
-
-    @property
-    def score(self) -> float:
-        return float(np.sum(self.rewards))
-
-    def remark(self, kind: str, **payload: Any) -> None:
-        seq = sum(r.t == self.t for r in self.remarks)
-        self.remarks.append(Remarked(t=self.t, seq=seq, seat=self.person, kind=kind, payload=payload))
-
-    def episode(self, game: Game, partner: Identity, person: Identity, index: int) -> Episode:
-        """What happened, as a trace holds it."""
-        return Episode(
-            game_id=game.id,
-            options=dict(game.options),
-            rules_version=game.rules_version,
-            agents=tuple(person if seat == self.person else partner for seat in range(game.num_seats)),
-            seed=0,  # what chance decided is in `start`
-            index=index,
-            start=dict(self.start),
-            actions=np.array(self.actions, np.int16).reshape(-1, game.num_seats),
-            check_steps=np.array(self.check_steps, np.int32),
-            checks=np.array(self.checks, np.uint32),
-            rewards=np.asarray(self.rewards, np.float64),
-            terminated=self.terminated,
-            events=tuple(self.remarks),
-        )
 
 
 @dataclass(frozen=True)
@@ -87,21 +35,20 @@ class _Job:
     joint: np.ndarray | None  # None: begin, and play what was played before
     before: Sequence[Sequence[int]] = ()
     result: Future = field(default_factory=Future)
-    pending: Future = field(default_factory=Future)  # what the partners choose next; the table's, until its next step
+    pending: Mapping[int, Future] = field(default_factory=dict)  # what the policies choose next; the table's, by seat
 
 
 class Arena:
-    """Plays one game with some partners, which are policies."""
+    """Plays one game with some partners: policies think here, players in threads of their own."""
 
-    def __init__(self, game: Game, partners: Mapping[str, Agent], *, sizes: Sequence[int] = SIZES):
+    def __init__(
+        self, game: Game, partners: Mapping[str, str | Agent | Sequence[Agent]], *, sizes: Sequence[int] = SIZES
+    ):
         if not (is_jax(game) and game.replayable):
-            raise InterplayError(f"{game.id} cannot be played in a study: its rules are not compiled")
-        self.game, self.identities = game, {name: agent.identity(game) for name, agent in partners.items()}
-        self._policies: dict[str, Policy] = {}
-        for name, agent in partners.items():
-            if not isinstance(agent.mind, Policy):
-                raise InterplayError(f"partner {name!r}: {agent.name!r} is a player; partners of studies are policies")
-            self._policies[name] = agent.mind.bind(game)
+            raise InterplayError(f"{game.id} cannot be played here: its rules are not compiled")
+        self.game, self.cast = game, Cast(game, partners)
+        minds = {who: self.cast.agent(who).mind for who in self.cast.all()}
+        self._policies = {who: mind.bind(game) for who, mind in minds.items() if isinstance(mind, Policy)}
         self._sizes = sorted(sizes)
         self._deal, self._step, self._begin, self._act = _programs(game)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -111,23 +58,44 @@ class Arena:
 
     def begin(self, table: Table, before: Sequence[Sequence[int]] = ()) -> Future:
         """Deal, and play again the joint actions that were played before."""
-        job = _Job(table, None, before)
-        table.pending = job.pending
-        return self._ask(job)
+        return self._ask(_Job(table, None, before, pending=self._expect(table)))
 
     def step(self, table: Table, joint: np.ndarray) -> Future:
         """Play one joint action; when the result is there the table tells what came of it, and partners think on."""
-        job = _Job(table, np.asarray(joint, np.int32))
-        table.pending = job.pending
-        return self._ask(job)
+        return self._ask(_Job(table, np.asarray(joint, np.int32), pending=self._expect(table)))
+
+    def awake(self, table: Table) -> None:
+        """All that happened before is known."""
+
+    def settle(self, table: Table) -> None:
+        """Everyone else has chosen. Partners here think as soon as they see the state, and need not be asked."""
+
+    def identity(self, table: Table, seat: int) -> Identity:
+        return self.cast.identities[self.cast.who(table, seat)]
+
+    def in_time(self, table: Table, seat: int) -> bool:
+        """Whether a game in turns can wait for this partner without end: ours compute, and are done in a moment."""
+        return self.cast.who(table, seat) in self._policies
+
+    def default(self, table: Table, seat: int) -> int:
+        """What a partner does that has not chosen in time."""
+        player = table.players.get(seat)
+        return int(np.argmax(table.legal[seat])) if player is None else player.default(table.legal[seat])
+
+    def _expect(self, table: Table) -> dict[int, Future]:
+        """What every bot will do next; those of the table, until its next step."""
+        found = {seat: Future() for seat in table.bots if self.cast.who(table, seat) in self._policies}
+        table.pending = dict(found)
+        return found
 
     def warm(self) -> None:
         """Compile everything by playing a step with every partner."""
-        for name in self._policies:
+        for who in self._policies:
+            bots = dict.fromkeys(range(1, self.game.num_seats), who.name)
+            chance = who.member - 1 + len(self.cast.agents[who.name])  # with which seat 1 gets this member of a panel
             for size in self._sizes:
-                tables = [Table((0, at), 0, name) for at in range(size)]
-                for table in tables[:1]:
-                    self._open(_Job(table, None))
+                tables = [Table((chance, at), bots) for at in range(size)]
+                self._open(_Job(tables[0], None))
                 for table in tables[1:]:
                     table.__dict__.update(tables[0].__dict__ | {"actions": []})
                 joint = np.argmax(tables[0].legal, axis=-1).astype(np.int32)
@@ -166,36 +134,54 @@ class Arena:
         except Exception as error:
             LOG.exception("%s: a step failed", self.game.id)
             for job in jobs:
-                if not job.result.done():
-                    job.result.set_exception(error)
-                elif not job.pending.done():
-                    job.pending.set_exception(error)
+                for told in (job.result, *job.pending.values()):
+                    if not told.done():
+                        told.set_exception(error)
 
     def _open(self, job: _Job) -> None:
         table = job.table
         state, start, check, legal, turn = tree_map(np.asarray, self._deal(_chance([table])[0]))
         table.state, table.start, table.legal, table.turn = state, start, legal, turn
         table.check_steps, table.checks, table.rewards = [0], [int(check)], np.zeros(self.game.num_seats)
-        policy = self._policies[table.partner]
-        for seat in range(self.game.num_seats):
-            if seat != table.person:
-                memory = self._begin(policy, _chance([table])[0], jnp.int32(seat))
-                table.memory[seat] = tree_map(np.asarray, memory)
+        table.check = int(check)
+        for seat in table.bots:
+            self._sit_down(table, seat)
         for joint in job.before:
             self._think([table])
+            self._ask_players(table, before=True)
             self._advance([table], [np.asarray(joint, np.int32)])
+        self._ask_players(table)
         job.result.set_result(table)
-        if not table.done:
-            job.pending.set_result(self._think([table])[0])
+        self._choose([job])
+
+    def _sit_down(self, table: Table, seat: int) -> None:
+        who = self.cast.who(table, seat)
+        if who in self._policies:
+            memory = self._begin(self._policies[who], _chance([table])[0], jnp.int32(seat))
+            table.memory[seat] = tree_map(np.asarray, memory)
+        else:
+            table.players[seat] = PlayerSeat(self.game, self.cast.agent(who), seat, seed_of(table.chance, seat))
 
     def _turn(self, jobs: Sequence[_Job]) -> None:
         tables = [job.table for job in jobs]
         self._advance(tables, [job.joint for job in jobs if job.joint is not None])
         for job in jobs:
+            self._ask_players(job.table)
             job.result.set_result(job.table)
-        going = [job for job in jobs if not job.table.done]
+        self._choose(jobs)
+
+    def _choose(self, jobs: Sequence[_Job]) -> None:
+        going = [job for job in jobs if not job.table.done and job.table.memory]
         for job, chosen in zip(going, self._think([job.table for job in going]), strict=True):
-            job.pending.set_result(chosen)
+            for seat, told in job.pending.items():
+                told.set_result(Choice(chosen[seat]))
+
+    def _ask_players(self, table: Table, before: bool = False) -> None:
+        """Show players the state. What was played `before` is only shown to those who watch."""
+        for seat, player in table.players.items():
+            turn = bool(table.turn[seat]) and not before
+            if not table.done:
+                table.pending[seat] = player.ask(table.state, table.t, table.legal[seat], turn)
 
     def _advance(self, tables: Sequence[Table], joints: Sequence[np.ndarray]) -> None:
         filled = self._filled(tables)
@@ -209,22 +195,21 @@ class Arena:
             table.rewards = table.rewards + reward[i].astype(np.float64)
             table.terminated, table.done = bool(terminated[i]), bool(done[i])
             table.legal, table.turn = legal[i], turn[i]
-            if table.t % CHECK_EVERY == 0 or table.done:
-                table.check_steps.append(table.t)
-                table.checks.append(int(check[i]))
+            table.check = int(check[i])
+            table.checked(CHECK_EVERY)
             if table.watch is not None:
                 table.watch(table, before, table.state, joint)
 
     def _think(self, tables: Sequence[Table]) -> list[dict[int, int]]:
         """Let partners choose, all of one policy at once: by table, what each seat does."""
-        places: dict[str, list[tuple[Table, int]]] = {}
+        places: dict[Who, list[tuple[Table, int]]] = {}
         for table in tables:
             for seat in table.memory:
-                places.setdefault(table.partner, []).append((table, seat))
+                places.setdefault(self.cast.who(table, seat), []).append((table, seat))
         chosen: dict[int, dict[int, int]] = {id(table): {} for table in tables}
-        for name, held in places.items():
+        for who, held in places.items():
             for first in range(0, len(held), self._sizes[-1]):
-                self._think_alike(self._policies[name], held[first : first + self._sizes[-1]], chosen)
+                self._think_alike(self._policies[who], held[first : first + self._sizes[-1]], chosen)
         return [chosen[id(table)] for table in tables]
 
     def _think_alike(

@@ -10,21 +10,20 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from interplay.agents.api import Identity
-from interplay.agents.registry import agent as find_agent
-from interplay.errors import InterplayError
-from interplay.games.registry import make
 from interplay.server.app import Base
 from interplay.server.database import Away
 from interplay.server.refusal import Refusal
 from interplay.server.sockets import REFUSED, TRY_LATER, Frames, Gone
 from interplay.study import books, play_books
-from interplay.study.arena import SIZES, Arena
+from interplay.study.arena import SIZES
 from interplay.study.books import Person
 from interplay.study.journal import Journal
 from interplay.study.live import Live
-from interplay.study.protocol import Play, Protocol, Repeat, Setting
+from interplay.study.play_books import Dealt
+from interplay.study.protocol import Protocol
+from interplay.study.staging import faster, figure, make_arena
 from interplay.study.views import viewer
+from interplay.study.waiting import WaitingRooms
 
 T = TypeVar("T")
 LOG = logging.getLogger("interplay.study")
@@ -32,7 +31,6 @@ OUTBOX = 200  # messages that a slow browser may be behind
 LARGEST_FRAME = 4096
 FRAMES_A_SECOND = 60
 PAUSED = {"type": "pause", "reason": "server", "grace_s": 0}
-PERSON = "person"  # the name of whoever takes part, in traces
 
 
 class Host:
@@ -41,12 +39,15 @@ class Host:
     def __init__(self, protocol: Protocol, base: Base, *, sizes: Sequence[int] = SIZES, speed: float = 1.0):
         self.protocol, self.base = protocol, base
         self.speed = speed  # above 1 for simulated people only
-        self.arenas = {name: _arena(protocol, name, sizes) for name in protocol.games}
-        self.figures = {name: _figure(arena) for name, arena in self.arenas.items()}
-        self.lives: dict[int, Live] = {}
+        self.arenas = {name: make_arena(protocol, name, sizes) for name in protocol.games}
+        self.figures = {name: figure(arena) for name, arena in self.arenas.items()}
+        self.rooms = WaitingRooms(protocol, base, speed)
+        self.lives: dict[int, Live] = {}  # by person, of those who have come to their game
         self.late_s: deque[float] = deque(maxlen=100_000)  # of the last ticks of games that are over
-        self._tasks: dict[int, asyncio.Task] = {}
-        self._locks: dict[int, asyncio.Lock] = {}
+        self._held: dict[int, Live] = {}  # by game
+        self._tasks: dict[int, asyncio.Task] = {}  # by game
+        self._locks: dict[int, asyncio.Lock] = {}  # by person
+        self._opening = asyncio.Lock()  # of games of several people, which are opened once
         self._journal: Journal | None = None
         self._sweeper: asyncio.Task | None = None
 
@@ -76,7 +77,7 @@ class Host:
             await asyncio.sleep(30)
             try:
                 for number, live in list(self.lives.items()):
-                    if live.present:
+                    if live.chairs[number].here:
                         await self.base.database.awrite(play_books.touch, self.base.clock, number)
                 # After a restart everyone has the full time to come back, however long the server was down.
                 if self.base.clock.now() - opened > timedelta(minutes=self.protocol.away_min):
@@ -96,7 +97,7 @@ class Host:
             try:
                 outbox.put_nowait(message)
             except asyncio.QueueFull:  # the reader is far behind: it may come back and be told everything anew
-                live.leave(send, "slow")
+                live.leave(who.id, send, "slow")
                 sender.cancel()
                 closing.append(asyncio.create_task(frames.close(TRY_LATER, "slow")))
 
@@ -110,15 +111,16 @@ class Host:
             await frames.close()
             return
         live = await self._patiently(frames, lambda: self._live(who.id, page))
-        alias = who.aliases(self.protocol)[live.dealt.partner].record(who.language)
+        due = live.chairs[who.id].sitter.page
+        alias = who.aliases(self.protocol)[due.value(due.item.partner)].record(who.language)
         sender = asyncio.create_task(_send_all(frames, outbox))
-        live.join(send, {name: alias[name] for name in ("label", "colour", "shape")}, seen)
+        live.join(who.id, send, {name: alias[name] for name in ("label", "colour", "shape")}, seen)
         ender = asyncio.create_task(self._tell_end(live, outbox))
         try:
             while not sender.done():
                 message = await frames.receive()
                 try:
-                    live.told(message)
+                    live.told(who.id, message)
                 except Refusal as refusal:
                     send({"type": "error", "message": refusal.message})
         except Gone:
@@ -126,7 +128,7 @@ class Host:
         finally:
             ender.cancel()
             sender.cancel()
-            live.leave(send, "gone")
+            live.leave(who.id, send, "gone")
             asyncio.get_running_loop().call_later(self.protocol.grace_s, self._put_away, live)
 
     async def _patiently(self, frames: Frames, ask: Callable[[], Awaitable[T]]) -> T:
@@ -152,31 +154,42 @@ class Host:
         async with self._locks.setdefault(number, asyncio.Lock()):
             held = self.lives.get(number)
             if held is not None and not held.over.is_set():
-                if page not in (None, held.dealt.page.id):
+                if page not in (None, held.chairs[number].sitter.page.id):
                     raise Refusal("conflict", "this page is not the one that is open: load it again")
                 return held
             seats = {name: arena.game.num_seats for name, arena in self.arenas.items()}
             dealt = await self.base.database.awrite(
                 play_books.deal, self.base.clock, self.protocol, number, seats, page
             )
-            arena = self.arenas[dealt.setting]
-            flags = {flag.id for flag in dealt.page.item.flags}
-            setting = _faster(self.protocol.games[dealt.setting], self.speed)
-            live = Live(dealt, setting, arena, viewer(arena.game), self.journal, self.base.clock, flags)
-            await live.open()
-            self.lives[number] = live
-            self._tasks[number] = asyncio.create_task(self._run(live))
-            return live
+            self.lives[number] = found = await self._opened(dealt)
+            return found
+
+    async def _opened(self, dealt: Dealt) -> Live:
+        """The game in memory, brought there if nobody has yet."""
+        if len(dealt.sitters) == 1:
+            return await self._open(dealt)
+        async with self._opening:
+            held = self._held.get(dealt.id)
+            return held if held is not None and not held.over.is_set() else await self._open(dealt)
+
+    async def _open(self, dealt: Dealt) -> Live:
+        arena = self.arenas[dealt.setting]
+        setting = faster(self.protocol.games[dealt.setting], self.speed)
+        grace_s = self.protocol.grace_s / self.speed
+        live = Live(dealt, setting, arena, viewer(arena.game), self.journal, self.base.clock, grace_s)
+        await live.open()
+        self._held[dealt.id] = live
+        self._tasks[dealt.id] = asyncio.create_task(self._run(live))
+        return live
 
     async def _run(self, live: Live) -> None:
-        number = live.dealt.person
         try:
             await live.run()
-            episode = live.episode(Identity(PERSON, "", False))
+            episode, dealt = live.episode(), live.dealt
             while True:
                 try:
                     live.stored_score = await self.base.database.awrite(
-                        play_books.finish, self.base.clock, self.protocol, live.dealt.id, episode
+                        play_books.finish, self.base.clock, self.protocol, dealt.id, episode, live.away(), dealt.room
                     )
                     break
                 except Away:  # what was played is in the journal, and the end is told only when it is stored
@@ -186,22 +199,26 @@ class Host:
         except asyncio.CancelledError:
             raise
         except Exception:
-            LOG.exception("a game of person %d failed; it can be taken up again", number)
+            LOG.exception("game %d failed; it can be taken up again", live.dealt.id)
             live.failed = True
             live.over.set()
         finally:
+            self._forget(live)
+
+    def _forget(self, live: Live) -> None:
+        for number in live.chairs:
             if self.lives.get(number) is live:
                 del self.lives[number]
-                self._tasks.pop(number, None)
+        if self._held.get(live.dealt.id) is live:
+            del self._held[live.dealt.id]
+            self._tasks.pop(live.dealt.id, None)
+        live.table.close()
 
     def _put_away(self, live: Live) -> None:
-        """A game whose person stayed away is no longer held in memory. What was played is in the books."""
-        number = live.dealt.person
-        if not live.present and self.lives.get(number) is live:
-            task = self._tasks.pop(number, None)
-            del self.lives[number]
-            if task is not None:
-                task.cancel()
+        """A game whose people stayed away is no longer held in memory. What was played is in the books."""
+        if not live.present and self._held.get(live.dealt.id) is live:
+            self._tasks[live.dealt.id].cancel()
+            self._forget(live)
 
 
 def _hello(frame: dict[str, Any]) -> tuple[int, str | None]:
@@ -232,47 +249,3 @@ async def refuse(frames: Frames, refusal: Refusal) -> None:
     except Gone:
         return
     await frames.close(TRY_LATER if refusal.code == "too_many" else REFUSED, refusal.code)
-
-
-def _faster(setting: Setting, speed: float) -> Setting:
-    changes = {"tick_hz": setting.tick_hz * speed, "partner_delay_s": setting.partner_delay_s / speed}
-    return setting.model_copy(update=changes)
-
-
-def _arena(protocol: Protocol, name: str, sizes: Sequence[int]) -> Arena:
-    setting = protocol.games[name]
-    try:
-        game = make(setting.game, **setting.options)
-        viewer(game)
-        if isinstance(setting.seat, int) and not 0 <= setting.seat < game.num_seats:
-            raise InterplayError(f"seat {setting.seat}: {game.id} has seats 0 to {game.num_seats - 1}")
-        met = {partner: find_agent(protocol.partners[partner]) for partner in sorted(_partners(protocol, name))}
-        return Arena(game, met, sizes=sizes)
-    except InterplayError as error:
-        raise InterplayError(f"study {protocol.name!r}, game {name!r}: {error}") from error
-
-
-def _partners(protocol: Protocol, setting: str) -> set[str]:
-    """The partners that may be met in a game."""
-    found: set[str] = set()
-
-    def walk(items: Sequence[Any], levels: dict[str, tuple[str, ...]]) -> None:
-        for item in items:
-            if isinstance(item, Repeat):
-                more = protocol.designs[item.over].factors if item.over else {}
-                walk(item.pages, {**levels, **more})
-            elif isinstance(item, Play) and setting in _values(item.game, levels):
-                found.update(_values(item.partner, levels))
-
-    walk(protocol.flow, {})
-    return found
-
-
-def _values(name: str, levels: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    return levels[name[1:]] if name.startswith("$") else (name,)
-
-
-def _figure(arena: Arena) -> str:
-    import jax
-
-    return arena.game.scene(arena.game.init(jax.random.key(0)), 0).svg()

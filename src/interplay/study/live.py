@@ -1,184 +1,223 @@
-"""A game that a person plays: the server keeps the time and the state, the browser sends keys and draws.
+"""A game that people play: the server keeps the time and the state, browsers send keys and draw.
 
-Games in real time step when their tick is due, with the latest key that came in and with what the partner has chosen
-by then; whoever has not chosen stays. Games in turns step when the one who is to move has moved. A game whose person
-has gone stands still."""
+Games in real time step when their tick is due, with the latest key that came in and with what partners have chosen by
+then; whoever has not chosen stays. Games in turns step when those who are to move have moved. A game stands still while
+one of its people is away; someone who plays with others is waited for only so long."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import hashlib
 import logging
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from concurrent.futures import Future
+from typing import Any
 
 import numpy as np
 
-from interplay.agents.api import Identity
-from interplay.play.episodes import Remarked
+from interplay.agents.api import Identity, Remark
 from interplay.server.clock import Clock
 from interplay.server.refusal import Refusal
-from interplay.study.arena import Arena, Table
+from interplay.study.arena import Arena
+from interplay.study.chairs import Chair, Send, whole
+from interplay.study.cook import Cook
 from interplay.study.journal import Journal
+from interplay.study.minds import Choice
+from interplay.study.plain_arena import PlainArena, message_of
 from interplay.study.play_books import Dealt
 from interplay.study.protocol import Setting
+from interplay.study.seats import Table
 from interplay.study.views import Viewer
 
 LOG = logging.getLogger("interplay.study")
 LONGEST_CHAT = 500
+MOST_CHATS = 300  # of one person in one game
 KINDS_OF_STAY = ("stay", "noop")
-Send = Callable[[dict[str, Any]], None]
-
-
-class Pressed(NamedTuple):
-    action: int
-    seqs: tuple[int, ...]  # its own number, and those of the keys that it replaced
+PERSON = "person"  # the name of whoever takes part, in traces
 
 
 class Live:
-    """One game and the person who plays it."""
+    """One game and the people who play it."""
 
     def __init__(
         self,
         dealt: Dealt,
         setting: Setting,
-        arena: Arena,
+        arena: Arena | PlainArena,
         viewer: Viewer,
         journal: Journal,
         clock: Clock,
-        flags: set[str],
+        grace_s: float,
     ):
         self.dealt, self.setting, self.arena, self.viewer = dealt, setting, arena, viewer
-        self.journal, self.clock, self.flags = journal, clock, flags
-        self.table = Table(dealt.chance, dealt.seat, dealt.partner, viewer.watch(arena.game))
-        self.seq = dealt.seq  # the highest number that was taken
-        self._taken, self._safe = set(dealt.seqs), set(dealt.seqs)  # numbers that were taken; those of them on disk
+        self.journal, self.clock, self.grace_s = journal, clock, grace_s
+        self.chairs = {one.person: Chair(one, journal, self._cook(one.seat)) for one in dealt.sitters}
+        self.taken = set(dealt.taken)  # seats of people in which bots play
+        self.table = self._laid()
         self.over, self.failed = asyncio.Event(), False
         self.late_s: list[float] = []
         self.stored_score: float | None = None  # once the game is in the books
-        self._slot: Pressed | None = None
-        self._moved = asyncio.Event()
-        self._present = asyncio.Event()
-        self._send: Send | None = None
+        self._changed = asyncio.Event()  # somebody moved, came or left
+        self._waited_since = 0.0  # when the first of those came who now wait for others
+        self._overdue: dict[int, Future] = {}  # partners that are still at what they were asked for steps ago
         names = arena.game.action_names
         self._actions = {name: number for number, name in enumerate(names)}
         self._stay = next((self._actions[name] for name in KINDS_OF_STAY if name in self._actions), len(names) - 1)
 
+    def _cook(self, seat: int) -> Cook | None:
+        game: Any = self.arena.game
+        return Cook(game, seat, self.dealt.doing.get(seat)) if self.viewer.by_acts else None
+
+    def _laid(self) -> Table:
+        """A table with bots in all seats that are not people's, or no longer."""
+        room = self.dealt.room
+        instead = dict.fromkeys(self.taken, room.item.otherwise) if room else {}
+        table = Table(self.dealt.chance, {**self.dealt.bots, **instead}, self.viewer.watch(self.arena.game))
+        loop = asyncio.get_running_loop()
+        table.emit = lambda seat, remark: loop.call_soon_threadsafe(self._remarked, table, seat, remark)
+        return table
+
     async def open(self) -> None:
         """Deal, or bring the game to where it was."""
         await asyncio.wrap_future(self.arena.begin(self.table, self.dealt.joints))
-        for t, kind, payload in self.dealt.remarks:
-            seq = sum(r.t == t for r in self.table.remarks)
-            self.table.remarks.append(Remarked(t=t, seq=seq, seat=self.dealt.seat, kind=kind, payload=payload))
+        for t, seat, kind, payload in self.dealt.remarks:
+            self.table.remark(seat, kind, payload, t)
+        self.table.doing = {chair.seat: self.dealt.doing.get(chair.seat) for chair in self.chairs.values()}
+        self.arena.awake(self.table)
 
-    # The person's side.
+    # The people's side.
 
-    def join(self, send: Send, alias: dict[str, str], seen: int = -1) -> None:
+    def join(self, person: int, send: Send, alias: dict[str, str], seen: int = -1) -> None:
         """A browser has come, or come back after it saw tick `seen`: it is told everything anew."""
-        if self._send is not None:
-            self._send({"type": "elsewhere"})  # two windows of one person: the last one plays
-        self._send = send
-        game = self.arena.game
+        chair, game = self.chairs[person], self.arena.game
+        if chair.send is not None:
+            chair.send({"type": "elsewhere"})  # two windows of one person: the last one plays
+        if not self.present:
+            self._waited_since = asyncio.get_running_loop().time()
+        chair.send, chair.joined, chair.gone_at = send, True, None
         send({
             "type": "start", "game": game.id.partition("/")[0], "tick_hz": self.setting.tick_hz, "ticks": game.horizon,
-            "seat": self.dealt.seat, "you": self.dealt.seat, "alias": alias, "seq": self.seq,
+            "seat": chair.seat, "you": chair.seat, "alias": alias, "seq": chair.seq,
             "layout": self.viewer.layout(game, self.table.state),
         })  # fmt: skip
-        self._note("join", seen=seen)
-        self._show()
-        self._present.set()
+        chair.note(self.table.t, "join", seen=seen)
+        self._show(chair)
+        self._changed.set()
 
-    def leave(self, send: Send, reason: str) -> bool:
+    def leave(self, person: int, send: Send, reason: str) -> bool:
         """The browser has gone, unless another has taken its place; whether it has."""
-        if self._send is not send:
+        chair = self.chairs[person]
+        if chair.send is not send:
             return False
-        self._send = None
-        self._present.clear()
-        self._note("leave", reason=reason)
+        chair.send, chair.gone_at = None, asyncio.get_running_loop().time()
+        chair.note(self.table.t, "leave", reason=reason)
+        self._changed.set()
         return True
 
     @property
     def present(self) -> bool:
-        return self._send is not None
+        """Whether anybody is there."""
+        return any(chair.here for chair in self.chairs.values())
 
-    def told(self, message: dict[str, Any]) -> None:
-        """A message from the browser; a `Refusal` if it cannot be taken."""
+    def told(self, person: int, message: dict[str, Any]) -> None:
+        """A message from a browser; a `Refusal` if it cannot be taken."""
+        chair = self.chairs[person]
         match message.get("type"):
             case "act":
-                self._press(_whole(message.get("seq"), "seq"), message.get("action"))
+                self._press(chair, whole(message.get("seq"), "seq"), message.get("action"))
             case "flag":
-                self._flag(_whole(message.get("seq"), "seq"), message.get("id"), message.get("t"))
+                self._flag(chair, whole(message.get("seq"), "seq"), message.get("id"), message.get("t"))
+            case "chat":
+                self._chat(chair, whole(message.get("seq"), "seq"), message.get("text"))
             case "visibility":
-                self._note("visibility", hidden=message.get("hidden") is True)
+                chair.note(self.table.t, "visibility", hidden=message.get("hidden") is True)
             case "ping":
                 rtt = message.get("rtt_ms")
                 if isinstance(rtt, int | float) and not isinstance(rtt, bool) and 0 <= rtt < 1e6:
-                    self._note("rtt", ms=round(float(rtt), 1))
+                    chair.note(self.table.t, "rtt", ms=round(float(rtt), 1))
                 at = message.get("at")
-                self._tell({"type": "pong", "at": at if isinstance(at, int | float) else 0})
+                chair.tell({"type": "pong", "at": at if isinstance(at, int | float) else 0})
             case _:
-                raise Refusal("bad_frame", "type: act, flag, visibility or ping")
+                raise Refusal("bad_frame", "type: act, flag, chat, visibility or ping")
 
-    def _press(self, seq: int, name: Any) -> None:
+    def _press(self, chair: Chair, seq: int, name: Any) -> None:
+        if chair.cook is not None:
+            self._begin_act(chair, chair.cook, seq, name)
+            return
         action = self._actions.get(name) if isinstance(name, str) else None
         if action is None:
             raise Refusal("bad_frame", "action: no such action in this game")
-        if self._again(seq):
+        if chair.again(seq, self.table.t):
             return
-        if not self.viewer.real_time and not self._may(action):
+        if not self.viewer.real_time and not chair.may(self.table, action):
             raise Refusal("illegal_action", "this move is not possible now")
-        self._take(seq)
-        replaced = self._slot.seqs if self._slot else ()
-        self._slot = Pressed(action, (*replaced, seq))
-        self._moved.set()
+        chair.press(seq, action)
+        self._changed.set()
 
-    def _may(self, action: int) -> bool:
-        seat = self.dealt.seat
-        return bool(self.table.turn[seat]) and bool(self.table.legal[seat][action])
-
-    def _flag(self, seq: int, name: Any, t: Any) -> None:
-        if not isinstance(name, str) or name not in self.flags:
-            raise Refusal("bad_frame", "id: no such button in this game")
-        if self._again(seq):
+    def _begin_act(self, chair: Chair, cook: Cook, seq: int, name: Any) -> None:
+        if chair.again(seq, self.table.t):
             return
-        self._take(seq)
+        if self.table.done:
+            raise Refusal("illegal_action", "the game is over")
+        remarks = cook.choose(self.table.state, name)
+        chair.take(seq)
+        self.table.doing[chair.seat] = str(cook.act)
+        chair.acknowledge(chair.note(self.table.t, "act", action=str(cook.act), seqs=[seq]), (seq,), self.table.t)
+        for remark in remarks:
+            self._remarked(self.table, chair.seat, remark)
+        self._show(chair)
+        self._changed.set()
+
+    def _flag(self, chair: Chair, seq: int, name: Any, t: Any) -> None:
+        if not isinstance(name, str) or name not in chair.flags:
+            raise Refusal("bad_frame", "id: no such button in this game")
+        if chair.again(seq, self.table.t):
+            return
+        chair.take(seq)
         seen = t if isinstance(t, int) and 0 <= t <= self.table.t else self.table.t
-        self.table.remark("flag", id=name, seen=seen)
-        self._acknowledge(self._note("flag", id=name, seen=seen, seqs=[seq]), (seq,), self.table.t)
+        self.table.remark(chair.seat, "flag", {"id": name, "seen": seen})
+        chair.acknowledge(chair.note(self.table.t, "flag", id=name, seen=seen, seqs=[seq]), (seq,), self.table.t)
 
-    def _take(self, seq: int) -> None:
-        self._taken.add(seq)
-        self.seq = max(self.seq, seq)
+    def _chat(self, chair: Chair, seq: int, text: Any) -> None:
+        if self.viewer.message is None:
+            raise Refusal("bad_frame", "there is no talk in this game")
+        said = text.strip() if isinstance(text, str) else ""
+        if not 0 < len(said) <= LONGEST_CHAT or not said.isprintable():
+            raise Refusal("bad_frame", f"text: a line of 1 to {LONGEST_CHAT} characters")
+        if chair.again(seq, self.table.t):
+            return
+        if sum(r.kind == "message" and r.seat == chair.seat for r in self.table.remarks) >= MOST_CHATS:
+            raise Refusal("too_many", "you have said all that can be said in one game")
+        chair.take(seq)
+        t, told = self.table.t, dict(self.viewer.message(self.arena.game, chair.seat, said))
+        chair.acknowledge(chair.note(t, "chat", **told, seqs=[seq]), (seq,), t)
+        self.table.remark(chair.seat, "message", told)
+        if isinstance(self.arena, PlainArena):
+            self.arena.say(self.table, message_of(t, chair.seat, told))
+        self._show_all()
 
-    def _again(self, seq: int) -> bool:
-        """Whether this came before, since its answer got lost or someone copied it: nothing is taken twice."""
-        if seq in self._safe:
-            self._tell({"type": "ack", "seq": seq, "t": self.table.t})
-        return seq in self._taken  # what is not on disk yet is acknowledged when it is
+    def _remarked(self, table: Table, seat: int | None, remark: Remark) -> None:
+        """A partner, or the server, remarks something: stored as all that happens."""
+        if table is not self.table or table.done:
+            return
+        table.remark(seat, remark.kind, remark.payload)
+        lead = next(iter(self.chairs.values()))
+        lead.note(table.t, "remark", seat=seat, what=remark.kind, payload=dict(remark.payload))
+        if remark.kind == "message":
+            self._show_all()
 
-    def _acknowledge(self, stored: asyncio.Future[None], seqs: tuple[int, ...], t: int) -> None:
-        """Tell that something was taken, once it is on disk."""
-
-        def tell(stored: asyncio.Future[None]) -> None:
-            if stored.cancelled() or stored.exception() is not None:
-                return
-            self._safe.update(seqs)
-            for seq in seqs:
-                self._tell({"type": "ack", "seq": seq, "t": t})
-
-        stored.add_done_callback(tell)
-
-    def _note(self, kind: str, **payload: Any) -> asyncio.Future[None]:
-        return self.journal.add(self.dealt.person, self.dealt.id, self.table.t, kind, **payload)
-
-    def _tell(self, message: dict[str, Any]) -> None:
-        if self._send is not None:
-            self._send(message)
-
-    def _show(self) -> None:
+    def _show(self, chair: Chair) -> None:
+        if not chair.here:
+            return
         t, hz = self.table.t, self.setting.tick_hz
         left = (self.arena.game.horizon - t) / hz if self.viewer.real_time else None
-        view = self.viewer.view(self.arena.game, self.table, self.dealt.seat)
-        self._tell({"type": "tick", "t": t, "score": self.table.score, "left_s": left, "view": view})
+        view = self.viewer.view(self.arena.game, self.table, chair.seat)
+        chair.tell({"type": "tick", "t": t, "score": self.table.score, "left_s": left, "view": view})
+
+    def _show_all(self) -> None:
+        for chair in self.chairs.values():
+            self._show(chair)
 
     # The game's side.
 
@@ -187,9 +226,13 @@ class Live:
         stored: asyncio.Future[None] | None = None
         due = 0.0
         while not self.table.done:
-            if not self._present.is_set() or self.journal.behind:
+            if self._missing() or self.journal.behind:
                 await self._wait()
                 due = 0.0
+                if not self._missing() and not self.journal.behind:
+                    self._show_all()  # which tells browsers that the pause is over
+                continue
+            await self._reseat()
             if self.viewer.real_time:
                 due = await self._tick(due)
             elif not await self._turn():
@@ -197,15 +240,70 @@ class Live:
             stored = await self._play()
         if stored is not None:
             await stored
+        self.table.close()
+
+    def _missing(self) -> list[Chair]:
+        """The people who are away and in whose place no bot plays; all of them, if nobody is there."""
+        away = [chair for chair in self.chairs.values() if not chair.here]
+        return away if not self.present else [chair for chair in away if chair.seat not in self.taken]
 
     async def _wait(self) -> None:
-        """Stand still while the person is away or the database is."""
-        while not self._present.is_set() or self.journal.behind:
-            if self.journal.behind:
-                self._tell({"type": "pause", "reason": "server", "grace_s": 0})
-                await asyncio.sleep(0.25)
-            else:
-                await self._present.wait()
+        """Stand still while somebody is away, or the database is; not for ever for one of several people."""
+        self._changed.clear()
+        if self.journal.behind:
+            self._tell_all({"type": "pause", "reason": "server", "grace_s": 0})
+            await asyncio.sleep(0.25)
+            return
+        timeout = None
+        if self.present:
+            left = {chair.person: self._left_s(chair) for chair in self._missing()}
+            for person, seconds in left.items():
+                if seconds <= 0:
+                    self._give_up(self.chairs[person])
+            if not self._missing() or self.table.done:
+                return
+            timeout = max(0.01, min(left.values()))
+            self._tell_all({"type": "pause", "reason": "partner", "grace_s": round(max(left.values()), 1)})
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), timeout)
+
+    def _left_s(self, chair: Chair) -> float:
+        """How long the others still wait for someone: longer before the game than in it."""
+        room = self.dealt.room
+        patience = room.item.patience_s if room and not chair.joined else self.grace_s
+        since = max(self._waited_since, chair.gone_at or 0.0)
+        return since + patience - asyncio.get_running_loop().time()
+
+    def _give_up(self, chair: Chair) -> None:
+        """Someone stayed away: a bot plays on, or the game ends, as the study says."""
+        room = self.dealt.room
+        assert room is not None, "someone who plays alone is waited for"
+        if room.item.someone_leaves == "end":
+            self._remarked(self.table, chair.seat, Remark("end", {"reason": "left"}))
+            self.table.break_off()
+            return
+        self.taken.add(chair.seat)
+        chair.note(self.table.t, "takeover", partner=room.item.otherwise)
+        self.table.remark(chair.seat, "takeover", {"partner": room.item.otherwise})
+
+    async def _reseat(self) -> None:
+        """Bots where people have left, and people where they have come back: the game is brought to this point with
+        those who now sit there, as if they had from the start."""
+        for chair in self.chairs.values():
+            if chair.here and chair.seat in self.taken:
+                self.taken.discard(chair.seat)
+                chair.note(self.table.t, "back")
+                self.table.remark(chair.seat, "back", {})
+        people = {chair.seat for chair in self.chairs.values()}
+        if people & set(self.table.bots) == self.taken:
+            return
+        old, table = self.table, self._laid()
+        await asyncio.wrap_future(self.arena.begin(table, [joint.tolist() for joint in old.actions]))
+        table.remarks, table.doing = old.remarks, old.doing
+        self.table = table
+        self._overdue.clear()
+        self.arena.awake(table)
+        old.close()
 
     async def _tick(self, due: float) -> float:
         """Sleep until the next tick. Ticks of all games fall together, so that they are played as one batch."""
@@ -218,56 +316,139 @@ class Live:
         return due
 
     async def _turn(self) -> bool:
-        """In turns: wait until someone moves; whether someone has."""
-        if self.table.turn[self.dealt.seat]:
-            self._moved.clear()
-            if self._slot is None:
-                try:  # not for ever, to look after the person and the database
-                    await asyncio.wait_for(self._moved.wait(), timeout=1.0)
-                except TimeoutError:
-                    return False
-            if self._slot is not None and not self._may(self._slot.action):
-                self._taken.difference_update(self._slot.seqs)
-                self._slot = None
-            return self._slot is not None
-        await asyncio.sleep(self.setting.partner_delay_s)
-        await asyncio.wrap_future(self.table.pending)
-        return True
+        """In turns: wait until everyone who is to move has chosen; whether they have."""
+        self._changed.clear()
+        self._drop_acts()
+        if not all(chair.ready(self.table) for chair in self._playing()):
+            with contextlib.suppress(TimeoutError):  # not for ever, to look after the people and the database
+                await asyncio.wait_for(self._changed.wait(), timeout=1.0)
+            return False
+        self.arena.settle(self.table)
+        moving = [seat for seat in self.table.bots if self.table.turn[seat]]
+        if moving or self.viewer.by_acts:
+            await asyncio.sleep(self.setting.partner_delay_s)
+        await self._settled(moving)
+        return all(chair.ready(self.table) for chair in self._playing())
+
+    def _playing(self) -> list[Chair]:
+        return [chair for chair in self.chairs.values() if chair.seat not in self.taken]
+
+    def _drop_acts(self) -> None:
+        """Acts that have become impossible are given up, and those who were at them are told why."""
+        for chair in self.chairs.values():
+            dropped = chair.cook.dropped(self.table.state) if chair.cook is not None else None
+            if dropped is not None:
+                self.table.doing[chair.seat] = None
+                self._remarked(self.table, chair.seat, dropped)
+                chair.tell({"type": "error", "message": dropped.payload["message"]})
+                self._show(chair)
+
+    async def _settled(self, seats: Iterable[int]) -> None:
+        """Wait for what partners choose: for ours until they have, for others no longer than they may think, and not
+        at all for those who are still at an old question."""
+        told = {seat: self.table.pending[seat] for seat in seats if seat in self.table.pending}
+        patient = [found for seat, found in told.items() if self.arena.in_time(self.table, seat)]
+        others = [
+            found
+            for seat, found in told.items()
+            if found not in patient and not (seat in self._overdue and not self._overdue[seat].done())
+        ]
+        await _wait_for(patient, None)
+        await _wait_for(others, self.setting.think_s)
 
     async def _play(self) -> asyncio.Future[None]:
         """One step with what everyone has chosen."""
-        pressed, self._slot = self._slot, None
-        joint = np.argmax(self.table.legal, axis=-1).astype(np.int32)
+        table = self.table
+        joint = np.argmax(table.legal, axis=-1).astype(np.int32)
         if self.viewer.real_time:
             joint[:] = self._stay
-        missed = not self.table.pending.done()
-        for seat, action in ({} if missed else self.table.pending.result()).items():
-            if self.table.turn[seat]:
-                joint[seat] = action
-        if pressed is not None and self.table.legal[self.dealt.seat][pressed.action]:
-            joint[self.dealt.seat] = pressed.action
+        missed = self._ask_bots(joint)
+        lead = next(iter(self.chairs.values()))
+        payload: dict[str, Any] = {}
+        acknowledged: list[tuple[Chair, asyncio.Future[None] | None, tuple[int, ...]]] = []
+        for chair in self._playing():
+            pressed, chair.slot = chair.slot, None
+            if chair.cook is not None and chair.cook.act is not None:
+                joint[chair.seat] = chair.cook.next(table.state)
+            elif pressed is not None:
+                if table.legal[chair.seat][pressed.action]:
+                    joint[chair.seat] = pressed.action
+                if chair is lead:
+                    payload["seqs"] = list(pressed.seqs)
+                    acknowledged.append((chair, None, pressed.seqs))
+                else:  # a step stands with the first person's game, what others pressed with theirs
+                    noted = chair.note(table.t, "press", action=pressed.action, seqs=list(pressed.seqs))
+                    acknowledged.append((chair, noted, pressed.seqs))
         late = round(1000 * self.late_s[-1], 1) if self.late_s else 0.0
-        seqs = pressed.seqs if pressed else ()
-        t = self.table.t
-        payload: dict[str, Any] = {"joint": joint.tolist(), "late_ms": late}
-        if seqs:
-            payload["seqs"] = list(seqs)
+        payload |= {"joint": joint.tolist(), "late_ms": late}
         if missed:
-            payload["missed"] = True
-            self.table.remark("deadline", late=True)
-        stored = self.journal.add(self.dealt.person, self.dealt.id, t, "step", **payload)
-        await asyncio.wrap_future(self.arena.step(self.table, joint))
-        if seqs:
-            self._acknowledge(stored, seqs, t)
-        self._show()
+            payload["missed"] = missed
+        if self.viewer.by_acts:
+            doing = {c.seat: str(c.cook.act) if c.cook and c.cook.act else None for c in self.chairs.values()}
+            payload["doing"] = {str(seat): act for seat, act in doing.items()}
+        t, before = table.t, table.state
+        stored = lead.note(t, "step", **payload)
+        await asyncio.wrap_future(self.arena.step(table, joint))
+        for chair, noted, seqs in acknowledged:
+            chair.acknowledge(noted or stored, seqs, t)
+        for chair in self.chairs.values():
+            if chair.cook is not None:
+                chair.cook.stepped(before, table.state, joint)
+                table.doing[chair.seat] = str(chair.cook.act) if chair.cook.act else None
+        self._show_all()
         return stored
 
-    def episode(self, person: Identity) -> Any:
-        partner = self.arena.identities[self.dealt.partner]
-        return self.table.episode(self.arena.game, partner, person, self.dealt.id)
+    def _ask_bots(self, joint: np.ndarray) -> list[int]:
+        """Put in what bots have chosen; who of them has missed the moment."""
+        table, missed = self.table, []
+        for seat in table.bots:
+            if not table.turn[seat]:
+                continue
+            found = table.pending.get(seat)
+            choice = _chosen(found)
+            if choice is None:
+                missed.append(seat)
+                table.remark(seat, "deadline", {"late": True})
+                if not self.viewer.real_time:
+                    joint[seat] = self.arena.default(table, seat)
+                if found is not None and (seat not in self._overdue or self._overdue[seat].done()):
+                    self._overdue[seat] = found
+                continue
+            self._overdue.pop(seat, None)
+            joint[seat] = choice.action
+            for remark in choice.remarks:
+                self._remarked(table, seat, remark)
+        return missed
+
+    def _tell_all(self, message: dict[str, Any]) -> None:
+        for chair in self.chairs.values():
+            chair.tell(message)
+
+    def away(self) -> list[int]:
+        """The people in whose places bots play now."""
+        return [chair.person for chair in self.chairs.values() if chair.seat in self.taken]
+
+    def episode(self) -> Any:
+        people = {one.seat: person_identity(one.public) for one in self.dealt.sitters}
+        seats = range(self.arena.game.num_seats)
+        agents = [people[seat] if seat in people else self.arena.identity(self.table, seat) for seat in seats]
+        return self.table.episode(self.arena.game, agents, self.dealt.id)
 
 
-def _whole(value: Any, name: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
-        raise Refusal("bad_frame", f"{name}: a whole number from 0")
-    return value
+def person_identity(public: str) -> Identity:
+    """Somebody who took part, as traces name them: told from others, and nothing more."""
+    return Identity(PERSON, hashlib.sha256(public.encode()).hexdigest()[:16], False)
+
+
+def _chosen(found: Future | None) -> Choice | None:
+    if found is None or not found.done() or found.cancelled() or found.exception() is not None:
+        return None
+    return found.result()
+
+
+async def _wait_for(told: Iterable[Future], timeout: float | None) -> None:
+    held = [asyncio.wrap_future(found) for found in told if not found.done()]
+    for one in held:
+        one.add_done_callback(lambda one: one.cancelled() or one.exception())  # whoever needs it looks at the original
+    if held:
+        await asyncio.wait(held, timeout=timeout)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import secrets
 import zlib
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import orjson
 import sqlalchemy as sa
@@ -16,31 +17,43 @@ from interplay.server.database import Tx
 from interplay.server.refusal import Refusal
 from interplay.study.books import OVER, advance, person
 from interplay.study.flow import Page
+from interplay.study.groups import Room, leave, present, room_of
 from interplay.study.protocol import Protocol
 from interplay.study.tables import events, games, people
 from interplay.traces.export import from_record, to_record
 
 PLAYING, DONE = "playing", "done"
+REMARKS = {"flag": "flag", "chat": "message", "takeover": "takeover", "back": "back"}  # events that are remarks too
+
+
+class Sitter(NamedTuple):
+    """A person in a game, and the numbers of theirs that were taken."""
+
+    person: int
+    public: str
+    game: int  # the row of this person's game
+    seat: int
+    page: Page
+    seqs: frozenset[int] = frozenset()
+
+
+Told = tuple[int, int | None, str, dict[str, Any]]  # step, seat, kind, payload
 
 
 @dataclass(frozen=True)
 class Dealt:
     """A game that is in play, with all that was stored of it."""
 
-    id: int
-    person: int
-    page: Page
+    id: int  # the first person's row
+    sitters: tuple[Sitter, ...]
     setting: str
-    partner: str
-    seat: int
+    bots: Mapping[int, str]  # by seat: the partners
     chance: tuple[int, int]
     joints: list[list[int]]  # by step
-    seqs: frozenset[int]  # the person's numbers that were taken
-    remarks: list[tuple[int, str, dict[str, Any]]]  # step, kind, payload
-
-    @property
-    def seq(self) -> int:
-        return max(self.seqs, default=-1)
+    remarks: list[Told]
+    room: Room | None = None  # in which its people met
+    taken: frozenset[int] = frozenset()  # seats of people who left, in which bots play
+    doing: Mapping[int, str | None] = field(default_factory=dict)  # by seat, of games played by acts
 
 
 def deal(
@@ -53,47 +66,79 @@ def deal(
     due = None if who.status in OVER else held[who.position]
     if due is None or due.item.kind != "game" or shown not in (None, due.id):
         raise Refusal("conflict", "there is no game to play now: load the page again")
-    page = held[who.position]
-    row = tx.execute(sa.select(games).where(games.c.person == number, games.c.page == page.id)).one_or_none()
-    if row is None:
-        setting = page.value(page.item.game)
-        place = protocol.games[setting].seat
-        before = sum(p.item.kind == "game" for p in held[: who.position])
-        values = {
-            "person": number,
-            "page": page.id,
-            "setting": setting,
-            "partner": page.value(page.item.partner),
-            "seat": before % seats[setting] if place == "alternate" else place,
-            "practice": page.practice,
-            "chance": [secrets.randbits(32), secrets.randbits(32)],
-            "status": PLAYING,
-            "started": clock.now(),
-        }
-        tx.execute(sa.insert(games).values(**values))
-        row = tx.execute(sa.select(games).where(games.c.person == number, games.c.page == page.id)).one()
-    joints, seqs, remarks = _happened(tx, row.id)
-    return Dealt(
-        row.id, number, page, row.setting, row.partner, row.seat, (row.chance[0], row.chance[1]), joints, seqs, remarks
-    )
+    room = room_of(held, who.position, due.value(due.item.partner))
+    together = present(tx, number, room) if room else [number]
+    own = sa.select(games).where(games.c.person == number, games.c.page == due.id)
+    if tx.execute(own).one_or_none() is None:
+        _begin(tx, clock, protocol, together, due.id, room, seats)
+    row = tx.execute(own).one()
+    lead = row.joint or row.id
+    query = sa.select(games).where((games.c.id == lead) | (games.c.joint == lead)).order_by(games.c.id)
+    sitters = [_sitter(tx, protocol, one) for one in tx.execute(query)]
+    partner = room.item.otherwise if room else row.partner
+    bots = {seat: partner for seat in range(seats[row.setting]) if all(one.seat != seat for one in sitters)}
+    return _happened(tx, Dealt(lead, tuple(sitters), row.setting, bots, (row.chance[0], row.chance[1]), [], [], room))
 
 
-def _happened(tx: Tx, game: int) -> tuple[list[list[int]], frozenset[int], list[tuple[int, str, dict[str, Any]]]]:
-    joints: list[list[int]] = []
-    seqs: set[int] = set()
-    remarks: list[tuple[int, str, dict[str, Any]]] = []
-    query = sa.select(events.c.kind, events.c.t, events.c.payload).where(events.c.game == game).order_by(events.c.id)
-    for kind, t, payload in tx.execute(query):
+def _begin(
+    tx: Tx, clock: Clock, protocol: Protocol, together: Sequence[int], page_id: str, room: Room | None, seats: Any
+) -> None:
+    """A row for each of those who play; the game is that of the first one's page."""
+    first = person(tx, together[0])
+    held = first.pages(protocol)
+    at, page = next((at, page) for at, page in enumerate(held) if page.id == page_id)
+    setting = page.value(page.item.game)
+    place = protocol.games[setting].seat
+    base = sum(p.item.kind == "game" for p in held[:at]) if place == "alternate" else place
+    partner = page.value(page.item.partner)
+    values = {
+        "page": page.id,
+        "setting": setting,
+        "partner": room.item.otherwise if room and len(together) == 1 else partner,
+        "practice": page.practice,
+        "chance": [secrets.randbits(32), secrets.randbits(32)],
+        "status": PLAYING,
+        "started": clock.now(),
+    }
+    lead = None
+    for at, number in enumerate(together):
+        row = {**values, "person": number, "seat": (base + at) % seats[setting], "joint": lead}
+        found = tx.execute(sa.insert(games).values(**row).returning(games.c.id)).scalar_one()
+        lead = lead or found
+
+
+def _sitter(tx: Tx, protocol: Protocol, row: Any) -> Sitter:
+    who = person(tx, row.person)
+    page = next(page for page in who.pages(protocol) if page.id == row.page)
+    return Sitter(who.id, who.public, row.id, row.seat, page)
+
+
+def _happened(tx: Tx, dealt: Dealt) -> Dealt:
+    """With all that the journal tells."""
+    seats = {one.person: one.seat for one in dealt.sitters}
+    joints, seqs = dealt.joints, {number: set() for number in seats}
+    taken, doing = set(), {}
+    rows = [one.game for one in dealt.sitters]
+    query = sa.select(events.c.person, events.c.kind, events.c.t, events.c.payload).where(events.c.game.in_(rows))
+    for number, kind, t, payload in tx.execute(query.order_by(events.c.id)):
+        seqs[number].update(payload.get("seqs", ()))
+        told = {name: value for name, value in payload.items() if name != "seqs"}
         if kind == "step":
             if t != len(joints):
-                raise RuntimeError(f"game {game}: step {t} is stored where step {len(joints)} is due")
+                raise RuntimeError(f"game {dealt.id}: step {t} is stored where step {len(joints)} is due")
             joints.append(payload["joint"])
-            if payload.get("missed"):
-                remarks.append((t, "deadline", {"late": True}))
-        elif kind in ("flag", "chat"):
-            remarks.append((t, kind, payload))
-        seqs.update(payload.get("seqs", ()))
-    return joints, frozenset(seqs), remarks
+            doing |= {int(seat): act for seat, act in payload.get("doing", {}).items()}
+            dealt.remarks.extend((t, seat, "deadline", {"late": True}) for seat in payload.get("missed", ()))
+        elif kind == "act":
+            doing[seats[number]] = payload["action"]
+        elif kind == "remark":
+            dealt.remarks.append((t, payload["seat"], payload["what"], payload["payload"]))
+        elif kind in REMARKS:
+            dealt.remarks.append((t, seats[number], REMARKS[kind], told))
+            taken = taken | {seats[number]} if kind == "takeover" else taken
+            taken = taken - {seats[number]} if kind == "back" else taken
+    sitters = tuple(one._replace(seqs=frozenset(seqs[one.person])) for one in dealt.sitters)
+    return replace(dealt, sitters=sitters, taken=frozenset(taken), doing=doing)
 
 
 def ended(tx: Tx, number: int, page: str) -> float | None:
@@ -102,17 +147,24 @@ def ended(tx: Tx, number: int, page: str) -> float | None:
     return tx.execute(query).scalar_one_or_none()
 
 
-def finish(tx: Tx, clock: Clock, protocol: Protocol, game: int, episode: Episode) -> float:
-    """The game is over: its trace is stored and its person goes on to the next page, in one transaction. The score."""
+def finish(
+    tx: Tx, clock: Clock, protocol: Protocol, game: int, episode: Episode, left: Sequence[int] = (), room: Any = None
+) -> float:
+    """The game is over: its trace is stored and its people go on to the next page, in one transaction. The score.
+    `left`: those of them who were away at the end, and met in `room`."""
     packed = zlib.compress(orjson.dumps(to_record(episode, 0)), 6)
-    row = tx.execute(sa.select(games).where(games.c.id == game)).one()
-    if row.status == DONE:
-        return row.score
+    query = sa.select(games).where((games.c.id == game) | (games.c.joint == game)).order_by(games.c.id)
+    rows = list(tx.execute(query))
+    if rows[0].status == DONE:
+        return rows[0].score
     values = {"status": DONE, "score": episode.score, "length": episode.length, "finished": clock.now()}
-    tx.execute(sa.update(games).where(games.c.id == game).values(**values, episode=packed))
-    who = person(tx, row.person, lock=True)
-    if who.status not in OVER and who.pages(protocol)[who.position].id == row.page:
-        advance(tx, clock, protocol, who)
+    tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(**values, episode=packed))
+    for row in sorted(rows, key=lambda row: row.person):
+        who = person(tx, row.person, lock=True)
+        if who.status not in OVER and who.pages(protocol)[who.position].id == row.page:
+            advance(tx, clock, protocol, who)
+    if left and room is not None:
+        leave(tx, left, room)
     return episode.score
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +11,9 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.hanabi import state as cards
 from interplay.games.overcooked import state as chefs
-from interplay.games.rescue import encodings as rescue_eyes
 from interplay.games.rescue import state as rescuers
-from interplay.study.arena import Table
+from interplay.study import cook
+from interplay.study.seats import Table
 
 FACING = ("north", "south", "east", "west")
 RESCUE_FACING = ("up", "down", "left", "right")
@@ -22,12 +22,16 @@ THINGS = {chefs.Item.ONION: "onion", chefs.Item.TOMATO: "tomato", chefs.Item.DIS
 
 
 class Viewer(NamedTuple):
-    """How a kind of game is shown, and whether it goes by the clock."""
+    """How a kind of game is shown, whether it goes by the clock, and how people act and talk in it."""
 
     real_time: bool
     layout: Callable[[Any, Any], Any]
     view: Callable[[Any, Table, int], dict[str, Any]]
     watch: Callable[[Any], Callable[[Table, Any, Any, np.ndarray], None] | None]
+    by_acts: bool = False  # people choose acts of several steps, not actions
+    message: Callable[[Any, int, str], Mapping[str, Any]] | None = (
+        None  # what a person says, as a remark; None: no talk
+    )
 
 
 def viewer(game: Game) -> Viewer:
@@ -90,11 +94,19 @@ def _house(game: Any, state: Any) -> dict[str, Any]:
     return {"width": width, "height": height, "terrain": rows}
 
 
+def _sees(rules: Any, state: Any, seat: int) -> np.ndarray:
+    """The cells in a seat's sight: its room and what is beside it. As `encodings.sight`, without compiled code."""
+    room, cell = np.asarray(rules.room), int(state.cell[seat])
+    sees = (room >= 0) & (room == room[cell])
+    sees[np.asarray(rules.front).reshape(-1, 4)[cell]] = True
+    sees[cell] = True
+    return sees
+
+
 def _rescue(game: Any, table: Table, seat: int) -> dict[str, Any]:
     state, rules = table.state, game.rules
     height = rules.height
-    known = game.observe(state, "knowledge")  # compiled, unlike the function behind it
-    victims, sight = np.asarray(known.victims[seat]), np.asarray(known.sight[seat])
+    sees = _sees(rules, state, seat)
 
     def at(cell: int) -> dict[str, int]:
         x, y = divmod(int(cell), height)
@@ -108,20 +120,25 @@ def _rescue(game: Any, table: Table, seat: int) -> dict[str, Any]:
         if cell >= 0:
             items.append({**at(cell), "kind": rescuers.TOOLS[rules.tool_kinds[tool]], "detail": None})
     for number, cell in enumerate(state.victim_cell.tolist()):
-        status = int(victims[cell])
-        if status != rescue_eyes.UNSEEN:
-            share = round(100 * int(state.work[number]) / rescuers.WORK)
-            told = "treated" if status == rescue_eyes.TREATED else f"{share} %"
-            items.append({**at(cell), "kind": "victim", "detail": told})
+        if state.known[number] or sees[cell]:
+            items.append({**at(cell), "kind": "victim", "detail": _victim(state, number)})
+    guarded = set(state.guarding.tolist())
     people = []
     for who, cell in enumerate(state.cell.tolist()):
         held = int(state.held[who])
         tool = rescuers.TOOLS[rules.tool_kinds[held]] if held >= 0 else None
         role = rescuers.ROLES[rules.roles[who]]
         person = {"facing": RESCUE_FACING[int(state.facing[who])], "held": tool, "seat": who, "role": role}
-        people.append({**at(cell), **person})
-    dark = [[*divmod(int(c), height)] for c in np.flatnonzero(~sight & (state.terrain != rescuers.WALL))]
+        people.append({**at(cell), **person, "guarded": who in guarded})
+    dark = [[*divmod(int(c), height)] for c in np.flatnonzero(~sees & (state.terrain != rescuers.WALL))]
     return {**_house(game, state), "chefs": people, "items": items, "pots": [], "unseen": dark}
+
+
+def _victim(state: Any, number: int) -> str:
+    if state.treated_by[number] >= 0:
+        return "treated"
+    share = round(100 * int(state.work[number]) / rescuers.WORK)
+    return f"{share} %" if state.known[number] else "seen"
 
 
 # Hanabi.
@@ -242,4 +259,5 @@ VIEWERS = {
     "overcooked": Viewer(True, _kitchen, _overcooked, _nothing_kept),
     "rescue": Viewer(True, _house, _rescue, _nothing_kept),
     "hanabi": Viewer(False, _table_of_cards, _hanabi, _watch_hanabi),
+    "kitchen": Viewer(False, cook.layout, cook.view, _nothing_kept, by_acts=True, message=cook.message),
 }

@@ -22,11 +22,13 @@ from interplay.server.plain import PlainObject, PlainText
 from interplay.server.refusal import Refusal
 from interplay.server.signing import secret
 from interplay.server.sockets import Frames, Gone
-from interplay.study import books, screens
+from interplay.study import books, groups, screens
 from interplay.study.arena import SIZES
 from interplay.study.books import Person
 from interplay.study.host import FRAMES_A_SECOND, LARGEST_FRAME, Host, hold_off, refuse
 from interplay.study.protocol import Protocol
+from interplay.study.researcher.app import mount
+from interplay.study.researcher.desk import Desk
 
 COOKIE = "interplay_study"
 CSRF = "x-csrf"
@@ -114,11 +116,13 @@ def build(
 ) -> FastAPI:
     """The application of a study. Its games and partners are made here; its state is in `app.state.host`."""
     host = Host(protocol, base, sizes=sizes, speed=speed)
+    desk = Desk(host, secure)
 
     @asynccontextmanager
     async def living() -> AsyncIterator[None]:
         await host.open()
         yield
+        await desk.close()
         await host.close()
 
     app = make_app(base, "Study", living, docs=False)
@@ -127,6 +131,7 @@ def build(
     _add_files(app, protocol)
     _add_flow(app, host, visits)
     _add_play(app, host, visits)
+    mount(app, desk)
     return app
 
 
@@ -164,7 +169,14 @@ def _add_flow(app: FastAPI, host: Host, visits: Visits) -> None:
             return who, books.context(tx, protocol, who)
 
         who, context = await base.database.aread(look)
-        return screens.state(protocol, who, context, csrf, host.figures)
+        left_s = None
+        if groups.waiting_at(protocol, who) is not None:
+            left_s = await host.rooms.attend(who)
+            who, context = await base.database.aread(look)  # perhaps let out
+        found = screens.state(protocol, who, context, csrf, host.figures)
+        if found["page"]["kind"] == "wait":
+            found["page"] |= {"until_s": round(left_s or 0.0, 1), "message": ""}
+        return found
 
     @app.get(f"{api}/state")
     async def state(request: Request) -> JSONResponse:

@@ -193,21 +193,22 @@ class KitchenSession:
         return step.action
 
     def _look(self, sight: Sight) -> None:
-        """What was done in the step before, by everybody. Once a step: a reply may come before the own turn."""
-        if self._seen >= sight.t:
-            return
-        self._seen = sight.t
-        t = sight.t - 1
-        still = sight.states[-1].cooks[self._seat] == sight.states[-2].cooks[self._seat]
-        self._held_up = self._held_up + 1 if still and self._begun is not None else 0
-        found = executions(self._game, [sight.states[-2]], [sight.actions[-1]])
-        if self._hoped is not None and self._hoped.verb != "wait" and all(d.seat != self._seat for d in found):
-            self._queue.insert(0, self._hoped)  # somebody was quicker: it is checked and tried again
-        self._hoped = None
-        for deed in found:
-            self._deeds.append(deed._replace(t=t))
-            who = "you" if deed.seat == self._seat else self._game.seat_names[deed.seat]
-            self._memory.append(Event(t=t, text=f"{who} did {deed.verb} of {deed.object} at the {deed.place}"))
+        """What was done, by everybody, in steps not yet looked at: mostly the last one. A reply may come before the own
+        turn; and where others do not wait for a slow answer, steps may have been missed."""
+        while self._seen < sight.t:
+            t = self._seen
+            self._seen += 1
+            before, after = sight.states[t], sight.states[t + 1]
+            still = after.cooks[self._seat] == before.cooks[self._seat]
+            self._held_up = self._held_up + 1 if still and self._begun is not None else 0
+            found = executions(self._game, [before], [sight.actions[t]])
+            if self._hoped is not None and self._hoped.verb != "wait" and all(d.seat != self._seat for d in found):
+                self._queue.insert(0, self._hoped)  # somebody was quicker: it is checked and tried again
+            self._hoped = None
+            for deed in found:
+                self._deeds.append(deed._replace(t=t))
+                who = "you" if deed.seat == self._seat else self._game.seat_names[deed.seat]
+                self._memory.append(Event(t=t, text=f"{who} did {deed.verb} of {deed.object} at the {deed.place}"))
 
     def _note_refusal(self, t: int, error: str, message: str) -> None:
         """An answer, or an entry of a plan, that cannot be read."""

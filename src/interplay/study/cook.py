@@ -1,0 +1,193 @@
+"""A person's hands in the kitchen. People choose acts as language models do, by their words; the server walks them out
+step by step, and asks again when an act is done or has become impossible."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from interplay.agents.api import Remark
+from interplay.agents.llm.kitchen.session import acted_on
+from interplay.games.kitchen.game import Kitchen
+from interplay.games.kitchen.lineage import executions
+from interplay.games.kitchen.macros import Macro, ParseError, legal_macros, next_primitive, parse_macro, rest, verify
+from interplay.games.kitchen.state import State
+from interplay.server.refusal import Refusal
+
+PATIENCE = 8  # steps that an act may be held up before the person is asked again
+LONGEST_ACT = 200  # characters
+_CALL = re.compile(r"[a-z_]+\((?:[^()]|\([^()]*\))*\)")
+_REQUEST = re.compile(r"request\(\s*(['\"])(.*?)\1\s*\)")
+_VERBS = {"cook": "Cook", "bake": "Bake", "cut": "Cut", "stir": "Blend"}
+
+
+class Cook:
+    """One person in one seat: at most one act at a time."""
+
+    def __init__(self, game: Kitchen, seat: int, doing: str | None = None):
+        self._game, self._seat = game, seat
+        found = parse_macro(doing) if doing else None
+        self.act: Macro | None = found if isinstance(found, Macro) else None
+        self._hoped: Macro | None = None  # the act whose last step was just taken
+        self._still = 0  # steps in a row in which the act did not get on
+
+    def choose(self, state: State, text: Any) -> list[Remark]:
+        """A new act in place of whatever is under way; a `Refusal` if it cannot be done now."""
+        found = parse_macro(text) if isinstance(text, str) and len(text) <= LONGEST_ACT else None
+        if not isinstance(found, Macro) or found.verb == "request":
+            raise Refusal("bad_frame", "action: no such act in this kitchen")
+        verdict = verify(self._game, state, self._seat, found)
+        if not verdict.ok:
+            raise Refusal("illegal_action", f"this cannot be done now: {verdict.message}")
+        self.act, self._hoped, self._still = found, None, 0
+        told = {"verb": found.verb, "object": acted_on(self._game, state, self._seat, found), "place": found.place}
+        return [
+            Remark("plan", {"macros": [found._asdict()]}),
+            Remark("attempt", told),
+            Remark("verdict", {**told, "ok": True, "error": None, "message": ""}),
+        ]
+
+    def dropped(self, state: State) -> Remark | None:
+        """Give up an act that can no longer be done: why, if so."""
+        if self.act is None:
+            return None
+        verdict = verify(self._game, state, self._seat, self.act)
+        error, message = verdict.error, verdict.message
+        if verdict.ok and self._still >= PATIENCE and self.act.verb != "wait":
+            error, message = "blocked", "somebody is in the way"
+        if not error:
+            return None
+        told = {"verb": self.act.verb, "object": acted_on(self._game, state, self._seat, self.act)}
+        told |= {"place": self.act.place, "ok": False, "error": error, "message": message}
+        self.act = None
+        return Remark("verdict", told)
+
+    def next(self, state: State) -> int:
+        """The next step of the act; the act is over with its last one."""
+        assert self.act is not None
+        step = next_primitive(self._game, state, self._seat, self.act)
+        if self.act.verb == "wait":
+            self.act = rest(self.act)
+        elif step.done:
+            self._hoped, self.act = self.act, None
+        return step.action
+
+    def stepped(self, before: State, after: State, joint: Any) -> None:
+        """What came of it: an act that somebody else was quicker at is tried again."""
+        if self._hoped is not None:
+            if all(deed.seat != self._seat for deed in executions(self._game, [before], [joint])):
+                self.act = self._hoped
+            self._hoped = None
+        still = after.cooks[self._seat] == before.cooks[self._seat]
+        self._still = self._still + 1 if still and self.act is not None else 0
+
+
+def units(text: str) -> list[dict[str, Any]]:
+    """The acts that a message asks for in so many words, as a model's explicit requests."""
+    inner = _REQUEST.sub(lambda m: m[2], text)
+    found = [parse_macro(call) for call in _CALL.findall(inner)]
+    asked = [m for m in found if not isinstance(m, ParseError) and m.verb not in ("request", "wait")]
+    return [{"verb": m.verb, "object": m.object, "place": m.place} for m in asked]
+
+
+def label(macro: Macro, holds: str | None) -> str:
+    """An act in plain words."""
+    place = _place(macro.place)
+    match macro.verb:
+        case "pickup":
+            return f"Take {_food(macro.object)} from the {place}" if macro.place else f"Take {_food(macro.object)}"
+        case "place_obj_on_counter":
+            return f"Put {_food(holds) if holds else 'it'} on a counter"
+        case "put_obj_in_utensil":
+            return f"Put {_food(holds) if holds else 'it'} into the {place}"
+        case "fill_dish_with_food":
+            return f"Fill the dish from the {place}"
+        case "deliver":
+            return "Serve what you hold" if holds else "Serve it"
+        case "wait":
+            return "Wait" if (macro.number or 1) == 1 else f"Wait {macro.number} steps"
+    return f"{_VERBS.get(macro.verb, macro.verb)} what is in the {place}" if macro.place else _VERBS[macro.verb]
+
+
+def _food(name: str | None) -> str:
+    """`boiled(egg)` as boiled egg, `tofu~slices` as tofu slices."""
+    return re.sub(r"\s+", " ", re.sub(r"[()~_]", " ", (name or "").replace("+", " and "))).strip()
+
+
+def _place(name: str | None) -> str:
+    bare = {"ingredient_dispenser": "ingredients", "dish_dispenser": "dishes", "serving_hatch": "hatch"}
+    return bare.get(name or "", (name or "").replace("_", " "))
+
+
+def readable(text: str) -> str:
+    """A message for people: requests in plain words."""
+
+    def told(match: re.Match[str]) -> str:
+        found = parse_macro(match[2])
+        return f"Please: {label(found, None)}." if isinstance(found, Macro) else match[0]
+
+    return _REQUEST.sub(told, text)
+
+
+# What the browser is shown.
+
+
+def layout(game: Kitchen, state: Any) -> dict[str, Any]:
+    return {"seats": list(game.seat_names), "steps": game.horizon}
+
+
+def view(game: Kitchen, table: Any, seat: int) -> dict[str, Any]:
+    """The kitchen as picture and words, what can be done and asked, and what was said."""
+    state: State = table.state
+    others = [other for other in range(game.num_seats) if other != seat]
+    asked = [m for other in others for m in _offers(game, state, other)]
+    doing = table.doing.get(seat)
+    act = parse_macro(doing) if doing else None
+    return {
+        "text": game.render(state, seat),
+        "svg": game.scene(state, seat).svg(),
+        "role": game.seat_names[seat],
+        "order": _order(game, seat),
+        "steps_left": game.horizon - table.t,
+        "doing": label(act, _held(state, seat)) if isinstance(act, Macro) else None,
+        "messages": [_said(r) for r in table.remarks if r.kind == "message"],
+        "legal": [] if table.done else [_move(m, state, seat) for m in legal_macros(game, state, seat)],
+        "requests": [{"action": f"request('{m}')", "label": label(m, None)} for m in dict.fromkeys(asked)],
+        "your_turn": not table.done and doing is None,
+    }
+
+
+def _offers(game: Kitchen, state: State, seat: int) -> list[Macro]:
+    """What another cook could be asked for; any counter will do."""
+    found = [m for m in legal_macros(game, state, seat) if m.verb != "wait"]
+    return [m._replace(place="counter") if (m.place or "").startswith("counter(") else m for m in found]
+
+
+def _held(state: State, seat: int) -> str | None:
+    held = state.world.hands[seat]
+    return held.name if held else None
+
+
+def _move(macro: Macro, state: State, seat: int) -> dict[str, Any]:
+    told = label(macro, _held(state, seat))
+    return {"action": str(macro), "label": told, "kind": macro.verb, "target": None, "value": macro.place}
+
+
+def _said(remark: Any) -> dict[str, Any]:
+    return {"seat": remark.seat, "t": remark.t, "text": readable(remark.payload["text"])}
+
+
+def _order(game: Kitchen, seat: int) -> list[str]:
+    """The recipe, for those who know it."""
+    from interplay.games.kitchen.dishes import recipe_lines
+
+    return [game.dish.name, *recipe_lines(game.dish)] if game.roles[seat].knows_recipe else []
+
+
+def message(game: Kitchen, seat: int, text: str) -> Mapping[str, Any]:
+    """What a person says, as the remark of a trace: to the other cook, or to whom it names among several."""
+    others = [other for other in range(game.num_seats) if other != seat]
+    named = [other for other in others if text.lower().startswith(game.seat_names[other].lower())]
+    to = others[0] if len(others) == 1 else max(named, key=lambda s: len(game.seat_names[s])) if named else None
+    return {"to": to, "text": text, "units": units(text), "tokens_out": None, "turn": 0}

@@ -1,0 +1,112 @@
+"""Partners that are Python objects: each thinks in a thread of its own, so that none holds up anything but itself."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from interplay.agents.api import Agent, Move, Remark, View, refuse_privileged
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+
+LOG = logging.getLogger("interplay.study")
+
+
+class Choice(NamedTuple):
+    """What a partner does, and what it remarks."""
+
+    action: int
+    remarks: Sequence[Remark] = ()
+
+
+class Mind:
+    """A thread with an event loop, which does one piece of work after the other."""
+
+    def __init__(self, name: str):
+        self._loop = asyncio.new_event_loop()
+        self._work: queue.SimpleQueue[tuple[Callable[[], Awaitable[Any]], Future] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=f"mind {name}", daemon=True)
+        self._thread.start()
+
+    def ask(self, work: Callable[[], Awaitable[Any]]) -> Future:
+        """Do this after all that was asked before. One that is cancelled before its turn is passed over."""
+        told: Future = Future()
+        self._work.put((work, told))
+        return told
+
+    def close(self) -> None:
+        """No more work. Whatever is under way ends by itself: nobody waits for a partner that hangs."""
+        self._work.put(None)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        while (held := self._work.get()) is not None:
+            work, told = held
+            if not told.set_running_or_notify_cancel():
+                continue
+            try:
+                told.set_result(self._loop.run_until_complete(work()))
+            except BaseException as error:
+                told.set_exception(error)
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        self._loop.close()
+
+
+class PlayerSeat:
+    """A player in a seat of a compiled game. In its turn it is shown the newest state, whatever it has missed."""
+
+    def __init__(self, game: Game, agent: Agent, seat: int, seed: int):
+        self.game, self.agent, self.seat = game, agent, seat
+        self._player: Any = agent.mind
+        self._session = self._player.begin(game, seat, seed)
+        self._mind = Mind(f"{agent.name} in seat {seat}")
+        self._last: Future | None = None  # asked for an action, perhaps not yet begun
+
+    def ask(self, state: Any, t: int, legal: np.ndarray, turn: bool) -> Future:
+        """A `Choice`; off turn there is none, but one that watches is shown the state."""
+        if not turn:
+            if hasattr(self._session, "watch"):
+                return self._mind.ask(lambda: self._watch(state, t, legal))
+            told: Future = Future()
+            told.set_result(None)
+            return told
+        if self._last is not None:
+            self._last.cancel()  # has no effect on what is under way
+        self._last = self._mind.ask(lambda: self._act(state, t, legal))
+        return self._last
+
+    def default(self, legal: np.ndarray) -> int:
+        """What is done where it has not chosen in time."""
+        wanted = self._player.default_action
+        return int(wanted) if wanted is not None and legal[wanted] else int(np.argmax(legal))
+
+    def close(self) -> None:
+        self._mind.close()
+
+    async def _act(self, state: Any, t: int, legal: np.ndarray) -> Choice:
+        answer = await self._session.act(self._view(state, t, legal))
+        move = answer if isinstance(answer, Move) else Move(int(answer))
+        if not (0 <= move.action < len(legal) and legal[move.action]):
+            raise InterplayError(f"{self.agent.name!r} in seat {self.seat}, step {t}: action {move.action} is illegal")
+        return Choice(move.action, tuple(move.remarks))
+
+    async def _watch(self, state: Any, t: int, legal: np.ndarray) -> None:
+        self._session.watch(self._view(state, t, legal))
+
+    def _view(self, state: Any, t: int, legal: np.ndarray) -> View:
+        game, seat = self.game, self.seat
+
+        def see(encoding: str) -> Any:
+            if encoding != self._player.encoding:
+                refuse_privileged(game, encoding)
+            return jax.tree_util.tree_map(lambda x: np.asarray(x)[seat], game.observe(state, encoding))
+
+        return View(game, seat, t, legal, see(self._player.encoding), lambda: game.render(state, seat), see)
