@@ -58,6 +58,7 @@ class Live:
         self.over, self.failed = asyncio.Event(), False
         self.late_s: list[float] = []
         self.stored_score: float | None = None  # once the game is in the books
+        self._told = False  # whether the trace is made: what comes later is not in it, and is not taken
         self._changed = asyncio.Event()  # somebody moved, came or left
         self._waited_since = 0.0  # when the first of those came who now wait for others
         self._overdue: dict[int, Future] = {}  # partners that are still at what they were asked for steps ago
@@ -73,7 +74,8 @@ class Live:
         """A table with bots in all seats that are not people's, or no longer."""
         room = self.dealt.room
         instead = dict.fromkeys(self.taken, room.item.otherwise) if room else {}
-        table = Table(self.dealt.chance, {**self.dealt.bots, **instead}, self.viewer.watch(self.arena.game))
+        bots, watch = {**self.dealt.bots, **instead}, self.viewer.watch(self.arena.game)
+        table = Table(self.dealt.chance, bots, watch, self.viewer.real_time)
         loop = asyncio.get_running_loop()
         table.emit = lambda seat, remark: loop.call_soon_threadsafe(self._remarked, table, seat, remark)
         return table
@@ -174,10 +176,15 @@ class Live:
             raise Refusal("bad_frame", "id: no such button in this game")
         if chair.again(seq, self.table.t):
             return
+        self._still_open()
         chair.take(seq)
         seen = t if isinstance(t, int) and 0 <= t <= self.table.t else self.table.t
         self.table.remark(chair.seat, "flag", {"id": name, "seen": seen})
         chair.acknowledge(chair.note(self.table.t, "flag", id=name, seen=seen, seqs=[seq]), (seq,), self.table.t)
+
+    def _still_open(self) -> None:
+        if self._told:
+            raise Refusal("conflict", "the game is over")
 
     def _chat(self, chair: Chair, seq: int, text: Any) -> None:
         if self.viewer.message is None:
@@ -189,6 +196,7 @@ class Live:
             return
         if sum(r.kind == "message" and r.seat == chair.seat for r in self.table.remarks) >= MOST_CHATS:
             raise Refusal("too_many", "you have said all that can be said in one game")
+        self._still_open()
         chair.take(seq)
         t, told = self.table.t, dict(self.viewer.message(self.arena.game, chair.seat, said))
         chair.acknowledge(chair.note(t, "chat", **told, seqs=[seq]), (seq,), t)
@@ -429,6 +437,8 @@ class Live:
         return [chair.person for chair in self.chairs.values() if chair.seat in self.taken]
 
     def episode(self) -> Any:
+        """The trace of the game, which is over."""
+        self._told = True
         people = {one.seat: person_identity(one.public) for one in self.dealt.sitters}
         seats = range(self.arena.game.num_seats)
         agents = [people[seat] if seat in people else self.arena.identity(self.table, seat) for seat in seats]

@@ -30,7 +30,7 @@ class Locked:
         self.address = str(folder / "study.db")
 
     def go(self):
-        self._held = sqlite3.connect(self.address, isolation_level=None)
+        self._held = sqlite3.connect(self.address, isolation_level=None, check_same_thread=False)
         self._held.execute("BEGIN IMMEDIATE")
 
     def come(self):
