@@ -160,7 +160,8 @@ class Arena:
             memory = self._begin(self._policies[who], _chance([table])[0], jnp.int32(seat))
             table.memory[seat] = tree_map(np.asarray, memory)
         else:
-            table.players[seat] = PlayerSeat(self.game, self.cast.agent(who), seat, seed_of(table.chance, seat))
+            seed = seed_of(table.chance, seat)
+            table.players[seat] = PlayerSeat(self.game, self.cast.agent(who), seat, seed, table.latched)
 
     def _turn(self, jobs: Sequence[_Job]) -> None:
         tables = [job.table for job in jobs]

@@ -61,14 +61,17 @@ class Mind:
 
 
 class PlayerSeat:
-    """A player in a seat of a compiled game. In its turn it is shown the newest state, whatever it has missed."""
+    """A player in a seat of a compiled game. In its turn it is shown the newest state, whatever it has missed.
 
-    def __init__(self, game: Game, agent: Agent, seat: int, seed: int):
+    `latched`: in real time, what was chosen late is done late, as with people; in turns it is done with."""
+
+    def __init__(self, game: Game, agent: Agent, seat: int, seed: int, latched: bool = False):
         self.game, self.agent, self.seat = game, agent, seat
         self._player: Any = agent.mind
         self._session = self._player.begin(game, seat, seed)
         self._mind = Mind(f"{agent.name} in seat {seat}")
-        self._last: Future | None = None  # asked for an action, perhaps not yet begun
+        self._latched = latched
+        self._last: Future | None = None  # what it was last asked to choose
 
     def ask(self, state: Any, t: int, legal: np.ndarray, turn: bool) -> Future:
         """A `Choice`; off turn there is none, but one that watches is shown the state."""
@@ -78,7 +81,9 @@ class PlayerSeat:
             told: Future = Future()
             told.set_result(None)
             return told
-        if self._last is not None:
+        if self._last is not None and not self._last.done():
+            if self._latched:
+                return self._last
             self._last.cancel()  # has no effect on what is under way
         self._last = self._mind.ask(lambda: self._act(state, t, legal))
         return self._last

@@ -34,6 +34,7 @@ class Table:
     chance: tuple[int, int]  # decides what chance decides
     bots: Mapping[int, str]  # by seat; the other seats are people's
     watch: Callable[[Table, Any, Any, np.ndarray], None] | None = None  # told every step: before, after, joint
+    latched: bool = False  # in real time, what a player chooses late is done late
     state: Any = None
     legal: Any = None  # [seat, action]
     turn: Any = None  # [seat]

@@ -129,7 +129,7 @@ def _rescue(game: Any, table: Table, seat: int) -> dict[str, Any]:
         tool = rescuers.TOOLS[rules.tool_kinds[held]] if held >= 0 else None
         role = rescuers.ROLES[rules.roles[who]]
         person = {"facing": RESCUE_FACING[int(state.facing[who])], "held": tool, "seat": who, "role": role}
-        people.append({**at(cell), **person, "guarded": who in guarded})
+        people.append({**at(cell), **person, "guarded": who in guarded or role == "police"})
     dark = [[*divmod(int(c), height)] for c in np.flatnonzero(~sees & (state.terrain != rescuers.WALL))]
     return {**_house(game, state), "chefs": people, "items": items, "pots": [], "unseen": dark}
 

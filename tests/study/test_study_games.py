@@ -1,0 +1,284 @@
+"""Games over real sockets: ticks, keys, acknowledgements, pauses, partners of every kind, and the trace of it all."""
+
+import asyncio
+import time
+
+import numpy as np
+import pytest
+
+from interplay.agents.api import FunctionPlayer, Move, Remark
+from interplay.errors import InterplayError
+from interplay.games.overcooked.state import ACTIONS
+from interplay.games.registry import make
+from interplay.games.rescue.state import WALL
+from interplay.server.app import Base
+from interplay.server.database import SERVER, open_database
+from interplay.study import play_books
+from interplay.study.reading import parse
+from interplay.study.staging import make_arena
+from interplay.study.tables import HISTORY, events, games
+from interplay.study.views import VIEWERS
+from interplay.study.web import build
+from interplay.traces import TraceSet
+from interplay.traces.replay import game_of, replay
+from tests.study.conftest import serving
+from tests.study.visitor import Visitor
+
+STUDY = """
+name: arcade
+title: Arcade
+games:
+  soups: {game: overcooked/cramped_room, options: {horizon: 12}, tick_hz: 15}
+  house: {game: rescue/two_rooms, options: {horizon: 10}, tick_hz: 20}
+partners: {still: stay, slow: "tests.study.test_study_games:Slow", quick: "tests.study.test_study_games:quick"}
+grace_s: 5
+flow:
+  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
+  - {kind: game, id: one, title: One, game: soups, partner: still, flags: [{id: odd, label: Odd}]}
+  - {kind: game, id: two, title: Two, game: soups, partner: slow}
+  - {kind: game, id: three, title: Three, game: soups, partner: quick}
+  - {kind: game, id: four, title: Four, game: house, partner: still}
+"""
+INTERACT, NORTH = ACTIONS.index("interact"), ACTIONS.index("north")
+
+
+class Slow:
+    """Takes longer for every choice than a tick has."""
+
+    encoding, deadline_s, default_action = "nothing", None, None
+
+    def begin(self, game, seat, seed):
+        return self
+
+    async def act(self, view):
+        time.sleep(0.25)
+        return NORTH
+
+
+def quick():
+    return FunctionPlayer(lambda seen, legal: INTERACT, encoding="nothing")
+
+
+def run(work):
+    return asyncio.run(asyncio.wait_for(work, 60))
+
+
+@pytest.fixture(scope="module")
+def arcade(tmp_path_factory):
+    database = open_database(str(tmp_path_factory.mktemp("arcade") / "a.db"), (SERVER, HISTORY))
+    base = Base(database)
+    protocol = parse(STUDY.replace("rescue/two_rooms", f"rescue/{_small_house()}"))
+    app = build(protocol, base, sizes=(1,))
+    for arena in app.state.host.arenas.values():
+        arena.warm()
+    with serving(app, base) as found:
+        yield found
+    database.close()
+
+
+def _small_house():
+    from interplay.games.rescue.houses import HOUSES
+
+    return min(HOUSES, key=lambda name: len(HOUSES[name]))
+
+
+@pytest.fixture(scope="module")
+def walked(arcade):
+    """One person through all games; what was heard on each line."""
+
+    async def walk():
+        lines = {}
+        async with Visitor(arcade.url, "arcade") as me:
+            await me.answer(agree=True)
+            for play in (_keys, _hasty, _quiet, _quiet):
+                name = me.page["id"]
+                lines[name] = await play(me)
+                await me.look()
+            assert me.page["kind"] == "done"
+        return lines
+
+    return run(walk())
+
+
+async def _keys(me):
+    """Three keys within a tick, one of them sent again; a flag; pings; a hidden tab; and a reload in mid-game."""
+    async with me.game() as line:
+        start = await line.until("start")
+        assert "still" not in str(line.heard)
+        seq = start["seq"] + 1
+        await line.until(lambda m: m["type"] == "tick" and m["t"] == 2)
+        for offset, action in enumerate(("north", "south", "interact")):
+            await line.send(type="act", seq=seq + offset, action=action)
+        await line.send(type="act", seq=seq, action="west")
+        await line.send(type="flag", seq=seq + 3, id="odd", t=1)
+        await line.send(type="ping", at=7, rtt_ms=12.5)
+        await line.send(type="visibility", hidden=True)
+        await line.send(type="act", seq=seq + 4, action="fly")
+        await line.until(lambda m: m["type"] == "ack" and m["seq"] == seq + 2)
+        await line.until(lambda m: m["type"] == "ack" and m["seq"] == seq + 3)
+        assert (await line.until("pong"))["at"] == 7
+        assert "no such action" in (await line.until("error"))["message"]
+        before = line.heard
+    await asyncio.sleep(0.4)
+    async with me.game() as line:
+        again = await line.until("start")
+        assert again["seq"] == seq + 3
+        first = await line.until("tick")
+        last = [m["t"] for m in before if m["type"] == "tick"][-1]
+        assert last <= first["t"] <= last + 2, "the game went on without its person"
+        await line.send(type="act", seq=seq, action="west")  # long taken, and told so again
+        await line.until(lambda m: m["type"] == "ack" and m["seq"] == seq)
+        line.end = await line.until("end")
+        line.heard = [*before, *line.heard]
+        return line
+
+
+async def _hasty(me):
+    async with me.game() as line:
+        line.began = time.monotonic()
+        line.end = await line.until("end")
+        line.took = time.monotonic() - line.began
+        return line
+
+
+async def _quiet(me):
+    async with me.game() as line:
+        line.end = await line.until("end")
+        return line
+
+
+def _of(arcade, page):
+    (game,) = [row for row in arcade.rows(games) if row["page"] == page]
+    return game, [row for row in arcade.rows(events) if row["game"] == game["id"]]
+
+
+def test_the_latest_key_counts_once_and_all_are_acknowledged(walked, arcade):
+    _, stored = _of(arcade, "one")
+    pressed = [row for row in stored if row["kind"] == "step" and row["payload"].get("seqs")]
+    (step,) = pressed
+    assert len(step["payload"]["seqs"]) == 3
+    assert step["payload"]["joint"][0] == INTERACT
+    acks = [m["seq"] for m in walked["one"].of("ack")]
+    assert set(step["payload"]["seqs"]) <= set(acks)
+
+
+def test_round_trips_tabs_flags_and_comings_and_goings_are_stored(walked, arcade):
+    _, stored = _of(arcade, "one")
+    kinds = [row["kind"] for row in stored]
+    assert [row["payload"] for row in stored if row["kind"] == "rtt"] == [{"ms": 12.5}]
+    assert [row["payload"] for row in stored if row["kind"] == "visibility"] == [{"hidden": True}]
+    assert kinds.count("join") == 2
+    assert kinds.count("leave") >= 1
+    (flag,) = [row for row in stored if row["kind"] == "flag"]
+    assert flag["payload"]["seen"] == 1
+
+
+@pytest.mark.parametrize("page", ["one", "two", "three", "four"])
+def test_games_end_on_their_tick_with_the_replayed_score(walked, arcade, page, tmp_path):
+    game, stored = _of(arcade, page)
+    episode = play_books.unpack(game["episode"])
+    assert game["length"] == episode.length == (10 if page == "four" else 12)
+    steps = [row for row in stored if row["kind"] == "step"]
+    assert [row["t"] for row in steps] == list(range(episode.length))
+    assert [row["payload"]["joint"] for row in steps] == episode.actions.tolist()
+    assert all(row["payload"]["late_ms"] >= 0 for row in steps)
+    again = replay(game_of(episode), episode)
+    assert float(again.steps.reward.sum()) == episode.score == game["score"] == walked[page].end["score"]
+    traces = TraceSet.create(tmp_path / "traces", {})
+    traces.append([episode])
+    assert [agent.name for agent in episode.agents].count("person") == 1
+
+
+def test_a_partner_that_is_too_slow_stays_and_holds_nobody_up(walked, arcade):
+    game, stored = _of(arcade, "two")
+    missed = [row["payload"].get("missed") for row in stored if row["kind"] == "step"]
+    assert missed.count([1]) >= 6
+    assert missed.count(None) >= 1, "it is heard once it has chosen"
+    episode = play_books.unpack(game["episode"])
+    assert sum(remark.kind == "deadline" for remark in episode.events) == missed.count([1])
+    stay = ACTIONS.index("stay")
+    for joint, late in zip(episode.actions.tolist(), missed, strict=True):
+        assert joint[1] == (stay if late else NORTH)
+    assert walked["two"].took < 3, "12 ticks at 15 Hz: the game kept its time"
+
+
+def test_a_plain_function_can_be_a_partner(walked, arcade):
+    _, stored = _of(arcade, "three")
+    chosen = [row["payload"]["joint"][1] for row in stored if row["kind"] == "step" and "missed" not in row["payload"]]
+    assert len(chosen) >= 8
+    assert set(chosen) == {INTERACT}
+
+
+def test_rescue_is_shown_as_a_seat_knows_it(walked):
+    import jax
+
+    game = make("rescue/hallway")
+    rng = np.random.default_rng(0)
+    state = game.init(jax.random.key(1))
+    for _ in range(25):
+        known = game.observe(state, "knowledge")
+        host = jax.tree_util.tree_map(np.asarray, state)
+        for seat in range(game.num_seats):
+            view = VIEWERS["rescue"].view(game, _Shown(host), seat)
+            height = game.rules.height
+            victims = {(i["x"], i["y"]): i["detail"] for i in view["items"] if i["kind"] == "victim"}
+            seen = {divmod(int(c), height) for c in np.flatnonzero(np.asarray(known.victims[seat]))}
+            assert set(victims) == seen
+            dark = {
+                divmod(int(c), height) for c in np.flatnonzero(~np.asarray(known.sight[seat]) & (host.terrain != 1))
+            }
+            assert {tuple(cell) for cell in view["unseen"]} == dark
+            assert [c["guarded"] for c in view["chefs"]] == np.asarray(known.guarded[seat]).tolist()
+        joint = rng.integers(0, len(game.action_names), game.num_seats)
+        state, _ = game.step(state, joint, None)
+    last = walked["four"].view
+    assert {"width", "height", "terrain", "chefs", "items", "pots", "unseen"} <= set(last)
+    assert len(last["terrain"]) == last["height"]
+
+
+class _Shown:
+    def __init__(self, state):
+        self.state = state
+
+
+def test_a_panel_gives_each_game_one_of_its_partners():
+    text = STUDY.replace("still: stay", 'still: "panel:scripted"').replace("house: {game", "house: {game", 1)
+    arena = make_arena(parse(text.replace("rescue/two_rooms", f"rescue/{_small_house()}")), "house", (1,))
+    try:
+        names = {identity.name for identity in arena.cast.identities.values()}
+        assert {"rescue/helper", "stay"} <= names
+        from interplay.study.seats import Table
+
+        met = {arena.identity(Table((chance, 0), {1: "still"}), 1).name for chance in range(len(names))}
+        assert met == names
+    finally:
+        arena.close()
+
+
+def test_a_partner_that_cannot_play_is_told_before_the_study_begins():
+    text = STUDY.replace("still: stay", "still: hanabi/simple")
+    with pytest.raises(InterplayError, match="game 'soups'"):
+        make_arena(parse(text), "soups", (1,))
+
+
+def test_remarks_of_players_go_into_the_trace():
+    """What a player says beside its move is kept, and a player that fails does not end a person's game."""
+    from interplay.agents.api import Agent
+    from interplay.study.minds import PlayerSeat
+
+    class Talkative(Slow):
+        async def act(self, view):
+            if view.t:
+                raise ValueError("out of words")
+            return Move(NORTH, [Remark("thought", {"text": "north"})])
+
+    game = make("overcooked/cramped_room", horizon=4)
+    import jax
+
+    state = game.init(jax.random.key(0))
+    seat = PlayerSeat(game, Agent("talkative", Talkative()), 1, 0)
+    legal = np.asarray(game.legal(state))[1]
+    choice = seat.ask(state, 0, legal, True).result(10)
+    assert (choice.action, choice.remarks[0].kind) == (NORTH, "thought")
+    assert isinstance(seat.ask(state, 1, legal, True).exception(10), ValueError)
+    seat.close()
