@@ -52,6 +52,7 @@ COMMANDS = {
     "study serve": ("interplay.cli.commands.study:Serve", "run a study with people in the browser"),
     "study simulate": ("interplay.cli.commands.study:Simulate", "stand-ins for people try a study before it goes out"),
     "study analyse": ("interplay.cli.commands.study_analyse:Analyse", "a study's tables and tests, and who is in them"),
+    "study power": ("interplay.cli.commands.study_analyse:Power", "how many people a study needs"),
 }
 
 USAGE = f"""usage: interplay COMMAND [arguments]

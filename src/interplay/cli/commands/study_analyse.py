@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -74,3 +74,70 @@ class Analyse:
                     show(table, json=False)
         if self.out is not None:
             note(f"report: {report(found, source=Path(self.source).name, seed=self.seed).write(self.out)}")
+
+
+@dataclass(frozen=True)
+class Power:
+    """How many people a study needs to find an effect, from an effect that is assumed or from a pilot.
+
+    Effects are in standard deviations: of people's mean ratings (one_sample), of their differences (paired, wilcoxon);
+    for friedman, of one person's noise, between the best and the worst of partners that are evenly spread. t tests are
+    worked out exactly, the others by simulation, and the number comes with its interval. With a pilot the interval
+    tells what the pilot leaves open; the careful number takes the lower end of a 60 % interval of its effect.
+
+    Examples:
+      interplay study power --test paired --effect 0.4
+      interplay study power --test friedman --effect 1 --partners 7 --power 0.9
+      interplay study power --test paired --pilot pilot.db --rating q4 --levels counter_circuit forced_coordination
+      interplay study power --test friedman --pilot pilot.db --page confirm --game counter_circuit
+    """
+
+    test: Literal["one_sample", "paired", "wilcoxon", "friedman"]
+    """The test that is planned."""
+    effect: float | None = None
+    """The effect to find, in standard deviations."""
+    pilot: str | None = None
+    """A database or export of a pilot, in place of --effect."""
+    rating: str | None = None
+    """Of the pilot: the question or scale that is tested."""
+    levels: tuple[str, ...] = ()
+    """Of the pilot: the two games or partners that are compared (paired, wilcoxon)."""
+    against: float | None = None
+    """Of the pilot: what ratings are tested against (one_sample); by default the middle of the scale."""
+    page: str | None = None
+    """Of the pilot: the page of the rankings (friedman)."""
+    game: str | None = None
+    """Of the pilot: one game only (one_sample, friedman)."""
+    power: float = 0.8
+    """The chance to find the effect."""
+    alpha: float = 0.05
+    """The level of the test."""
+    tests: int = 1
+    """Tests that share the level."""
+    one_sided: bool = False
+    """Look in one direction only."""
+    partners: int = 4
+    """Partners that are ranked (friedman)."""
+    points: float | None = None
+    """One standard deviation of differences in points of the scale, to which they are rounded (wilcoxon)."""
+    dropout: float = 0.0
+    """The share of people who will not finish."""
+    study: Path | None = None
+    """The study file: numbers are rounded up to whole rounds of its orders."""
+    simulations: int = 2000
+    """Simulated studies for each number of people."""
+    seed: int = 0
+    """Seed of the simulations."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        from interplay.study.analysis.planning import Ask, plan
+
+        held = {name: getattr(self, name) for name in Ask.__dataclass_fields__}
+        table, more, notes = plan(Ask(**held))
+        for told in notes:
+            note(told)
+        show(table, json=self.json, **({"curve": more.rows, "notes": notes} if self.json else {}))
+        if not self.json and len(more):
+            show(more, json=False)

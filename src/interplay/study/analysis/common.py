@@ -37,10 +37,10 @@ def person_means(rows: Table, *by: str, value: str = "value") -> dict[tuple[Any,
 
 
 def mean_row(values: Sequence[float], name: str = "mean") -> Row:
-    """A mean with Student's interval; where there is one value only, without."""
+    """A mean with Student's interval; without, where there is one value only or all are the same."""
     if not values:
         return {name: None, f"{name}_low": None, f"{name}_high": None}
-    if len(values) == 1:
+    if len(values) == 1 or max(values) == min(values):
         return {name: float(values[0]), f"{name}_low": None, f"{name}_high": None}
     found = mean_interval(values)
     return {name: found.estimate, f"{name}_low": found.low, f"{name}_high": found.high}

@@ -77,7 +77,7 @@ def people_tables(data: Data) -> list[Table]:
     why = Counter(row["why"] or "in the analysis" for row in data.people)
     total = len(data.people)
     counted = Table.of(
-        [{"people": n, "share": n / total, "what": what} for what, n in why.most_common()], "Who is in and who is out"
+        [{"what": what, "people": n, "share": n / total} for what, n in why.most_common()], "Who is in and who is out"
     )
     answers = Counter(row["person"] for row in data.answers if row["value"] is not None)
     games = Counter(row["person"] for row in data.games if row["done"])

@@ -41,7 +41,13 @@ def rating_figures(data: Data, summary: Table, names: Sequence[str]) -> list[Sec
                 drawn, title=shown, x_title=f"{data.label(name)}, {ends[0]:g} to {ends[1]:g}", bounds=limits
             )
         found.append(Figure(drawing, shown, "", about))
-    return found
+    return in_pairs(found)
+
+
+def in_pairs(figures: Sequence[Section]) -> list[Section]:
+    """Two beside each other where the page is wide enough; a single one alone."""
+    pairs = [figures[i : i + 2] for i in range(0, len(figures), 2)]
+    return [Columns(pair) if len(pair) > 1 else pair[0] for pair in pairs]
 
 
 def _ends(data: Data, name: str) -> tuple[str, str]:
@@ -73,7 +79,7 @@ def rank_figures(table: Table | None, shares: Mapping[str, tuple[list[str], np.n
         shown = f"How often each rank was given{f' in {game}' if several else ''}"
         drawing = answer_bars(rows, points, title=shown, ends=("best", "worst"), what="people")
         found.append(Figure(drawing, shown, "", f"ranks {game}"))
-    return found
+    return [found[0], *in_pairs(found[1:])]
 
 
 def rating_scatter(table: Table, names: Sequence[str], measures: Sequence[str]) -> list[Section]:
@@ -94,7 +100,7 @@ def rating_scatter(table: Table, names: Sequence[str], measures: Sequence[str]) 
             drawing = scatter(points, title=shown, x_title=measure.replace("_", " "), y_title=name,
                               line=(fit.slope, fit.intercept), )  # fmt: skip
             drawn.append(Figure(drawing, shown, note, f"scatter {name} {measure}"))
-    return [Columns(drawn[i : i + 2]) for i in range(0, len(drawn), 2)]
+    return in_pairs(drawn)
 
 
 def click_figures(table: Table) -> list[Section]:
@@ -165,7 +171,7 @@ def team_figures(table: Table) -> list[Section]:
                          f"{r['people']} people") for r in table if r[name] is not None]  # fmt: skip
         if rows:
             drawn.append(Figure(interval_plot(rows, title=title, zero=True), title, "", f"teams {name}"))
-    return drawn
+    return in_pairs(drawn)
 
 
 def session_figures(table: Table) -> list[Section]:
@@ -188,4 +194,4 @@ def session_figures(table: Table) -> list[Section]:
         if series and any(len(one.x) > 1 for one in series):
             drawing = lines(series, title=title, x_title="game of the session", y_title=y_title)
             drawn.append(Figure(drawing, title, "", title))
-    return [Columns(drawn[i : i + 2]) for i in range(0, len(drawn), 2)]
+    return in_pairs(drawn)

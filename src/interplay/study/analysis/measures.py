@@ -38,13 +38,15 @@ class Measured:
         if set(CARD_MEASURES) & set(wanted):
             if self._cards is None:
                 self._cards = card_rows(self._data, self._games)
-            _fill(found, self._cards, set(CARD_MEASURES) & set(wanted))
+            _fill(found, self._cards, [name for name in wanted if name in CARD_MEASURES])
         if set(TEAM_MEASURES) & set(wanted):
-            _fill(found, {row["number"]: row for row in self.team()}, set(TEAM_MEASURES) & set(wanted))
+            _fill(
+                found, {row["number"]: row for row in self.team()}, [name for name in wanted if name in TEAM_MEASURES]
+            )
         return found
 
 
-def _fill(found: dict[int, Row], values: Mapping[int, Row], names: set[str]) -> None:
+def _fill(found: dict[int, Row], values: Mapping[int, Row], names: Sequence[str]) -> None:
     for number, row in values.items():
         found[number].update({name: row[name] for name in names})
 

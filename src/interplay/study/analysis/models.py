@@ -143,7 +143,8 @@ def effect_interval(t: float, n: int, *, level: float = 0.95) -> tuple[float, fl
         if math.isnan(value):
             d = t / root
             return root * (d + away * float(ndtri(1 - tail)) * math.sqrt(1 / n + d * d / (2 * n)))
-        found: Any = brentq(over, *sorted((t - away * 0.999, t + away * step)))
+        ends = sorted((t - away * 0.999, t + away * step))
+        found: Any = brentq(over, ends[0], ends[1])
         return float(found)
 
     return bound(1 - tail, -1) / root, bound(tail, 1) / root

@@ -54,14 +54,22 @@ def _section(result: Result) -> Section:
     if result.notes:
         parts.append(Text("\n".join(f"- {note}" for note in result.notes)))
     parts += list(result.figures)
-    parts += [
-        TableSection(
-            table, table.title, name=f"{result.id} {name}", labels=LABELS, digits=_digits(table.columns), limit=100
-        )
-        for name, table in result.tables.items()
-        if len(table)
-    ]
+    parts += [_table(f"{result.id} {name}", table) for name, table in result.tables.items() if len(table)]
     return Group(parts, result.title)
+
+
+def _table(name: str, table: Table) -> TableSection:
+    """Columns without any value are not shown; remarks on single rows stand above the table."""
+    empty = [c for c in table.columns if all(row[c] is None for row in table)]
+    first = [c for c in table.columns[:3] if c not in empty]
+    told: dict[str, list[str]] = {}
+    for row in table:
+        if row.get("note"):
+            told.setdefault(row["note"], []).append(" ".join(str(row[c]) for c in first if row[c] is not None))
+    caption = ". ".join(f"{', '.join(rows)}: {note}" for note, rows in told.items())
+    return TableSection(
+        table, table.title, caption, name, labels=LABELS, hide=[*empty, "note"], digits=_digits(table.columns)
+    )
 
 
 def _digits(columns: Iterable[str]) -> dict[str, int]:

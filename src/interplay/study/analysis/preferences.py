@@ -67,7 +67,7 @@ def _pairs(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
             continue
         first = sum((r["first"], r["second"]) == (a, b) for r in rows)
         told: Row = {"partner": a, "over": b, **mean_row(for_a, "preference")}
-        told |= {"share_preferring": float(np.mean([x > 0 for x in for_a])), "people": len(for_a), "first": first}
+        told |= {"share_preferring": float(np.mean([x > 0 for x in for_a])), "people": len(for_a), "times_first": first}
         found.append(told | attempt(lambda x=for_a: _tested(x)))
     return found
 

@@ -1,0 +1,125 @@
+"""What is asked of `interplay study power`, answered in tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from interplay.errors import InterplayError
+from interplay.study.analysis.power import Aim, Needed, curve, from_pilot, from_rankings, needed, recruits
+from interplay.table import Row, Table
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A test, and an effect or a pilot."""
+
+    test: str
+    effect: float | None = None
+    pilot: str | None = None
+    rating: str | None = None
+    levels: tuple[str, ...] = ()
+    against: float | None = None
+    page: str | None = None
+    game: str | None = None
+    power: float = 0.8
+    alpha: float = 0.05
+    tests: int = 1
+    one_sided: bool = False
+    partners: int = 4
+    points: float | None = None
+    dropout: float = 0.0
+    study: Path | None = None
+    simulations: int = 2000
+    seed: int = 0
+
+
+def plan(ask: Ask) -> tuple[Table, Table, list[str]]:
+    """The numbers of people, the power of numbers around them, and remarks."""
+    if (ask.effect is None) == (ask.pilot is None):
+        raise InterplayError("give either --effect, the effect to find, or --pilot, a study to take it from")
+    aim = Aim(
+        ask.test, ask.power, ask.alpha, ask.tests, ask.one_sided, ask.partners, ask.points, ask.simulations, ask.seed
+    )
+    rounds = 1
+    if ask.study is not None:
+        from interplay.study.analysis.pilot import orders
+        from interplay.study.reading import load
+
+        rounds = orders(load(ask.study))
+    recruits(1, ask.dropout, rounds)
+    if ask.effect is not None:
+        found = needed(aim, ask.effect)
+        row = {"test": ask.test, "effect": ask.effect, **_told(found, ask, rounds)}
+        return _table([row], ask), _curve(aim, ask.effect, found.n), _rounds(rounds)
+    return _of_pilot(ask, aim, rounds)
+
+
+def _of_pilot(ask: Ask, aim: Aim, rounds: int) -> tuple[Table, Table, list[str]]:
+    from interplay.study.analysis.data import gather
+    from interplay.study.analysis.exclusion import sort_people
+    from interplay.study.analysis.pilot import differences, rankings, ratings_against
+    from interplay.study.records import load
+
+    held = load(str(ask.pilot), traces=False)
+    parts = held.protocol.analysis
+    data = sort_people(gather(held), next((part for part in parts if part.kind == "exclude"), None))
+    data = replace(data, sums={part.id: part for part in parts if part.kind == "scale"})
+    if ask.test == "friedman":
+        if ask.page is None:
+            raise InterplayError("--page: name the page of the pilot on which people ranked")
+        about, _, spread = from_rankings(aim, rankings(data, ask.page, ask.game))
+        row = {"test": ask.test, **about, **_told(spread, ask, rounds)} if spread else {}
+        more = ["the interval is of pilots of this size: this one drawn again and again"]
+        return _table([row], ask), Table.of([]), [*_rounds(rounds), *more]
+    if ask.rating is None:
+        raise InterplayError("--rating: name the question or scale of the pilot that is tested")
+    if ask.test == "one_sample":
+        values = ratings_against(data, ask.rating, ask.against, ask.game)
+    else:
+        values = differences(data, ask.rating, ask.levels)
+    about, numbers = from_pilot(aim, values)
+    rows: list[Row] = []
+    for what, name, size in (
+        ("as in the pilot", "effect", abs(about["effect"])),
+        ("careful (60 % interval, lower end)", "careful", about["careful"]),
+        ("95 % interval, upper end", "fewest", max(abs(about["effect_low"]), abs(about["effect_high"]))),
+        ("95 % interval, lower end", "most", None),
+    ):
+        got = numbers[name]
+        if name == "most":
+            ends = about["effect_low"], about["effect_high"]
+            size = min(map(abs, ends)) if ends[0] * ends[1] > 0 else 0.0
+        rows.append({"test": ask.test, "effect_is": what, "effect": size, **_told(got, ask, rounds)})
+    first = numbers["effect"]
+    if first is not None:  # what the pilot leaves open, in place of the simulation's error
+        fewest, most = numbers["fewest"], numbers["most"]
+        rows[0] |= {"people_low": fewest.n if fewest else None, "people_high": most.n if most else None}
+    told = f"pilot: effect {about['effect']:.2f} [{about['effect_low']:.2f}, {about['effect_high']:.2f}]"
+    notes = [*_rounds(rounds), f"{told} of {about['pilot']} people"]
+    if numbers["most"] is None:
+        notes.append("the pilot leaves open whether there is an effect at all, so no number of people is surely enough")
+    return _table(rows, ask), _curve(aim, about["effect"], first.n) if first else Table.of([]), notes
+
+
+def _told(found: Needed | None, ask: Ask, rounds: int) -> Row:
+    if found is None:
+        return {"people": None, "people_low": None, "people_high": None, "recruit": None, "power": None}
+    told: Row = {"people": found.n, "people_low": found.low, "people_high": found.high}
+    told["recruit"] = recruits(found.n, ask.dropout, rounds)
+    return told | {"power": found.power, "power_low": found.power_low, "power_high": found.power_high}
+
+
+def _table(rows: list[Row], ask: Ask) -> Table:
+    level = f"{ask.alpha:g}" if ask.tests == 1 else f"{ask.alpha:g} / {ask.tests}"
+    sides = "one-sided" if ask.one_sided else "two-sided"
+    return Table.of(rows, f"People for a power of {ask.power:g} at the level {level}, {sides}")
+
+
+def _curve(aim: Aim, effect: float, n: int) -> Table:
+    around = sorted({max(2, round(n * share)) for share in (0.5, 0.75, 1.0, 1.25, 1.5, 2.0)})
+    return Table.of(curve(aim, effect, around), "Power by number of people")
+
+
+def _rounds(rounds: int) -> list[str]:
+    return [f"recruit: whole rounds of {rounds} orders"] if rounds > 1 else []
