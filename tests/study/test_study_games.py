@@ -224,9 +224,8 @@ def test_rescue_is_shown_as_a_seat_knows_it(walked):
             victims = {(i["x"], i["y"]): i["detail"] for i in view["items"] if i["kind"] == "victim"}
             seen = {divmod(int(c), height) for c in np.flatnonzero(np.asarray(known.victims[seat]))}
             assert set(victims) == seen
-            dark = {
-                divmod(int(c), height) for c in np.flatnonzero(~np.asarray(known.sight[seat]) & (host.terrain != 1))
-            }
+            unseen = ~np.asarray(known.sight[seat]) & (host.terrain != WALL)
+            dark = {divmod(int(c), height) for c in np.flatnonzero(unseen)}
             assert {tuple(cell) for cell in view["unseen"]} == dark
             assert [c["guarded"] for c in view["chefs"]] == np.asarray(known.guarded[seat]).tolist()
         joint = rng.integers(0, len(game.action_names), game.num_seats)

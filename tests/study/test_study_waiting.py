@@ -1,0 +1,326 @@
+"""People who play together: waiting rooms, pairs, time-outs, someone who leaves; each sees what is theirs to see."""
+
+import asyncio
+
+import pytest
+
+from interplay.errors import InterplayError
+from interplay.server.app import Base
+from interplay.server.clock import ManualClock
+from interplay.server.database import SERVER, open_database
+from interplay.study import books, groups, play_books
+from interplay.study.reading import parse
+from interplay.study.tables import HISTORY, events, games, members, people
+from interplay.study.waiting import HERE_S, WaitingRooms
+from interplay.study.web import build
+from interplay.traces.replay import game_of, replay
+from tests.study.conftest import serving
+from tests.study.visitor import Visitor
+
+STUDY = """
+name: pairs
+title: Pairs
+games:
+  soups: {game: overcooked/cramped_room, options: {horizon: 16}, tick_hz: 10, seat: alternate}
+  ring: {game: overcooked/cramped_room, options: {horizon: 8}, tick_hz: 10}
+partners: {bot: stay}
+designs:
+  rounds: {factors: {layout: [soups, ring]}, order: latin}
+grace_s: 0.6
+flow:
+  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
+  - {kind: wait, id: lobby, title: Waiting, patience_s: 20, otherwise: bot}
+  - {kind: game, id: one, title: One, game: soups, partner: lobby}
+  - kind: repeat
+    id: rounds
+    over: rounds
+    pages:
+      - {kind: game, id: game, title: More, game: $layout, partner: lobby}
+"""
+
+
+def run(work):
+    return asyncio.run(asyncio.wait_for(work, 60))
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    database = open_database(str(tmp_path_factory.mktemp("pairs") / "p.db"), (SERVER, HISTORY))
+    base = Base(database)
+    app = build(parse(STUDY), base, sizes=(1,))
+    for arena in app.state.host.arenas.values():
+        arena.warm()
+    with serving(app, base) as found:
+        yield found
+    database.close()
+
+
+async def _met(url, study):
+    """Two people who have met in the waiting room."""
+    one, two = Visitor(url, study), Visitor(url, study)
+    for who in (one, two):
+        await who.look()
+        await who.answer(agree=True)
+    assert one.page["kind"] == "wait"
+    assert 0 < one.page["until_s"] <= 20
+    await two.look()
+    await one.look()
+    assert one.page["kind"] == two.page["kind"] == "game"
+    return one, two
+
+
+@pytest.fixture(scope="module")
+def played(pairs):
+    """A pair's first game, played to its end; in the second, one of them leaves and a bot takes the seat."""
+
+    async def play():
+        one, two = await _met(pairs.url, "pairs")
+        async with one, two:
+            async with one.game() as first:
+                await first.until("pause")  # the other has not come yet
+                async with two.game() as second:
+                    starts = [await line.until("start") for line in (first, second)]
+                    for line, start in ((first, starts[0]), (second, starts[1])):
+                        await line.until("tick")
+                        await line.send(type="act", seq=start["seq"] + 1, action="north")
+                        await line.until(lambda m, s=start: m["type"] == "ack" and m["seq"] == s["seq"] + 1)
+                    ends = [await line.until("end") for line in (first, second)]
+            pages = [await who.look() for who in (one, two)]
+            async with one.game() as first, two.game() as second:
+                await first.until(lambda m: m["type"] == "tick" and m["t"] == 2)
+                await second.wire.close()
+                await first.until(lambda m: m["type"] == "tick" and m["t"] == 5)
+                pause = first.of("pause")[-1]
+                async with two.game() as again:  # back before the end: the seat is theirs again
+                    await again.until("end")
+                await first.until("end")
+            for who in (one, two):
+                await who.look()
+            async with one.game() as first:  # nobody comes any more
+                async with two.game() as second:
+                    await second.until(lambda m: m["type"] == "tick" and m["t"] == 1)
+                await first.until("end")
+            await one.look()
+            await two.look()
+            return starts, ends, pages, pause, one.page, two.page
+
+    return run(play())
+
+
+def test_two_people_meet_and_play_one_game(played, pairs):
+    starts, ends, pages, _, _, _ = played
+    assert {start["you"] for start in starts} == {0, 1}
+    assert ends[0]["score"] == ends[1]["score"]
+    assert pages[0]["id"] == pages[1]["id"]
+    rows = [row for row in pairs.rows(games) if row["page"] == "one"]
+    assert len(rows) == 2
+    assert [row["joint"] for row in rows] == [None, rows[0]["id"]]
+    assert {row["partner"] for row in rows} == {"lobby"}
+    episode = play_books.unpack(rows[0]["episode"])
+    assert [agent.name for agent in episode.agents] == ["person", "person"]
+    assert episode.agents[0].hash != episode.agents[1].hash
+    again = replay(game_of(episode), episode)
+    assert float(again.steps.reward.sum()) == episode.score == rows[1]["score"]
+
+
+def test_what_each_pressed_stands_in_the_trace_and_in_their_own_events(played, pairs):
+    rows = [row for row in pairs.rows(games) if row["page"] == "one"]
+    stored = pairs.rows(events)
+    for row in rows:
+        own = [e for e in stored if e["game"] == row["id"]]
+        assert {e["person"] for e in own} == {row["person"]}
+        taken = [seq for e in own for seq in e["payload"].get("seqs", ())]
+        assert len(taken) == 1
+    actions = play_books.unpack(rows[0]["episode"]).actions
+    assert [(actions[:, seat] == 0).sum() for seat in (0, 1)] == [1, 1]
+
+
+def test_a_pair_goes_through_designs_in_one_order(played, pairs):
+    rows = [row for row in pairs.rows(games) if row["page"].startswith("rounds")]
+    by_page = {}
+    for row in rows:
+        by_page.setdefault(row["page"], set()).add(row["setting"])
+    assert all(len(settings) == 1 for settings in by_page.values())
+    assert len(by_page) == 2
+
+
+def test_someone_who_leaves_is_waited_for_replaced_by_a_bot_and_may_come_back(played, pairs):
+    _, _, _, pause, _, _ = played
+    assert 0 < pause["grace_s"] <= 0.6
+    rows = [row for row in pairs.rows(games) if row["page"] == "rounds.1.game"]
+    episode = play_books.unpack(rows[0]["episode"])
+    kinds = [remark.kind for remark in episode.events]
+    assert kinds.count("takeover") == kinds.count("back") == 1
+    assert episode.length == (16 if rows[0]["setting"] == "soups" else 8)
+
+
+def test_someone_who_left_for_good_plays_with_bots_from_then_on(played, pairs):
+    *_, one, two = played
+    assert one["kind"] == two["kind"] == "done"
+    left = [row for row in pairs.rows(members) if row["left"]]
+    assert len(left) == 1
+
+
+def test_each_sees_only_their_own_view(pairs):
+    """In Hanabi nobody is sent their own cards."""
+    from interplay.games.registry import make
+    from interplay.study.arena import Arena
+    from interplay.study.seats import Table
+    from interplay.study.views import VIEWERS
+
+    game = make("hanabi/2p")
+    arena = Arena(game, {}, sizes=(1,))
+    try:
+        table = Table((1, 2), {}, VIEWERS["hanabi"].watch(game))
+        arena.begin(table).result(60)
+        for seat in (0, 1):
+            hands = VIEWERS["hanabi"].view(game, table, seat)["hands"]
+            assert all(card["colour"] is None and card["rank"] is None for card in hands[seat])
+            assert all(card["rank"] is not None for card in hands[1 - seat])
+    finally:
+        arena.close()
+
+
+# The waiting room alone, by a clock that is moved by hand.
+
+
+class _Room:
+    def __init__(self, text=STUDY):
+        self.protocol, self.clock = parse(text), ManualClock()
+        self.base = Base(open_database("sqlite://", (SERVER, HISTORY)), clock=self.clock)
+        self.rooms = WaitingRooms(self.protocol, self.base)
+        self.write(books.open_study)
+
+    def write(self, work, *args):
+        return self.base.database.write(work, self.clock, self.protocol, *args)
+
+    def someone(self):
+        """A person who has consented, and now waits."""
+        who, _, _ = self.write(books.enter, "en", None)
+        self.write(books.submit, who.id, "consent", {"agree": True}, 1.0)
+        return who.id
+
+    async def ask(self, number):
+        who = self.base.database.read(books.person, number)
+        return await self.rooms.attend(who)
+
+    def rows(self, table):
+        return self.base.database.read(lambda tx: [row._mapping for row in tx.execute(table.select())])
+
+
+def test_whoever_waited_long_enough_goes_on_alone():
+    async def wait():
+        room = _Room()
+        me = room.someone()
+        assert await room.ask(me) == 20
+        room.clock.advance(12)
+        assert await room.ask(me) == 8
+        # A server that is started again has forgotten who is here, not since when they wait.
+        room.rooms = WaitingRooms(room.protocol, room.base)
+        assert await room.ask(me) == 8
+        room.clock.advance(9)
+        assert await room.ask(me) is None
+        (member,) = room.rows(members)
+        assert member["person"] == me
+        (dealt,) = [room.write(play_books.deal, me, {"soups": 2, "ring": 2})]
+        assert (dealt.bots, len(dealt.sitters)) == ({1: "bot"}, 1)
+        assert [row["partner"] for row in room.rows(games)] == ["bot"]
+
+    run(wait())
+
+
+def test_a_browser_that_has_gone_is_not_paired():
+    async def wait():
+        room = _Room()
+        first, second, third = (room.someone() for _ in range(3))
+        assert await room.ask(first)
+        room.clock.advance(HERE_S + 1)
+        assert await room.ask(second)
+        assert await room.ask(third) is None
+        assert [row["person"] for row in room.rows(members)] == [second, third]
+        assert await room.ask(second) is None  # it is on the next page by now
+        assert await room.ask(first)
+
+    run(wait())
+
+
+def test_those_who_wait_longest_go_first_and_nobody_is_in_two_pairs():
+    async def wait():
+        room = _Room(STUDY.replace("otherwise: bot}", "otherwise: bot, people: 3}"))
+        everyone = [room.someone() for _ in range(7)]
+        for number in everyone:
+            await room.ask(number)
+            room.clock.advance(0.1)
+        held = room.rows(members)
+        groups_of = {}
+        for row in held:
+            groups_of.setdefault(row["group"], []).append(row["person"])
+        assert list(groups_of.values()) == [everyone[:3], everyone[3:6]]
+
+    run(wait())
+
+
+def test_a_game_ends_with_its_score_where_the_study_says_so(tmp_path):
+    text = STUDY.replace("otherwise: bot}", "otherwise: bot, someone_leaves: end}").replace("name: pairs", "name: ends")
+    database = open_database(str(tmp_path / "e.db"), (SERVER, HISTORY))
+    base = Base(database)
+
+    async def play(url):
+        one, two = await _met(url, "ends")
+        async with one, two, one.game() as first:
+            async with two.game() as second:
+                await second.until(lambda m: m["type"] == "tick" and m["t"] == 3)
+            return await first.until("end"), await one.look()
+
+    with serving(build(parse(text), base, sizes=(1,)), base) as served:
+        end, page = run(play(served.url))
+        assert page["id"] == "rounds.1.game"
+        row = served.rows(games)[0]
+        episode = play_books.unpack(row["episode"])
+        assert 3 <= episode.length < 16
+        assert end["score"] == episode.score == row["score"]
+        assert [r.payload for r in episode.events if r.kind == "end"] == [{"reason": "left"}]
+        assert float(replay(game_of(episode), episode).steps.reward.sum()) == episode.score
+        assert served.rows(people)[1]["position"] == 3
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "told"),
+    [
+        ("otherwise: bot}", "otherwise: nobody}", 13, "otherwise: partner 'nobody' is not known"),
+        ("partner: lobby}\n  - kind", "partner: lobbi}\n  - kind", 14, "'lobbi' is not known; there is bot, lobby"),
+        ("order: latin", "order: shuffle", 19, "share an order"),
+        ("patience_s: 20", "patience_s: -1", 13, "greater than 0"),
+        ("partners: {bot: stay}", "partners: {bot: stay, lobby: stay}", 13, "give one of them another"),
+        ("    pages:\n", "    pages:\n      - {kind: wait, id: w, title: W, otherwise: bot}\n", 19, "outside of"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_with_their_line(old, new, line, told):
+    assert old in STUDY
+    with pytest.raises(InterplayError) as caught:
+        parse(STUDY.replace(old, new, 1), "pairs.yaml")
+    assert told in str(caught.value)
+    assert f"line {line}:" in str(caught.value)
+
+
+def test_more_people_than_seats_are_told():
+    with pytest.raises(InterplayError, match="3 people of 'lobby' cannot sit in 2 seats"):
+        build(
+            parse(STUDY.replace("otherwise: bot}", "otherwise: bot, people: 3}")),
+            Base(open_database("sqlite://", (SERVER, HISTORY))),
+            sizes=(1,),
+        )
+
+
+def test_someone_who_dropped_out_is_not_waited_for():
+    room = _Room()
+    one, two = room.someone(), room.someone()
+
+    def meet(tx, clock, protocol):
+        return groups.join(tx, clock, protocol, [one, two], "lobby")
+
+    assert room.write(meet) == []
+    room.base.database.write(lambda tx: tx.execute(people.update().where(people.c.id == two).values(status="dropped")))
+    dealt = room.write(play_books.deal, one, {"soups": 2, "ring": 2})
+    assert [sitter.person for sitter in dealt.sitters] == [one]
