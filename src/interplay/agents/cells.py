@@ -40,8 +40,8 @@ def product(x: Float[Array, "... in"], weight: Float[Array, "out in"], precision
 
 
 def projected(cell: Any, x: Float[Array, "... in"], precision: str) -> Float[Array, "... gates"]:
-    """What inputs add to the gates."""
-    return product(x, cell.weight_ih, precision) + cell.bias
+    """What inputs add to the gates, kept in the precision of the products."""
+    return (product(x, cell.weight_ih, precision) + cell.bias).astype(jnp.dtype(precision))
 
 
 def stepped(
@@ -49,7 +49,7 @@ def stepped(
 ) -> tuple[Float[Array, "... memory"], Float[Array, "... unit"]]:
     """One step: the new memory, and what the cell gives."""
     if isinstance(cell, MinGRU):
-        z, c = jnp.split(gates, 2, axis=-1)
+        z, c = jnp.split(gates.astype(jnp.float32), 2, axis=-1)
         memory = memory + jax.nn.sigmoid(z) * (c - memory)
         return memory, memory
     if isinstance(cell, eqx.nn.LSTMCell):
@@ -86,7 +86,7 @@ def unrolled(
 
 
 def _side_by_side(memory: Array, gates: Array, starts: Array) -> tuple[Array, Array]:
-    z, c = jnp.split(gates, 2, axis=-1)
+    z, c = jnp.split(gates.astype(jnp.float32), 2, axis=-1)
     z = jax.nn.sigmoid(z)
     keep = jnp.where(starts[:, None], 0.0, 1 - z)
     add = (z * c).at[0].add(keep[0] * memory)

@@ -102,7 +102,7 @@ class Foreseeing(eqx.Module):
         return jnp.concatenate([owns, pasts], axis=-1), features
 
     def _parts(self, memory: Array) -> tuple[Array, Array]:
-        return memory[: self.shape.recurrent], memory[self.shape.recurrent :]
+        return memory[: self.core.shape.memory], memory[self.core.shape.memory :]
 
 
 def _odds(guess: Array) -> Array:

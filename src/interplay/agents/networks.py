@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
+from interplay.agents.cells import CELLS, new_cell, projected, stepped, unrolled
 from interplay.errors import InterplayError
 
 ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "gelu": jax.nn.gelu}
@@ -35,23 +36,40 @@ class Shape:
     widths: tuple[int, ...] = (64, 64)  # of the dense layers
     activation: str = "relu"
     layer_norm: bool = False  # after every dense layer
-    recurrent: int = 0  # units of a GRU after the dense layers; 0: no memory
+    recurrent: int = 0  # units of the memory after the dense layers; 0: no memory
     extra: int = 0  # further inputs to the first dense layer, such as a partner's number
     precision: str = "float32"  # of the products; weights stay float32
     frames: int = 0  # past views that a model of the partner reads; 0: no model (see `agents.foresight`)
     mask: int = 0  # the last so many inputs are 0 where the output of that number is ruled out
+    norm_first: bool = False  # the norm of a dense layer stands before its activation, not after
+    cell: str = "gru"  # of the memory: gru, lstm, or mingru, which is trained on all steps side by side
+    depth: int = 1  # cells of memory on top of each other
+    decoder: tuple[int, ...] = ()  # dense layers between memory (or trunk) and the last layer
 
     def __post_init__(self) -> None:
         _one_of("trunk", self.trunk, ("mlp", "cnn"))
         _one_of("planes", self.planes, ("first", "last"))
         _one_of("activation", self.activation, tuple(ACTIVATIONS))
         _one_of("precision", self.precision, PRECISIONS)
+        _one_of("cell", self.cell, tuple(CELLS))
+        if self.depth < 1:
+            raise InterplayError(f"depth: {self.depth}; a memory has at least one cell")
         if self.trunk == "cnn" and len(self.input) != 3:
             raise InterplayError(f"a cnn reads planes; this encoding has the shape {self.input}: use the trunk mlp")
         if not self.widths:
             raise InterplayError("widths: a network needs at least one dense layer")
         if self.mask not in (0, self.outputs) or (self.mask and len(self.input) != 1):
             raise InterplayError(f"mask: {self.mask}; 0, or an entry of a flat view for each of {self.outputs} outputs")
+
+    @property
+    def features(self) -> int:
+        """Units that the head, or the first layer of the decoder, reads."""
+        return self.recurrent or self.widths[-1]
+
+    @property
+    def memory(self) -> int:
+        """Numbers that are remembered from step to step."""
+        return self.recurrent * CELLS[self.cell] * self.depth
 
     def as_json(self) -> dict[str, Any]:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
@@ -80,9 +98,13 @@ class Dense(eqx.Module):
         self.weight = jax.nn.initializers.orthogonal(gain)(key, (inputs, outputs), jnp.float32)
         self.bias = jnp.zeros(outputs, jnp.float32)
 
-    def __call__(self, x: Float[Array, "... in"], precision: str = "float32") -> Float[Array, "... out"]:
-        kind = jnp.dtype(precision)
-        return jnp.matmul(x.astype(kind), self.weight.astype(kind), preferred_element_type=jnp.float32) + self.bias
+    def __call__(
+        self, x: Float[Array, "... in"], precision: str = "float32", out: str = "float32"
+    ) -> Float[Array, "... out"]:
+        """Products in `precision`, summed in float32; `out` is what goes on to the next layer."""
+        kind, onward = jnp.dtype(precision), jnp.dtype(out)
+        found = jnp.matmul(x.astype(kind), self.weight.astype(kind), preferred_element_type=onward)
+        return found + self.bias.astype(onward)
 
 
 class Conv(eqx.Module):
@@ -110,6 +132,7 @@ class LayerNorm(eqx.Module):
         self.scale, self.shift = jnp.ones(units, jnp.float32), jnp.zeros(units, jnp.float32)
 
     def __call__(self, x: Float[Array, " unit"]) -> Float[Array, " unit"]:
+        x = x.astype(jnp.float32)
         centred = x - jnp.mean(x, axis=-1, keepdims=True)
         return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + 1e-5) * self.scale + self.shift
 
@@ -149,8 +172,11 @@ class Trunk(eqx.Module):
             assert extra is not None, "this network reads further inputs"
             x = jnp.concatenate([x, extra.astype(x.dtype)])
         for number, layer in enumerate(self.layers):
-            x = act(layer(x, shape.precision))
-            x = self.norms[number](x) if self.norms else x
+            x = layer(x, shape.precision, shape.precision)
+            if self.norms and shape.norm_first:
+                x = act(self.norms[number](x))
+            else:
+                x = self.norms[number](act(x)) if self.norms else act(x)
         return x
 
 
@@ -167,11 +193,11 @@ def twin_features(one: Trunk, other: Trunk, seen: Array) -> tuple[Float[Array, "
     kind = jnp.dtype(shape.precision)
     x = seen.reshape(-1).astype(kind)
     first = [jnp.concatenate([getattr(t.layers[0], part) for t in (one, other)], -1) for part in ("weight", "bias")]
-    x = act(jnp.matmul(x, first[0].astype(kind), preferred_element_type=jnp.float32) + first[1]).reshape(2, -1)
+    x = act(jnp.matmul(x, first[0].astype(kind), preferred_element_type=kind) + first[1].astype(kind)).reshape(2, -1)
     for layers in zip(one.layers[1:], other.layers[1:], strict=True):
         weight, bias = jnp.stack([layer.weight for layer in layers]), jnp.stack([layer.bias for layer in layers])
-        product = jnp.einsum("ti,tio->to", x.astype(kind), weight.astype(kind), preferred_element_type=jnp.float32)
-        x = act(product + bias)
+        product = jnp.einsum("ti,tio->to", x, weight.astype(kind), preferred_element_type=kind)
+        x = act(product + bias.astype(kind))
     return x[0], x[1]
 
 
@@ -182,40 +208,81 @@ def _planes(shape: Shape) -> tuple[int, int]:
 
 
 class Core(eqx.Module):
-    """A trunk, a GRU if there is memory, and a head."""
+    """A trunk, cells if there is memory, a decoder if there is one, and a head."""
 
     trunk: Trunk
-    cell: eqx.nn.GRUCell | None
+    cell: Any  # one cell, several in a tuple, or None
     head: Dense
+    decoder: tuple[Dense, ...]
     shape: Shape = eqx.field(static=True)
 
     def __init__(self, shape: Shape, gain: float, key: PRNGKeyArray):
         for_trunk, for_cell, for_head = jax.random.split(key, 3)
         self.shape = shape
         self.trunk = Trunk(shape, for_trunk)
-        units = shape.recurrent
-        self.cell = eqx.nn.GRUCell(shape.widths[-1], units, key=for_cell) if units else None
-        self.head = Dense(units or shape.widths[-1], shape.outputs, gain, for_head)
+        units, kind = shape.recurrent, shape.cell
+        if not units:
+            self.cell = None
+        elif shape.depth == 1:
+            self.cell = new_cell(kind, shape.widths[-1], units, for_cell)
+        else:
+            inputs = (shape.widths[-1], *[units] * (shape.depth - 1))
+            keys = jax.random.split(for_cell, shape.depth)
+            self.cell = tuple(new_cell(kind, n, units, k) for n, k in zip(inputs, keys, strict=True))
+        widths = (shape.features, *shape.decoder)
+        keys = jax.random.split(jax.random.fold_in(for_head, 1), max(len(shape.decoder), 1))
+        self.decoder = tuple(Dense(a, b, math.sqrt(2), k) for (a, b), k in zip(pairwise(widths), keys))
+        self.head = Dense(widths[-1], shape.outputs, gain, for_head)
 
     def start(self) -> Float[Array, " memory"]:
         """Memory before the first step of an episode; of size 0 for a network without memory."""
-        return jnp.zeros(self.shape.recurrent, jnp.float32)
+        return jnp.zeros(self.shape.memory, jnp.float32)
 
     def step(
         self, memory: Float[Array, " memory"], seen: Array, extra: Any = None
     ) -> tuple[Float[Array, " memory"], Float[Array, " output"]]:
         """One step: the new memory, and the outputs."""
-        features = self.trunk(seen, extra)
-        if self.cell is not None:
-            memory = features = self.cell(features, memory)
+        memory, features = self.follow(memory, seen, extra)
         return memory, self.outputs(features, seen)
+
+    def follow(
+        self, memory: Float[Array, " memory"], seen: Array, extra: Any = None
+    ) -> tuple[Float[Array, " memory"], Float[Array, " feature"]]:
+        """One step: the new memory, and the features that the head reads."""
+        features, precision = self.trunk(seen, extra), self.shape.precision
+        after = []
+        for cell, own in zip(self.cells, self._parts(memory), strict=True):
+            own, features = stepped(cell, own, projected(cell, features, precision), precision)
+            after.append(own)
+        return jnp.concatenate(after) if after else memory, features
+
+    @property
+    def cells(self) -> tuple[Any, ...]:
+        if self.cell is None:
+            return ()
+        return self.cell if isinstance(self.cell, tuple) else (self.cell,)
+
+    def _parts(self, memory: Float[Array, " memory"]) -> list[Array]:
+        return jnp.split(memory, self.shape.depth, axis=-1) if self.cells else []
 
     def outputs(self, features: Float[Array, "... feature"], seen: Array) -> Float[Array, "... output"]:
         """Of the features of what was seen; an output that the view rules out is as low as can be."""
-        found = self.head(features)
+        found = self.decoded(features)
         if not self.shape.mask:
             return found
         return jnp.where(seen[..., -self.shape.mask :] > 0, found, RULED_OUT)
+
+    def decoded(
+        self, features: Float[Array, "... feature"], dropout: float = 0.0, key: Any = None
+    ) -> Float[Array, "... output"]:
+        """Of features, whatever the view rules out. With dropout, that share of the decoder's units is left out."""
+        act, x = ACTIVATIONS[self.shape.activation], features
+        for number, layer in enumerate(self.decoder):
+            x = act(layer(x, self.shape.precision, self.shape.precision))
+            if dropout:
+                kept = jax.random.bernoulli(jax.random.fold_in(key, number), 1 - dropout, x.shape)
+                x = jnp.where(kept, x / (1 - dropout), 0.0)
+        return self.head(x, self.shape.precision)
 
     def unroll(
         self, memory: Float[Array, " memory"], seen: Array, starts: Bool[Array, " step"], extra: Any = None
@@ -230,14 +297,8 @@ class Core(eqx.Module):
         self, memory: Float[Array, " memory"], features: Float[Array, "step feature"], starts: Bool[Array, " step"]
     ) -> tuple[Float[Array, "step memory"], Float[Array, "step feature"]]:
         """The same from the trunk's features."""
-        cell = self.cell
-        if cell is None:
-            return jnp.zeros((starts.shape[0], 0), jnp.float32), features
-
-        def turn(memory: Array, now: tuple[Array, Array]) -> tuple[Array, Array]:
-            features, start = now
-            memory = cell(features, jnp.where(start, 0.0, memory))
-            return memory, memory
-
-        _, memories = jax.lax.scan(turn, memory, (features, starts))
-        return memories, memories
+        after = [jnp.zeros((starts.shape[0], 0), jnp.float32)]
+        for cell, own in zip(self.cells, self._parts(memory), strict=True):
+            memories, features = unrolled(cell, own, features, starts, self.shape.precision)
+            after.append(memories)
+        return jnp.concatenate(after, axis=-1), features

@@ -7,6 +7,8 @@ whole rollout at once, and all chance is drawn beforehand: what is left is small
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -15,6 +17,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from interplay.agents.basic import masked
 from interplay.games.records import record
+from interplay.training import schedule, standins
 from interplay.training.members import Member, planes_axis, policy_shape
 from interplay.training.scheme import Traits, event_weights, uniform
 from interplay.training.seating import (
@@ -46,6 +49,8 @@ class Rollout:
     done: Bool[Array, "step env"]
     cut: Int[Array, "step env"]  # number among the environment's cuts where the horizon struck, else -1
     others: Any = None  # [step, learner, slot, other role] what the others did, for a scheme that teaches
+    away: Any = None  # [step, learner, slot] where a stand-in sat
+    imagined: Any = None  # what the scheme's `imagine` gave, [step, learner, slot]
 
 
 @record
@@ -64,7 +69,7 @@ class Finished:
 
     score: Float[Array, "env rotation"]
     episodes: Float[Array, "env rotation"]
-    teaming: Any  # [env] what the witness paid in the rollout, of all seats; None without one
+    seen: Any  # [env, kind] what the witness saw in the rollout, of all seats; None without one
 
 
 def begin(setting: Setting, member: Member, stats: Any, guests: Any, key: PRNGKeyArray, pool: Any = None) -> World:
@@ -77,6 +82,11 @@ def begin(setting: Setting, member: Member, stats: Any, guests: Any, key: PRNGKe
     if len(plan.guests):
         chosen, table_rotation = (setting.scheme.assign or uniform)(plan, for_guests, stats)
         guest_memory = _guest_memory(setting, guests, chosen, for_memory)
+    away: Any = ()
+    if setting.scheme.stand_ins is not None:
+        guest_memory = standins.fresh_memory(setting.guests, guests, envs, plan, for_memory)
+        odds = schedule.at(setting.scheme.stand_ins.odds, 0.0)
+        away = standins.draw(odds, jax.random.uniform(for_guests, (envs, plan.roles)))
     rotation = _rotation(plan, table_rotation, jax.random.randint(for_rotation, (envs,), 0, plan.roles))
     if setting.scheme.origins is None:
         pool = ()
@@ -98,13 +108,22 @@ def begin(setting: Setting, member: Member, stats: Any, guests: Any, key: PRNGKe
         table_rotation=table_rotation,
         guest_memory=guest_memory,
         pool=pool,
+        away=away,
+        anchor_memory=jnp.zeros((*slots, *empty.policy.shape), jnp.float32) if setting.scheme.anchored else (),
     )
 
 
 def collect(
-    setting: Setting, members: Any, traits: Traits, guests: Any, world: World, shaping: Array, key: PRNGKeyArray
+    setting: Setting,
+    members: Any,
+    traits: Traits,
+    guests: Any,
+    world: World,
+    shaping: Array,
+    key: PRNGKeyArray,
+    odds: Any = None,
 ) -> tuple[World, Rollout, Cuts, Finished]:
-    """Play one rollout. `members` and `traits` are [learner, ...]."""
+    """Play one rollout. `members` and `traits` are [learner, ...]; `odds` are those of stand-ins."""
     steps, envs, plan = setting.experiment.rollout, setting.experiment.envs, setting.plan
     for_noise, for_rotation, for_reset, for_step, for_guests = jax.random.split(key, 5)
     actions = len(setting.game.action_names)
@@ -116,6 +135,9 @@ def collect(
         "step": jax.random.split(for_step, (steps, envs)),
         "guests": jax.random.split(for_guests, steps),
     }
+    chance |= _further_chance(setting, key, steps, odds)
+    if _small(setting, chance["reset"]):
+        chance["fresh"] = jax.vmap(jax.vmap(_start_of(setting)))(chance.pop("reset"))
     if setting.scheme.origins is not None:
         for_place, for_time = jax.random.split(jax.random.fold_in(key, 1))
         chance["place"] = jax.random.uniform(for_place, (steps, envs))
@@ -127,8 +149,8 @@ def collect(
         count=jnp.zeros(envs, jnp.int32),
     )
     zeros = jnp.zeros((envs, plan.roles), jnp.float32)
-    watched = None if setting.witness is None else jnp.zeros(envs, jnp.float32)
-    finished = Finished(score=zeros, episodes=zeros, teaming=watched)
+    watched = None if setting.witness is None else jnp.zeros((envs, len(setting.witness.kinds)), jnp.float32)
+    finished = Finished(score=zeros, episodes=zeros, seen=watched)
 
     def turn(carry: tuple[World, Cuts, Finished], now: dict[str, Any]) -> tuple[Any, Rollout]:
         return _turn(setting, members, traits, guests, shaping, *carry, now)
@@ -149,7 +171,7 @@ def _turn(
     now: dict[str, Any],
 ) -> tuple[tuple[World, Cuts, Finished], Rollout]:
     game, plan = setting.game, setting.plan
-    seen, view = observe(setting, world.state, world.rotation)
+    seen, view = (_kept(setting, x) for x in observe(setting, world.state, world.rotation))
     legal = to_learners(plan, seats_to_roles(plan, jax.vmap(game.legal)(world.state), world.rotation))
     on_turn = to_learners(plan, seats_to_roles(plan, jax.vmap(game.to_move)(world.state), world.rotation))
     memory = where(spread(plan, world.start), jnp.zeros_like(world.memory), world.memory)
@@ -159,6 +181,9 @@ def _turn(
     if len(plan.guests):
         guest_memory, guest_action = _guests_act(setting, guests, world, now["guests"])
     by_role = to_roles(plan, action, guest_action)
+    if setting.scheme.stand_ins is not None:
+        guest_memory, instead = standins.act(game, plan, setting.guests, guests, world, now["guests"])
+        by_role = jnp.where(world.away, instead, by_role)
     joint = roles_to_seats(plan, by_role, world.rotation).astype(jnp.int32)
     state, step = jax.vmap(game.step)(world.state, joint, now["step"])
     note, extra = _witness(setting, world, state, joint)
@@ -180,13 +205,13 @@ def _turn(
         done=done,
         cut=number,
         others=_others(plan, by_role) if setting.scheme.teach is not None else None,
+        away=to_learners(plan, world.away) if setting.scheme.stand_ins is not None else None,
+        imagined=_imagined(setting, members, world, joint, now),
     )
     here = jax.nn.one_hot(world.rotation, plan.roles) * done[:, None]
-    watched = None if extra is None else finished.teaming + jnp.sum(extra, axis=-1)
-    finished = Finished(
-        score=finished.score + here * score[:, None], episodes=finished.episodes + here, teaming=watched
-    )
-    fresh = jax.vmap(_start_of(setting))(now["reset"])
+    watched = None if extra is None else finished.seen + jnp.sum(extra, axis=1)
+    finished = Finished(score=finished.score + here * score[:, None], episodes=finished.episodes + here, seen=watched)
+    fresh = now["fresh"] if "fresh" in now else jax.vmap(_start_of(setting))(now["reset"])
     rotation = _rotation(plan, world.table_rotation, now["rotation"])
     pool = world.pool
     if setting.scheme.origins is not None:
@@ -202,8 +227,50 @@ def _turn(
         memory=after_memory,
         guest_memory=guest_memory,
         pool=pool,
+        **_new_company(setting, world, done, now),
     )
     return (world, cuts, finished), played
+
+
+def _further_chance(setting: Setting, key: PRNGKeyArray, steps: int, odds: Any) -> dict[str, Array]:
+    """What only some schemes need."""
+    scheme, plan, found = setting.scheme, setting.plan, {}
+    if scheme.stand_ins is not None:
+        number = jax.random.uniform(jax.random.fold_in(key, 2), (steps, setting.experiment.envs, plan.roles))
+        found["away"] = standins.draw(odds, number)
+    if scheme.redraw == "episode":
+        assert setting.guests is not None
+        places = (steps, len(plan.guests))
+        found["who"] = jax.random.randint(jax.random.fold_in(key, 3), places, 0, setting.guests.number)
+    if scheme.imagine is not None:
+        found["imagine"] = jax.random.split(jax.random.fold_in(key, 4), (steps, setting.experiment.envs))
+    return found
+
+
+def _new_company(setting: Setting, world: World, done: Bool[Array, " env"], now: dict[str, Any]) -> dict[str, Array]:
+    """Where an episode ended: who plays the next one, if that is decided by the episode."""
+    found: dict[str, Array] = {}
+    if setting.scheme.stand_ins is not None:
+        found["away"] = jnp.where(done[:, None], now["away"], world.away)
+    if setting.scheme.redraw == "episode":
+        at = setting.plan.guests // setting.plan.roles  # the table, which is one environment, of every guest
+        found["guests"] = jnp.where(done[at], now["who"], world.guests)
+    return found
+
+
+def _imagined(setting: Setting, members: Any, world: World, joint: Int[Array, "env seat"], now: dict[str, Any]) -> Any:
+    """[learner, slot] of every leaf that the scheme's `imagine` gives by seat."""
+    plan = setting.plan
+    if setting.scheme.imagine is None:
+        return None
+    by_seat = setting.scheme.imagine(setting, members, world.state, joint, now["imagine"])
+    return jax.tree_util.tree_map(lambda x: to_learners(plan, seats_to_roles(plan, x, world.rotation)), by_seat)
+
+
+def _kept(setting: Setting, x: Any) -> Any:
+    """What is seen, in the precision in which it is read: half the traffic for half the bits."""
+    half = setting.experiment.network.precision == "bfloat16"
+    return x.astype(jnp.bfloat16) if half and x is not None and x.dtype == jnp.float32 else x
 
 
 def _others(plan: Plan, by_role: Int[Array, "env role"]) -> Int[Array, "learner slot other"]:
@@ -235,15 +302,22 @@ def _reward(setting: Setting, traits: Traits, shaping: Array, step: Any, extra: 
 
     own = setting.experiment.rewards.share == "own"
     points = slots(step.reward) if own else spread(plan, jnp.sum(step.reward, axis=-1))
-    shaped = slots(step.shaped)
-    if setting.experiment.rewards.shaped_events:
-        weights = event_weights(setting.game, setting.experiment.rewards.shaped_events)
-        shaped = shaped + slots(step.events).astype(jnp.float32) @ weights
-    reward = traits.task[:, None] * points + shaping * traits.shaping[:, None] * shaped
+    reward = traits.task[:, None] * points
+    reward = reward + shaping * traits.shaping[:, None] * _shaped(setting, step, slots)
     if setting.prices:
         reward = reward + jnp.einsum("lne,le->ln", slots(step.events).astype(jnp.float32), traits.events)
-    weight = setting.experiment.rewards.teaming
-    return reward if extra is None or not weight else reward + weight * slots(extra)
+    if setting.witness is None or (traits.seen is None and not setting.witness.weights.any()):
+        return reward
+    prices = setting.witness.weights[None] if traits.seen is None else traits.seen
+    return reward + jnp.sum(slots(extra) * prices[:, None], axis=-1)
+
+
+def _shaped(setting: Setting, step: Any, slots: Callable[[Array], Array]) -> Array:
+    """[learner, slot] the game's shaped reward, and what it is told to pay for events."""
+    rewards, shaped = setting.experiment.rewards, step.shaped
+    if rewards.shaped_events:
+        shaped = shaped + step.events.astype(jnp.float32) @ event_weights(setting.game, rewards.shaped_events)
+    return spread(setting.plan, jnp.sum(shaped, axis=-1)) if rewards.share_shaping else slots(shaped)
 
 
 def _witness(setting: Setting, world: World, after: Any, actions: Array) -> tuple[Any, Any]:
@@ -274,6 +348,18 @@ def _resumed(
 
 def _start_of(setting: Setting) -> Any:
     return setting.scheme.start or setting.game.init
+
+
+FRESH_BYTES = 2**26
+
+
+def _small(setting: Setting, keys: Any) -> bool:
+    """Whether the states in which episodes may begin can be made for all steps beforehand, rather than a step's at a
+    time: dealing cards is many small kernels."""
+    one = jax.eval_shape(_start_of(setting), keys[0, 0])
+    leaves = [x for x in jax.tree_util.tree_leaves(one) if not jnp.issubdtype(x.dtype, jax.dtypes.prng_key)]
+    size = sum(math.prod(x.shape) * x.dtype.itemsize for x in leaves)
+    return size * keys.size <= FRESH_BYTES
 
 
 def _rotation(plan: Plan, of_table: Int[Array, " table"], drawn: Int[Array, " env"]) -> Int[Array, " env"]:

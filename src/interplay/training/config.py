@@ -27,9 +27,15 @@ class Network:
     channels: tuple[int, ...] = (32, 64, 32)  # of the convolutions
     widths: tuple[int, ...] = (64, 64)  # of the dense layers
     activation: str = "relu"  # relu, tanh or gelu
-    layer_norm: bool = False  # after every dense layer
-    recurrent: int = 0  # units of a GRU; 0: no memory
-    shared_trunk: bool = False  # policy and value share all but their last layer
+    layer_norm: bool = False  # of every dense layer
+    norm_first: bool = False  # the norm stands before the activation, not after
+    recurrent: int = 0  # units of the memory; 0: no memory
+    cell: str = "gru"  # of the memory: gru, lstm, or mingru, whose steps are trained side by side
+    depth: int = 1  # cells of memory on top of each other
+    decoder: tuple[int, ...] = ()  # dense layers between memory (or trunk) and the last layer
+    shared_trunk: bool = False  # policy and value share trunk and memory
+    critic_widths: tuple[int, ...] = ()  # dense layers of the value's own on a shared trunk
+    critic_activation: str = "relu"  # of those
     critic: str = "own"  # own: the value network sees what the seat sees; central: what all seats see
     critic_knows_partner: bool = False  # the value network is told the number of the frozen partner
     precision: str = "float32"  # of the products: float32 (TF32 on a GPU) or bfloat16
@@ -37,6 +43,8 @@ class Network:
     def __post_init__(self) -> None:
         if self.critic not in ("own", "central"):
             raise InterplayError(f"network.critic: {self.critic!r}; own or central")
+        if self.critic_widths and not self.shared_trunk:
+            raise InterplayError("network.critic_widths: for a shared_trunk; else the value has the policy's layers")
         if self.shared_trunk and (self.critic == "central" or self.critic_knows_partner):
             raise InterplayError("network.shared_trunk: it sees what the policy sees; leave the critic at own")
 
@@ -77,9 +85,14 @@ class Rewards:
     share: str = "team"  # team: every seat earns the sum of all seats' points; own: each earns its own
     shaping: Schedule = ((0.0, 0.0),)  # weight of the game's shaped reward
     shaped_events: Mapping[str, float] = field(default_factory=dict)  # events that the shaped reward pays as well
+    share_shaping: bool = False  # every seat earns the sum of all seats' shaped rewards, not its own
     events: Mapping[str, float] = field(default_factory=dict)  # weight of each of the game's events
+    events_weight: Schedule = ((0.0, 1.0),)  # times their weights, so that preferences can come after skill
     teaming: float = 0.0  # weight of constructive hand-overs (Overcooked)
     watch_teaming: bool = False  # log constructive hand-overs even if they are not paid
+    conduct: Mapping[str, float] = field(default_factory=dict)  # price of dominated (g1, g2) and dominant (g3) moves
+    known: str = "public"  # how those are judged: by hints and open cards, or by all that is seen (Hanabi)
+    entropies: Mapping[str, float] = field(default_factory=dict)  # weight of ad_entropy, ard_entropy and ic
 
     def __post_init__(self) -> None:
         if self.share not in ("team", "own"):
@@ -103,6 +116,7 @@ class Output:
     checkpoints: int = 10  # how often in all the whole state is kept for resuming
     snapshots: int = 0  # how many times on the way, beside start and end, the policies are kept
     precision: str = "float16"  # of the weights in the files of policies
+    minutes: float | None = None  # after so long training ends at the next log line, whatever its steps; null: never
     wandb: str | None = None  # project of a wandb run that is told all log lines too
 
 

@@ -15,6 +15,8 @@ import numpy as np
 from interplay.errors import InterplayError
 from interplay.training.config import Experiment
 
+PER_RUN = {"anchor_kl", "g1", "g2", "g3", "ad_entropy", "ard_entropy", "ic"}
+
 
 def row(experiment: Experiment, told: Mapping[str, np.ndarray], first: int, many: int, wall_s: float) -> dict[str, Any]:
     """The log line of a chunk of updates. `told` is [update, run, ...]; a return without an episode is null."""
@@ -35,6 +37,9 @@ def row(experiment: Experiment, told: Mapping[str, np.ndarray], first: int, many
     }
     rest = {k: v for k, v in told.items() if k not in ("score", "episodes")}
     means = {name: float(np.mean(values[:many])) for name, values in rest.items()}
+    for name in PER_RUN & set(rest):  # runs differ in what they are paid for, or in how closely they are held
+        kept = rest[name][:many].reshape(many, experiment.runs, -1).mean(axis=(0, 2))
+        line[f"{name}s"] = [float(x) if math.isfinite(x) else None for x in kept]
     return line | {name: value if math.isfinite(value) else None for name, value in means.items()}
 
 

@@ -31,6 +31,7 @@ class Batch:
     counted: Float[Array, "learner sequence step"]  # 1 where the step counts
     memory: Memories  # [learner, sequence, memory] at the sequence's first step
     label: Float[Array, "learner sequence label"]  # what else the value network is told
+    anchor: Any = None  # [learner, sequence, step, action] logarithms of the odds of the policy that holds the learner
 
 
 def log_probs(logits: Float[Array, "... action"], legal: Bool[Array, "... action"]) -> Float[Array, "... action"]:
@@ -71,10 +72,11 @@ def _error(difference: Array, huber: float | None) -> Array:
 
 
 def learner_loss(
-    member: Member, batch: Batch, ppo: PPO, entropy: Array, totals: tuple[Array, Array]
+    member: Member, batch: Batch, ppo: PPO, entropy: Array, totals: tuple[Array, Array], hold: Any = None
 ) -> tuple[Array, dict[str, Array]]:
     """The loss of one learner and what is logged of it. `totals` are the sums of `acted` and `counted` of which this
-    batch may be a part, so that losses and logs of the parts add up."""
+    batch may be a part, so that losses and logs of the parts add up. `hold` is how much of the loss is the distance
+    to the policy that holds the learner."""
     view = batch.seen if batch.view is None else batch.view
     logits, value = jax.vmap(member.unroll)(batch.memory, batch.seen, view, batch.start, batch.label)
     log_prob = log_probs(logits, batch.legal)
@@ -91,4 +93,13 @@ def learner_loss(
         "kl": jnp.sum((ratio - 1 - log_ratio) * acted),
         "clipped": jnp.sum((jnp.abs(ratio - 1) > ppo.clip) * acted),
     }
-    return surrogate + ppo.value_coefficient * value_error - entropy * spread, told
+    loss = surrogate + ppo.value_coefficient * value_error - entropy * spread
+    if batch.anchor is None:
+        return loss, told
+    told["anchor_kl"] = jnp.sum(distance(batch.anchor, log_prob, batch.legal) * acted)
+    return (1 - hold) * loss + hold * told["anchor_kl"], told
+
+
+def distance(anchor: Float[Array, "... action"], log_prob: Float[Array, "... action"], legal: Array) -> Array:
+    """KL(anchor || policy), from logarithms of odds."""
+    return jnp.sum(jnp.where(legal, jnp.exp(anchor) * (anchor - log_prob), 0.0), axis=-1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -11,7 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from interplay.agents.foresight import Foreseeing, network_of
-from interplay.agents.networks import Core, Dense, Shape, twin_features, twins
+from interplay.agents.networks import ACTIVATIONS, Core, Dense, Shape, twin_features, twins
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.training.config import Network
@@ -24,11 +26,33 @@ class Memories(NamedTuple):
     value: Float[Array, "... memory"]
 
 
+class ValueHead(eqx.Module):
+    """Layers of the value's own on the policy's features."""
+
+    layers: tuple[Dense, ...]
+    head: Dense
+    activation: str = eqx.field(static=True)
+    precision: str = eqx.field(static=True)
+
+    def __init__(self, inputs: int, widths: tuple[int, ...], activation: str, precision: str, key: PRNGKeyArray):
+        keys = jax.random.split(key, len(widths) + 1)
+        sizes = pairwise((inputs, *widths))
+        self.layers = tuple(Dense(a, b, math.sqrt(2), k) for (a, b), k in zip(sizes, keys[1:], strict=True))
+        self.head = Dense(widths[-1], 1, 1.0, keys[0])
+        self.activation, self.precision = activation, precision
+
+    def __call__(self, features: Float[Array, "... feature"]) -> Float[Array, "... 1"]:
+        x = features
+        for layer in self.layers:
+            x = ACTIVATIONS[self.activation](layer(x, self.precision, self.precision))
+        return self.head(x, self.precision)
+
+
 class Member(eqx.Module):
     """Policy and value. With a shared trunk the value is a second head on the policy's features."""
 
     policy: Core | Foreseeing
-    critic: Core | Dense
+    critic: Core | Dense | ValueHead
 
     def start(self) -> Memories:
         value = self.critic.start() if isinstance(self.critic, Core) else jnp.zeros(0, jnp.float32)
@@ -41,23 +65,23 @@ class Member(eqx.Module):
         critic = self.critic
         if self.side_by_side and isinstance(critic, Core):
             of_policy, of_value = jax.vmap(lambda x: twin_features(self.policy.trunk, critic.trunk, x))(seen)
-            return self.policy.outputs(of_policy, seen), critic.head(of_value)[:, 0]
+            return self.policy.outputs(of_policy, seen), critic.decoded(of_value)[:, 0]
         _, features = self.policy.unroll(memory.policy, seen, starts)
         logits = self.policy.outputs(features, seen)
-        if isinstance(self.critic, Dense):
+        if not isinstance(self.critic, Core):
             return logits, self.critic(features)[:, 0]
         _, features = self.critic.unroll(memory.value, view, starts, label)
-        return logits, self.critic.head(features)[:, 0]
+        return logits, self.critic.decoded(features)[:, 0]
 
     def values(
         self, memory: Memories, view: Array, starts: Bool[Array, " step"], label: Any
     ) -> tuple[Float[Array, "step memory"], Float[Array, " step"]]:
         """The memory that the value rests on after each step, and (normalised) values."""
-        if isinstance(self.critic, Dense):
+        if not isinstance(self.critic, Core):
             after, features = self.policy.unroll(memory.policy, view, starts)
             return after, self.critic(features)[:, 0]
         after, features = self.critic.unroll(memory.value, view, starts, label)
-        return after, self.critic.head(features)[:, 0]
+        return after, self.critic.decoded(features)[:, 0]
 
     @property
     def side_by_side(self) -> bool:
@@ -89,6 +113,10 @@ def policy_shape(game: Game, network: Network) -> Shape:
         activation=network.activation,
         layer_norm=network.layer_norm,
         recurrent=network.recurrent,
+        norm_first=network.norm_first,
+        cell=network.cell,
+        depth=network.depth,
+        decoder=network.decoder,
         precision=network.precision,
         mask=len(game.action_names) if encoding.useful else 0,
     )
@@ -101,13 +129,20 @@ def new_member(game: Game, network: Network, labels: int, key: PRNGKeyArray, fra
     for_policy, for_critic = jax.random.split(key)
     policy = network_of(dataclasses.replace(shape, frames=frames), 0.01, for_policy)
     if network.shared_trunk:
-        return Member(policy, Dense(shape.recurrent or shape.widths[-1], 1, 1.0, for_critic))
+        return Member(policy, value_head(shape, network, for_critic))
     seen = shape.input
     if network.critic == "central":
         axis = planes_axis(shape)
         seen = tuple(n * game.num_seats if i == axis else n for i, n in enumerate(seen))
     extra = labels if network.critic_knows_partner else 0
     return Member(policy, Core(dataclasses.replace(shape, input=seen, outputs=1, extra=extra, mask=0), 1.0, for_critic))
+
+
+def value_head(shape: Shape, network: Network, key: PRNGKeyArray) -> Dense | ValueHead:
+    """The value on a shared trunk: a last layer, with layers of its own before it if the network says so."""
+    if not network.critic_widths:
+        return Dense(shape.features, 1, 1.0, key)
+    return ValueHead(shape.features, network.critic_widths, network.critic_activation, network.precision, key)
 
 
 def planes_axis(shape: Shape) -> int:

@@ -11,9 +11,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from interplay.errors import InterplayError
-from interplay.training import schedule
+from interplay.training import entropies, schedule
 from interplay.training.advantages import new_normaliser
+from interplay.training.anchor import opinion
 from interplay.training.collect import Finished, begin, collect
+from interplay.training.config import Experiment
 from interplay.training.members import Member, new_member
 from interplay.training.scheme import Seen, Stats, Traits
 from interplay.training.seating import Plan
@@ -92,6 +94,8 @@ class Program:
         if setting.scheme.follow is not None:
             guests = setting.scheme.follow(members, guests, True)
         one = jax.tree_util.tree_map(lambda x: x[0], members)
+        # Copies, since a chunk gives the members' arrays away to the next one.
+        anchor = jax.tree_util.tree_map(jnp.copy, members.policy) if setting.scheme.anchored else ()
         return Run(
             key=key,
             members=members,
@@ -101,6 +105,7 @@ class Program:
             stats=stats,
             guests=guests if setting.scheme.moving else (),
             notebook=() if setting.scheme.notebook is None else setting.scheme.notebook(members),
+            anchor=anchor,
         )
 
     def new_member(self, key: PRNGKeyArray) -> Member:
@@ -127,30 +132,48 @@ class Program:
         scheme, guests = setting.scheme, run.guests if setting.scheme.moving else guests
         key, for_world, for_rollout = jax.random.split(run.key, 3)
         world = run.world
-        if len(plan.guests):
+        if len(plan.guests) and scheme.redraw == "updates":
             one = jax.tree_util.tree_map(lambda x: x[0], run.members)
             redraw = (number > 0) & (number % setting.redraw_every == 0)
             fresh = lambda: begin(setting, one, run.stats, guests, for_world, run.world.pool)  # noqa: E731
             world = jax.lax.cond(redraw, fresh, lambda: run.world)
         shaping = schedule.at(experiment.rewards.shaping, share)
-        after, rollout, cuts, finished = collect(setting, run.members, traits, guests, world, shaping, for_rollout)
+        if setting.prices:
+            weight = schedule.at(experiment.rewards.events_weight, share)
+            traits = dataclasses.replace(traits, events=weight * traits.events)
+        odds = None if scheme.stand_ins is None else schedule.at(scheme.stand_ins.odds, share)
+        played = collect(setting, run.members, traits, guests, world, shaping, for_rollout, odds)
+        after, rollout, cuts, finished = played
         if scheme.bonus is not None:
             bonus = scheme.bonus(run.members, rollout)
             rollout = dataclasses.replace(rollout, reward=rollout.reward + bonus)
         notebook, weights, weighed = run.notebook, None, {}
+        if scheme.look_on is not None:
+            notebook, bonus, weighed = scheme.look_on(notebook, rollout)
+            rollout = dataclasses.replace(rollout, reward=rollout.reward + bonus)
+        if experiment.rewards.entropies:
+            bonus, varied = entropies.bonus(plan, _entropy_weights(experiment, traits), rollout)
+            rollout, weighed = dataclasses.replace(rollout, reward=rollout.reward + bonus), weighed | varied
         if scheme.weigh is not None:
             score, episodes = (_per_table(plan, x).sum(axis=1) for x in (finished.score, finished.episodes))
             seen = Seen(score, episodes, world.guests, run.stats)
-            notebook, weights, weighed = scheme.weigh(notebook, seen)
+            notebook, weights, more = scheme.weigh(notebook, seen)
+            weighed = weighed | more
+        held = None
+        if scheme.anchored:
+            anchor_memory, held = opinion(setting, run.anchor, world, rollout)
+            after = dataclasses.replace(after, anchor_memory=anchor_memory)
         batch, normaliser, value_memory, told = prepare(
-            setting, run.members, run.normaliser, world, after, rollout, cuts, weights
+            setting, run.members, run.normaliser, world, after, rollout, cuts, weights, held
         )
         rate, entropy = (schedule.at(s, share) for s in (experiment.ppo.learning_rate, experiment.ppo.entropy))
         material = None if scheme.material is None else scheme.material(run.members, rollout)
         members, learnt = run.members, {}
         if scheme.teach is not None:
             members, notebook, learnt = scheme.teach(members, notebook, rollout)
-        members, state, of_loss = improve(setting, members, run.optimiser, batch, orders, rate, entropy, material)
+        members, state, of_loss = improve(
+            setting, members, run.optimiser, batch, orders, rate, entropy, material, traits.hold
+        )
         told = (
             told
             | of_loss
@@ -162,8 +185,8 @@ class Program:
                 "reward": jnp.mean(rollout.reward, axis=(0, 2)),
             }
         )
-        if finished.teaming is not None:  # as much as an episode of full length holds of it
-            told["teaming"] = jnp.mean(finished.teaming) * setting.game.horizon / experiment.rollout
+        if finished.seen is not None and setting.witness is not None:
+            told |= setting.witness.told(jnp.mean(finished.seen, axis=0) / experiment.rollout)
         after = dataclasses.replace(after, value_memory=value_memory)
         stats = _follow(setting, run.stats, world.guests, finished)
         new = Run(
@@ -175,8 +198,17 @@ class Program:
             stats=stats,
             guests=run.guests if scheme.follow is None else scheme.follow(members, guests, False),
             notebook=notebook,
+            anchor=run.anchor,
         )
         return new, told
+
+
+def _entropy_weights(experiment: Experiment, traits: Traits) -> dict[str, Any]:
+    """By name; from the learner's traits if it has any of its own."""
+    given = experiment.rewards.entropies
+    if traits.entropies is None:
+        return {name: given.get(name, 0.0) for name in entropies.NAMES}
+    return dict(zip(entropies.NAMES, traits.entropies[0], strict=True))
 
 
 def _per_table(plan: Plan, x: Float[Array, "env rotation"]) -> Float[Array, "table rotation"]:
@@ -186,7 +218,7 @@ def _per_table(plan: Plan, x: Float[Array, "env rotation"]) -> Float[Array, "tab
 def _follow(setting: Setting, stats: Stats, guests: Int[Array, " guest_slot"], finished: Finished) -> Stats:
     """Running means of the score with each guest, by rotation."""
     plan = setting.plan
-    if not len(plan.guests):
+    if not len(plan.guests) or setting.scheme.redraw == "episode":
         return stats
     score, episodes = _per_table(plan, finished.score), _per_table(plan, finished.episodes)
     at = plan.guests // plan.roles  # the table of every guest

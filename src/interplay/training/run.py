@@ -83,7 +83,8 @@ def train(
     game = make(experiment.game.name, **experiment.game.options)
     if traits is None:
         traits = plain_traits(game, experiment.rewards, scheme.plan.learners, experiment.runs)
-    setting = Setting.of(experiment, game, scheme, guests, prices=bool(np.any(np.asarray(traits.events))))
+    played = game if scheme.world is None else scheme.world(game)
+    setting = Setting.of(experiment, played, scheme, guests, prices=bool(np.any(np.asarray(traits.events))))
     program = Program(setting) if like is None or like.program is None else like.program.again(setting)
     return _Stage(program, traits, members, stage, notes, quiet).train()
 
@@ -102,12 +103,13 @@ class _Stage:
         self.state: dict[str, Any] = {"file": None, "sha256": None, "update": 0}
         self.policies: list[dict[str, Any]] = []
         self.failed: list[dict[str, Any]] = []
+        self.reached = self.experiment.updates  # fewer if the clock ran out
 
     def train(self) -> Trained:
         runs, update = self._begin()
         told = log.Log(self.experiment, self.folder, self._name, start=update, quiet=self.quiet or self._finished)
         try:
-            runs = self._loop(runs, update, told)
+            runs = runs if self._finished else self._loop(runs, update, told)
         finally:
             told.close()
         if self.folder is not None and not self._finished:
@@ -149,7 +151,8 @@ class _Stage:
         keep = _due(total, ends, max(1, self.experiment.output.checkpoints))
         snap = _due(total, ends, self.experiment.output.snapshots + 1)
         pending: tuple[Any, int, int] | None = None
-        began = time.perf_counter()
+        first = began = time.perf_counter()
+        minutes = self.experiment.output.minutes
 
         def tell(pending: tuple[Any, int, int], more: Mapping[str, Any] | None = None) -> None:
             nonlocal began
@@ -161,6 +164,7 @@ class _Stage:
             told.add(line)
 
         for end in ends[bisect(ends, update) :]:
+            late = minutes is not None and time.perf_counter() - first > 60 * minutes
             many = end - update
             runs, numbers = self.program.chunk(
                 runs, self.traits, self.program.guests, jnp.int32(update), jnp.int32(many)
@@ -169,14 +173,17 @@ class _Stage:
                 tell(pending)
             pending, update = (numbers, update, many), end
             due = scheme.between is not None and update % scheme.every == 0
-            if due or update in keep or update in snap or update == total:
+            if due or late or update in keep or update in snap or update == total:
                 runs, more = scheme.between(runs, update) if scheme.between is not None and due else (runs, {})
                 tell(pending, more)
                 pending = None
                 if update in snap:
                     self._snap(runs, update, self.curve[-1]["member_returns"])
-                if update in keep:
+                if update in keep or late:
                     self._keep(runs, update)
+            self.reached = update
+            if late:
+                break
         return runs
 
     def _mine(self) -> dict[str, Any]:
@@ -243,7 +250,7 @@ class _Stage:
                     "seed": self.experiment.seed,
                     "run": self.experiment.first_run + run,
                     "learner": name,
-                    "steps": self.experiment.updates * self.experiment.envs * self.experiment.rollout,
+                    "steps": self.reached * self.experiment.envs * self.experiment.rollout,
                     "return": last[run][learner],
                     **self.notes[run],
                 }
@@ -252,6 +259,7 @@ class _Stage:
                     self.failed.append(about)  # its training came to numbers that are none
                     continue
                 network, precision = self.experiment.network, self.experiment.output.precision
+                core = core if self.setting.scheme.ship is None else self.setting.scheme.ship(core)
                 neural.save(
                     self.folder / file, core, self.setting.game, network.encoding, training=about, precision=precision
                 )

@@ -2,12 +2,16 @@
 
     plan      who sits where: learners and guests at tables                      (a)
     assign    which frozen partner sits in each guest's place, and in which seat (a)
+    redraw    whether they change after so many updates or with every episode    (a)
+    stand_ins frozen partners in the learner's own places, for whole episodes    (a)
     traits    per run and learner: weights of task, shaping and events           (b)
     bonus     reward from the members' own probabilities                         (b)
     loss      a term over all members of a run, with gradients                   (c)
     material  of a rollout, what that term is computed from                      (c)
     between   what becomes of members and guests, every so many updates          (d)
     start     the states in which episodes begin                                 (e)
+    world     the game as it is played in training                               (e)
+    imagine   what would have followed in another state that looks the same      (e)
     origins   tables whose episodes begin where another table's have come to     (e)
     weights   of the plan's tables: a negative one turns the advantage there     (f)
     weigh     the same, decided update by update                                 (f)
@@ -15,6 +19,8 @@
     regret    advantages that also count what another table's value says         (f)
     follow    guests that follow the members, update by update                   (g)
     teach     a network beside the policy, with an optimiser of its own          (g)
+    anchored  learners that are held near the policies with which they began     (h)
+    look_on   a network that follows the play, learns from it and pays for it    (g)
 
 What happens between stages (d), to add, freeze or replace members, is plain Python: `run.train` is called once a
 stage. See `algorithms/` for examples.
@@ -30,7 +36,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from interplay.agents.api import Agent, Policy
 from interplay.errors import InterplayError, UnknownName
@@ -38,6 +44,7 @@ from interplay.games.api import Game
 from interplay.games.records import record
 from interplay.training.config import Rewards
 from interplay.training.seating import Plan
+from interplay.training.standins import StandIns
 
 
 @record
@@ -47,6 +54,9 @@ class Traits:
     task: Float[Array, " learner"]  # weight of the game's points
     shaping: Float[Array, " learner"]  # weight of the shaped reward, on top of its schedule
     events: Float[Array, "learner event"]  # price of each event
+    seen: Any = None  # [learner, kind] price of what the witness sees; None: as `rewards` says
+    entropies: Any = None  # [learner, term] weights of `entropies.NAMES`; None: as `rewards` says
+    hold: Any = None  # [learner] where the scheme is anchored: weight of staying near the first policy, from 0 to 1
 
 
 @record
@@ -83,6 +93,16 @@ class Regret:
     other: tuple[tuple[float, ...], ...]  # [table][role] weight of how the other table's value changes
 
 
+@record
+class Imagined:
+    """One step from another state that looks the same. In a scheme's hands [env, seat], in a rollout by slot."""
+
+    reward: Float[Array, "*place"]
+    goes_on: Float[Array, "*place"]  # 0 where the game would end there; between 0 and 1 if several states were tried
+    value: Float[Array, "*place"]  # of what would be seen next if it goes on, on the value network's scale
+    sound: Bool[Array, "*place"]  # False: no such state was found, so that the step teaches nothing
+
+
 Assign = Callable[[Plan, PRNGKeyArray, Stats], Assignment]
 
 
@@ -95,16 +115,23 @@ class Scheme:
     bonus: Callable[..., Array] | None = None  # (members, rollout) -> [step, learner, slot]
     material: Callable[..., Any] | None = None  # (members, rollout) -> tree [minibatch, ...], a part for each step
     loss: Callable[..., tuple[Array, dict[str, Array]]] | None = None  # (members, material) -> scalar, what is logged
+    redraw: str = "updates"  # or episode: each guest's place has one environment, and a new guest in every episode
+    stand_ins: StandIns | None = None
     start: Callable[[PRNGKeyArray], Any] | None = None  # key -> state; None: game.init
+    world: Callable[[Game], Game] | None = None  # the game as it is played here; policies are still for the game
+    imagine: Callable[..., Imagined] | None = None  # (setting, members, states, actions, keys) -> [env, seat]
     origins: tuple[int, ...] | None = None  # [table] in whose states, met at random times, it begins; -1: in fresh ones
     weigh: Callable[..., Any] | None = None  # (notebook, Seen) -> notebook, weights [table, role], what is logged
     regret: Regret | None = None
     member: Callable[[PRNGKeyArray], Any] | None = None  # a fresh member; None: as `network` says
+    ship: Callable[[Any], Any] | None = None  # a policy as its file keeps it; None: as it was trained
     follow: Callable[..., Any] | None = None  # (members, guests, first: bool) -> guests, after every update of a run
     notebook: Callable[..., Any] | None = (
-        None  # members -> arrays that a run carries for `teach`, `weigh` and `between`
+        None  # members -> arrays that a run carries for `teach`, `look_on`, `weigh` and `between`
     )
     teach: Callable[..., Any] | None = None  # (members, notebook, rollout) -> members, notebook, what is logged
+    look_on: Callable[..., Any] | None = None  # (notebook, rollout) -> notebook, [step, learner, slot], what is logged
+    anchored: bool = False  # (1 - hold) of PPO's loss and hold of the distance to the policy that was given at first
     between: Callable[..., Any] | None = None  # (all runs, update) -> all runs, what is logged; on the host
     every: int = 0  # updates from one `between` to the next
     names: tuple[str, ...] = ("",)  # of the learners, for the files of their policies

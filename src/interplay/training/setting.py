@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.games.records import record
+from interplay.training import entropies, standins
 from interplay.training.advantages import Normaliser
 from interplay.training.config import Experiment
 from interplay.training.members import Memories
@@ -52,7 +53,19 @@ class Setting:
             raise InterplayError("the seating plan has places for frozen partners, but none were given")
         if self.scheme.moving and (self.guests is None or not self.guests.per_run):
             raise InterplayError("guests that change in training belong to a run: give each run its own")
-        plan.per_table(experiment.envs)
+        per_table = plan.per_table(experiment.envs)
+        if self.scheme.stand_ins is not None:
+            standins.check(plan, self.guests, experiment.envs)
+        if self.scheme.redraw not in ("updates", "episode"):
+            raise InterplayError(f"redraw: {self.scheme.redraw!r}; updates or episode")
+        if self.scheme.redraw == "episode" and (per_table != 1 or experiment.network.critic_knows_partner):
+            raise InterplayError(
+                f"partners can change with every episode only at tables of one environment (here {per_table}), and "
+                f"values cannot be told who they are: leave network.critic_knows_partner at false"
+            )
+        entropies.check(plan, experiment.rewards.entropies)
+        if self.scheme.imagine is not None and (experiment.network.recurrent or experiment.network.critic != "own"):
+            raise InterplayError("what is imagined is judged by what one seat sees at one time: no memory, critic own")
         event_weights(self.game, experiment.rewards.shaped_events)
         if experiment.rollout % self.chunk:
             raise InterplayError(f"ppo.chunk: {self.chunk} does not divide the rollout of {experiment.rollout} steps")
@@ -110,6 +123,8 @@ class World:
     guests: Int[Array, " guest_slot"]  # who sits in the guests' places
     table_rotation: Int[Array, " table"]  # -1: drawn anew in every episode
     guest_memory: Any  # [guest slot, place at the table, ...]
+    away: Any = ()  # [env, role] where a stand-in sits in this episode
+    anchor_memory: Any = ()  # [learner, slot, memory] of the policies that hold the members
     pool: Any = ()  # (state, rotation) [env, ...] at a random time of the last rollout, where the scheme has origins
 
 
@@ -125,6 +140,7 @@ class Run:
     stats: Stats
     guests: Any  # [guest, ...] where the scheme changes them; else ()
     notebook: Any  # what the scheme carries; else ()
+    anchor: Any = ()  # [learner, ...] the policies near which an anchored scheme holds the members
 
 
 def memories_of(world: World) -> Memories:

@@ -36,10 +36,12 @@ def prepare(
     rollout: Rollout,
     cuts: Cuts,
     weights: Float[Array, "table role"] | None = None,
+    anchor: Any = None,
 ) -> tuple[Batch, Normaliser, Any, dict[str, Array]]:
     """The training sequences of a rollout, the new normaliser, the memory of the values, and what is logged.
 
-    `weights` are those of the advantages; None: as the plan has them.
+    `weights` are those of the advantages; None: as the plan has them. `anchor` are the logarithms of the odds of the
+    policies that hold the learners, [step, learner, slot, action].
     """
     plan, ppo = setting.plan, setting.experiment.ppo
     label = _labels(setting, before)
@@ -59,7 +61,13 @@ def prepare(
         return value, advantages(reward, value, following, terminated, done, ppo.gamma, lam)
 
     counted = (~(done & ~terminated & (number < 0))).astype(jnp.float32)
+    if rollout.away is not None:
+        counted = counted * ~rollout.away
     value, advantage = judged(found, ppo.lam, rollout.reward)
+    if rollout.imagined is not None:  # one step in a state that looked the same, in place of what was played
+        then = rollout.imagined
+        worth = then.goes_on * (then.value * deviation[:, None] + mean[:, None])
+        advantage, counted = then.reward + ppo.gamma * worth - value, counted * then.sound
     target = advantage + value
     regret = setting.scheme.regret
     if regret is not None:
@@ -92,6 +100,7 @@ def prepare(
         counted=_fold(setting, counted),
         memory=Memories(_first(setting, rollout.memory), _first(setting, found.memory_before)),
         label=jnp.tile(label, (1, setting.experiment.rollout // setting.chunk, 1)),
+        anchor=None if anchor is None else _fold(setting, anchor),
     )
     return batch, normaliser, found.memory_after, told
 
@@ -234,8 +243,10 @@ def improve(
     learning_rate: Array,
     entropy: Array,
     material: Any = None,
+    hold: Any = None,
 ) -> tuple[Any, Any, dict[str, Array]]:
-    """All epochs over a batch. `shuffles` are the orders of the sequences, the same for all learners and runs."""
+    """All epochs over a batch. `shuffles` are the orders of the sequences, the same for all learners and runs; `hold`
+    [learner] how closely learners are held."""
     ppo, tie = setting.experiment.ppo, setting.scheme.loss
     size = setting.sequences // ppo.minibatches
     step = optimiser(ppo)
@@ -243,7 +254,7 @@ def improve(
     def one(carry: tuple[Any, Any], now: tuple[Array, Array]) -> tuple[Any, dict[str, Array]]:
         (members, state), (order, number) = carry, now
         part = batch if ppo.minibatches == 1 else jax.tree_util.tree_map(lambda x: jnp.take(x, order, axis=1), batch)
-        gradient, told = _gradient(setting, members, part, entropy)
+        gradient, told = _gradient(setting, members, part, entropy, hold)
         if tie is not None:
             its = jax.tree_util.tree_map(lambda x: x[number], material)
             extra, more = jax.grad(tie, has_aux=True)(members, its)
@@ -259,14 +270,16 @@ def improve(
     return members, state, jax.tree_util.tree_map(lambda x: jnp.mean(x, axis=0), told)
 
 
-def _gradient(setting: Setting, members: Any, batch: Batch, entropy: Array) -> tuple[Any, dict[str, Array]]:
+def _gradient(
+    setting: Setting, members: Any, batch: Batch, entropy: Array, hold: Any = None
+) -> tuple[Any, dict[str, Array]]:
     """Of the sum of all learners' losses: each learner's part depends on it alone."""
     ppo = setting.experiment.ppo
     totals = jnp.sum(batch.acted, axis=(1, 2)), jnp.sum(batch.counted, axis=(1, 2))
 
     def loss(members: Any, part: Batch) -> tuple[Array, dict[str, Array]]:
-        each = jax.vmap(lambda m, b, t: learner_loss(m, b, ppo, entropy, t))
-        losses, told = each(members, part, totals)
+        each = jax.vmap(lambda m, b, t, h: learner_loss(m, b, ppo, entropy, t, h))
+        losses, told = each(members, part, totals, hold)
         return jnp.sum(losses), told
 
     gradient = jax.grad(loss, has_aux=True)

@@ -60,7 +60,8 @@ class Import:
 
 @dataclass(frozen=True)
 class Export:
-    """Write a trace set as JSON lines (all of it), CSV (a row per episode), or games of Hanabi for hanab.live.
+    """Write a trace set as JSON lines (all of it), CSV (a row per episode), games of Hanabi for hanab.live, or recorded
+    games to learn from (the small .npz that the algorithm bc reads).
 
     For hanab.live there is a game a line: to open it, paste the line there under "Watch specific replay", "JSON data".
 
@@ -69,12 +70,15 @@ class Export:
       interplay export traces --to csv --out episodes.csv
       interplay export traces --to csv | head
       interplay export traces --to hanab-live --episodes 3 --out game.json
+      interplay export humans --to recorded --learn human --out humans.npz
     """
 
     traces: Annotated[Path, tyro.conf.Positional]
     """Folder of a trace set."""
-    to: Literal["jsonl", "csv", "hanab-live"] = "jsonl"
+    to: Literal["jsonl", "csv", "hanab-live", "recorded"] = "jsonl"
     """The form."""
+    learn: tuple[str, ...] | None = None
+    """For recorded: only the seats of these agents are to be learnt from; by default everybody's."""
     episodes: tuple[int, ...] | None = None
     """For hanab-live: only these, by number."""
     out: Path | None = None
@@ -86,7 +90,11 @@ class Export:
         traces = TraceSet.open(self.traces)
         if self.episodes is not None and self.to != "hanab-live":
             raise InterplayError("--episodes chooses games for --to hanab-live; the other forms write the whole set")
-        if self.to == "jsonl":
+        if self.learn is not None and self.to != "recorded":
+            raise InterplayError("--learn chooses whom to learn from, for --to recorded")
+        if self.to == "recorded":
+            count = self._recorded(traces)
+        elif self.to == "jsonl":
             count = write_jsonl(traces, self.out if self.out else sys.stdout)
         elif self.to == "hanab-live":
             from interplay.traces.importers.hanab_live import write_hanab_live
@@ -102,6 +110,16 @@ class Export:
                 sys.stdout.write(text)
         if self.out:
             note(f"{count} episodes: {self.out}")
+
+    def _recorded(self, traces) -> int:
+        from interplay.play.recorded import save
+        from interplay.traces.recorded import recorded_games
+
+        if self.out is None:
+            raise InterplayError("recorded games are one .npz file: say where with --out")
+        games = recorded_games(traces, self.learn)
+        save(self.out, games)
+        return len(games)
 
 
 @dataclass(frozen=True)

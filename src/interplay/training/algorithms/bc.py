@@ -1,7 +1,8 @@
-"""Behaviour cloning of people: human proxies for the kitchens in which people were recorded.
+"""Behaviour cloning of people: human proxies for games in which people were recorded.
 
-A run is a split of the recorded games: each game is tested in one run, so that the runs together say how well unseen
-people are predicted. Nothing is played while learning, so `steps`, `envs`, `rollout` and `ppo` have no meaning here.
+The recorded kitchens come with interplay; games of Hanabi are read from a file that `interplay export --to recorded`
+wrote (`games`). A run is a split of the recorded games: each game is tested in one run, so that the runs together say
+how well unseen people are predicted. `steps`, `envs`, `rollout` and `ppo` have no meaning here.
 """
 
 from __future__ import annotations
@@ -23,11 +24,15 @@ from interplay.games.api import Game
 from interplay.games.registry import make
 from interplay.play.engine import run as play
 from interplay.play.lineups import LineUp
+from interplay.play.recorded import load
 from interplay.progress import bar
 from interplay.training import checkpoint
 from interplay.training.config import Experiment
 from interplay.training.imitation.clone import Clones, Cloning, Fit, clone, splits
 from interplay.training.imitation.human import games_of, human_recordings
+from interplay.training.imitation.recordings import replayed
+from interplay.training.imitation.renaming import renamings
+from interplay.training.imitation.selfplay import greedy_judge
 from interplay.training.loader import as_json, build
 from interplay.training.members import policy_shape
 from interplay.training.run import Trained
@@ -37,6 +42,7 @@ from interplay.training.run import Trained
 class Options(Cloning):
     """Whom to clone, and how the clone is to be played."""
 
+    games: str | None = None  # file of recorded games; null: those of the kitchen that come with interplay
     half: str = "all"  # all, or the first or second half of the people: for a training partner and its judge
     unstuck: int = 0  # after so many steps in one pose, the clone tries what it has not tried there; 0: never
     episodes: int = 20  # games of each clone with itself, for its return
@@ -60,7 +66,12 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     if experiment.first_run:
         raise InterplayError("first_run: the runs of bc are the splits of one set of games; leave it at 0")
     game = make(experiment.game.name, **experiment.game.options)
-    games_of(game, options.half)
+    if options.games is None:
+        games_of(game, options.half)
+    elif not Path(options.games).is_file():
+        raise InterplayError(f"algorithm.options.games: there is no file of recorded games {options.games}")
+    elif options.half != "all":
+        raise InterplayError("algorithm.options.half: only the people that come with interplay are known by halves")
     if options.unstuck:
         pose_entries(game, experiment.network.encoding)  # an error if the rule cannot see the chef
     stage = _Stage(experiment, game, options)
@@ -85,14 +96,23 @@ class _Stage:
 
     def train(self, quiet: bool) -> Trained:
         experiment, options = self.experiment, self.options
-        data = human_recordings(self.game, experiment.network.encoding, options.half)
+        encoding = experiment.network.encoding
+        if options.games is None:
+            data = human_recordings(self.game, encoding, options.half)
+        else:
+            data = replayed(self.game, load(options.games), encoding)
+        judge = None
+        if options.select == "self_play":
+            judge = greedy_judge(self.game, encoding, options.select_games, experiment.seed)
         with bar("bc", options.epochs, show=not quiet) as advance:
             clones = clone(
                 data,
                 policy_shape(self.game, experiment.network),
                 options,
-                splits(data.games, experiment.runs, experiment.seed),
+                splits(data.games, experiment.runs, experiment.seed, data.person),
                 jax.random.key(experiment.seed),
+                renamings=renamings(self.game, encoding),
+                judge=judge,
                 tell=lambda epoch, line: advance(1),
             )
         agents = [self._agent(clones, run) for run in range(experiment.runs)]
@@ -121,8 +141,7 @@ class _Stage:
                 "run": run,
                 "learner": "",
                 "epoch": int(clones.epoch[run]),
-                "half": self.options.half,
-                "unstuck": self.options.unstuck,
+                **({"half": self.options.half, "unstuck": self.options.unstuck} if self.options.games is None else {}),
                 "return": returns[run],
                 **{f"{name}_{what}": float(value[run]) for name, f in fits.items() for what, value in _parts(f)},
             }
@@ -144,7 +163,10 @@ class _Stage:
 
     def _mine(self) -> dict[str, Any]:
         game = self.game
-        people = [[one.pair, one.score] for one in games_of(game, self.options.half)]
+        if self.options.games is None:
+            people: Any = [[one.pair, one.score] for one in games_of(game, self.options.half)]
+        else:
+            people = checkpoint.file_hash(Path(self.options.games))
         return {
             "experiment": as_json(self.experiment),
             "stage": "",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.training.config import Experiment
 from interplay.training.loader import build
+from interplay.training.movers import Movers
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.scheme import Scheme
@@ -15,18 +17,26 @@ from interplay.training.seating import Plan
 
 @dataclass(frozen=True)
 class Options:
-    """Self-play has no options."""
+    """How self-play is gone through."""
+
+    by_turns: bool = False  # in a game by turns, only the seat to move is asked, judged and learnt from
 
 
-def scheme(experiment: Experiment) -> Scheme:
+def scheme(experiment: Experiment, *, by_turns: bool = False) -> Scheme:
+    if by_turns:
+        if experiment.network.recurrent or experiment.network.critic != "own":
+            raise InterplayError(
+                "algorithm.options.by_turns: for networks without memory, and a critic of its own view"
+            )
+        return Scheme(Plan(((0,),)), world=Movers)
     seats = make(experiment.game.name, **experiment.game.options).num_seats
     return Scheme(Plan(((0,) * seats,)))
 
 
 def train(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> Trained:
     """max J(π, π)."""
-    build(Options, experiment.algorithm.options, "algorithm.options")
-    return train_stage(experiment, scheme(experiment), stage=stage, quiet=quiet)
+    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    return train_stage(experiment, scheme(experiment, by_turns=options.by_turns), stage=stage, quiet=quiet)
 
 
 @dataclass(frozen=True)

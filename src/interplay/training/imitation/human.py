@@ -6,7 +6,8 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.overcooked.human import HumanGame, human_games
 from interplay.games.registry import make
-from interplay.training.imitation.recordings import Recorded, Recordings, replayed
+from interplay.play.recorded import Recorded
+from interplay.training.imitation.recordings import Recordings, replayed
 
 HARMLESS = {"horizon", "rule_out_null_interacts"}  # options with which the kitchen is still the one people stood in
 HALVES = ("all", "first", "second")

@@ -1,12 +1,13 @@
 """Recorded games as arrays to learn from: what every seat saw, what it was allowed and what it did.
 
 A game keeps only its start and its actions; the rest is played again. Any game of ours in JAX serves, by turns or not.
+Games that were played by laxer rules are replayed by those; what the game at hand forbids is then not learnt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -16,16 +17,8 @@ from jaxtyping import Bool, Int
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """A game that was played: enough to play it again."""
-
-    name: str  # for messages
-    actions: Int[np.ndarray, "step seat"]
-    start: Mapping[str, Any] = field(default_factory=dict)  # what `game.init(key, **start)` needs
-    score: float | None = None  # if it was written down, the replay has to come to it
+from interplay.games.registry import make
+from interplay.play.recorded import Recorded
 
 
 @dataclass(frozen=True)
@@ -38,6 +31,7 @@ class Recordings:
     turn: Bool[np.ndarray, "sequence step"]  # where the seat had a choice to make: only these are learnt
     start: Bool[np.ndarray, "sequence step"]  # where memory is empty
     game: Int[np.ndarray, " sequence"]  # which game it is from: games, not steps, are held out
+    person: Any = None  # [game] whose game it is: games of one person are held out together; None: each game alone
 
     def __post_init__(self) -> None:
         shape = self.action.shape
@@ -57,7 +51,7 @@ class Recordings:
 
 
 def replayed(game: Game, games: Sequence[Recorded], encoding: str) -> Recordings:
-    """Play recorded games again and note what every seat saw, [game x seat] sequences."""
+    """Play recorded games again and note what every seat to learn from saw, [game x seat] sequences."""
     if not is_jax(game):
         raise InterplayError(f"{game.id} is not written in JAX, so its games cannot be replayed as arrays")
     if not games:
@@ -66,8 +60,37 @@ def replayed(game: Game, games: Sequence[Recorded], encoding: str) -> Recordings
     if encoding not in readable:
         known = ", ".join(readable)
         raise InterplayError(f"{encoding!r} is nothing that a network reads in {game.id}; {known} are")
+    steps = max(len(one.actions) for one in games)
+    kinds: list[tuple[str, dict[str, Any]]] = []
+    of_kind = []
+    for one in games:
+        kind = (one.game, dict(one.options))
+        kinds += [] if kind in kinds else [kind]
+        of_kind.append(kinds.index(kind))
+    parts = []
+    for number, (id, options) in enumerate(kinds):
+        if id and id != game.id:
+            raise InterplayError(f"these games are of {id}, not of {game.id}")
+        chosen = np.flatnonzero(np.array(of_kind) == number)
+        by = make(id, **options) if id else game
+        parts.append(_played_again(game, by, [games[i] for i in chosen], chosen, encoding, steps))
+    joined = [np.concatenate(x) for x in zip(*parts, strict=True)]
+    order = np.argsort(joined[-1], kind="stable")
+    seen, legal, action, turn, numbers = (x[order] for x in joined)
+    first = np.zeros(action.shape, bool)
+    first[:, 0] = True
+    persons = None
+    if any(one.person is not None for one in games):
+        persons = np.array([-1 - i if one.person is None else one.person for i, one in enumerate(games)])
+    return Recordings(seen, legal, action, turn, first, numbers, persons)
+
+
+def _played_again(
+    game: Game, by: Game, games: Sequence[Recorded], numbers: np.ndarray, encoding: str, steps: int
+) -> tuple[np.ndarray, ...]:
+    """What was seen, was legal, was done and was to be decided, [sequence, step, ...], and the sequences' games."""
     lengths = np.array([len(one.actions) for one in games])
-    actions = np.zeros((len(games), lengths.max(), game.num_seats), np.int32)
+    actions = np.zeros((len(games), steps, game.num_seats), np.int32)
     for row, one in zip(actions, games, strict=True):
         row[: len(one.actions)] = one.actions
     starts = {name: jnp.stack([jnp.asarray(one.start[name]) for one in games]) for name in games[0].start}
@@ -75,32 +98,26 @@ def replayed(game: Game, games: Sequence[Recorded], encoding: str) -> Recordings
     def play(start: Mapping[str, Any], actions: Any, length: Any) -> Any:
         def turn(state: Any, now: tuple[Any, Any]) -> tuple[Any, Any]:
             t, joint = now
-            noted = (game.observe(state, encoding), game.legal(state), game.to_move(state))
-            state, step = game.step(state, joint, jax.random.key(0))
+            noted = (by.observe(state, encoding), by.legal(state), game.legal(state), by.to_move(state))
+            state, step = by.step(state, joint, jax.random.key(0))
             return state, (*noted, jnp.sum(step.reward) * (t < length))
 
-        state = game.init(jax.random.key(0), **start)
+        state = by.init(jax.random.key(0), **start)
         return jax.lax.scan(turn, state, (jnp.arange(actions.shape[0]), actions))[1]
 
     found = jax.jit(jax.vmap(play))(starts, jnp.asarray(actions), jnp.asarray(lengths))
-    seen, legal, to_move, points = (np.asarray(x) for x in found)
-    played = np.arange(actions.shape[1]) < lengths[:, None]  # [game, step]
-    _check(game, games, actions, legal, to_move & played[..., None], points.sum(axis=1))
+    seen, allowed, legal, to_move, points = (np.asarray(x) for x in found)
+    decides = to_move & (np.arange(steps) < lengths[:, None])[..., None]  # [game, step, seat]
+    _check(by, games, actions, allowed, decides, points.sum(axis=1))
+    decides &= np.take_along_axis(legal, actions[..., None], axis=-1)[..., 0]
+    learn = [(True,) * game.num_seats if one.learn is None else one.learn for one in games]
+    rows = np.flatnonzero(np.array(learn).reshape(-1))
 
     def by_seat(x: np.ndarray) -> np.ndarray:
         """[game, step, seat, ...] -> [game x seat, step, ...]"""
-        return np.moveaxis(x, 2, 1).reshape(-1, x.shape[1], *x.shape[3:])
+        return np.moveaxis(x, 2, 1).reshape(-1, x.shape[1], *x.shape[3:])[rows]
 
-    first = np.zeros((len(games) * game.num_seats, actions.shape[1]), bool)
-    first[:, 0] = True
-    return Recordings(
-        seen=by_seat(seen),
-        legal=by_seat(legal),
-        action=by_seat(actions),
-        turn=by_seat(to_move & played[..., None]),
-        start=first,
-        game=np.repeat(np.arange(len(games)), game.num_seats),
-    )
+    return (*(by_seat(x) for x in (seen, legal, actions, decides)), np.repeat(numbers, game.num_seats)[rows])
 
 
 def _check(game: Game, games: Sequence[Recorded], actions: Any, legal: Any, turn: Any, scores: Any) -> None:

@@ -1,0 +1,179 @@
+"""Learning in Hanabi, stage by stage, against the clock: clones of people, HDR-IPPO by its weight, IPPO and its kin.
+
+    python benchmarks/hanabi_learning/run.py bc_2p hdr_2p --games humans.npz --out results --minutes 8
+    python benchmarks/hanabi_learning/run.py ippo_ff_2p --out results --minutes 4
+    python benchmarks/hanabi_learning/run.py --list
+    python benchmarks/hanabi_learning/run.py bc_2p hdr_2p --games humans.npz --out /tmp/try --scale 0.001
+
+Stages and their sizes are in stages.json. A stage trains for its `seconds`, as many steps as its `rate` (steps a
+second and run) promises, so that schedules come to their end; its clock stops it if it is slower. `--rates` takes the
+rates from what speed.py wrote. humans.npz is what `interplay export TRACES --to recorded --learn human` writes.
+
+OUT/results.json holds configurations, curves and numbers of all stages, rewritten every few seconds; OUT/STAGE.tar the
+policies (or, while it trains, its last snapshot). Runs on jax, equinox, optax, safetensors, numpy and scipy alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[1] / "src"))
+MARGIN_S = 45  # compiling, the first log lines and the files of a stage
+EVERY_S = 15
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stages", nargs="*")
+    parser.add_argument("--list", action="store_true", help="the stages")
+    parser.add_argument("--plan", default=str(HERE / "stages.json"))
+    parser.add_argument("--games", help="recorded games of people, .npz")
+    parser.add_argument("--out", default=os.environ.get("OUT", "out"))
+    parser.add_argument("--work", help="folder for logs, states and policies (default: a temporary one)")
+    parser.add_argument("--minutes", type=float, default=9.0, help="after which no stage goes on")
+    parser.add_argument("--share", type=float, default=1.0, help="multiplies the seconds of all stages")
+    parser.add_argument("--rates", help="JSON {stage: steps a second and run}, such as speed.py writes")
+    parser.add_argument("--scale", type=float, default=1.0, help="below 1: a small try of everything")
+    given = parser.parse_args()
+    plan = json.loads(Path(given.plan).read_text())
+    if given.list:
+        print("\n".join(plan["stages"]))
+        return 0
+    unknown = [s for s in given.stages if s not in plan["stages"]]
+    if unknown or not given.stages:
+        known = ", ".join(plan["stages"])
+        print(f"error: no such stage: {unknown or 'none given'}; there are {known}", file=sys.stderr)
+        return 2
+    run = Session(given, plan)
+    watch = threading.Thread(target=run.watch, daemon=True)
+    watch.start()
+    for stage in given.stages:
+        run.stage(stage)
+    run.over.set()
+    watch.join()
+    return 1 if any("error" in told for told in run.told.values()) else 0
+
+
+class Session:
+    """One call of the script."""
+
+    def __init__(self, given: argparse.Namespace, plan: dict):
+        self.given, self.plan = given, plan
+        self.began, self.over = time.monotonic(), threading.Event()
+        self.out = Path(given.out)
+        self.work = Path(given.work or Path(tempfile.gettempdir()) / "hanabi_learning")
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.rates = json.loads(Path(given.rates).read_text()) if given.rates else {}
+        self.told: dict[str, dict[str, Any]] = {}
+
+    @property
+    def left_s(self) -> float:
+        return 60 * self.given.minutes - (time.monotonic() - self.began)
+
+    def stage(self, name: str) -> None:
+        import jax
+
+        from interplay.training.algorithms import train
+        from interplay.training.config import Experiment
+        from interplay.training.loader import build
+
+        config = self.config(name)
+        began = time.monotonic()
+        self.told[name] = {"config": config, "device": jax.devices()[0].device_kind}
+        if self.left_s < MARGIN_S and self.given.scale == 1:
+            self.told[name]["error"] = "the clock had run out"
+            return
+        try:
+            trained = train(build(Experiment, config), quiet=False)
+        except Exception as error:  # the next stage may do better, and what there is comes back
+            self.told[name]["error"] = f"{type(error).__name__}: {error}"
+            print(f"{name}: {self.told[name]['error']}", file=sys.stderr, flush=True)
+            return
+        last = trained.curve[-1]
+        self.told[name] |= {"wall_s": round(time.monotonic() - began, 1), "last": last}
+        short = {"stage": name, "wall_s": self.told[name]["wall_s"], "returns": last.get("returns")}
+        print(json.dumps(short), flush=True)
+
+    def config(self, name: str) -> dict[str, Any]:
+        """The stage's experiment, with its budget filled in."""
+        config = json.loads(json.dumps(self.plan["stages"][name]))
+        rate, seconds = self.rates.get(name, config.pop("rate", 0)), config.pop("seconds", 0) * self.given.share
+        config.pop("rate", None)
+        if config.get("network") == "clone":
+            config["network"] = dict(self.plan["clone"])
+        options = config["algorithm"].setdefault("options", {})
+        output = {"folder": str(self.work / name), "logs": 60, "checkpoints": 1, "snapshots": 3}
+        if config["algorithm"]["name"] == "bc":
+            options["games"] = self.given.games
+        else:
+            seconds = max(5.0, min(seconds, self.left_s - MARGIN_S))
+            config["steps"] = rate * seconds
+            output["minutes"] = (seconds + 30) / 60  # compiling is on the clock too
+        for place in ("clone", "population_from"):
+            if place in options and options[place] in self.plan["stages"]:
+                options[place] = str(self.work / options[place])
+        config["output"] = output | config.get("output", {})
+        return self.small(config) if self.given.scale < 1 else config
+
+    def small(self, config: dict[str, Any]) -> dict[str, Any]:
+        """The same on a machine without an accelerator, to see that it runs."""
+        options = config["algorithm"]["options"]
+        if config["algorithm"]["name"] == "bc":
+            from interplay.play.recorded import load, save
+
+            options |= {"epochs": 2, "select_games": 8, "episodes": 4, "games": str(self.work / "few.npz")}
+            save(options["games"], load(self.given.games)[:40])
+            config["network"] |= {"widths": [16], "recurrent": 16, "decoder": [16]}
+            config["runs"] = 3
+            return config
+        config |= {"envs": 8, "rollout": 32, "steps": 8 * 32 * 4}
+        config.setdefault("ppo", {})["minibatches"] = 2
+        config["output"] |= {"minutes": None, "logs": 2}
+        return config
+
+    def watch(self) -> None:
+        """What is known so far, written down every few seconds."""
+        while not self.over.wait(EVERY_S):
+            self.write()
+        self.write()
+
+    def write(self) -> None:
+        found: dict[str, Any] = {}
+        for name, told in dict(self.told).items():
+            log = self.work / name / "log.jsonl"
+            lines = [json.loads(x) for x in log.read_text().splitlines() if x.endswith("}")] if log.exists() else []
+            found[name] = dict(told) | {"curve": lines}
+            self.pack(name)
+        beside = self.out / ".results.json"
+        beside.write_text(json.dumps(found))
+        beside.replace(self.out / "results.json")
+
+    def pack(self, name: str) -> None:
+        """The stage's policies, or its last snapshot if it has none yet."""
+        folder = self.work / name
+        policies = sorted(folder.glob("policies/*.safetensors"))
+        files = policies or sorted(folder.glob("snapshots/*.safetensors"))[-1:]
+        target = self.out / f"{name}.tar"
+        newest = max((f.stat().st_mtime for f in files), default=0.0)
+        if not files or (target.exists() and target.stat().st_mtime >= newest):
+            return
+        beside = self.out / f".{name}.tar"
+        with tarfile.open(beside, "w") as tar:
+            for file in files:
+                tar.add(file, arcname=f"{name}/{file.name}")
+        beside.replace(target)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

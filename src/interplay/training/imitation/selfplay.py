@@ -1,0 +1,43 @@
+"""How well networks play with themselves when each takes its likeliest action: what an epoch is chosen by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from interplay.agents.basic import masked
+from interplay.agents.networks import Core
+from interplay.games.api import Game
+
+
+def greedy_judge(game: Game, encoding: str, games: int, seed: int) -> Callable[[Any], Float[Array, " split"]]:
+    """The mean score of networks [split, ...], each in all seats of the same games."""
+
+    def judge(cores: Any) -> Float[Array, " split"]:
+        return jax.vmap(lambda core: jnp.mean(greedy_scores(game, core, encoding, games, seed)))(cores)
+
+    return judge
+
+
+def greedy_scores(game: Game, core: Core, encoding: str, games: int, seed: int) -> Float[Array, " game"]:
+    """One network in all seats, to the end of each game."""
+    keys = jax.random.split(jax.random.key(seed), games)
+    state = jax.vmap(lambda key: game.init(jax.random.fold_in(key, 0)))(keys)
+    memory = jnp.zeros((games, game.num_seats, *core.start().shape), jnp.float32)
+
+    def turn(carry: tuple, t: Array) -> tuple[tuple, None]:
+        state, memory, score, over = carry
+        seen, legal = jax.vmap(lambda s: (game.observe(s, encoding), game.legal(s)))(state)
+        memory, logits = jax.vmap(jax.vmap(core.step))(memory, seen)
+        actions = jnp.argmax(masked(logits, legal), axis=-1)
+        state, step = jax.vmap(game.step)(state, actions, jax.vmap(lambda key: jax.random.fold_in(key, t + 1))(keys))
+        score = score + jnp.where(over, 0.0, jnp.sum(step.reward, axis=-1))
+        return (state, memory, score, over | step.terminated | step.truncated), None
+
+    carry = (state, memory, jnp.zeros(games), jnp.zeros(games, bool))
+    (_, _, score, _), _ = jax.lax.scan(turn, carry, jnp.arange(game.horizon))
+    return score

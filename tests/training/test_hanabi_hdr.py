@@ -1,0 +1,200 @@
+"""Held near a clone: memories that go on through updates, the weight of the clone run by run, and play by turns."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from interplay.agents.api import Agent
+from interplay.agents.basic import Random
+from interplay.agents.networks import Core
+from interplay.agents.neural import NeuralPolicy
+from interplay.errors import InterplayError
+from interplay.games.registry import make
+from interplay.training.advantages import new_normaliser
+from interplay.training.algorithms import hdr, sp
+from interplay.training.anchor import opinion
+from interplay.training.collect import begin, collect
+from interplay.training.loss import distance, learner_loss, log_probs
+from interplay.training.members import new_member, policy_shape
+from interplay.training.movers import Movers
+from interplay.training.scheme import Scheme, plain_traits
+from interplay.training.seating import Plan
+from interplay.training.setting import Setting
+from interplay.training.update import prepare
+from tests.training.conftest import small
+
+MEMORY = {"widths": (8,), "recurrent": 6, "cell": "lstm", "decoder": (6,), "shared_trunk": True, "critic_widths": (8,)}
+
+
+def cut_games(rollout=4, horizon=6):
+    """Episodes of six steps in rollouts of four: every other rollout begins in the middle of a game."""
+    experiment = small(
+        "Recall", horizon=horizon, rollout=rollout, envs=4, steps=4 * rollout * 8, network=MEMORY, runs=1
+    )
+    game = make(experiment.game.name, **experiment.game.options)
+    setting = Setting.of(experiment, game, Scheme(Plan(((0, 0),)), anchored=True))
+    return setting, plain_traits(game, experiment.rewards, 1, 1)
+
+
+def played_on(rollouts=2):
+    """Rollouts one after the other, with what the anchor (another network than the member) thought of them."""
+    setting, traits = cut_games()
+    one = jax.tree_util.tree_map(lambda x: x[0], traits)
+    members, anchors = (
+        jax.tree_util.tree_map(
+            lambda x: x[None] * 3, new_member(setting.game, setting.experiment.network, 0, jax.random.key(seed))
+        )
+        for seed in (0, 1)
+    )
+    first = jax.tree_util.tree_map(lambda x: x[0], members)
+    world = begin(setting, first, None, (), jax.random.key(2))
+    found = []
+
+    @jax.jit
+    def go_on(world, key):
+        after, rollout, cuts, _ = collect(setting, members, one, (), world, jnp.float32(0), key)
+        memory, odds = opinion(setting, anchors.policy, world, rollout)
+        after = dataclasses.replace(after, anchor_memory=memory)
+        batch, *_, value_memory, _ = prepare(
+            setting, members, new_normaliser(1), world, after, rollout, cuts, None, odds
+        )
+        return dataclasses.replace(after, value_memory=value_memory), rollout, odds, batch
+
+    for number in range(rollouts):
+        world, rollout, odds, batch = go_on(world, jax.random.key(3 + number))
+        found.append((rollout, odds, batch))
+    return setting, members, anchors, found
+
+
+@pytest.fixture(scope="module")
+def played():
+    return played_on()
+
+
+def test_the_anchor_thinks_as_if_it_had_followed_from_the_start(played):
+    """Its odds over two rollouts are those of one unrolling of both; begun from nothing, the second's are others."""
+    _, _, anchors, found = played
+    policy = jax.tree_util.tree_map(lambda x: x[0], anchors.policy)
+    seen, legal = (jnp.concatenate([getattr(r, name) for r, _, _ in found])[:, 0] for name in ("seen", "legal"))
+    start = jnp.repeat(jnp.concatenate([r.start for r, _, _ in found]), 2, axis=1)  # two seats an environment
+
+    def along(seen, start, legal):
+        return log_probs(policy.outputs(policy.unroll(policy.start(), seen, start)[1], seen), legal)
+
+    whole = jax.vmap(along, in_axes=1, out_axes=1)(seen, start, legal)
+    told = jnp.concatenate([odds for _, odds, _ in found])[:, 0]
+    np.testing.assert_allclose(told, whole, atol=1e-5)
+    assert not np.asarray(start)[4].any()  # the second rollout begins in the middle of all games
+    anew = jax.vmap(along, in_axes=1, out_axes=1)(seen[4:], start[4:], legal[4:])
+    assert np.abs(np.asarray(anew - whole[4:])[:2]).max() > 1e-3
+
+
+def test_an_update_asks_the_member_with_the_memory_it_had(played):
+    """Before any step of gradient descent the member is what it was when it played: every ratio is 1. Begun from
+    nothing in the middle of a game, it is not."""
+    setting, members, _, found = played
+    member, ppo = jax.tree_util.tree_map(lambda x: x[0], members), setting.experiment.ppo
+    batch = jax.tree_util.tree_map(lambda x: x[0], found[1][2])
+    totals = jnp.sum(batch.acted), jnp.sum(batch.counted)
+    _, told = learner_loss(member, batch, ppo, jnp.float32(0.01), totals, jnp.float32(0.5))
+    assert abs(float(told["kl"])) < 1e-6
+    empty = dataclasses.replace(batch, memory=jax.tree_util.tree_map(jnp.zeros_like, batch.memory))
+    _, wrong = learner_loss(member, empty, ppo, jnp.float32(0.01), totals, jnp.float32(0.5))
+    assert float(wrong["kl"]) > 1e-5
+
+
+def test_the_loss_is_a_mixture(played):
+    setting, members, _, found = played
+    member, ppo = jax.tree_util.tree_map(lambda x: x[0], members), setting.experiment.ppo
+    batch = jax.tree_util.tree_map(lambda x: x[0], found[1][2])
+    totals = jnp.sum(batch.acted), jnp.sum(batch.counted)
+    losses = [
+        float(learner_loss(member, batch, ppo, jnp.float32(0.01), totals, jnp.float32(h))[0]) for h in (0, 0.3, 1)
+    ]
+    plain, _ = learner_loss(member, dataclasses.replace(batch, anchor=None), ppo, jnp.float32(0.01), totals)
+    assert losses[0] == pytest.approx(float(plain), abs=1e-6)
+    assert losses[1] == pytest.approx(0.7 * losses[0] + 0.3 * losses[2], abs=1e-6)
+    assert losses[2] > 0
+
+
+def test_the_distance_is_that_of_the_clone_from_the_policy():
+    legal = jnp.array([True, True, False])
+    p, q = jnp.array([0.8, 0.2]), jnp.array([0.5, 0.5])
+    anchor, policy = (log_probs(jnp.log(jnp.append(x, 0.7)), legal) for x in (p, q))
+    assert float(distance(anchor, policy, legal)) == pytest.approx(float(jnp.sum(p * jnp.log(p / q))), rel=1e-5)
+
+
+@pytest.fixture(scope="module")
+def held():
+    """Runs that differ in how near they are held to a clone that knows nothing."""
+    ppo = {"learning_rate": ((0.0, 2e-2),), "minibatches": 2, "epochs": 4, "gamma": 0.9}
+    experiment = small(
+        "Match", ppo=ppo, runs=3, network={"shared_trunk": True, "critic_widths": (8,)}, steps=16 * 8 * 40
+    )
+    game = make(experiment.game.name, **experiment.game.options)
+    core = Core(policy_shape(game, experiment.network), 0.01, jax.random.key(0))
+    wrong = dataclasses.replace  # noqa: F841
+    return (
+        experiment,
+        core,
+        hdr.held_near(experiment, Agent("clone", NeuralPolicy(core, "vector")), (0.0, 0.5, 1.0), quiet=True),
+    )
+
+
+def test_how_near_runs_stay_is_their_weight(held):
+    """All runs in one program: with weight 1 nothing but the clone is learnt, with 0 it is left behind."""
+    core, trained = held
+    kept = np.array(trained.curve[-1]["anchor_kls"])
+    assert kept[0] > 0.2 > kept[1] > kept[2]
+    assert kept[2] < 1e-3
+    returns = trained.returns()[:, 0]
+    assert returns[0] > returns[2] + 1
+    last = trained.agent(2).mind.core
+    np.testing.assert_allclose(last.head.weight, core.head.weight, atol=0.05)
+
+
+def test_clones_that_cannot_hold():
+    experiment = small("Match", runs=1)
+    with pytest.raises(InterplayError, match=r"algorithm\.options\.hold: \[1\.5\]"):
+        hdr.Options(clone="x", hold=(1.5,))
+    with pytest.raises(InterplayError, match="'random' is no policy with a network"):
+        hdr.held_near(experiment, Agent("random", Random()), (0.5,), quiet=True)
+
+
+def test_a_seat_that_is_always_to_move():
+    """It sees, may do and earns what the seat to move does; the real game is played."""
+    game = make("hanabi/3p")
+    movers = Movers(game)
+    state = game.init(jax.random.key(0))
+    generator = np.random.default_rng(0)
+    step, own_step = jax.jit(game.step), jax.jit(movers.step)
+    for t in range(12):
+        seat = t % 3
+        np.testing.assert_array_equal(movers.observe(state, "hle")[0], game.observe(state, "hle")[seat])
+        np.testing.assert_array_equal(movers.legal(state)[0], game.legal(state)[seat])
+        action = int(generator.choice(np.flatnonzero(movers.legal(state)[0])))
+        joint = np.full(3, len(game.action_names) - 1)
+        joint[seat] = action
+        after, told = step(state, jnp.asarray(joint), jax.random.key(0))
+        own_after, own_told = own_step(state, jnp.array([action]), jax.random.key(0))
+        jax.tree_util.tree_map(np.testing.assert_array_equal, own_after, after)
+        assert float(own_told.reward[0]) == float(jnp.sum(told.reward))
+        state = after
+
+
+def test_play_by_turns_learns_and_is_refused_where_it_cannot_be():
+    experiment = small("Turns", runs=1)
+    by_turns = dataclasses.replace(
+        experiment, algorithm=dataclasses.replace(experiment.algorithm, options={"by_turns": True})
+    )
+    trained = sp.train(by_turns, quiet=True)
+    assert trained.returns()[0, 0] > 3.5  # of 4
+    assert trained.agent(0).mind.bind(make(experiment.game.name, **experiment.game.options))
+    remembers = dataclasses.replace(by_turns, network=dataclasses.replace(by_turns.network, recurrent=4))
+    with pytest.raises(InterplayError, match="for networks without memory"):
+        sp.train(remembers, quiet=True)
+    with pytest.raises(InterplayError, match="not played by turns"):
+        Movers(make("tests.training.toys:Match", horizon=4))
