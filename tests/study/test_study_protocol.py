@@ -133,4 +133,7 @@ def test_markdown_is_made_safe():
         "<h2>Hi &lt;b&gt;</h2><ul><li><strong>a</strong></li><li><kbd>b</kbd></li></ul>"
         "<p>&lt;script&gt;alert(1)&lt;/script&gt; <em>x</em></p>"
     )
+    assert html("- a\n  b\n- c\n\n1. d\n2) e\n   f") == (
+        "<ul><li>a b</li><li>c</li></ul><ol><li>d</li><li>e f</li></ol>"
+    )
     assert say({"en": "{turn} of {x}", "zh": "第 {turn}"}, "en", turn="3") == "3 of {x}"

@@ -41,10 +41,21 @@ def _block(lines: list[str]) -> str:
         rest = _block(lines[1:]) if lines[1:] else ""
         return f"<h{level}>{_inline(heading[2])}</h{level}>{rest}"
     for tag, mark in (("ul", r"\s*[-*]\s+"), ("ol", r"\s*\d+[.)]\s+")):
-        if all(re.match(mark, line) for line in lines):
-            items = "".join(f"<li>{_inline(re.sub(mark, '', line, count=1))}</li>" for line in lines)
+        if re.match(mark, lines[0]):
+            items = "".join(f"<li>{_inline(item)}</li>" for item in _items(lines, mark))
             return f"<{tag}>{items}</{tag}>"
     return f"<p>{_inline(' '.join(line.strip() for line in lines))}</p>"
+
+
+def _items(lines: list[str], mark: str) -> list[str]:
+    """The items of a list; a line without a mark goes on with the item before it."""
+    found: list[str] = []
+    for line in lines:
+        if re.match(mark, line):
+            found.append(re.sub(mark, "", line, count=1).strip())
+        else:
+            found[-1] += f" {line.strip()}"
+    return found
 
 
 def _inline(text: str) -> str:

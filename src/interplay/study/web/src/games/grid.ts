@@ -18,8 +18,8 @@ const KEYS: Record<string, Way | "interact"> = {
   ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right",
   KeyW: "up", KeyS: "down", KeyA: "left", KeyD: "right", Space: "interact", Enter: "interact",
 };
-const PAD: [Way | "interact", string][] = [["up", "▲"], ["left", "◀"], ["right", "▶"], ["down", "▼"], ["interact", "●"]];
-const LARGEST_CELL = 88;
+const PAD: [Way | "interact", string][] = [["up", "▲"], ["left", "◀"], ["right", "▶"], ["down", "▼"], ["interact", ""]];
+const LARGEST_CELL = 112;
 
 export class GridBoard implements Board {
   readonly element = h("div", { class: "grid-board" });
@@ -93,7 +93,7 @@ export class GridBoard implements Board {
   }
 
   private button(what: Way | "interact", mark: string): HTMLElement {
-    const button = h("button", { type: "button", class: what, "aria-label": say(what as Word) }, mark);
+    const button = h("button", { type: "button", class: what, "aria-label": say(what as Word) }, mark || say(what as Word));
     // At touch-down, not at release: a game in real time cannot wait for the finger to leave.
     button.addEventListener("pointerdown", (event) => {
       event.preventDefault();

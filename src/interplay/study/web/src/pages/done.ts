@@ -12,6 +12,7 @@ export function done(page: DonePage): Shown {
       h("p", { class: "actions" }, h("a", { class: "button primary", href: page.url, rel: "noreferrer" }, say("finish"))),
     );
   }
+  if (elements.length > 1 && !page.url) elements.push(h("p", { class: "quiet" }, say("close_window")));
   return { elements };
 }
 

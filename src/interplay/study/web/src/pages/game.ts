@@ -139,6 +139,7 @@ class Round {
       void this.shell.next().finally(() => (go.disabled = false));
     });
     this.stop(null);
+    this.board.element.classList.add("over");
     this.end.replaceChildren(
       h("p", { role: "status" }, h("strong", {}, say("game_over")), ` ${say("final_score", score)}`), go);
     this.end.hidden = false;
