@@ -139,6 +139,7 @@ class Person:
 
     async def play(self) -> None:
         from websockets.asyncio.client import connect
+        from websockets.exceptions import ConnectionClosed
 
         origin: Any = f"http://{self.place}"
         options: dict[str, Any] = {"compression": None, "local_addr": (self.source, 0), "ping_interval": None}
@@ -146,13 +147,14 @@ class Person:
         async with connect(f"ws://{self.place}{self.path}", origin=origin, additional_headers=headers, **options) as it:
             await it.send('{"type":"hello","seen":-1}')
             seq = 0
-            async for text in it:
-                now = time.monotonic()
+            async for frame in it:
+                text, now = str(frame), time.monotonic()
                 if text.startswith('{"type":"tick"'):
                     self.shown_s.append(now % (1 / HZ))  # ticks are due at multiples of their length
                     if len(self.shown_s) % 3 == self.number % 3:
                         self.sent[seq] = time.monotonic()
-                        await it.send(f'{{"type":"act","seq":{seq},"action":"{self.chance.choice(ACTIONS)}"}}')
+                        with contextlib.suppress(ConnectionClosed):  # the end is on its way
+                            await it.send(f'{{"type":"act","seq":{seq},"action":"{self.chance.choice(ACTIONS)}"}}')
                         seq += 1
                 elif text.startswith('{"type":"ack"'):
                     at = json.loads(text)["seq"]

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import hashlib
 import logging
+import time
 from collections.abc import Iterable
 from concurrent.futures import Future
 from typing import Any
@@ -315,12 +316,11 @@ class Live:
 
     async def _tick(self, due: float) -> float:
         """Sleep until the next tick. Ticks of all games fall together, so that they are played as one batch."""
-        loop = asyncio.get_running_loop()
         length = 1.0 / self.setting.tick_hz
-        now = loop.time()
+        now = time.monotonic()  # the loop's own clock may stand still while it works
         due = due + length if due and due + length > now - length else (now // length + 1) * length
         await asyncio.sleep(max(0.0, due - now))
-        self.late_s.append(max(0.0, loop.time() - due))
+        self.late_s.append(max(0.0, time.monotonic() - due))
         return due
 
     async def _turn(self) -> bool:
@@ -367,9 +367,10 @@ class Live:
     async def _play(self) -> asyncio.Future[None]:
         """One step with what everyone has chosen."""
         table = self.table
-        joint = np.argmax(table.legal, axis=-1).astype(np.int32)
         if self.viewer.real_time:
-            joint[:] = self._stay
+            joint = np.full(self.arena.game.num_seats, self._stay, np.int32)
+        else:
+            joint = np.argmax(table.legal, axis=-1).astype(np.int32)
         missed = self._ask_bots(joint)
         lead = next(iter(self.chairs.values()))
         payload: dict[str, Any] = {}
