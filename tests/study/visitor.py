@@ -73,11 +73,11 @@ class Line:
     async def send(self, **message):
         await self.wire.send(json.dumps(message))
 
-    async def until(self, wanted, timeout=20):
-        """The first message, of all so far and to come, that `wanted` (a type or a test) fits."""
+    async def until(self, wanted, timeout=20, since=0):
+        """The first message, of all so far (`since` so many) and to come, that `wanted` (a type or a test) fits."""
         fits = wanted if callable(wanted) else lambda message: message["type"] == wanted
         async with asyncio.timeout(timeout):
-            at = 0
+            at = since
             while True:
                 while at < len(self.heard):
                     if fits(self.heard[at]):
@@ -86,6 +86,10 @@ class Line:
                 assert self.heard[-1:] != [{"type": "closed"}], f"closed before: {self.heard[-3:]}"
                 self.news.clear()
                 await self.news.wait()
+
+    def place(self, message):
+        """How many messages came up to this one."""
+        return next(at for at, one in enumerate(self.heard, start=1) if one is message)
 
     def of(self, kind):
         return [message for message in self.heard if message["type"] == kind]
