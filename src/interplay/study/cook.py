@@ -153,7 +153,7 @@ def view(game: Kitchen, table: Any, seat: int) -> dict[str, Any]:
         "doing": label(act, _held(state, seat)) if isinstance(act, Macro) else None,
         "messages": [_said(r) for r in table.remarks if r.kind == "message"],
         "legal": [] if table.done else [_move(m, state, seat) for m in legal_macros(game, state, seat)],
-        "requests": [{"action": f"request('{m}')", "label": label(m, None)} for m in dict.fromkeys(asked)],
+        "requests": [_request(m) for m in dict.fromkeys(asked)],
         "your_turn": not table.done and doing is None,
     }
 
@@ -172,6 +172,11 @@ def _held(state: State, seat: int) -> str | None:
 def _move(macro: Macro, state: State, seat: int) -> dict[str, Any]:
     told = label(macro, _held(state, seat))
     return {"action": str(macro), "label": told, "kind": macro.verb, "target": None, "value": macro.place}
+
+
+def _request(macro: Macro) -> dict[str, Any]:
+    told = label(macro, None)
+    return {"action": f"request('{macro}')", "label": told, "kind": macro.verb, "target": None, "value": macro.place}
 
 
 def _said(remark: Any) -> dict[str, Any]:

@@ -130,6 +130,7 @@ export interface Actor {
   detail?: string | null; // of what is held
   seat: number;
   role?: string;
+  guarded?: boolean; // may work in danger zones
 }
 export interface Item {
   x: number;
@@ -197,5 +198,10 @@ export interface KitchenView {
   svg: string | null;
   messages: { seat: number; text: string }[];
   legal: Move[];
-  your_turn?: boolean;
+  your_turn?: boolean; // false while an act is under way
+  doing?: string | null; // that act, in words
+  role?: string;
+  order?: string[]; // the dish and how it is made; empty for those who do not know
+  requests?: Move[]; // what the partner could be asked to do; said as their `action`
+  steps_left?: number;
 }

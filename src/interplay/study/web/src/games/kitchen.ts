@@ -6,17 +6,21 @@ import { say } from "../words";
 import type { Board, Controls } from "./board";
 
 const LONGEST_MESSAGE = 500;
+const MANY = 6; // alike choices that fold into one line
 
 export class KitchenBoard implements Board {
   readonly element = h("div", { class: "kitchen-board" });
   private readonly scene = h("div", { class: "scene" });
+  private readonly order = h("div", { class: "order" });
+  private readonly status = h("p", { class: "turn", role: "status" });
   private readonly moves = h("div", { class: "moves", role: "group", "aria-label": say("actions") });
   private readonly talk = h("ol", { class: "talk", role: "log", "aria-label": say("messages"), tabindex: 0 });
   private readonly input = h("input", { type: "text", id: "chat", maxlength: LONGEST_MESSAGE, autocomplete: "off" });
   private readonly send = h("button", { type: "submit" }, say("send"));
+  private readonly requests = h("div", { class: "moves" });
+  private readonly asking = h("details", { class: "all-moves" }, h("summary", {}, say("ask_partner")), this.requests);
+  private readonly shown = new Map<HTMLElement, string>();
   private you = 0;
-  private drawn = "";
-  private offered = "";
   private said = -1;
   private held = true;
 
@@ -30,8 +34,8 @@ export class KitchenBoard implements Board {
       this.input.value = "";
     });
     this.element.append(
-      h("section", {}, this.scene, h("h2", {}, say("actions")), this.moves),
-      h("section", {}, h("h2", {}, say("messages")), this.talk, chat));
+      h("section", {}, this.order, this.scene, this.status, h("h2", {}, say("actions")), this.moves),
+      h("section", {}, h("h2", {}, say("messages")), this.talk, chat, this.asking));
   }
 
   start(start: Start): void {
@@ -41,12 +45,16 @@ export class KitchenBoard implements Board {
   tick(tick: Tick): void {
     const view = tick.view as KitchenView;
     // Drawn anew only when it changed: a tick must take neither the focus nor what is being read aloud.
-    const drawing = `${view.svg}\n${view.text}`;
-    if (drawing !== this.drawn) this.show(view);
-    this.drawn = drawing;
-    const offer = JSON.stringify(view.legal);
-    if (offer !== this.offered) this.offer(view.legal);
-    this.offered = offer;
+    this.renew(this.scene, [view.svg, view.text], () => drawing(view));
+    this.renew(this.order, [view.role, view.order], () => recipe(view));
+    this.renew(this.moves, view.legal, () => this.choices(view.legal, (action) => this.controls.move(action)));
+    this.renew(this.requests, view.requests, () => this.choices(view.requests ?? [], (text) => this.controls.chat(text)));
+    this.asking.hidden = (view.requests ?? []).length === 0;
+    const words = [view.doing ? say("busy", view.doing) : view.your_turn === false ? "" : say("your_turn")];
+    if (view.steps_left !== undefined) words.push(say("steps_left", view.steps_left));
+    const status = words.filter(Boolean).join(" · ");
+    if (this.status.textContent !== status) this.status.textContent = status;
+    this.status.classList.toggle("yours", view.your_turn === true);
     if (view.messages.length !== this.said) this.listen(view.messages);
     this.said = view.messages.length;
   }
@@ -65,22 +73,38 @@ export class KitchenBoard implements Board {
     this.element.remove();
   }
 
-  private show(view: KitchenView): void {
-    const text = h("p", { class: "scene-text" }, view.text);
-    if (view.svg) this.scene.replaceChildren(picture(view.svg, view.text), text);
-    else this.scene.replaceChildren(text);
+  /** Fill a part of the board, keeping the focus on the same choice and what was unfolded open. */
+  private renew(part: HTMLElement, from: unknown, make: () => Node[]): void {
+    const now = JSON.stringify(from ?? null);
+    if (this.shown.get(part) === now) return;
+    this.shown.set(part, now);
+    const inside = part.contains(document.activeElement);
+    const focused = document.activeElement?.getAttribute("data-action");
+    const open = new Set([...part.querySelectorAll("details[open]")].map((found) => found.getAttribute("data-group")));
+    part.replaceChildren(...make());
+    for (const found of part.querySelectorAll("details")) found.open = open.has(found.getAttribute("data-group"));
+    if (!inside) return;
+    const buttons = [...part.querySelectorAll("button")];
+    (buttons.find((button) => button.dataset["action"] === focused) ?? buttons[0])?.focus({ preventScroll: true });
   }
 
-  private offer(legal: Move[]): void {
-    const focused = document.activeElement?.getAttribute("data-action");
-    const buttons = legal.map((move) => {
-      const button = h("button", { type: "button", "data-action": move.action }, move.label);
-      button.addEventListener("click", () => !this.held && this.controls.move(move.action));
-      return button;
+  /** Buttons; many of one kind at one place, such as all ingredients, fold into one line. */
+  private choices(offered: Move[], choose: (action: string) => void): Node[] {
+    const groups = new Map<string, Move[]>();
+    for (const move of offered) {
+      const key = move.kind === undefined ? move.action : `${move.kind} ${move.value ?? ""}`;
+      groups.set(key, [...(groups.get(key) ?? []), move]);
+    }
+    return [...groups].flatMap(([key, moves]): Node[] => {
+      const buttons = moves.map((move) => {
+        const button = h("button", { type: "button", "data-action": move.action }, move.label);
+        button.addEventListener("click", () => !this.held && choose(move.action));
+        return button;
+      });
+      if (moves.length <= MANY) return buttons;
+      const summary = h("summary", {}, say("one_of", moves[0]?.label ?? "", moves.length - 1));
+      return [h("details", { class: "all-moves", "data-group": key }, summary, h("div", { class: "moves" }, ...buttons))];
     });
-    const inside = this.moves.contains(document.activeElement);
-    this.moves.replaceChildren(...buttons);
-    if (inside) (buttons.find((b) => b.dataset["action"] === focused) ?? buttons[0])?.focus();
   }
 
   private listen(messages: KitchenView["messages"]): void {
@@ -97,4 +121,20 @@ export class KitchenBoard implements Board {
     }
     this.talk.scrollTop = this.talk.scrollHeight;
   }
+}
+
+function drawing(view: KitchenView): Node[] {
+  const text = h("p", { class: "scene-text" }, view.text);
+  if (!view.svg) return [text];
+  const words = h("details", { class: "all-moves", "data-group": "words" }, h("summary", {}, say("in_words")), text);
+  return [picture(view.svg, view.text), words];
+}
+
+/** Who one is, and what is to be cooked, for those who know it. */
+function recipe(view: KitchenView): Node[] {
+  if (view.role === undefined) return [];
+  const [dish, ...lines] = view.order ?? [];
+  const known = dish === undefined ? say("no_order") : say("order", dish);
+  const head = h("p", {}, h("strong", {}, say("role", view.role)), ` ${known}`);
+  return lines.length === 0 ? [head] : [head, h("ol", {}, ...lines.map((line) => h("li", {}, line)))];
 }

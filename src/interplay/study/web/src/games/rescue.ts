@@ -85,9 +85,16 @@ function rescuer(ink: Ink, actor: Actor, look: Parameters<Draw>[3]): void {
     box(pen, -0.16, -0.28, 0.32, 0.14, role.hat, 0.05);
     label(pen, role.mark, 0, -0.2, 0.16, role.hat === "#ffffff" ? "#c8372d" : "#ffffff");
   });
+  if (actor.guarded && actor.role !== "police") guard(ink, actor);
   if (!actor.held) return;
   const [dx, dy] = way(actor.facing);
   thing(ink, actor.held, actor.x + 0.5 + dx * 0.3, actor.y + 0.56 + dy * 0.22, 0.6);
+}
+
+/** A shield, for those whom an officer guards: they may work in danger zones. */
+function guard(ink: Ink, actor: Actor): void {
+  const [x, y] = [actor.x + 0.84, actor.y + 0.16];
+  path(ink, [[x - 0.12, y - 0.12], [x + 0.12, y - 0.12], [x + 0.1, y + 0.06], [x, y + 0.16], [x - 0.1, y + 0.06]], "#3b3f8f", "#ffffff");
 }
 
 function shade(ink: Ink, view: GridView): void {
