@@ -36,7 +36,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stages", nargs="*")
     parser.add_argument("--list", action="store_true", help="the stages")
-    parser.add_argument("--plan", default=str(HERE / "stages.json"))
+    parser.add_argument("--plan", nargs="+", default=[str(HERE / "stages.json"), str(HERE / "baselines.json")])
     parser.add_argument("--games", help="recorded games of people, .npz")
     parser.add_argument("--out", default=os.environ.get("OUT", "out"))
     parser.add_argument("--work", help="folder for logs, states and policies (default: a temporary one)")
@@ -45,7 +45,7 @@ def main() -> int:
     parser.add_argument("--rates", help="JSON {stage: steps a second and run}, such as speed.py writes")
     parser.add_argument("--scale", type=float, default=1.0, help="below 1: a small try of everything")
     given = parser.parse_args()
-    plan = json.loads(Path(given.plan).read_text())
+    plan = merged([json.loads(Path(path).read_text()) for path in given.plan])
     if given.list:
         print("\n".join(plan["stages"]))
         return 0
@@ -62,6 +62,15 @@ def main() -> int:
     run.over.set()
     watch.join()
     return 1 if any("error" in told for told in run.told.values()) else 0
+
+
+def merged(plans: list[dict[str, Any]]) -> dict[str, Any]:
+    """Several plans as one."""
+    whole: dict[str, Any] = {"stages": {}}
+    for plan in plans:
+        whole |= {k: v for k, v in plan.items() if k != "stages"}
+        whole["stages"] |= plan["stages"]
+    return whole
 
 
 class Session:
@@ -120,11 +129,17 @@ class Session:
             seconds = max(5.0, min(seconds, self.left_s - MARGIN_S))
             config["steps"] = rate * seconds
             output["minutes"] = (seconds + 30) / 60  # compiling is on the clock too
-        for place in ("clone", "population_from"):
-            if place in options and options[place] in self.plan["stages"]:
-                options[place] = str(self.work / options[place])
+        for place in ("clone", "population_from", "partners"):
+            if place in options:
+                options[place] = self.found(options[place])
         config["output"] = output | config.get("output", {})
         return self.small(config) if self.given.scale < 1 else config
+
+    def found(self, value: Any) -> Any:
+        """The folder or file of another stage, named as STAGE or STAGE/policies/...; anything else as it is."""
+        if isinstance(value, list):
+            return [self.found(v) for v in value]
+        return str(self.work / value) if str(value).split("/")[0] in self.plan["stages"] else value
 
     def small(self, config: dict[str, Any]) -> dict[str, Any]:
         """The same on a machine without an accelerator, to see that it runs."""

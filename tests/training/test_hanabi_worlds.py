@@ -185,6 +185,7 @@ def test_dominated_and_dominant_moves_are_paid_to_the_mover():
         joint[seat] = names.index(name)
         after, _ = game.step(state, jnp.asarray(joint))
         _, paid = watch.see((), state, after, jnp.asarray(joint))
+        paid = paid @ watch.weights
         assert float(paid[1 - seat]) == 0.0
         return after, float(paid[seat])
 

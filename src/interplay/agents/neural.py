@@ -130,6 +130,10 @@ def load(
     path = Path(path)
     if path.is_dir():
         path = _member_of(path, member)
+    if _is_published(path):
+        from interplay.agents.hanabi import public
+
+        return public.load(path, greedy=greedy or None)
     about, arrays = read(path)
     shape = Shape.from_json(about["network"])
     core = _filled(shape, arrays, path)
@@ -141,6 +145,22 @@ def load(
     if patience or "unstuck" in config:
         config["unstuck"] = patience
     return Agent(path.stem, rule(mind, patience), config)
+
+
+def _is_published(path: Path) -> bool:
+    """Whether a file is none of ours, but of a form that others have published weights of Hanabi agents in."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        return False
+    try:
+        with safe_open(path, framework="numpy") as file:
+            ours, keys = "interplay" in (file.metadata() or {}), list(file.keys())
+    except SafetensorError:
+        return False
+    from interplay.agents.hanabi import public
+
+    return not ours and public.is_public(keys)
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -28,11 +28,11 @@ def check(plan: Plan, weights: Mapping[str, float]) -> None:
     for name in weights:
         if name not in NAMES:
             raise UnknownName("term of rewards.entropies", name, list(NAMES))
-    if any(weights.values()) and not plan.alone:
+    if weights and not plan.alone:
         raise InterplayError("rewards.entropies: they are of one learner that plays with itself (sp, op)")
 
 
-def bonus(plan: Plan, weights: Mapping[str, float], rollout: Any) -> tuple[Float[Array, "step learner slot"], dict]:
+def bonus(plan: Plan, weights: Mapping[str, Any], rollout: Any) -> tuple[Float[Array, "step learner slot"], dict]:
     """What every slot is paid, and the measures of the rollout in nats (in games in which one seat moves at a time)."""
     steps, actions = rollout.start.shape[0], rollout.logits.shape[-1]
     by_role = rollout.action[:, 0].reshape(steps, -1, plan.roles)
@@ -55,7 +55,7 @@ def bonus(plan: Plan, weights: Mapping[str, float], rollout: Any) -> tuple[Float
     paid, told = jnp.zeros_like(answered), {}
     for name, (value, counts) in terms.items():
         told[name] = jnp.sum(value * counts) / jnp.maximum(jnp.sum(counts), 1.0)
-        paid = paid + weights.get(name, 0.0) * (value - told[name]) * counts
+        paid = paid + weights[name] * (value - told[name]) * counts if name in weights else paid
     return jax.vmap(lambda x: spread(plan, x))(paid), told
 
 

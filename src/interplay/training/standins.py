@@ -37,9 +37,9 @@ def check(plan: Plan, guests: Any, envs: int) -> None:
         raise InterplayError(f"envs: {envs} cannot be shared equally among {guests.number} stand-ins")
 
 
-def draw(odds: Float[Array, ""], number: Float[Array, "env role"]) -> Bool[Array, "env role"]:
+def draw(odds: Float[Array, ""], number: Float[Array, "*env role"]) -> Bool[Array, "*env role"]:
     """Which roles are taken, from numbers between 0 and 1."""
-    return (number < odds) & (jnp.arange(number.shape[1]) >= FIXED)
+    return (number < odds) & (jnp.arange(number.shape[-1]) >= FIXED)
 
 
 def fresh_memory(guests: Any, arrays: Any, envs: int, plan: Plan, key: PRNGKeyArray) -> Any:

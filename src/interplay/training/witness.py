@@ -17,44 +17,51 @@ from interplay.training.config import Rewards
 class Witness(Protocol):
     """Follows an episode and pays seats for what it has seen. Pure JAX."""
 
-    name: str  # under which it is logged
-    weight: float  # of what it pays; 0: it is only logged
+    kinds: tuple[str, ...]  # what it can see
+    weights: np.ndarray  # [kind] what each is paid; 0: it is only logged
 
     def begin(self) -> Any:
         """The record at the start of an episode."""
         ...
 
-    def see(self, note: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, " seat"]]:
-        """The record after a step, and what the step pays to each seat."""
+    def see(self, note: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, "seat kind"]]:
+        """The record after a step, and how much of each kind the step shows of each seat."""
+        ...
+
+    def told(self, per_step: Float[Array, " kind"]) -> dict[str, Array]:
+        """What is logged, of means over environments and steps."""
         ...
 
 
 class Teaming:
     """Pays 1 to giver and receiver of every hand-over that ends in a delivered soup."""
 
-    name = "teaming"
+    kinds = ("teaming",)
 
     def __init__(self, game: Any, weight: float):
         if not hasattr(game, "kitchen"):
             raise InterplayError(f"rewards.teaming: {game.id} does not count hand-overs; it is for Overcooked")
-        self.game, self.weight = game, weight
+        self.game, self.weights = game, np.array([weight], np.float32)
 
     def begin(self) -> Any:
         from interplay.games.overcooked import lineage
 
         return lineage.begin(self.game.num_seats, self.game.layout.size)
 
-    def see(self, note: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, " seat"]]:
+    def see(self, note: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, "seat kind"]]:
         from interplay.games.overcooked import lineage
 
         new = lineage.follow(self.game.kitchen, note, before, after, actions)
-        return new, lineage.teaming_reward(note, new)
+        return new, lineage.teaming_reward(note, new)[:, None]
+
+    def told(self, per_step: Float[Array, " kind"]) -> dict[str, Array]:
+        return {"teaming": per_step[0] * self.game.horizon}  # as much as an episode of full length holds of it
 
 
 class Conduct:
     """Pays the mover for a dominated move (g1, g2) or a dominant one (g3) of Hanabi, each at its price."""
 
-    name, weight = "conduct", 1.0
+    kinds = ("g1", "g2", "g3")
 
     def __init__(self, game: Any, prices: dict[str, float], known: str):
         from interplay.games.hanabi import conduct
@@ -63,24 +70,27 @@ class Conduct:
         if rules is None or not game.id.startswith("hanabi/"):
             raise InterplayError(f"rewards.conduct: {game.id} has no dominated moves; it is for Hanabi")
         for name in prices:
-            if name not in conduct.NAMES:
-                raise UnknownName("kind of move, as in rewards.conduct,", name, list(conduct.NAMES))
+            if name not in self.kinds:
+                raise UnknownName("kind of move, as in rewards.conduct,", name, list(self.kinds))
         if known not in conduct.KNOWN:
             raise UnknownName("sense of rewards.known", known, list(conduct.KNOWN))
         self.rules, self.sense = rules, conduct.KNOWN.index(known)
-        self.prices = np.array([prices.get(name, 0.0) for name in conduct.NAMES], np.float32)
+        self.weights = np.array([prices.get(name, 0.0) for name in self.kinds], np.float32)
 
     def begin(self) -> Any:
         return ()
 
-    def see(self, note: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, " seat"]]:
+    def see(self, note: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, "seat kind"]]:
         from interplay.games.hanabi import conduct, rules
 
         before = getattr(before, "plain", before)  # some worlds of training keep the state in another one
         turn = rules.to_move(self.rules, before)
         action = jnp.sum(jnp.where(turn, actions, 0))
-        paid = self.prices @ conduct.flags(self.rules, before, action)[:, self.sense].astype(jnp.float32)
-        return note, jnp.where(turn, paid, 0.0)
+        flags = conduct.flags(self.rules, before, action)[:, self.sense].astype(jnp.float32)
+        return note, turn[:, None] * flags if actions.shape[0] > 1 else flags[None]  # one seat: that of the mover
+
+    def told(self, per_step: Float[Array, " kind"]) -> dict[str, Array]:
+        return {name: per_step[i] for i, name in enumerate(self.kinds)}  # shares of turns: every step is one
 
 
 def witness_of(game: Game, rewards: Rewards) -> Witness | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 from interplay.games.hanabi.colours import OwnColours
 from interplay.training.algorithms.sp import scheme as self_play
@@ -23,10 +23,16 @@ class Options:
     """Whose names for the colours are drawn."""
 
     keep_first: bool = False  # the first seat keeps the real ones: as general, since only differences matter
+    by_turns: bool = False  # as in self-play: only the seat to move is asked, judged and learnt from
 
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max E_φ J(π, φ(π)) over exchanges φ of colours."""
     options = build(Options, experiment.algorithm.options, "algorithm.options")
-    world = partial(OwnColours, keep_first=options.keep_first)
-    return train_stage(experiment, dataclasses.replace(self_play(experiment), world=world), quiet=quiet)
+    scheme = self_play(experiment, by_turns=options.by_turns)
+
+    def world(game: Any) -> Any:
+        own = OwnColours(game, options.keep_first)
+        return own if scheme.world is None else scheme.world(own)  # type: ignore[arg-type]
+
+    return train_stage(experiment, dataclasses.replace(scheme, world=world), quiet=quiet)

@@ -1,0 +1,288 @@
+"""Search on top of any policy (SPARTA, one searching player): before each of its moves the player weighs every legal
+move by playing the game to its end from hands that it could hold, with everyone on the policy, and leaves the policy's
+own move only for one that is better by a margin.
+
+What it could hold: every hand that fits hints and cards seen, as likely as it is to be dealt, less those with which
+some partner would not have made one of its moves. The partners are taken to play the policy's likeliest move, so only
+one player at a table may search: another one's moves would be misread.
+
+A current hand tells all earlier ones, since cards that have left it lie open; so the whole game is gone through again
+for each hand, which serves policies with memory too. Where a hand has few possibilities all are listed and the belief
+is exact; else so many are drawn from it (`hands`) before the filter.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Int8, PRNGKeyArray
+
+from interplay.agents.api import Agent, Info, Policy, as_agent
+from interplay.agents.basic import masked
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+from interplay.games.hanabi import rules as hanabi
+from interplay.games.hanabi.encode import Seen
+from interplay.games.hanabi.game import Hanabi
+from interplay.games.hanabi.hands import draw_hand, set_hand, unseen
+from interplay.games.hanabi.state import DISCARD, NO_CARD, PLAY, Rules, State
+
+LISTED = 5000  # up to so many combinations of cards all hands are listed
+
+
+class Past(NamedTuple):
+    """What the searching player has seen, [turn, ...], and what became of its own cards."""
+
+    seat: Int[Array, ""]
+    views: Seen  # [turn, ...] before each move
+    born: Int[Array, "turn slot"]  # of its own hand, the number of each card: the how many-th that it was dealt
+    known: Int8[Array, " card"]  # what its own cards were that have left its hand, by number
+    dealt: Int[Array, ""]  # cards that it was dealt so far
+    own: Any  # the policy's own memory
+
+
+class Sparta(Policy):
+    """A policy with search."""
+
+    blueprint: Policy
+    least: Float[Array, ""]  # how much better a move has to be
+    rollouts: int = eqx.field(static=True)  # in all, shared by the moves
+    hands: int = eqx.field(static=True)  # drawn where they cannot be listed
+    rules: Rules | None = eqx.field(static=True)
+
+    def __init__(
+        self,
+        blueprint: Policy,
+        *,
+        rollouts: int = 10_000,
+        hands: int = 2_000,
+        least: float = 0.05,
+        rules: Rules | None = None,
+    ):
+        for name, value in (("rollouts", rollouts), ("hands", hands)):
+            if value < 1:
+                raise InterplayError(f"sparta: {name} is {value}; at least 1")
+        self.blueprint, self.rollouts, self.hands, self.rules = blueprint, rollouts, hands, rules
+        self.least = jnp.float32(least)
+
+    @property
+    def encoding(self) -> str:
+        return "seen"
+
+    def bind(self, game: Game) -> Policy:
+        if not isinstance(game, Hanabi):
+            raise InterplayError(f"this search knows the hands of Hanabi; the game is {game.id}")
+        if game.encodings[self.blueprint.encoding].privileged:
+            raise InterplayError("the policy to search on reads what a seat may not see, so it says nothing of hands")
+        made = Sparta(self.blueprint.bind(game), rollouts=self.rollouts, hands=self.hands, rules=game.rules)
+        return eqx.tree_at(lambda s: s.least, made, self.least)
+
+    @property
+    def game(self) -> Hanabi:
+        if self.rules is None:
+            raise InterplayError("sparta has to be bound to a game first")
+        return Hanabi("hanabi", self.rules, {})
+
+    def init(self, key: PRNGKeyArray, seat: Int[Array, ""]) -> Past:
+        rules = self.game.rules
+        turns = rules.horizon + 1
+        one = jax.eval_shape(lambda: self.game.observe(self.game.init(jax.random.key(0)), "seen"))
+        views = jax.tree_util.tree_map(lambda x: jnp.zeros((turns, *x.shape[1:]), x.dtype), one)
+        born = jnp.zeros((turns, rules.hand_size), jnp.int32).at[0].set(jnp.arange(rules.hand_size))
+        return Past(
+            seat=jnp.asarray(seat),
+            views=views,
+            born=born,
+            known=jnp.full(rules.deck_size, NO_CARD, jnp.int8),
+            dealt=jnp.int32(rules.hand_size),
+            own=self.blueprint.init(key, seat),
+        )
+
+    def act(self, memory: Past, obs: Seen, legal: Bool[Array, " action"], key: PRNGKeyArray) -> tuple[Any, Array, Info]:
+        rules, game = self.game.rules, self.game
+        for_policy, for_search = jax.random.split(key)
+        past = _remember(rules, memory, obs)
+        view = _seat(game.observe(_state(rules, obs, _placeholder(obs)), self.blueprint.encoding), obs.seat)
+        own, _, info = self.blueprint.act(past.own, view, legal, for_policy)
+        past = past._replace(own=own)
+        base = jnp.argmax(masked(info.logits, legal))
+        on_turn = obs.time % rules.players == obs.seat
+        action = jax.lax.cond(on_turn, lambda: self._search(past, obs, legal, base, for_search), lambda: base)
+        logits = masked(jnp.where(jnp.arange(legal.shape[0]) == action, 0.0, -30.0), legal)
+        return past, action, Info(logits)
+
+    def _search(self, past: Past, obs: Seen, legal: Array, base: Array, key: PRNGKeyArray) -> Int[Array, ""]:
+        gains, found = self.values(past, obs, legal, key)
+        best = jnp.argmax(jnp.where(legal, gains, -jnp.inf))
+        better = gains[best] - gains[base] >= self.least
+        return jnp.where(found & better, best, base)
+
+    def values(
+        self, past: Past, obs: Seen, legal: Array, key: PRNGKeyArray
+    ) -> tuple[Float[Array, " action"], Bool[Array, ""]]:
+        """The mean final score of each legal move, and whether any hand explains what the partners did."""
+        rules, game = self.game.rules, self.game
+        for_hands, for_choice, for_deck, for_play = jax.random.split(key, 4)
+        hands, weights = self.belief(past, obs, for_hands)
+        many = max(1, self.rollouts // len(game.action_names))
+        chosen = jax.random.categorical(for_choice, weights, shape=(many,))
+        picked = hands[chosen]
+        memories = jax.vmap(lambda hand: self._replay(past, obs, hand)[1])(picked)
+        decks = jax.random.split(for_deck, many)
+        blank = _state(rules, obs, _placeholder(obs), _turns_left(rules, past, obs.time))
+        states = jax.vmap(lambda hand, k: set_hand(rules, blank, obs.seat, hand, k))(picked, decks)
+        plays = jax.random.split(for_play, many)  # the same hands, decks and chances for every move
+
+        def of_move(action: Array) -> Array:
+            return jnp.mean(jax.vmap(lambda s, m, k: self._to_the_end(s, m, past, action, k))(states, memories, plays))
+
+        scores = jax.lax.map(of_move, jnp.arange(len(game.action_names)))
+        return jnp.where(legal, scores, -jnp.inf), jnp.any(jnp.isfinite(weights))
+
+    def belief(
+        self, past: Past, obs: Seen, key: PRNGKeyArray
+    ) -> tuple[Int8[Array, "hand slot"], Float[Array, " hand"]]:
+        """Hands, and the logarithms of their weights: minus infinity where a partner would have done otherwise."""
+        rules = self.game.rules
+        blank = _state(rules, obs, _placeholder(obs))
+        if rules.identities**rules.hand_size <= LISTED:
+            hands, weights = _all_hands(rules, blank, obs.seat)
+        else:
+            keys = jax.random.split(key, self.hands)
+            hands, sound = jax.vmap(lambda k: draw_hand(rules, blank, obs.seat, k))(keys)
+            weights = jnp.where(sound, 0.0, -jnp.inf)
+        explains = jax.vmap(lambda hand: self._replay(past, obs, hand)[0])(hands)
+        return hands, jnp.where(explains, weights, -jnp.inf)
+
+    def _replay(self, past: Past, obs: Seen, hand: Int8[Array, " slot"]) -> tuple[Bool[Array, ""], Any]:
+        """Whether all partners would have moved as they did had this been the hand, and their memories now."""
+        rules, game, policy = self.game.rules, self.game, self.blueprint
+        seats = jnp.arange(rules.players)
+        cards = past.known.at[jnp.where(hand == NO_CARD, rules.deck_size, past.born[obs.time])].set(hand, mode="drop")
+        key = jax.random.key(0)
+
+        def turn(carry: tuple[Array, Any], t: Array) -> tuple[Any, None]:
+            fits, memories = carry
+            seen = jax.tree_util.tree_map(lambda x: x[t], past.views)
+            held = jnp.where(seen.hands[obs.seat] == NO_CARD, jnp.int8(NO_CARD), cards[past.born[t]])
+            state = _state(rules, seen, held)
+            views, legal = game.observe(state, policy.encoding), hanabi.legal(rules, state)
+            after, _, info = jax.vmap(lambda m, v, ok: policy.act(m, v, ok, key))(memories, views, legal)
+            mover = t % rules.players
+            would = jnp.argmax(masked(info.logits[mover], legal[mover]))
+            did = past.views.last.action[t + 1]
+            before = t < obs.time
+            fits = fits & (~before | (mover == obs.seat) | (would == did))
+            now = t <= obs.time  # memories see the turn at hand as well: they are asked from the next one on
+            return (fits, jax.tree_util.tree_map(lambda a, b: jnp.where(now, a, b), after, memories)), None
+
+        fresh = jax.vmap(lambda seat: policy.init(key, seat))(seats)
+        (fits, memories), _ = jax.lax.scan(turn, (jnp.bool_(True), fresh), jnp.arange(rules.horizon))
+        return fits, memories
+
+    def _to_the_end(self, state: State, memories: Any, past: Past, first: Array, key: PRNGKeyArray) -> Array:
+        """The final score if this move is made and everyone goes on with the policy's likeliest moves."""
+        rules, game, policy = self.game.rules, self.game, self.blueprint
+        mine = jnp.arange(rules.players) == past.seat
+        memories = jax.tree_util.tree_map(
+            lambda theirs, own: jnp.where(mine.reshape(-1, *[1] * own.ndim), own, theirs), memories, past.own
+        )
+        state = hanabi.step(rules, state, jnp.full(rules.players, first))
+
+        def goes_on(carry: tuple[State, Any]) -> Array:
+            return ~hanabi.is_over(rules, carry[0])
+
+        def turn(carry: tuple[State, Any]) -> tuple[State, Any]:
+            state, memories = carry
+            views, legal = game.observe(state, policy.encoding), hanabi.legal(rules, state)
+            memories, _, info = jax.vmap(lambda m, v, ok: policy.act(m, v, ok, key))(memories, views, legal)
+            moves = jnp.argmax(jax.vmap(masked)(info.logits, legal), axis=-1)
+            return hanabi.step(rules, state, moves), memories
+
+        state, _ = jax.lax.while_loop(goes_on, turn, (state, memories))
+        return hanabi.score(rules, state).astype(jnp.float32)
+
+
+def sparta(blueprint: Any, **options: Any) -> Agent:
+    """An agent that searches on top of another one, which has to be a policy."""
+    base = as_agent(blueprint)
+    if not isinstance(base.mind, Policy):
+        raise InterplayError(f"{base.name!r} is a player; search needs a policy, which can be asked in any position")
+    return Agent(f"sparta({base.name})", Sparta(base.mind, **options), dict(base.config) | dict(options))
+
+
+def _placeholder(obs: Seen) -> Int8[Array, " slot"]:
+    """Some card wherever the player holds one; what it is, no view of its own shows."""
+    return jnp.where(obs.hands[obs.seat] == NO_CARD, jnp.int8(NO_CARD), jnp.int8(0))
+
+
+def _seat(tree: Any, seat: Array) -> Any:
+    return jax.tree_util.tree_map(lambda x: x[seat], tree)
+
+
+def _remember(rules: Rules, past: Past, obs: Seen) -> Past:
+    """The turn at hand added. If the last move was the player's own and used a card, its hand has moved up."""
+    moves, last, now = rules.moves, obs.last, obs.time
+    kind, slot = jnp.asarray(moves.kind)[last.action], jnp.asarray(moves.slot)[last.action]
+    mine = (now > 0) & ((now - 1) % rules.players == past.seat) & ((kind == PLAY) | (kind == DISCARD))
+    before = past.born[jnp.maximum(now - 1, 0)]
+    places = jnp.arange(rules.hand_size)
+    moved = jnp.where(places >= slot, jnp.roll(before, -1), before).at[-1].set(past.dealt)
+    drew = mine & (obs.hands[past.seat, -1] != NO_CARD)
+    known = past.known.at[jnp.where(mine, before[slot], rules.deck_size)].set(last.card, mode="drop")
+    views = jax.tree_util.tree_map(lambda all, one: all.at[now].set(one), past.views, obs)
+    born = past.born.at[now].set(jnp.where(mine, moved, jnp.where(now > 0, before, past.born[0])))
+    return past._replace(views=views, born=born, known=known, dealt=past.dealt + drew)
+
+
+def _state(rules: Rules, seen: Seen, hand: Int8[Array, " slot"], turns_left: Any = None) -> State:
+    """The state that a seat sees, with this hand in its place. Nobody looks at the deck, nor at how many turns are left
+    after it: to play on, both have to be filled in."""
+    is_seat = (jnp.arange(rules.players) == seen.seat)[:, None]
+    dealt = rules.deck_size - seen.deck
+    return State(
+        deck=jnp.zeros(rules.deck_size, jnp.int8),
+        dealt=dealt,
+        hands=jnp.where(is_seat, hand, seen.hands),
+        possible=seen.possible,
+        told_colours=seen.told_colours,
+        told_ranks=seen.told_ranks,
+        fireworks=seen.fireworks,
+        discards=seen.discards,
+        tokens=seen.tokens,
+        lives=seen.lives,
+        time=seen.time,
+        turns_left=jnp.int32(rules.players) if turns_left is None else turns_left,
+        last=seen.last,
+    )
+
+
+def _turns_left(rules: Rules, past: Past, now: Int[Array, ""]) -> Int[Array, ""]:
+    """Moves to the end once the deck is empty, which is no part of a view but can be counted."""
+    earlier = jnp.arange(past.views.deck.shape[0]) < now
+    return rules.players - jnp.sum(earlier & (past.views.deck == 0), dtype=jnp.int32)
+
+
+def _all_hands(rules: Rules, state: State, seat: Array) -> tuple[Int8[Array, "hand slot"], Float[Array, " hand"]]:
+    """Every combination of cards, and the logarithm of how many ways there are to be dealt it."""
+    listed = np.array(list(itertools.product(range(rules.identities), repeat=rules.hand_size)), np.int8)
+    there = state.hands[seat] != NO_CARD
+    left = unseen(rules, state, seat)
+
+    def ways(hand: Array) -> Array:
+        found, rest = jnp.float32(1.0), left
+        for slot in range(rules.hand_size):
+            card = hand[slot].astype(jnp.int32)
+            fits = ((state.possible[seat, slot] >> card.astype(jnp.uint32)) & 1).astype(jnp.float32)
+            found = found * jnp.where(there[slot], fits * jnp.maximum(rest[card], 0), (card == 0).astype(jnp.float32))
+            rest = rest - jnp.where(there[slot], jnp.arange(rules.identities) == card, False)
+        return found
+
+    weights = jax.vmap(ways)(jnp.asarray(listed))
+    hands = jnp.where(there, jnp.asarray(listed), jnp.int8(NO_CARD))
+    return hands, jnp.where(weights > 0, jnp.log(jnp.maximum(weights, 1e-30)), -jnp.inf)

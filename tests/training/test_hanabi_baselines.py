@@ -1,0 +1,321 @@
+"""Learned baselines of Hanabi on a tiny deck: what each changes in the one PPO, and that each trains and ships."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from interplay.agents.api import Agent, Info, Policy
+from interplay.agents.registry import agent
+from interplay.errors import InterplayError
+from interplay.games.registry import make
+from interplay.play.engine import run as play
+from interplay.play.lineups import LineUp
+from interplay.training.advantages import new_normaliser
+from interplay.training.algorithms import anyplay, obl, train
+from interplay.training.algorithms.fcp import taken_at
+from interplay.training.collect import begin, collect
+from interplay.training.config import Experiment
+from interplay.training.loader import build
+from interplay.training.members import new_member
+from interplay.training.scheme import Guests, Scheme, Stats, plain_traits
+from interplay.training.seating import GUEST, Plan
+from interplay.training.setting import Setting
+from interplay.training.standins import StandIns
+from interplay.training.update import prepare
+
+TINY = {"suits": "RYG", "copies": [2, 1], "hand_size": 2, "hint_tokens": 3}
+NETWORK = {"encoding": "belief", "trunk": "mlp", "widths": [16]}
+
+
+def experiment(name: str = "sp", options=None, *, players: int = 2, folder=None, network=None, **changes) -> Experiment:
+    base = {
+        "game": {"name": f"hanabi/{players}p", "options": TINY},
+        "algorithm": {"name": name, "options": options or {}},
+        "steps": 2 * 8 * 12,
+        "envs": 8,
+        "rollout": 12,
+        "network": NETWORK | (network or {}),
+        "ppo": {"epochs": 1, "minibatches": 2},
+        "output": {"folder": None if folder is None else str(folder), "logs": 2, "checkpoints": 1, "snapshots": 1},
+    }
+    return build(Experiment, base | changes)
+
+
+class FirstLegal(Policy):
+    """The first legal action, whatever is seen."""
+
+    number: jax.Array
+
+    @property
+    def encoding(self) -> str:
+        return "nothing"
+
+    def act(self, memory, obs, legal, key):
+        logits = jnp.where(legal, -jnp.arange(legal.shape[0], dtype=jnp.float32), -1e9) + 0.0 * self.number
+        return memory, jnp.argmax(logits), Info(logits)
+
+
+def rollouts(setting: Setting, odds=None):
+    """A compiled function of a seed: a world, what was collected in it, and the training sequences."""
+    game = setting.game
+    arrays = setting.guests.arrays if setting.guests else ()
+    number = setting.guests.number if setting.guests else 0
+    stats = Stats(returns=jnp.zeros((number, setting.plan.roles)), episodes=jnp.zeros((number, setting.plan.roles)))
+    traits = jax.tree_util.tree_map(lambda x: x[0], plain_traits(game, setting.experiment.rewards, 1, 1))
+
+    @jax.jit
+    def go(seed):
+        key = jax.random.key(seed)
+        member = new_member(game, setting.experiment.network, 0, key)
+        members = jax.tree_util.tree_map(lambda x: x[None], member)
+        world = begin(setting, member, stats, arrays, key)
+        played = collect(setting, members, traits, arrays, world, jnp.float32(0), key, odds)
+        batch, *_ = prepare(setting, members, new_normaliser(1), world, played[0], played[1], played[2])
+        return world, played, batch
+
+    return go
+
+
+# --- stand-ins (best response to clones)
+
+
+@pytest.fixture(scope="module")
+def with_stand_ins():
+    spec = experiment(players=3, rollout=24, steps=8 * 24)
+    game = make(spec.game.name, **spec.game.options)
+    guests = Guests.of(game, [Agent(f"first{i}", FirstLegal(jnp.float32(i))) for i in range(2)])
+    scheme = Scheme(Plan(((0, 0, 0),), rotate=True), stand_ins=StandIns(((0.0, 0.5),)))
+    setting = Setting.of(spec, game, scheme, guests)
+    return setting, rollouts(setting, jnp.float32(0.5))(0)
+
+
+def test_stand_ins_take_no_two_or_one_place_for_whole_games(with_stand_ins):
+    _, (_, (after, rollout, _, _), _) = with_stand_ins
+    away = np.asarray(rollout.away).reshape(24, 8, 3)  # [step, env, role]
+    assert not away[..., 0].any()
+    assert set(away.sum(axis=-1).ravel()) == {0, 1, 2}
+    changed = (away[1:] != away[:-1]).any(axis=-1)
+    assert not (changed & ~np.asarray(rollout.done)[:-1]).any()
+    assert changed.any()  # drawn anew with a new game
+    assert (np.asarray(after.away)[:, 0] == 0).all()
+
+
+def test_nothing_is_learnt_where_a_stand_in_sits(with_stand_ins):
+    _, (_, (_, rollout, _, _), batch) = with_stand_ins
+    away = np.asarray(rollout.away)
+    turn = np.asarray(rollout.turn)
+    assert (away & turn).any()
+    assert float(batch.counted.sum()) == (~away).sum()
+    assert float(batch.acted.sum()) == (~away & turn).sum()
+    acted, advantage = np.asarray(batch.acted).ravel(), np.asarray(batch.advantage).ravel()
+    mine = advantage[acted > 0]
+    assert mine.mean() == pytest.approx(0, abs=1e-5)
+    assert mine.std() == pytest.approx(1, abs=1e-3)
+
+
+def test_stand_ins_really_act():
+    """Where all other seats are stand-ins of one kind, the state after their moves shows what they do."""
+    spec = experiment(rollout=1, steps=8)
+    game = make(spec.game.name, **spec.game.options)
+    guests = Guests.of(game, [Agent("first", FirstLegal(jnp.float32(0)))])
+    setting = Setting.of(spec, game, Scheme(Plan(((0, 0),), rotate=True), stand_ins=StandIns(((0.0, 1.0),))), guests)
+    seen, go = [], rollouts(setting, jnp.float32(1.0))
+    for seed in range(4):
+        before, (after, rollout, _, _), _ = go(seed)
+        theirs = np.asarray(before.rotation) == 1  # role 1 sits in seat 0, which moves first
+        first = np.argmax(np.asarray(jax.vmap(game.legal)(before.state))[:, 0], axis=1)
+        done = np.asarray(after.state.last.action)
+        assert (done[theirs] == first[theirs]).all()
+        mine = np.asarray(rollout.action)[0, 0].reshape(8, 2)[:, 0]
+        assert (done[~theirs] == mine[~theirs]).all()
+        seen += theirs.tolist()
+    assert 0 < sum(seen) < len(seen)
+
+
+def test_stand_ins_that_do_not_fit_are_refused():
+    spec = experiment()
+    game = make(spec.game.name, **spec.game.options)
+    with pytest.raises(InterplayError, match="single table"):
+        Setting.of(spec, game, Scheme(Plan(((0, 0),)), stand_ins=StandIns(((0.0, 1.0),))))
+    with pytest.raises(InterplayError, match="no frozen partners"):
+        Setting.of(spec, game, Scheme(Plan(((0, 0),), rotate=True), stand_ins=StandIns(((0.0, 1.0),))))
+    with pytest.raises(InterplayError, match="odds are from 0 to 1"):
+        train(experiment("br_bc", {"partners": ["random"], "odds": 1.5}), quiet=True)
+
+
+# --- partners that change with the episode
+
+
+def test_partners_are_drawn_for_every_seat_and_episode():
+    spec = experiment(players=3, rollout=16, steps=8 * 16)
+    game = make(spec.game.name, **spec.game.options)
+    guests = Guests.of(game, [Agent(f"first{i}", FirstLegal(jnp.float32(i))) for i in range(50)])
+    setting = Setting.of(spec, game, Scheme(Plan(((0, GUEST, GUEST),) * 8, rotate=True), redraw="episode"), guests)
+    before, (after, rollout, _, _), _ = rollouts(setting)(0)
+    ended = np.asarray(rollout.done).any(axis=0)  # [env]
+    old, new = (np.asarray(w.guests).reshape(8, 2) for w in (before, after))
+    assert ended.any()
+    assert (new[~ended] == old[~ended]).all()
+    assert (new[ended] != old[ended]).mean() > 0.8
+    assert len(np.unique(new)) > 8  # each place by a key of its own
+    assert (new[:, 0] != new[:, 1]).mean() > 0.8
+    with pytest.raises(InterplayError, match="tables of one environment"):
+        Setting.of(spec, game, Scheme(Plan(((0, GUEST, GUEST),), rotate=True), redraw="episode"), guests)
+
+
+# --- off-belief learning
+
+
+def test_imagined_steps_are_worth_what_the_belief_says():
+    """The mean imagined reward of playing a card is the odds that it fits, by hints and what is seen."""
+    spec = experiment()
+    game = make(spec.game.name, **spec.game.options)
+    setting = Setting.of(spec, game, Scheme(Plan(((0, 0),))))
+    member = jax.tree_util.tree_map(lambda x: x[None], new_member(game, spec.network, 0, jax.random.key(0)))
+    deck = np.array([[0, 0], [1, 1], [2, 0], [1, 0], [0, 0], [1, 0], [2, 0], [0, 1], [2, 1]])
+    state = game.init(jax.random.key(0), deck)
+    names = list(game.action_names)
+    many = 4000
+    tile = lambda tree: jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (many, *x.shape)), tree)  # noqa: E731
+    options = obl.Options(candidates=16)
+    go = jax.jit(lambda s, a, k: obl.imagine(setting, member, tile(s), tile(a), k, options=options))
+
+    def mean_of(state, action, seed):
+        found = go(state, jnp.full(2, names.index(action)), jax.random.split(jax.random.key(seed), many))
+        assert bool(jnp.all(found.sound))
+        return np.asarray(found.reward).mean(axis=0)
+
+    # Seat 0 sees G1 and Y1 of the nine cards; of the other seven (R1 R1 Y1 G1 R2 Y2 G2) four are ones.
+    paid = mean_of(state, "play 0", 1)
+    assert paid[0] == pytest.approx(4 / 7, abs=0.03)  # it really is a one
+    after, _ = game.step(state, jnp.array([names.index("hint +1 1"), len(names) - 1]))
+    paid = mean_of(after, "play 0", 2)
+    assert paid[1] == 1.0  # told that it is a one: sure
+    # Seat 0 imagines its own hand; what seat 1 then does is that seat's own choice there, not what was played.
+    assert 0 < paid[0] < 1
+
+
+def test_off_belief_needs_hanabi_and_no_memory():
+    with pytest.raises(InterplayError, match="no memory"):
+        train(experiment("obl", network={"recurrent": 8}), quiet=True)
+    kitchen = experiment("obl", game={"name": "overcooked/cramped_room"})
+    with pytest.raises(InterplayError, match="no hands"):
+        train(kitchen, quiet=True)
+
+
+# --- any-play
+
+
+def test_a_policy_without_its_style_is_the_policy_told_none():
+    spec = experiment()
+    game = make(spec.game.name, **spec.game.options)
+    styled = anyplay.Styled(game, "belief", 4)
+    core = new_member(styled, spec.network, 0, jax.random.key(2)).policy
+    cut = anyplay.without_style(core, game.encodings["belief"].shape[0])
+    state = styled.init(jax.random.key(5))
+    seen = styled.observe(state, "belief")
+    quiet = 1 - int(state.holder)
+    assert float(seen[quiet, -4:].sum()) == 0
+    assert int(jnp.argmax(seen[int(state.holder), -4:])) == int(state.style)
+    plain = game.observe(state.plain, "belief")[quiet]
+    np.testing.assert_allclose(core.step(core.start(), seen[quiet])[1], cut.step(cut.start(), plain)[1], atol=1e-6)
+
+
+def test_the_judge_learns_to_tell_styles_and_pays_gains():
+    options = anyplay.Options(styles=2, units=16, rate=3e-3, parts=2, weight=1.0)
+    judging = anyplay.Judging(options, plain=3, seats=2, envs=8)
+    steps, rng = 10, np.random.default_rng(0)
+    style = rng.integers(0, 2, 8)
+    seen = np.zeros((steps, 8, 2, 5), np.float32)
+    seen[:, np.arange(8), 0, 3 + style] = 1  # seat 0 is told
+    seen[4:, :, 1, 0] = style[None] * 2 - 1  # from step 4 on, seat 1 can see which
+    start = np.zeros((steps, 8), bool)
+    start[0] = True
+
+    @jax.jit
+    def look(notebook):
+        rollout = SimpleNamespace(
+            seen=jnp.asarray(seen.reshape(steps, 1, 16, 5)), start=jnp.asarray(start), done=jnp.zeros((steps, 8), bool)
+        )
+        return judging.look_on(notebook, rollout)
+
+    notebook = judging.begin(jnp.ones(3))
+    losses = []
+    for _ in range(150):
+        notebook, paid, told = look(notebook)
+        losses.append(float(told["judge_loss"]))
+    assert losses[-1] < 0.5 * losses[0]
+    paid = np.asarray(paid)[:, 0].reshape(steps, 8, 2).mean(axis=(1, 2))
+    assert np.argmax(paid) == 3  # the step that showed it
+    assert paid[3] > 0.3
+    assert abs(paid[0]) < 0.1
+
+
+# --- all of them train, ship and play
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "options", "changes"),
+    [
+        (
+            "op",
+            {"by_turns": True},
+            {"rewards": {"conduct": {"g1": -0.1}, "entropies": {"ad_entropy": 0.01, "ic": 0.01}}},
+        ),
+        ("br_bc", {"partners": ["random"], "odds": [[0, 0], [1, 1]]}, {}),
+        ("anyplay", {"styles": 3, "units": 8, "parts": 2}, {}),
+        ("obl", {"candidates": 4, "hands": 2}, {}),
+        ("metric_rewards", {"variants": {"none": {}, "g3": {"g3": 0.1, "ic": 0.01}}, "by_turns": True}, {"runs": 2}),
+        (
+            "fcp",
+            {"population": 2, "population_steps": 192, "snapshots": 1, "checkpoints": [0, 1], "redraw": "episode"},
+            {},
+        ),
+    ],
+)
+def test_it_trains_and_its_file_plays(tmp_path, name, options, changes):
+    trained = train(experiment(name, options, folder=tmp_path, **changes), quiet=True)
+    assert len(trained.curve) == 2
+    assert all(np.isfinite(line["value_loss"]) for line in trained.curve)
+    files = [p["file"] for p in trained.policies]
+    game = make("hanabi/2p", **TINY)
+    mine = agent(str(tmp_path / files[0]))
+    found = play(game, [LineUp.of(game, [mine, mine])], episodes=2, seed=0)
+    assert all(0 <= one.score <= 6 for one in found)
+    np.testing.assert_equal(game.encodings["belief"].shape, trained.agent(0).mind.core.shape.input)  # type: ignore[union-attr]
+    if name == "op":
+        assert {"g1", "ad_entropy", "ic"} <= set(json.loads((tmp_path / "log.jsonl").read_text().splitlines()[-1]))
+    if name == "obl":
+        assert trained.policies[0]["method"] == "OBL-1, analytic belief"
+    if name == "fcp":
+        from interplay.training.kept import reopened
+
+        assert len(taken_at(reopened(tmp_path), (0.0, 1.0))) == 4
+    if name == "metric_rewards":
+        last = trained.curve[-1]
+        assert len(last["g1s"]) == len(last["ics"]) == 2
+        assert [p["variant"] for p in trained.policies] == ["none", "g3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        ("br_bc", {"partners": ["random"], "odds": [[0, 0], [1, 2]]}, "odds are from 0 to 1"),
+        ("anyplay", {"styles": 1}, "at least 2"),
+        ("anyplay", {"pay": "often"}, "gain or step"),
+        ("obl", {"hands": 0}, "at least 1"),
+        ("metric_rewards", {"variants": {"a": {}, "b": {}}}, "2 variants x 1 seeds"),
+        ("metric_rewards", {"variants": {"a": {"g9": 1}}}, "g9"),
+        ("fcp", {"checkpoints": [2.0]}, "shares are from 0 to 1"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(name, options, told):
+    with pytest.raises(InterplayError, match=told):
+        train(experiment(name, options), quiet=True)
