@@ -52,8 +52,11 @@ def screen(
             told |= {"feedback": feedback(page, context, language), "tries_left": item.tries - who.tries}
         case "ranking":
             known = who.aliases(protocol)
-            told["items"] = [known[name].record(language) for name in page.met]
-            told["fixed"] = [known[name].id for name in context.order if name in page.met]
+            placed = [name for name in context.order if name in page.met]
+            new = [name for name in page.met if name not in placed]
+            told["items"] = [known[name].record(language) for name in placed + new]
+            # Newcomers are put among those who have their places; where there are none, all of it can be changed.
+            told["fixed"] = [known[name].id for name in placed] if new else []
         case "game":
             told |= game(protocol, who, page)
     return told

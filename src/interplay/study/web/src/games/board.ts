@@ -18,6 +18,8 @@ export interface Board {
   tick(tick: Tick): void;
   /** The server has turned the last move down. */
   refused?(): void;
+  /** The game is over. */
+  ended?(): void;
   /** No more input: paused, lost or over. */
   hold(held: boolean): void;
   /** Where the keyboard should be. */

@@ -4,7 +4,7 @@ import { h, memory } from "../dom";
 import type { Card, HanabiView, Move, Start, Tick } from "../types";
 import { say } from "../words";
 import type { Board, Controls } from "./board";
-import { colourOf, faceOf, knowledge, labelOf, sentence } from "./cards";
+import { dress, faceOf, knowledge, labelOf, marks, sentence } from "./cards";
 
 interface Choice {
   seat: number;
@@ -66,6 +66,10 @@ export class HanabiBoard implements Board {
   focus(): void {
     const first = this.buttons.get(`${this.you}.0`) ?? this.buttons.values().next().value;
     first?.focus({ preventScroll: true });
+  }
+
+  ended(): void {
+    this.turn.textContent = "";
   }
 
   close(): void {
@@ -134,9 +138,9 @@ export class HanabiBoard implements Board {
     const name = `${say("card", slot + 1)}: ${faceOf(card)}. ${say("told", known)}`;
     const chosen = this.chosen?.seat === seat && this.chosen.slot === slot;
     const button = h("button", { type: "button", class: "card", "aria-pressed": String(chosen), "aria-label": name });
-    button.append(h("span", { class: "face" }, faceShort(card)), h("span", { class: "known" }, known));
-    button.style.setProperty("--suit", colourOf(card.colour));
-    button.classList.toggle("back", card.colour === null);
+    button.append(
+      h("span", { class: "corner" }, card.colour ?? ""), h("span", { class: "face" }, String(card.rank ?? "?")), marks(card));
+    dress(button, card.colour).classList.toggle("back", card.colour === null);
     button.addEventListener("click", () => this.choose(chosen ? null : { seat, slot }));
     this.buttons.set(`${seat}.${slot}`, button);
     return h("div", { class: "slot" }, button, seat === this.you && this.note(card, slot));
@@ -206,16 +210,17 @@ function faceShort(card: Card): string {
 
 function piles(view: HanabiView): HTMLElement[] {
   const fireworks = Object.entries(view.fireworks).map(([colour, height]) => {
-    const pile = h("span", { class: "pile", "aria-label": `${faceOf({ colour, rank: null })} ${height}` }, `${colour}${height}`);
-    pile.style.setProperty("--suit", colourOf(colour));
-    return pile;
+    const name = `${faceOf({ colour, rank: null })} ${height}`;
+    const parts = [h("span", { class: "corner" }, colour), h("span", { class: "height" }, String(height))];
+    return dress(h("span", { class: "pile", role: "img", "aria-label": name }, ...parts), colour);
   });
   const count = (name: string, value: number): HTMLElement =>
     h("span", { class: "pair" }, h("span", { class: "quiet" }, name), h("span", { class: "value" }, String(value)));
-  const gone = [...view.discards].map(faceShort).sort().join(" ");
+  const gone = [...view.discards].sort((a, b) => (faceShort(a) < faceShort(b) ? -1 : 1)).map((card) =>
+    dress(h("span", { class: "gone" }, faceShort(card)), card.colour));
   return [
     h("div", { class: "piles", role: "group", "aria-label": say("fireworks") }, ...fireworks),
     h("div", { class: "counts" }, count(say("hints"), view.tokens), count(say("lives"), view.lives), count(say("deck"), view.deck)),
-    h("p", { class: "discards" }, h("span", { class: "quiet" }, `${say("discards")}: `), gone || say("none")),
+    h("p", { class: "discards" }, h("span", { class: "quiet" }, `${say("discards")} `), ...(gone.length > 0 ? gone : [say("none")])),
   ];
 }

@@ -140,6 +140,7 @@ class Round {
     });
     this.stop(null);
     this.board.element.classList.add("over");
+    this.board.ended?.();
     this.end.replaceChildren(
       h("p", { role: "status" }, h("strong", {}, say("game_over")), ` ${say("final_score", score)}`), go);
     this.end.hidden = false;
@@ -179,7 +180,9 @@ export function game(page: GamePage, shell: Shell): Shown {
     page.practice && h("span", { class: "practice" }, say("practice")));
   const flags = h("div", { class: "flags" }, ...round.flags, round.noted);
   const elements = [info, round.banner, round.end, round.board.element];
-  if (page.flags.length > 0) elements.push(flags);
+  // By turns there is time to look for it, and much below the hands: it stands before them. Else the game comes first.
+  const turns = page.game === "hanabi" || page.game === "kitchen";
+  if (page.flags.length > 0) elements.splice(turns ? 3 : 4, 0, flags);
   if (page.text) elements.push(html(page.text));
   return { elements, opened: () => round.board.focus(), close: () => round.close() };
 }
