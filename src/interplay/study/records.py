@@ -312,7 +312,7 @@ def flags(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Ro
             "partner": game.partner,
             "seat": game.seat,
             "flag": row.payload.get("id"),
-            "t": row.t,
+            "t": row._mapping["t"],  # `row.t` is something else
             "seen": row.payload.get("seen"),
             "at": iso(row.at),
         }
@@ -325,7 +325,7 @@ def events(tx: Tx, protocol: Protocol, known: Mapping[int, Known], *, steps: boo
             "event": row.id,
             "participant": known[row.person].row.public,
             "game": row.game,
-            "t": row.t,
+            "t": row._mapping["t"],  # `row.t` is something else
             "kind": row.kind,
             "at": iso(row.at),
             "payload": row.payload,

@@ -170,6 +170,7 @@ def scrub(database: Database, *, vacuum: bool = True) -> bool:
         if vacuum:
             cursor.execute("VACUUM")
         # The write-ahead file still holds pages as they were: it is emptied as soon as no one reads from it.
+        cursor.execute("PRAGMA busy_timeout = 0")
         until = time.monotonic() + PATIENCE_S
         while cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
             if time.monotonic() > until:
@@ -177,4 +178,5 @@ def scrub(database: Database, *, vacuum: bool = True) -> bool:
             time.sleep(0.05)
         return True
     finally:
+        connection.invalidate()  # with what was set on it
         connection.close()

@@ -1,0 +1,119 @@
+"""A filled study and its researchers' pages, with a stand-in for the games: these pages ask little of them."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+from starlette.testclient import TestClient
+
+from interplay.server.app import Base, make_app
+from interplay.server.clock import ManualClock
+from interplay.study.admin import open_books
+from interplay.study.researcher import team
+from interplay.study.researcher.app import mount
+from interplay.study.researcher.desk import Desk
+from tests.server.conftest import fresh_address, postgres  # noqa: F401
+from tests.study.researcher.filling import fill, play_episodes, protocol
+
+PASSWORD = "correct horse battery"
+
+
+class Quiet:
+    """A journal in which nothing waits."""
+
+    behind = False
+
+    async def settled(self):
+        pass
+
+
+class Study:
+    """A study with its researchers' pages and one researcher, `ana`."""
+
+    def __init__(self, database, clock, study, *, add=True):
+        self.database, self.clock, self.protocol = database, clock, study
+        self.base = Base(database, clock)
+        host = SimpleNamespace(protocol=study, base=self.base, lives={}, journal=Quiet())
+        self.desk = Desk(host, secure=False)
+        self.app = make_app(self.base, "Study", docs=False)
+        mount(self.app, self.desk)
+        if add:
+            database.write(team.add, clock, "ana", password=PASSWORD)
+
+    def client(self):
+        self.clock.advance(60)  # the test before has used up no one's rates
+        return Browser(self.app)
+
+    def logged_in(self, name="ana", password=PASSWORD):
+        found = self.client()
+        assert found.log_in(name, password).status_code == 303
+        return found
+
+    def audit(self, action=None):
+        from interplay.server import audit
+
+        return self.database.read(audit.read, action=action).rows
+
+
+class Browser(TestClient):
+    """Fills in forms as a browser does: with the token that the page holds."""
+
+    def __init__(self, app):
+        super().__init__(app, base_url="http://testserver", follow_redirects=False)
+
+    def log_in(self, name, password):
+        return self.fill_in("/researcher/login", {"name": name, "password": password}, page="/researcher")
+
+    def token(self, page="/researcher/export"):
+        found = re.search(r'name="csrf" value="([0-9a-f]+)"', self.get(page).text)
+        assert found, "no form on this page"
+        return found[1]
+
+    def fill_in(self, path, fields=None, page="/researcher/export", **options):
+        headers = {"origin": "http://testserver"} | options.pop("headers", {})
+        return self.post(path, data={"csrf": self.token(page)} | (fields or {}), headers=headers, **options)
+
+
+@pytest.fixture(scope="session")
+def episodes():
+    return play_episodes()
+
+
+@pytest.fixture
+def clock():
+    return ManualClock()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request, tmp_path):
+    if request.param == "sqlite":
+        return str(tmp_path / "tiny.db")
+    return fresh_address(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def filled(tmp_path, clock, episodes):
+    """On SQLite, for a test that changes it."""
+    yield from _filled(str(tmp_path / "tiny.db"), clock, episodes)
+
+
+@pytest.fixture
+def filled_anywhere(address, clock, episodes):
+    """On SQLite and on PostgreSQL."""
+    yield from _filled(address, clock, episodes)
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory, episodes):
+    """For tests that only look."""
+    yield from _filled(str(tmp_path_factory.mktemp("held") / "tiny.db"), ManualClock(), episodes)
+
+
+def _filled(address, clock, episodes):
+    database = open_books(address)
+    study = protocol()
+    filler, names, numbers = fill(database, clock, study, episodes)
+    made = Study(database, clock, study)
+    made.filler, made.names, made.numbers, made.address = filler, names, numbers, address
+    yield made
+    database.close()

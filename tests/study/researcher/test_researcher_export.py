@@ -1,0 +1,143 @@
+"""What is exported is what is in the books, in every format; traces verify by replay."""
+
+import io
+import zipfile
+
+import pytest
+import sqlalchemy as sa
+
+from interplay.errors import InterplayError
+from interplay.study import records
+from interplay.study.record_columns import COLUMNS
+from interplay.study.record_files import FORMATS, write_folder
+from interplay.study.tables import answers, events, games, people
+from interplay.traces import TraceSet, same, verify
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_export_read_again_is_the_database(filled_anywhere, format, tmp_path):
+    counts = write_folder(filled_anywhere.database, tmp_path / "out", format=format)
+    wanted = records.read(filled_anywhere.database, steps=True)
+    found = records.load(tmp_path / "out", steps=True)
+    assert found.protocol == filled_anywhere.protocol
+    for name in COLUMNS:
+        assert getattr(found, name).rows == getattr(wanted, name).rows, name
+        assert len(getattr(found, name)) == counts[name] > 0
+    assert len(found.traces) == counts["traces"] == 6
+    assert all(same(one, two) for one, two in zip(found.traces, wanted.traces, strict=True))
+    for row in found.games:
+        if row["status"] == "done":
+            assert found.traces[row["episode"]].score == row["score"]
+            assert found.traces[row["episode"]].index == row["game"]
+
+
+def test_the_tables_hold_every_row_of_the_books(filled_anywhere):
+    found = records.read(filled_anywhere.database, steps=True)
+
+    def stored(table):
+        return filled_anywhere.database.read(lambda tx: tx.execute(sa.select(table).order_by(table.c.id)).all())
+
+    assert [row["participant"] for row in found.participants] == [row.public for row in stored(people)]
+    assert [(r["game"], r["score"], r["seat"], r["partner"]) for r in found.games] == [
+        (row.id, row.score, row.seat, row.partner) for row in stored(games)
+    ]
+    assert [(r["event"], r["kind"], r["t"], r["payload"]) for r in found.events] == [
+        (row.id, row.kind, row._mapping["t"], row.payload) for row in stored(events)
+    ]
+    given = {(row.id, name): value for row in stored(answers) for name, value in row.answers.items()}
+    assert {(r["answer"], r["question"]): r["value"] for r in found.answers} == given
+
+
+def test_answers_say_what_they_are_about(held):
+    found = records.read(held.database)
+    ann = [row for row in found.answers if row["participant"] == held.names["ann"]]
+    order = next(row for row in found.participants if row["participant"] == held.names["ann"])["partners"]
+    after = [row for row in ann if row["item"] == "after"]
+    assert [(row["page"], row["turn"], row["partner"], row["setting"], row["after"]) for row in after] == [
+        (f"rounds.{turn}.after", turn, order[turn - 1], "kitchen", f"rounds.{turn}.game") for turn in (1, 2)
+    ]
+    assert [(row["type"], row["value"]) for row in after] == [("likert", 4)] * 2
+    ranks = [row for row in ann if row["type"] == "ranking"]
+    assert sorted(ranks[-1]["value"]) == ["still", "wild"]
+    about = next(row for row in ann if row["question"] == "about")
+    assert (about["partner"], about["after"], about["type"]) == (None, None, "text")
+    tries = [row for row in found.answers if row["participant"] == held.names["dan"] and row["item"] == "quiz"]
+    assert [(row["attempt"], row["passed"]) for row in tries] == [(1, False), (2, False)]
+
+
+def test_games_count_flags_and_lost_connections(held):
+    found = records.read(held.database)
+    for row in found.games:
+        assert (row["flags"], row["leaves"], row["missed"]) == (1, 1, 0)
+        assert row["late_ms"] == (20.5 if row["status"] == "done" else 7.5)
+    assert [(row["flag"], row["t"], row["seen"]) for row in found.flags] == [("odd", 4, 3)] * 7
+    assert not [row for row in found.events if row["kind"] == "step"]
+
+
+def test_people_without_a_game_are_there_with_nulls(held):
+    found = records.read(held.database)
+    fay = next(row for row in found.participants if row["participant"] == held.names["fay"])
+    assert (fay["status"], fay["consented"], fay["cells"], fay["payment"], fay["partners"]) == (
+        "new",
+        None,
+        {},
+        None,
+        [],
+    )
+
+
+def test_a_researcher_downloads_a_zip(filled, tmp_path):
+    browser = filled.logged_in()
+    answer = browser.fill_in("/researcher/export", {"format": "parquet", "traces": "yes"})
+    assert answer.status_code == 200
+    assert 'filename="tiny-parquet.zip"' in answer.headers["content-disposition"]
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        archive.extractall(tmp_path)
+    found = records.load(tmp_path / "tiny")
+    assert found.games.rows == records.read(filled.database).games.rows
+    assert verify(TraceSet.open(tmp_path / "tiny" / "traces")).check().episodes == 6
+    [line] = filled.audit("export")
+    assert (line["actor"], line["subject"], line["detail"]["rows"]["games"]) == ("ana", "tiny", 7)
+    plain = browser.fill_in("/researcher/export", {"format": "csv"})
+    with zipfile.ZipFile(io.BytesIO(plain.content)) as archive:
+        assert not [name for name in archive.namelist() if "traces" in name]
+    assert browser.fill_in("/researcher/export", {"format": "xlsx"}).status_code == 400
+
+
+def test_one_participant_can_be_exported(filled, tmp_path):
+    ann = filled.names["ann"]
+    answer = filled.logged_in().fill_in("/researcher/export", {"format": "json", "traces": "yes", "participant": ann})
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        archive.extractall(tmp_path)
+    found = records.load(tmp_path / f"tiny-{ann}", steps=True)
+    everyone = records.read(filled.database, steps=True)
+    for name in ("participants", "answers", "flags", "events"):
+        wanted = [row for row in getattr(everyone, name) if row["participant"] == ann]
+        assert getattr(found, name).rows == wanted
+    assert [row["episode"] for row in found.games] == [0, 1]
+    assert len(found.traces) == 2
+    assert filled.audit("export")[0]["subject"] == ann
+    unknown = filled.logged_in().fill_in("/researcher/export", {"format": "json", "participant": "nobody"})
+    assert unknown.status_code == 400
+
+
+def test_what_is_no_export_is_told(tmp_path, held):
+    with pytest.raises(InterplayError, match="no export of a study"):
+        records.load(tmp_path)
+    with pytest.raises(InterplayError, match="no database and no export"):
+        records.load(tmp_path / "nowhere")
+    write_folder(held.database, tmp_path / "out", format="json", traces=False)
+    with pytest.raises(InterplayError, match="export of 'tiny', not of 'big'"):
+        records.load(tmp_path / "out", "big")
+    with pytest.raises(InterplayError, match="not empty"):
+        write_folder(held.database, tmp_path / "out")
+    (tmp_path / "out" / "games.json").write_text("[{}]")
+    with pytest.raises(InterplayError, match=r"games\.json is not what interplay writes"):
+        records.load(tmp_path / "out")
+    (tmp_path / "out" / "games.json").unlink()
+    with pytest.raises(InterplayError, match="has no games"):
+        records.load(tmp_path / "out")
+    with pytest.raises(InterplayError, match="format 'xlsx'"):
+        write_folder(held.database, tmp_path / "two", format="xlsx")
+    with pytest.raises(InterplayError, match="holds no study 'big'"):
+        records.read(held.database, "big")
