@@ -1,0 +1,348 @@
+"""The game's side of a game with people: it waits, keeps time, asks partners, steps, and stores every step.
+
+Games in real time step when their tick is due, with the latest key that came in and with what partners have chosen by
+then; whoever has not chosen stays. Games in turns step when those who are to move have moved. A game stands still while
+one of its people is away; someone who plays with others is waited for only so long."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import time
+from collections.abc import Iterable
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+
+from interplay.agents.api import Identity, Remark
+from interplay.server.clock import Clock
+from interplay.study.arena import Arena
+from interplay.study.chairs import Chair
+from interplay.study.cook import Cook
+from interplay.study.journal import Journal
+from interplay.study.minds import Choice
+from interplay.study.plain_arena import PlainArena
+from interplay.study.play_books import Dealt
+from interplay.study.protocol import Setting
+from interplay.study.seats import Table
+from interplay.study.views import Viewer
+
+LOG = logging.getLogger("interplay.study")
+KINDS_OF_STAY = ("stay", "noop")
+PERSON = "person"  # the name of whoever takes part, in traces
+
+
+class Running:
+    """One game, from its deal to its trace."""
+
+    def __init__(
+        self,
+        dealt: Dealt,
+        setting: Setting,
+        arena: Arena | PlainArena,
+        viewer: Viewer,
+        journal: Journal,
+        clock: Clock,
+        grace_s: float,
+    ):
+        self.dealt, self.setting, self.arena, self.viewer = dealt, setting, arena, viewer
+        self.journal, self.clock, self.grace_s = journal, clock, grace_s
+        self.chairs = {one.person: Chair(one, journal, self._cook(one.seat)) for one in dealt.sitters}
+        self.taken = set(dealt.taken)  # seats of people in which bots play
+        self.table = self._laid()
+        self.over, self.failed = asyncio.Event(), False
+        self.late_s: list[float] = []
+        self.stored_score: float | None = None  # once the game is in the books
+        self._told = False  # whether the trace is made: what comes later is not in it, and is not taken
+        self._changed = asyncio.Event()  # somebody moved, came or left
+        self._waited_since = 0.0  # when the first of those came who now wait for others
+        self._overdue: dict[int, Future] = {}  # partners that are still at what they were asked for steps ago
+        names = arena.game.action_names
+        self._actions = {name: number for number, name in enumerate(names)}
+        self._stay = next((self._actions[name] for name in KINDS_OF_STAY if name in self._actions), len(names) - 1)
+
+    def _cook(self, seat: int) -> Cook | None:
+        game: Any = self.arena.game
+        return Cook(game, seat, self.dealt.doing.get(seat)) if self.viewer.by_acts else None
+
+    def _laid(self) -> Table:
+        """A table with bots in all seats that are not people's, or no longer."""
+        room = self.dealt.room
+        instead = dict.fromkeys(self.taken, room.item.otherwise) if room else {}
+        bots, watch = {**self.dealt.bots, **instead}, self.viewer.watch(self.arena.game)
+        table = Table(self.dealt.chance, bots, watch, self.viewer.real_time)
+        loop = asyncio.get_running_loop()
+        table.emit = lambda seat, remark: loop.call_soon_threadsafe(self._remarked, table, seat, remark)
+        return table
+
+    async def open(self) -> None:
+        """Deal, or bring the game to where it was."""
+        await asyncio.wrap_future(self.arena.begin(self.table, self.dealt.joints))
+        for t, seat, kind, payload in self.dealt.remarks:
+            self.table.remark(seat, kind, payload, t)
+        self.table.doing = {chair.seat: self.dealt.doing.get(chair.seat) for chair in self.chairs.values()}
+        self.arena.awake(self.table)
+
+    @property
+    def present(self) -> bool:
+        """Whether anybody is there."""
+        return any(chair.here for chair in self.chairs.values())
+
+    def _remarked(self, table: Table, seat: int | None, remark: Remark) -> None:
+        """A partner, or the server, remarks something: stored as all that happens."""
+        if table is not self.table or table.done:
+            return
+        table.remark(seat, remark.kind, remark.payload)
+        lead = next(iter(self.chairs.values()))
+        lead.note(table.t, "remark", seat=seat, what=remark.kind, payload=dict(remark.payload))
+        if remark.kind == "message":
+            self._show_all()
+
+    def _show(self, chair: Chair) -> None:
+        if not chair.here:
+            return
+        t, hz = self.table.t, self.setting.tick_hz
+        left = (self.arena.game.horizon - t) / hz if self.viewer.real_time else None
+        view = self.viewer.view(self.arena.game, self.table, chair.seat)
+        chair.tell({"type": "tick", "t": t, "score": self.table.score, "left_s": left, "view": view})
+
+    def _show_all(self) -> None:
+        for chair in self.chairs.values():
+            self._show(chair)
+
+    async def run(self) -> None:
+        """Play until the game is over and all of it is on disk."""
+        stored: asyncio.Future[None] | None = None
+        due = 0.0
+        while not self.table.done:
+            if self._missing() or self.journal.behind:
+                await self._wait()
+                due = 0.0
+                if not self._missing() and not self.journal.behind:
+                    self._show_all()  # which tells browsers that the pause is over
+                continue
+            await self._reseat()
+            if self.viewer.real_time:
+                due = await self._tick(due)
+            elif not await self._turn():
+                continue
+            stored = await self._play()
+        if stored is not None:
+            await stored
+        self.table.close()
+
+    def _missing(self) -> list[Chair]:
+        """The people who are away and in whose place no bot plays; all of them, if nobody is there."""
+        away = [chair for chair in self.chairs.values() if not chair.here]
+        return away if not self.present else [chair for chair in away if chair.seat not in self.taken]
+
+    async def _wait(self) -> None:
+        """Stand still while somebody is away, or the database is; not for ever for one of several people."""
+        self._changed.clear()
+        if self.journal.behind:
+            self._tell_all({"type": "pause", "reason": "server", "grace_s": 0})
+            await asyncio.sleep(0.25)
+            return
+        timeout = None
+        if self.present:
+            left = {chair.person: self._left_s(chair) for chair in self._missing()}
+            for person, seconds in left.items():
+                if seconds <= 0:
+                    self._give_up(self.chairs[person])
+            if not self._missing() or self.table.done:
+                return
+            timeout = max(0.01, min(left.values()))
+            self._tell_all({"type": "pause", "reason": "partner", "grace_s": round(max(left.values()), 1)})
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), timeout)
+
+    def _left_s(self, chair: Chair) -> float:
+        """How long the others still wait for someone: longer before the game than in it."""
+        room = self.dealt.room
+        patience = room.item.patience_s if room and not chair.joined else self.grace_s
+        since = max(self._waited_since, chair.gone_at or 0.0)
+        return since + patience - asyncio.get_running_loop().time()
+
+    def _give_up(self, chair: Chair) -> None:
+        """Someone stayed away: a bot plays on, or the game ends, as the study says."""
+        room = self.dealt.room
+        assert room is not None, "someone who plays alone is waited for"
+        if room.item.someone_leaves == "end":
+            self._remarked(self.table, chair.seat, Remark("end", {"reason": "left"}))
+            self.table.break_off()
+            return
+        self.taken.add(chair.seat)
+        chair.note(self.table.t, "takeover", partner=room.item.otherwise)
+        self.table.remark(chair.seat, "takeover", {"partner": room.item.otherwise})
+
+    async def _reseat(self) -> None:
+        """Bots where people have left, and people where they have come back: the game is brought to this point with
+        those who now sit there, as if they had from the start."""
+        for chair in self.chairs.values():
+            if chair.here and chair.seat in self.taken:
+                self.taken.discard(chair.seat)
+                chair.note(self.table.t, "back")
+                self.table.remark(chair.seat, "back", {})
+        people = {chair.seat for chair in self.chairs.values()}
+        if people & set(self.table.bots) == self.taken:
+            return
+        old, table = self.table, self._laid()
+        await asyncio.wrap_future(self.arena.begin(table, [joint.tolist() for joint in old.actions]))
+        table.remarks, table.doing = old.remarks, old.doing
+        self.table = table
+        self._overdue.clear()
+        self.arena.awake(table)
+        old.close()
+
+    async def _tick(self, due: float) -> float:
+        """Sleep until the next tick. Ticks of all games fall together, so that they are played as one batch."""
+        length = 1.0 / self.setting.tick_hz
+        now = time.monotonic()  # the loop's own clock may stand still while it works
+        due = due + length if due and due + length > now - length else (now // length + 1) * length
+        await asyncio.sleep(max(0.0, due - now))
+        self.late_s.append(max(0.0, time.monotonic() - due))
+        return due
+
+    async def _turn(self) -> bool:
+        """In turns: wait until everyone who is to move has chosen; whether they have."""
+        self._changed.clear()
+        self._drop_acts()
+        if not all(chair.ready(self.table) for chair in self._playing()):
+            with contextlib.suppress(TimeoutError):  # not for ever, to look after the people and the database
+                await asyncio.wait_for(self._changed.wait(), timeout=1.0)
+            return False
+        self.arena.settle(self.table)
+        moving = [seat for seat in self.table.bots if self.table.turn[seat]]
+        if moving or self.viewer.by_acts:
+            await asyncio.sleep(self.setting.partner_delay_s)
+        await self._settled(moving)
+        return all(chair.ready(self.table) for chair in self._playing())
+
+    def _playing(self) -> list[Chair]:
+        return [chair for chair in self.chairs.values() if chair.seat not in self.taken]
+
+    def _drop_acts(self) -> None:
+        """Acts that have become impossible are given up, and those who were at them are told why."""
+        for chair in self.chairs.values():
+            dropped = chair.cook.dropped(self.table.state) if chair.cook is not None else None
+            if dropped is not None:
+                self.table.doing[chair.seat] = None
+                self._remarked(self.table, chair.seat, dropped)
+                chair.tell({"type": "error", "message": dropped.payload["message"]})
+                self._show(chair)
+
+    async def _settled(self, seats: Iterable[int]) -> None:
+        """Wait for what partners choose: for ours until they have, for others no longer than they may think, and not
+        at all for those who are still at an old question."""
+        told = {seat: self.table.pending[seat] for seat in seats if seat in self.table.pending}
+        patient = [found for seat, found in told.items() if self.arena.in_time(self.table, seat)]
+        others = [
+            found
+            for seat, found in told.items()
+            if found not in patient and not (seat in self._overdue and not self._overdue[seat].done())
+        ]
+        await _wait_for(patient, None)
+        await _wait_for(others, self.setting.think_s)
+
+    async def _play(self) -> asyncio.Future[None]:
+        """One step with what everyone has chosen."""
+        table = self.table
+        if self.viewer.real_time:
+            joint = np.full(self.arena.game.num_seats, self._stay, np.int32)
+        else:
+            joint = np.argmax(table.legal, axis=-1).astype(np.int32)
+        missed = self._ask_bots(joint)
+        lead = next(iter(self.chairs.values()))
+        payload: dict[str, Any] = {}
+        acknowledged: list[tuple[Chair, asyncio.Future[None] | None, tuple[int, ...]]] = []
+        for chair in self._playing():
+            pressed, chair.slot = chair.slot, None
+            if chair.cook is not None and chair.cook.act is not None:
+                joint[chair.seat] = chair.cook.next(table.state)
+            elif pressed is not None:
+                if table.legal[chair.seat][pressed.action]:
+                    joint[chair.seat] = pressed.action
+                if chair is lead:
+                    payload["seqs"] = list(pressed.seqs)
+                    acknowledged.append((chair, None, pressed.seqs))
+                else:  # a step stands with the first person's game, what others pressed with theirs
+                    noted = chair.note(table.t, "press", action=pressed.action, seqs=list(pressed.seqs))
+                    acknowledged.append((chair, noted, pressed.seqs))
+        late = round(1000 * self.late_s[-1], 1) if self.late_s else 0.0
+        payload |= {"joint": joint.tolist(), "late_ms": late}
+        if missed:
+            payload["missed"] = missed
+        if self.viewer.by_acts:
+            doing = {c.seat: str(c.cook.act) if c.cook and c.cook.act else None for c in self.chairs.values()}
+            payload["doing"] = {str(seat): act for seat, act in doing.items()}
+        t, before = table.t, table.state
+        stored = lead.note(t, "step", **payload)
+        await asyncio.wrap_future(self.arena.step(table, joint))
+        for chair, noted, seqs in acknowledged:
+            chair.acknowledge(noted or stored, seqs, t)
+        for chair in self.chairs.values():
+            if chair.cook is not None:
+                chair.cook.stepped(before, table.state, joint)
+                table.doing[chair.seat] = str(chair.cook.act) if chair.cook.act else None
+        self._show_all()
+        return stored
+
+    def _ask_bots(self, joint: np.ndarray) -> list[int]:
+        """Put in what bots have chosen; who of them has missed the moment."""
+        table, missed = self.table, []
+        for seat in table.bots:
+            if not table.turn[seat]:
+                continue
+            found = table.pending.get(seat)
+            choice = _chosen(found)
+            if choice is None:
+                missed.append(seat)
+                table.remark(seat, "deadline", {"late": True})
+                if not self.viewer.real_time:
+                    joint[seat] = self.arena.default(table, seat)
+                if found is not None and (seat not in self._overdue or self._overdue[seat].done()):
+                    self._overdue[seat] = found
+                continue
+            self._overdue.pop(seat, None)
+            joint[seat] = choice.action
+            for remark in choice.remarks:
+                self._remarked(table, seat, remark)
+        return missed
+
+    def _tell_all(self, message: dict[str, Any]) -> None:
+        for chair in self.chairs.values():
+            chair.tell(message)
+
+    def away(self) -> list[int]:
+        """The people in whose places bots play now."""
+        return [chair.person for chair in self.chairs.values() if chair.seat in self.taken]
+
+    def episode(self) -> Any:
+        """The trace of the game, which is over."""
+        self._told = True
+        people = {one.seat: person_identity(one.public) for one in self.dealt.sitters}
+        seats = range(self.arena.game.num_seats)
+        agents = [people[seat] if seat in people else self.arena.identity(self.table, seat) for seat in seats]
+        return self.table.episode(self.arena.game, agents, self.dealt.id)
+
+
+def person_identity(public: str) -> Identity:
+    """Somebody who took part, as traces name them: told from others, and nothing more."""
+    return Identity(PERSON, hashlib.sha256(public.encode()).hexdigest()[:16], False)
+
+
+def _chosen(found: Future | None) -> Choice | None:
+    if found is None or not found.done() or found.cancelled() or found.exception() is not None:
+        return None
+    return found.result()
+
+
+async def _wait_for(told: Iterable[Future], timeout: float | None) -> None:
+    held = [asyncio.wrap_future(found) for found in told if not found.done()]
+    for one in held:
+        one.add_done_callback(lambda one: one.cancelled() or one.exception())  # whoever needs it looks at the original
+    if held:
+        await asyncio.wait(held, timeout=timeout)
