@@ -53,6 +53,7 @@ def test_serve_prints_its_address_and_answers_there(kind, tiny, request):
         options += ["--database", fresh_address(request.getfixturevalue("postgres"))]
     words = [sys.executable, "-m", "interplay.cli.main", "study", "serve", str(tiny), *options]
     with subprocess.Popen(words, cwd=tiny.parent, stderr=subprocess.PIPE, text=True, env=os.environ) as server:
+        assert server.stderr is not None
         try:
             told = ""
             while f"participants: http://127.0.0.1:{port}/study/tiny" not in told:

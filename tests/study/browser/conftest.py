@@ -47,7 +47,6 @@ def serve(tmp_path_factory):
                 base = Base(database)
                 app = build(protocol, base, sizes=(1, 2), speed=speed)
                 served = stack.enter_context(serving(app, base))
-                served.name = protocol.name
                 held[text, speed] = served
             return held[text, speed]
 
@@ -76,7 +75,7 @@ def arrive(chromium, pictures):  # noqa: F811
         page.on("pageerror", lambda e: wrong.append(str(e)))
         page.on("console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None)
         page.on("request", lambda r: None if r.url.startswith((served.url, "data:", "blob:")) else wrong.append(r.url))
-        page.goto(f"{served.url}/study/{served.name}{query}")
+        page.goto(f"{served.url}/study/{served.host.protocol.name}{query}")
         page.wait_for_selector("main[data-page]")
         return Person(page, served, pictures, phone)
 

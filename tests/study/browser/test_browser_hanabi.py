@@ -160,7 +160,7 @@ def test_who_was_here_before_is_told_so_in_another_browser(arrive, served):
     first = arrive(served, query="?PROLIFIC_PID=aa02")
     first.consent()
     second = first.page.context.browser.new_context().new_page()
-    second.goto(f"{served.url}/study/{served.name}?PROLIFIC_PID=aa02")
+    second.goto(f"{served.url}/study/{served.host.protocol.name}?PROLIFIC_PID=aa02")
     second.wait_for_selector("[role=alert]")
     assert "begun this study already" in second.inner_text("[role=alert]")
     second.context.close()
