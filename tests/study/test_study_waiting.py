@@ -324,3 +324,39 @@ def test_someone_who_dropped_out_is_not_waited_for():
     room.base.database.write(lambda tx: tx.execute(people.update().where(people.c.id == two).values(status="dropped")))
     dealt = room.write(play_books.deal, one, {"soups": 2, "ring": 2})
     assert [sitter.person for sitter in dealt.sitters] == [one]
+
+
+def test_a_game_of_two_is_taken_up_where_it_was():
+    """After a crash: steps, numbers, words and who sits where, from the journal of both."""
+    room = _Room()
+    one, two = room.someone(), room.someone()
+    room.write(lambda tx, clock, protocol: groups.join(tx, clock, protocol, [one, two], "lobby"))
+    seats = {"soups": 2, "ring": 2}
+    begun = room.write(play_books.deal, two, seats)
+    lead, mate = begun.sitters
+    assert (lead.person, mate.person, begun.bots) == (one, two, {})
+    happened = [
+        (lead, 0, "step", {"joint": [4, 4], "seqs": [3, 4], "missed": [1]}),
+        (mate, 1, "press", {"action": 0, "seqs": [7]}),
+        (lead, 1, "step", {"joint": [4, 0]}),
+        (mate, 2, "flag", {"id": "odd", "seen": 1, "seqs": [8]}),
+        (mate, 2, "takeover", {"partner": "bot"}),
+        (lead, 2, "remark", {"seat": 1, "what": "message", "payload": {"text": "hi"}}),
+    ]
+    for who, t, kind, payload in happened:
+        row = {"person": who.person, "game": who.game, "t": t, "kind": kind, "payload": payload}
+        room.base.database.write(lambda tx, row=row: tx.execute(events.insert().values(**row, at=room.clock.now())))
+    again = room.write(play_books.deal, one, seats)
+    assert again.id == begun.id == lead.game
+    assert again.joints == [[4, 4], [4, 0]]
+    assert [sorted(sitter.seqs) for sitter in again.sitters] == [[3, 4], [7, 8]]
+    assert again.taken == {mate.seat}
+    assert [(t, seat, kind) for t, seat, kind, _ in again.remarks] == [
+        (0, 1, "deadline"), (2, mate.seat, "flag"), (2, mate.seat, "takeover"), (2, 1, "message"),
+    ]  # fmt: skip
+    room.base.database.write(
+        lambda tx: tx.execute(
+            events.insert().values(person=two, game=mate.game, t=2, kind="back", payload={}, at=room.clock.now())
+        )
+    )
+    assert room.write(play_books.deal, two, seats).taken == frozenset()

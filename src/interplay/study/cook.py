@@ -180,7 +180,8 @@ def _request(macro: Macro) -> dict[str, Any]:
 
 
 def _said(remark: Any) -> dict[str, Any]:
-    return {"seat": remark.seat, "t": remark.t, "text": readable(remark.payload["text"])}
+    asked = [str(Macro(u["verb"], u["object"], u["place"])) for u in remark.payload.get("units", ())]
+    return {"seat": remark.seat, "t": remark.t, "text": readable(remark.payload["text"]), "asks": asked}
 
 
 def _order(game: Kitchen, seat: int) -> list[str]:

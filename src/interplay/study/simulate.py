@@ -22,6 +22,7 @@ from interplay.server.app import Base
 from interplay.server.serve import Listen, config
 from interplay.study.protocol import Protocol, Quiz, Repeat
 from interplay.study.standins import Chef, Opinion, StandIn, stand_in
+from interplay.study.standins_kitchen import SAY
 from interplay.study.web import build
 
 CHEF = "overcooked/greedy"  # who stands in for a person in a kitchen
@@ -86,7 +87,9 @@ class Seat:
                 if self._chance.random() < FLAGGED:
                     await self._send(wire, type="flag", id=flag, t=tick["t"])
             action = await asyncio.to_thread(self._bot.choose, tick["t"], tick["view"])
-            if action is not None:
+            if action is not None and action.startswith(SAY):
+                await self._send(wire, type="chat", text=action.removeprefix(SAY))
+            elif action is not None:
                 await self._send(wire, type="act", action=action)
 
     async def _send(self, wire: ClientConnection, **message: Any) -> None:

@@ -18,6 +18,7 @@ from interplay.games.overcooked.state import ACTIONS, IDLE, Item, State, soup
 from interplay.games.registry import make
 from interplay.games.rescue.state import ACTIONS as RESCUE_ACTIONS
 from interplay.study.protocol import Setting
+from interplay.study.standins_kitchen import CookingPerson
 from interplay.study.views import FACING
 
 
@@ -141,6 +142,8 @@ def stand_in(kind: str, chef: Chef | None, seat: int, chance: random.Random) -> 
         return chef.sit(seat, chance.randrange(2**31))
     if kind == "hanabi":
         return CardPlayer(seat, chance)
+    if kind == "kitchen":
+        return CookingPerson(seat, chance)
     return Wanderer(RESCUE_ACTIONS, chance)
 
 
