@@ -38,6 +38,7 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 HZ = 6.0
 TICK = os.sysconf("SC_CLK_TCK")
+TICKED = '{"type":"tick","t":'
 ACTIONS = ("north", "south", "east", "west", "stay", "interact")
 STUDY = """
 name: load
@@ -120,7 +121,7 @@ class Person:
         self.sent: dict[int, float] = {}
         self.answer_s: list[float] = []
         self.acked: list[int] = []
-        self.shown_s: list[float] = []
+        self.shown: list[tuple[int, float]] = []  # ticks, and when they were here
         self.score: float | None = None
         self.socket: Any = None
 
@@ -128,7 +129,7 @@ class Person:
         import httpx
 
         api = f"http://{self.place}/api/study/load"
-        transport = httpx.AsyncHTTPTransport(local_address=self.source)
+        transport = httpx.AsyncHTTPTransport(local_address=self.source, verify=False)
         async with httpx.AsyncClient(transport=transport, timeout=120) as client:
             told = (await client.get(f"{api}/state")).raise_for_status().json()
             body = {"page": told["page"]["id"], "answers": {"agree": True}, "seconds": 1.0}
@@ -149,9 +150,10 @@ class Person:
             seq = 0
             async for frame in it:
                 text, now = str(frame), time.monotonic()
-                if text.startswith('{"type":"tick"'):
-                    self.shown_s.append(now % (1 / HZ))  # ticks are due at multiples of their length
-                    if len(self.shown_s) % 3 == self.number % 3:
+                if text.startswith(TICKED):
+                    t = int(text[len(TICKED) : text.index(",", len(TICKED))])
+                    self.shown.append((t, time.time()))
+                    if t % 3 == self.number % 3:
                         self.sent[seq] = time.monotonic()
                         with contextlib.suppress(ConnectionClosed):  # the end is on its way
                             await it.send(f'{{"type":"act","seq":{seq},"action":"{self.chance.choice(ACTIONS)}"}}')
@@ -182,7 +184,7 @@ def people(place: str, first: int, count: int) -> None:
     found = {
         "acked": {person.token: person.acked for person in held},
         "scores": {person.token: person.score for person in held},
-        "shown_s": [s for person in held for s in person.shown_s],
+        "shown": {person.token: person.shown for person in held},
         "answer_s": [s for person in held for s in person.answer_s],
         "cpu_s": sum(os.times()[:2]),
     }
@@ -200,6 +202,7 @@ class Stored:
     score: float | None
     seqs: set[int] = field(default_factory=set)
     late_s: list[float] = field(default_factory=list)
+    due: dict[int, float] = field(default_factory=dict)  # by step: when it was due
     missed: int = 0
 
 
@@ -217,9 +220,10 @@ def stored(address: str, tokens: list[str]) -> dict[str, Stored]:
         visits = {r.subject: hashes[r.hash] for r in tx.execute(sa.select(sessions)) if r.hash in hashes}
         played = {r.id: r for r in tx.execute(sa.select(games)) if f"person:{r.person}" in visits}
         found = {key: Stored(row.status, row.score) for key, row in played.items()}
-        steps = sa.select(events.c.game, events.c.payload).where(events.c.kind == "step")
-        for game, payload in tx.execute(steps):
+        steps = sa.select(events.c.game, events.c.t, events.c.at, events.c.payload).where(events.c.kind == "step")
+        for game, t, at, payload in tx.execute(steps):
             if game in found:
+                found[game].due[t] = at.timestamp() - payload["late_ms"] / 1000
                 found[game].seqs.update(payload.get("seqs", ()))
                 found[game].late_s.append(payload["late_ms"] / 1000)
                 found[game].missed += bool(payload.get("missed"))
@@ -242,7 +246,9 @@ def measure(place: str, process: int, address: str, games: int, first: int, seco
     complete = all(one.status == "done" and len(one.late_s) == round(seconds * HZ) for one in held.values())
     fine = gone == 0 and ended and complete and len(held) == games
     per = 1000 * used / (games * seconds)
-    times = [1000 * np.array(held) for held in (late, heard["shown_s"], heard["answer_s"])]
+    # Tick t shows what came of step t - 1.
+    shown = [at - held[token].due[t - 1] for token, ticks in heard["shown"].items() for t, at in ticks if t]
+    times = [1000 * np.array(measured) for measured in (late, shown, heard["answer_s"])]
     cells = [f"{np.percentile(v, 50):.1f} / {np.percentile(v, 99):.1f} / {v.max():.0f}" for v in times]
     print(
         f"| {games} | {' | '.join(cells)} | {missed} of {len(late)} | {acked} | {gone} | {per:.2f} | "
