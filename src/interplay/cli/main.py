@@ -52,6 +52,12 @@ COMMANDS = {
     "study serve": ("interplay.cli.commands.study:Serve", "run a study with people in the browser"),
     "study simulate": ("interplay.cli.commands.study:Simulate", "stand-ins for people try a study before it goes out"),
     "study analyse": ("interplay.cli.commands.study_analyse:Analyse", "a study's tables and tests, and who is in them"),
+    "study participants": ("interplay.cli.commands.study_admin:Participants", "who takes part, and where they stand"),
+    "study payments": ("interplay.cli.commands.study_admin:Payments", "who is owed what; lines for bulk payment"),
+    "study export": ("interplay.cli.commands.study_admin:Export", "a study's records as tables and traces"),
+    "study erase": ("interplay.cli.commands.study_admin:Erase", "forget a participant for good"),
+    "study researcher": ("interplay.cli.commands.study_admin:Researcher", "who may look into a study"),
+    "study audit": ("interplay.cli.commands.study_admin:Audit", "who did what with a study's data"),
     "study power": ("interplay.cli.commands.study_analyse:Power", "how many people a study needs"),
 }
 

@@ -140,6 +140,13 @@ def people(tx: Tx, protocol: Protocol) -> dict[int, Known]:
     return {row.id: known(protocol, row, slots.get(row.id, {})) for row in tx.execute(_everyone(protocol))}
 
 
+def everyone(tx: Tx, study: str | None = None) -> tuple[Protocol, Table]:
+    """The participants of a study, and nothing else of it."""
+    snapshot(tx)
+    protocol = the_protocol(tx, study)
+    return protocol, _table("participants", participants(tx, protocol, people(tx, protocol)))
+
+
 def some_people(tx: Tx, protocol: Protocol, status: str | None, first: int, most: int) -> dict[int, Known]:
     """A page of those with a status, newest first."""
     query = _everyone(protocol).order_by(None).order_by(tables.people.c.id.desc()).offset(first).limit(most)

@@ -16,6 +16,7 @@ from interplay.server.signing import secret
 from interplay.study import books
 from interplay.study.reading import parse
 from interplay.study.researcher import payments
+from interplay.study.running import person_identity
 from interplay.study.tables import events, games, people
 from interplay.traces.export import to_record
 
@@ -114,7 +115,7 @@ class Filler:
             remarks = [Remarked(t=4, seq=0, seat=0, kind="flag", payload={"id": "odd", "seen": 3})]
             if said:
                 remarks.append(Remarked(t=5, seq=0, seat=0, kind="message", payload={"text": said}))
-            names = (Identity("person", "", False), Identity(partner, "", False))
+            names = (person_identity(books.person(tx, number).public), Identity(partner, "", False))
             made = replace(episode, agents=names, index=game, seed=0, events=tuple(remarks))
             rows = [
                 ("join", 0, {}),

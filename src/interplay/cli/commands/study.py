@@ -60,6 +60,7 @@ class Serve:
         from interplay.server.serve import Listen, check_port, run
         from interplay.study.admin import base_of, open_books
         from interplay.study.reading import load
+        from interplay.study.researcher.team import first_invitation
         from interplay.study.web import build
 
         if not self.batch or min(self.batch) < 1:
@@ -79,11 +80,15 @@ class Serve:
         database = open_books(self.database or f"{protocol.name}.db")
         try:
             secure = self.secure or self.certificate is not None
-            app = build(protocol, base_of(database), sizes=self.batch, secure=secure)
+            base = base_of(database)
+            app = build(protocol, base, sizes=self.batch, secure=secure)
             note("compiling the games and their partners, which takes a minute or two the first time ...")
             for arena in app.state.host.arenas.values():
                 arena.warm()
             note(f"participants: {listen.url}/study/{protocol.name}")
+            note(f"researchers:  {listen.url}/researcher")
+            if (key := database.write(first_invitation, base.clock, protocol.name)) is not None:
+                note(f"the first researcher chooses a password once at {listen.url}/researcher/invite?key={key}")
             note(f"books in {database.engine.url}; stop with Ctrl-C")
             run(app, listen, largest_frame=64 * 1024)
         finally:

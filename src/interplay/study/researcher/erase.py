@@ -20,12 +20,13 @@ from interplay.server.tables import sessions
 from interplay.study.books import DROPPED, OVER, SUBJECT
 from interplay.study.play_books import DONE, unpack
 from interplay.study.protocol import Protocol
+from interplay.study.running import person_identity
 from interplay.study.tables import answers, consents, events, games, members, paid, people, recruits, slots
 from interplay.traces.export import to_record
 
 ERASED = "erased"
-SAID = ("message",)  # remarks that hold words of a person
-HEARD = (*SAID, "call", "belief")  # and those in which partners may repeat them
+SAID = "message"  # the remark that holds words of a person
+HEARD = (SAID, "call", "belief")  # and those in which partners may repeat them
 PATIENCE_S = 5.0  # for others to let go of the database
 
 
@@ -63,38 +64,30 @@ def erase(tx: Tx, clock: Clock, protocol: Protocol, public: str, *, keep_games: 
     for table in (recruits, consents, paid, members):
         tx.execute(sa.delete(table).where(table.c.person == number))
     gone = tx.execute(sa.delete(answers).where(answers.c.person == number)).rowcount
-    kept, name = 0, None
+    kept, name = 0, secrets.token_hex(6)  # how the games that are kept call the person
     held = tx.execute(sa.select(games).where(games.c.person == number).order_by(games.c.id)).all()
     for row in held:
-        _hush_others(tx, row)
-        if keep_games and (trace := _worth_keeping(row)) is not None:
-            _keep(tx, clock, row, trace)
+        _rewrite_others(tx, row, name)
+        if keep_games and row.status == DONE:
+            _keep(tx, clock, row, name)
             kept += 1
         else:
             _drop(tx, row)
     if kept:
-        name = _rename(tx, clock, protocol, number)
+        _rename(tx, clock, protocol, number, name)
     else:
         tx.execute(sa.delete(events).where(events.c.person == number))
         for table, column in ((slots, slots.c.person), (people, people.c.id)):
             tx.execute(sa.delete(table).where(column == number))
-    found = Erased(gone, len(held) - kept, kept, name)
+    found = Erased(gone, len(held) - kept, kept, name if kept else None)
     detail = {"answers": gone, "games_erased": found.games, "games_kept": kept, "consent": versions}
     audit.note(tx, clock, by, "erase", public, study=protocol.name, **detail)
     return found
 
 
-def _worth_keeping(row: Any) -> bytes | None:
-    """The trace of a game without the person's words, if it was played to its end."""
-    if row.status != DONE:
-        return None
-    episode = unpack(row.episode)
-    return pack(silent(episode)) if spoke(episode, row.seat) else bytes(row.episode)
-
-
-def _keep(tx: Tx, clock: Clock, row: Any, trace: bytes) -> None:
+def _keep(tx: Tx, clock: Clock, row: Any, name: str) -> None:
     """A game without times, and of its events only the presses of buttons, which analyses join to moves."""
-    now = clock.now()
+    now, trace = clock.now(), pack(anonymous(unpack(row.episode), row.seat, name))
     tx.execute(sa.delete(events).where(events.c.game == row.id, events.c.kind != "flag"))
     tx.execute(sa.update(events).where(events.c.game == row.id).values(at=now))
     tx.execute(sa.update(games).where(games.c.id == row.id).values(started=now, finished=now, episode=trace))
@@ -116,14 +109,12 @@ def _drop(tx: Tx, row: Any) -> None:
         tx.execute(sa.update(games).where(games.c.id.in_(rest)).values(joint=lead))
 
 
-def _hush_others(tx: Tx, row: Any) -> None:
-    """What the person wrote is in the traces of those who played along, too."""
+def _rewrite_others(tx: Tx, row: Any, name: str) -> None:
+    """Who played, and what they wrote, is in the traces of those who played along, too."""
     for other in tx.execute(_others(row)).all():
-        if other.episode is None:
-            continue
-        episode = unpack(other.episode)
-        if spoke(episode, row.seat):
-            tx.execute(sa.update(games).where(games.c.id == other.id).values(episode=pack(silent(episode))))
+        if other.episode is not None:
+            trace = pack(anonymous(unpack(other.episode), row.seat, name))
+            tx.execute(sa.update(games).where(games.c.id == other.id).values(episode=trace))
 
 
 def _others(row: Any) -> Any:
@@ -132,24 +123,23 @@ def _others(row: Any) -> Any:
     return sa.select(games).where(same, games.c.id != row.id).order_by(games.c.id)
 
 
-def _rename(tx: Tx, clock: Clock, protocol: Protocol, number: int) -> str:
+def _rename(tx: Tx, clock: Clock, protocol: Protocol, number: int, name: str) -> None:
     """Whoever played the games that are kept: a new name, and nothing else."""
     now = clock.now()
     tx.execute(sa.delete(events).where(events.c.person == number, events.c.game.is_(None)))
-    name = secrets.token_hex(6)
     values = {"public": name, "status": ERASED, "language": protocol.languages[0], "payment": None, "code": None}
     values |= {"created": now, "seen": now, "finished": now}
     tx.execute(sa.update(people).where(people.c.id == number).values(**values))
-    return name
 
 
-def spoke(episode: Episode, seat: int) -> bool:
-    return any(event.kind in SAID and event.seat == seat for event in episode.events)
-
-
-def silent(episode: Episode) -> Episode:
-    """A game without anything that was said: partners repeat what they heard, and their prompts quote it."""
-    return replace(episode, events=tuple(event for event in episode.events if event.kind not in HEARD))
+def anonymous(episode: Episode, seat: int, name: str) -> Episode:
+    """A game in which the person of a seat has another name and, if they spoke, nothing that was said: partners repeat
+    what they heard, and their prompts quote it."""
+    agents = list(episode.agents)
+    agents[seat] = person_identity(name)
+    spoke = any(event.kind == SAID and event.seat == seat for event in episode.events)
+    events = tuple(event for event in episode.events if not (spoke and event.kind in HEARD))
+    return replace(episode, agents=tuple(agents), events=events)
 
 
 def pack(episode: Episode) -> bytes:

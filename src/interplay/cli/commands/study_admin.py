@@ -1,0 +1,325 @@
+"""`interplay study participants | payments | export | erase | researcher | audit`: researchers without a browser."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from interplay.cli.show import note, show
+from interplay.errors import InterplayError
+from interplay.table import Table
+
+BY = "command line"  # who it was, in the audit log
+
+
+@contextmanager
+def _books(address: str) -> Iterator[Any]:
+    """A database that is there already."""
+    from interplay.cli.commands.study import _needs_server
+
+    _needs_server()
+    from interplay.study.admin import open_books
+
+    if "://" not in address and not Path(address).is_file():
+        raise InterplayError(f"there is no database {address}: `interplay study serve` makes one")
+    database = open_books(address)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+@dataclass(frozen=True)
+class Export:
+    """Write everything of a study into a folder: participants, answers, games, flags and events as tables, the games as
+    a trace set, and the study file. `interplay study analyse FOLDER` reads it, and so does any other program.
+
+    Examples:
+      interplay study export hanabi_preference.db --out exported
+      interplay study export postgresql://me@host/studies --study two_chefs --out exported --format parquet
+      interplay study export two_chefs.db --participant 0a1b2c3d4e5f --out one_person
+    """
+
+    database: Annotated[str, tyro.conf.Positional]
+    """The study's database: a path (SQLite) or postgresql://..."""
+    out: Path
+    """A new folder."""
+    format: Literal["csv", "parquet", "json"] = "csv"
+    """Of the tables."""
+    traces: bool = True
+    """Also the games, as a trace set in FOLDER/traces."""
+    study: str | None = None
+    """Which study, where the database holds several."""
+    participant: str | None = None
+    """Only this one."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        with _books(self.database) as database:
+            from interplay.server import audit
+            from interplay.server.clock import SystemClock
+            from interplay.study.record_files import write_folder
+
+            counts = write_folder(
+                database, self.out, study=self.study, format=self.format, traces=self.traces,
+                participant=self.participant,
+            )  # fmt: skip
+            database.write(
+                audit.note, SystemClock(), BY, "export", self.participant or self.study or "", format=self.format,
+                traces=self.traces, rows=counts,
+            )  # fmt: skip
+        show(Table.of([{"table": name, "rows": rows} for name, rows in counts.items()], "Exported"), json=self.json)
+        note(f"written: {self.out}")
+
+
+@dataclass(frozen=True)
+class Participants:
+    """Who takes part: state, place in the design, progress, payment.
+
+    Example:
+      interplay study participants two_chefs.db --status done --json
+    """
+
+    database: Annotated[str, tyro.conf.Positional]
+    """The study's database."""
+    status: Literal["new", "active", "done", "screened", "dropped", "erased"] | None = None
+    """Only those."""
+    study: str | None = None
+    """Which study, where the database holds several."""
+    json: bool = False
+    """Print one JSON object with all columns."""
+
+    def run(self) -> None:
+        with _books(self.database) as database:
+            from interplay.study import records
+
+            protocol, held = database.read(records.everyone, self.study)
+        rows = [row for row in held if self.status in (None, row["status"])]
+        shown = (
+            "participant",
+            "status",
+            "page",
+            "position",
+            "pages",
+            "cells",
+            "created",
+            "finished",
+            "payment",
+            "paid",
+        )
+        kept = rows if self.json else [{name: row[name] for name in shown} for row in rows]
+        columns = None if self.json else list(shown)
+        show(Table.of(kept, f"Participants of {protocol.name}", columns), json=self.json)
+
+
+@dataclass(frozen=True)
+class Payments:
+    """Who is owed what. With --ids, the recruiter's own list becomes the lines that its bulk payment takes: recruiters'
+    ids are not stored, so that only whoever brings them can pay by them.
+
+    Examples:
+      interplay study payments two_chefs.db
+      interplay study payments two_chefs.db --ids prolific_export.csv --already 2.50 > bulk.csv
+      interplay study payments two_chefs.db --mark 0a1b2c3d4e5f 1a2b3c4d5e6f
+    """
+
+    database: Annotated[str, tyro.conf.Positional]
+    """The study's database."""
+    ids: Path | None = None
+    """A recruiter's list: one id a line, or its CSV with the column Participant id or WorkerId."""
+    already: float = 0.0
+    """What the recruiter pays everyone anyway; the lines hold the rest."""
+    mark: tuple[str, ...] = ()
+    """Note that these participants were paid."""
+    unmark: tuple[str, ...] = ()
+    """Take such notes back."""
+    study: str | None = None
+    """Which study, where the database holds several."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        with _books(self.database) as database:
+            from interplay.server.clock import SystemClock
+            from interplay.study import records
+            from interplay.study.researcher import payments
+
+            clock, protocol = SystemClock(), database.read(records.the_protocol, self.study)
+            for public in self.unmark:
+                database.write(payments.unmark, clock, protocol, public, by=BY)
+            if self.mark:
+                count = database.write(payments.mark, clock, protocol, self.mark, by=BY)
+                note(f"{count} marked as paid")
+            if self.ids is not None:
+                self._bulk(database.write(payments.bulk, clock, protocol, _read(self.ids), already=self.already))
+                return
+            rows = database.read(payments.rows, protocol)
+        rule = f"Payments of {protocol.name}, by the rule {protocol.payment.formula}"
+        show(Table.of(rows, rule, columns=payments.COLUMNS), json=self.json)
+
+    def _bulk(self, found: Any) -> None:
+        sys.stdout.write(found.text)
+        note(f"{len(found.participants)} people, {found.total:.2f} in all")
+        for many, what in ((found.settled, "were paid before"), (found.unfinished, "are owed nothing")):
+            if many:
+                note(f"{many} {what} and are left out")
+        if found.unknown:
+            note(f"{len(found.unknown)} ids never came here: {', '.join(found.unknown[:10])}")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InterplayError(f"cannot read {path}: {error}") from None
+
+
+@dataclass(frozen=True)
+class Erase:
+    """Forget a participant for good: recruiter's id, consent, answers, visits, and their games unless they are kept
+    without the person. It is noted in the audit log. Backups are yours to clean.
+
+    Examples:
+      interplay study erase two_chefs.db 0a1b2c3d4e5f
+      interplay study erase two_chefs.db 0a1b2c3d4e5f --games keep --yes
+    """
+
+    database: Annotated[str, tyro.conf.Positional]
+    """The study's database."""
+    participant: Annotated[str, tyro.conf.Positional]
+    """The participant, by the name that the study gave them."""
+    games: Literal["keep", "erase"] | None = None
+    """Keep their games under a new name, without times and words, or erase them too; by default as the file says."""
+    yes: bool = False
+    """Do not ask."""
+    study: str | None = None
+    """Which study, where the database holds several."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        with _books(self.database) as database:
+            from interplay.server.clock import SystemClock
+            from interplay.study import records
+            from interplay.study.researcher import erase
+
+            protocol = database.read(records.the_protocol, self.study)
+            database.read(erase.find, protocol, self.participant)
+            keep = protocol.erasure == "keep_games" if self.games is None else self.games == "keep"
+            if not self.yes:
+                _confirm(self.participant, "keep their games without them" if keep else "erase their games too")
+            found = database.write(
+                erase.erase, SystemClock(), protocol, self.participant, keep_games=keep, by=BY
+            )  # fmt: skip
+            clean = erase.scrub(database)
+        show(Table.of([{"participant": self.participant, **found._asdict(), "clean": clean}], "Erased"), json=self.json)
+        if not clean:
+            note("another program reads the database: old pages of its file are overwritten when it lets go")
+
+
+def _confirm(participant: str, games: str) -> None:
+    if not sys.stdin.isatty():
+        raise InterplayError("add --yes to erase without being asked")
+    note(f"This erases {participant} for good, and will {games}.")
+    if input("Type the participant's name to go on: ").strip() != participant:
+        raise InterplayError("nothing was erased")
+
+
+@dataclass(frozen=True)
+class Researcher:
+    """Who may look into a study. `add` and `invite` print a link that is good once, within a week, for choosing a
+    password; with --ask the password is typed here instead.
+
+    Examples:
+      interplay study researcher add ana --database two_chefs.db --url https://study.example.org
+      interplay study researcher add bob --database two_chefs.db --study two_chefs --ask
+      interplay study researcher disable bob --database two_chefs.db
+      interplay study researcher list --database two_chefs.db
+    """
+
+    action: Annotated[Literal["add", "invite", "disable", "list"], tyro.conf.Positional]
+    """Make an account; invite someone again who forgot the password; shut someone out; or list all."""
+    name: Annotated[str, tyro.conf.Positional] = ""
+    """The researcher's name."""
+    database: str = ""
+    """The study's database: a path (SQLite) or postgresql://..."""
+    study: str | None = None
+    """Only this study; by default all in the database."""
+    ask: bool = False
+    """Type a password here."""
+    url: str = "http://127.0.0.1:8000"
+    """Where the study is served, for the link."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        if not self.database:
+            raise InterplayError("name the database: --database PATH")
+        if (self.action == "list") == bool(self.name):
+            raise InterplayError("`list` takes no name" if self.name else f"name the researcher to {self.action}")
+        with _books(self.database) as database:
+            from interplay.server.clock import SystemClock
+            from interplay.study.researcher import team
+
+            clock = SystemClock()
+            if self.action == "list":
+                show(Table.of(database.read(team.listing), "Researchers"), json=self.json)
+                return
+            if self.action == "disable":
+                database.write(team.disable, clock, self.name)
+                note(f"{self.name} is shut out")
+                return
+            password = _new_password() if self.ask else None
+            if self.action == "add":
+                database.write(team.add, clock, self.name, study=self.study, password=password)
+            if password is not None:
+                note(f"{self.name} can log in at {self.url}/researcher")
+                return
+            key = database.write(team.invite, clock, self.name)
+        row = {"researcher": self.name, "link": f"{self.url.rstrip('/')}/researcher/invite?key={key}"}
+        if self.json:
+            show(Table.of([row]), json=True)
+        else:
+            print(row["link"])
+            note(f"{self.name} chooses a password by this link, once and within a week")
+
+
+def _new_password() -> str:
+    password = getpass.getpass("Password: ")
+    if password != getpass.getpass("The same again: "):
+        raise InterplayError("the two passwords differ")
+    return password
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The audit log: who did what, when. Newest first.
+
+    Example:
+      interplay study audit two_chefs.db --action erase
+    """
+
+    database: Annotated[str, tyro.conf.Positional]
+    """The study's database."""
+    action: str | None = None
+    """Only this action, such as erase, export, paid, login."""
+    most: int = 1000
+    """So many lines at most."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        if self.most < 1:
+            raise InterplayError(f"--most {self.most}: at least 1")
+        with _books(self.database) as database:
+            from interplay.server import audit
+
+            show(database.read(audit.read, action=self.action, most=self.most), json=self.json)
