@@ -40,9 +40,9 @@ def click(data: Data, part: Clicks, *, seed: int = 0) -> Result:
     elsewhere = sum(f["flag"] == part.flag for f in data.flags) - sum(r["presses"] for r in table) - len(lost)
     notes = []
     if lost:
-        notes.append(f"{len(lost)} presses came before the partner's first move, and are joined to none")
+        notes.append(f"presses before the partner's first move, joined to none: {len(lost)}")
     if elsewhere:
-        notes.append(f"{elsewhere} presses are in practice games, unfinished games or other games, and are not used")
+        notes.append(f"presses in practice games, unfinished games or other games, not used: {elsewhere}")
     tables = {
         "clicks": Table.of(_shares(table, seed), "Of the presses after a kind of move, how many were dominated"),
         "pressed": Table.of(_pressed(table, seed), "How often a move made people press"),
@@ -103,10 +103,11 @@ def _share(rows: Sequence[Row], column: str, seed: int) -> Row:
         return {"share": None, "share_low": None, "share_high": None}
     hits = [float(row[column]) for row in rows]
     people = [row["person"] for row in rows]
-    # With all or nothing a bootstrap has no width; Wilson's interval over people does.
-    if len(set(hits)) == 1 or len(set(people)) < 3:
-        made = proportion_interval(round(hits[0] * len(set(people))), len(set(people)))
-        return {"share": float(np.mean(hits)), "share_low": made.low, "share_high": made.high}
+    if len(set(hits)) == 1:  # a bootstrap of all or nothing has no width; Wilson's interval over people has
+        made = proportion_interval(int(hits[0]) * len(set(people)), len(set(people)))
+        return {"share": hits[0], "share_low": made.low, "share_high": made.high}
+    if len(set(people)) < 3:
+        return {"share": float(np.mean(hits)), "share_low": None, "share_high": None}
     made = bootstrap(hits, {"person": people}, seed=seed, units=["person"], statistic="mean", episodes=False)
     return {"share": made.estimate, "share_low": max(0.0, made.low), "share_high": min(1.0, made.high)}
 

@@ -13,6 +13,8 @@ from interplay.report.document import Section
 from interplay.stats import holm, mean_interval
 from interplay.table import Row, Table
 
+EVERYWHERE = (-np.inf, np.inf)
+
 
 @dataclass(frozen=True)
 class Result:
@@ -36,14 +38,16 @@ def person_means(rows: Table, *by: str, value: str = "value") -> dict[tuple[Any,
     return {key: {who: float(np.mean(given)) for who, given in people.items()} for key, people in held.items()}
 
 
-def mean_row(values: Sequence[float], name: str = "mean") -> Row:
-    """A mean with Student's interval; without, where there is one value only or all are the same."""
+def mean_row(values: Sequence[float], name: str = "mean", bounds: tuple[float, float] = EVERYWHERE) -> Row:
+    """A mean with Student's interval, which ends where no value can be; without, where there is one value only or all
+    are the same."""
     if not values:
         return {name: None, f"{name}_low": None, f"{name}_high": None}
     if len(values) == 1 or max(values) == min(values):
         return {name: float(values[0]), f"{name}_low": None, f"{name}_high": None}
     found = mean_interval(values)
-    return {name: found.estimate, f"{name}_low": found.low, f"{name}_high": found.high}
+    low, high = max(found.low, bounds[0]), min(found.high, bounds[1])
+    return {name: found.estimate, f"{name}_low": low, f"{name}_high": high}
 
 
 def attempt(test: Callable[[], Row]) -> Row:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.errors import InterplayError
 from interplay.stats import spearman, t_test_welch
 from interplay.study.analysis.common import Result, attempt, mean_row, person_means, with_holm
 from interplay.study.analysis.data import Data
@@ -77,5 +78,7 @@ def _welch(x: list[float], y: list[float]) -> Row:
 
 
 def _spearman(x: list[float], y: list[float]) -> Row:
+    if len(x) < 3:
+        raise InterplayError(f"{len(x)} people are too few for a correlation")
     made = spearman(x, y)
     return {"spearman": made.r, "spearman_low": made.low, "spearman_high": made.high, "p": made.p}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from interplay.stats import TestResult, t_test_one_sample, t_test_paired, wilcoxon
-from interplay.study.analysis.common import Result, attempt, mean_row, person_means, with_holm
+from interplay.study.analysis.common import EVERYWHERE, Result, attempt, mean_row, person_means, with_holm
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import rating_figures
 from interplay.study.analysis.models import cronbach, effect_interval
@@ -45,7 +45,15 @@ def rate(data: Data, part: Ratings) -> Result:
             base = {"rating": name, "game": game, "partner": partner}
             values = [row["value"] for row in mine]
             told = {"sd": float(np.std(means, ddof=1)) if len(means) > 1 else None, "median": float(np.median(values))}
-            summary.append({**base, **mean_row(means), **told, "people": len(means), "answers": len(values)})
+            summary.append(
+                {
+                    **base,
+                    **mean_row(means, bounds=data.bounds(name) or EVERYWHERE),
+                    **told,
+                    "people": len(means),
+                    "answers": len(values),
+                }
+            )
             counted = Counter(values)
             spread += [{**base, "value": value, "times": counted[value]} for value in sorted(counted)]
     notes = tuple(f"nobody rated a partner on {name}" for name in part.of if name not in {r["rating"] for r in summary})

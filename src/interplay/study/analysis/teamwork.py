@@ -57,9 +57,15 @@ def _teams(table: Table) -> list[Row]:
     for (game, partner), part in table.groups("game", "partner").items():
         row: Row = {"game": game, "partner": partner}
         for name in MEASURED:
-            row |= mean_row(list(person_means(part, value=name).get((), {}).values()), name)
+            row |= mean_row(list(person_means(part, value=name).get((), {}).values()), name, _bounds(name))
         found.append({**row, "people": len(set(part.column("person"))), "games": len(part)})
     return found
+
+
+def _bounds(name: str) -> tuple[float, float]:
+    """Counts do not fall below 0, nor shares rise above 100."""
+    low = -np.inf if name == "score" else 0.0
+    return low, 100.0 if name.endswith("accepted") else np.inf
 
 
 def _score(table: Table, seed: int) -> list[Row]:
@@ -103,6 +109,6 @@ def _turns(table: Table) -> list[Row]:
     for (turn,), part in sorted(table.groups("turn").items()):
         row: Row = {"turn": turn}
         for name in OVER_TIME:
-            row |= mean_row([v for v in part.column(name) if v is not None], name)
+            row |= mean_row([v for v in part.column(name) if v is not None], name, _bounds(name))
         found.append({**row, "people": len(set(part.column("person")))})
     return found
