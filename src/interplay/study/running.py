@@ -33,6 +33,7 @@ from interplay.study.views import Viewer
 LOG = logging.getLogger("interplay.study")
 KINDS_OF_STAY = ("stay", "noop")
 PERSON = "person"  # the name of whoever takes part, in traces
+PHASES = 4  # groups of games within a tick
 
 
 class Running:
@@ -198,10 +199,12 @@ class Running:
         old.close()
 
     async def _tick(self, due: float) -> float:
-        """Sleep until the next tick. Ticks of all games fall together, so that they are played as one batch."""
+        """Sleep until the next tick. Games tick in a few groups, each of which is played as one batch: were all to tick
+        at once, the last ones would wait long."""
         length = 1.0 / self.setting.tick_hz
         now = time.monotonic()  # the loop's own clock may stand still while it works
-        due = due + length if due and due + length > now - length else (now // length + 1) * length
+        first = self.dealt.id % PHASES / PHASES * length
+        due = due + length if due and due + length > now - length else ((now - first) // length + 1) * length + first
         await asyncio.sleep(max(0.0, due - now))
         self.late_s.append(max(0.0, time.monotonic() - due))
         return due
