@@ -56,12 +56,15 @@ def test_serve_prints_its_address_and_answers_there(kind, tiny, request):
         assert server.stderr is not None
         try:
             told = ""
-            while f"participants: http://127.0.0.1:{port}/study/tiny" not in told:
+            while "stop with Ctrl-C" not in told:
                 line = server.stderr.readline()
                 assert line, told
                 told += line
+            assert f"participants: http://127.0.0.1:{port}/study/tiny\n" in told
+            assert re.search(rf"researchers: +http://127\.0\.0\.1:{port}/researcher\n", told)
             client = httpx.Client(transport=httpx.HTTPTransport(retries=20), base_url=f"http://127.0.0.1:{port}")
             assert "app.js" in client.get("/?x=1", follow_redirects=True).text
+            assert "password" in client.get("/researcher").text
             state = client.get("/api/study/tiny/state").json()
             assert state["page"]["kind"] == "consent"
             sent = {"page": "consent", "answers": {"agree": True}, "seconds": 2}
@@ -93,7 +96,7 @@ def test_a_study_can_be_checked_without_serving_it(tiny, capsys):
 @pytest.mark.parametrize(
     ("change", "options", "told"),
     [
-        ("partner: still}", [], r"tiny\.yaml, line 13: page 'game': partner 'stil' is not known"),
+        ("partner: still}", [], r"tiny\.yaml, line 12: page 'game': partner 'stil' is not known"),
         ("", ["--batch", "0"], "numbers from 1"),
         ("", ["--database", "mysql://x"], "neither a path, sqlite:// nor postgresql://"),
         ("", ["--database", "postgresql://127.0.0.1:1/x"], "cannot open the database"),

@@ -27,8 +27,9 @@ class Listen:
         return f"{'https' if self.certificate else 'http'}://{self.host}:{self.port}"
 
 
-def check_port(listen: Listen) -> None:
+def check_listen(listen: Listen) -> None:
     """An error now, rather than after minutes of compiling, if this address cannot be listened at."""
+    _check_tls(listen)
     family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -39,14 +40,18 @@ def check_port(listen: Listen) -> None:
             raise InterplayError(f"cannot listen at {listen.host}, port {listen.port}: {reason}") from None
 
 
-def config(app: Any, listen: Listen, *, largest_frame: int = 256 * 1024) -> Any:
-    import uvicorn
-
+def _check_tls(listen: Listen) -> None:
     for path in (listen.certificate, listen.private_key):
         if path is not None and not path.is_file():
             raise InterplayError(f"no such file: {path}")
     if (listen.certificate is None) != (listen.private_key is None):
         raise InterplayError("TLS needs both a certificate and its private key")
+
+
+def config(app: Any, listen: Listen, *, largest_frame: int = 256 * 1024) -> Any:
+    import uvicorn
+
+    _check_tls(listen)
     return uvicorn.Config(
         app,
         host=listen.host,

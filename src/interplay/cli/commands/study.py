@@ -57,7 +57,7 @@ class Serve:
 
     def run(self) -> None:
         _needs_server()
-        from interplay.server.serve import Listen, check_port, run
+        from interplay.server.serve import Listen, check_listen, run
         from interplay.study.admin import base_of, open_books
         from interplay.study.reading import load
         from interplay.study.researcher.team import first_invitation
@@ -76,7 +76,7 @@ class Serve:
             note(f"{self.study}: fine; {len(app.state.host.arenas)} games, {len(protocol.partners)} partners")
             database.close()
             return
-        check_port(listen)
+        check_listen(listen)
         database = open_books(self.database or f"{protocol.name}.db")
         try:
             secure = self.secure or self.certificate is not None

@@ -1,9 +1,9 @@
-/** A kitchen, as replays and reports draw it. Your chef is dark and stands on a white ring; the partner wears its sign. */
+/** A kitchen, as replays and reports draw it. Your chef is white, on a dark ring; the partner wears its sign. */
 
 import type { Draw } from "./grid";
 import { chef, contents, item, stamp, tile } from "./sprites";
 
-const YOURS = "#3a3f47";
+const YOURS = "#ffffff"; // no partner is white
 
 export const drawOvercooked: Draw = (ink, view, actors, look) => {
   view.terrain.forEach((row, y) => {

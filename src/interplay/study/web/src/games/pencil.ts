@@ -59,9 +59,9 @@ export function way(facing: string): [number, number] {
   return WAYS[facing.toLowerCase()] ?? [0, 1];
 }
 
-const YOURS = "#23262b";
+const YOURS = "#ffffff"; // no partner is white
 
-/** A round figure from above that looks where it faces. The partner wears its colour and shape; you a white ring. */
+/** A round figure from above that looks where it faces. The partner wears its colour and shape; you are white, in a ring. */
 export function person(ink: Ink, actor: Actor, look: Look, shapeAt: number, head: (ink: Ink) => void): void {
   const yours = actor.seat === look.you;
   const [dx, dy] = way(actor.facing);
@@ -85,7 +85,7 @@ export function person(ink: Ink, actor: Actor, look: Look, shapeAt: number, head
   if (yours) {
     ink.beginPath();
     ink.arc(0, 0.02, 0.4, 0, 2 * Math.PI);
-    stroke(ink, "#ffffff", 0.05);
+    stroke(ink, OUTLINE, 0.05);
   } else sticker(ink, look.alias.shape, paint(look.alias.colour), shapeAt);
   ink.restore();
 }

@@ -168,10 +168,10 @@ export function chef(facing: string, held: string | null, detail: string | null 
   const colour = paint(worn.colour);
   const [hx, hy] = REACH[side] ?? [24, 37];
   const [left, width] = APRON[side] ?? [0, 0];
-  const ring: Shape[] = worn.mine ? [["ellipse", 24, 41, 21, 8, "#ffffff"], ["ellipse", 24, 41, 17.5, 5.8, colour]] : [];
+  const ring: Shape[] = worn.mine ? [["ellipse", 24, 41, 21, 8, INK], ["ellipse", 24, 41, 19, 6.4, "#ffffff"]] : [];
   return [
     ...ring, ["ellipse", 24, 42, 14, 4.5, SHADOW], ["rect", 11, 25, 26, 18, INK, 9], ["rect", 12.5, 26, 23, 15.5, colour, 8],
-    ...(width > 0 ? [["rect", left, 29, width, 12, "#ffffffd8", 3] satisfies Shape] : []),
+    ...(width > 0 ? [["rect", left, 29, width, 12, worn.mine ? "#d9dde2" : "#ffffffd8", 3] satisfies Shape] : []),
     ...arms(side, held !== null, colour),
     disc(24, 19, 10.5, INK), disc(24, 19, 9.2, side === 0 ? HAIR : SKIN),
     ...(EYES[side] ?? []).map(([x, y]) => disc(x, y, 1.6, INK)),

@@ -174,7 +174,7 @@ export function game(page: GamePage, shell: Shell): Shown {
   const round = new Round(page, shell);
   const info = h("div", { class: "game-info" },
     h("span", { class: "pair" }, h("span", { class: "quiet" }, say("partner")), badge(page.alias)),
-    (page.game === "overcooked" || page.game === "rescue") && badge({ label: say("you"), colour: "black", shape: "circle" }),
+    (page.game === "overcooked" || page.game === "rescue") && badge({ label: say("you"), colour: "#ffffff", shape: "circle" }),
     h("span", { class: "pair" }, h("span", { class: "quiet" }, say("score")), round.score),
     round.clock,
     page.practice && h("span", { class: "practice" }, say("practice")));
