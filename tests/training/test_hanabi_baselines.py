@@ -119,6 +119,7 @@ def test_nothing_is_learnt_where_a_stand_in_sits(with_stand_ins):
     assert mine.std() == pytest.approx(1, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_stand_ins_really_act():
     """Where all other seats are stand-ins of one kind, the state after their moves shows what they do."""
     spec = experiment(rollout=1, steps=8)
@@ -152,6 +153,7 @@ def test_stand_ins_that_do_not_fit_are_refused():
 # --- partners that change with the episode
 
 
+@pytest.mark.slow
 def test_partners_are_drawn_for_every_seat_and_episode():
     spec = experiment(players=3, rollout=16, steps=8 * 16)
     game = make(spec.game.name, **spec.game.options)

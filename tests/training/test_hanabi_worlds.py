@@ -84,13 +84,14 @@ def test_play_under_other_names_is_play_of_a_renamed_deck(game):
 
 def test_orders_are_drawn_for_every_seat_and_game():
     own = colours.OwnColours(make("hanabi/2p"))
-    drawn = jax.vmap(own.init)(jax.random.split(jax.random.key(0), 200)).order
+    drawn = jax.jit(jax.vmap(lambda k: own.init(k).order))(jax.random.split(jax.random.key(0), 200))
     assert len(np.unique(drawn[:, 0])) > 60
     assert len(np.unique(drawn[:, 1])) > 60
     assert abs(np.corrcoef(drawn.T)[0, 1]) < 0.2
-    kept = jax.vmap(colours.OwnColours(make("hanabi/2p"), keep_first=True).init)(jax.random.split(jax.random.key(0), 9))
-    assert not np.any(kept.order[:, 0])
-    assert np.any(kept.order[:, 1])
+    keeps = colours.OwnColours(make("hanabi/2p"), keep_first=True)
+    kept = jax.jit(jax.vmap(lambda k: keeps.init(k).order))(jax.random.split(jax.random.key(0), 9))
+    assert not np.any(kept[:, 0])
+    assert np.any(kept[:, 1])
 
 
 def test_only_hanabi_has_colours_and_only_vectors_are_renamed():
@@ -121,17 +122,17 @@ def exact_belief(game, state, seat: int) -> dict[tuple[int, ...], float]:
 
 
 def test_hands_are_drawn_as_often_as_they_are_likely():
-    game, many = tiny(), 6000
-    draw = jax.jit(jax.vmap(lambda s, seat, k: draw_hand(game.rules, s, seat, k, 64), in_axes=(None, None, 0)))
+    game, many = tiny(), 4000
+    draw = jax.jit(jax.vmap(lambda s, seat, k: draw_hand(game.rules, s, seat, k, 32), in_axes=(None, None, 0)))
     hinted = 0
-    for state, seat, _ in [*played(game, 5, 9), *played(game, 8, 9)]:
+    for state, seat, _ in [*played(game, 5, 9)[2:], *played(game, 8, 9)[4:]]:
         exact = exact_belief(game, state, seat)
         hands, sound = draw(state, jnp.int32(seat), jax.random.split(jax.random.key(1), many))
         assert bool(jnp.all(sound))
         cards = [tuple(int(c) for c in h if c >= 0) for h in np.asarray(hands)]
         found = {h: cards.count(h) / many for h in set(cards)}
         assert set(found) <= set(exact)
-        assert sum(abs(found.get(h, 0) - p) for h, p in exact.items()) / 2 < 0.04, (found, exact)
+        assert sum(abs(found.get(h, 0) - p) for h, p in exact.items()) / 2 < 0.05, (found, exact)
         hinted += len(exact) < 15
     assert hinted  # some of these states had hints
 
@@ -161,10 +162,11 @@ def test_what_is_imagined_knows_nothing_of_the_real_hand_or_deck():
     rules = game.rules
     state = played(game, 4, 5)[-1][0]
     seat = jnp.int32(1)
-    twin = set_hand(rules, state, seat, draw_hand(rules, state, seat, jax.random.key(11))[0], jax.random.key(12))
+    change = jax.jit(lambda s, k: set_hand(rules, s, seat, draw_hand(rules, s, seat, k)[0], k))
+    twin = change(state, jax.random.key(11))
     assert not np.array_equal(twin.deck, state.deck)
     for key in jax.random.split(jax.random.key(5), 5):
-        one, other = (set_hand(rules, s, seat, draw_hand(rules, s, seat, key)[0], key) for s in (state, twin))
+        one, other = (change(s, key) for s in (state, twin))
         np.testing.assert_array_equal(one.hands, other.hands)
         np.testing.assert_array_equal(one.deck[int(one.dealt) :], other.deck[int(other.dealt) :])
 

@@ -36,7 +36,7 @@ class Witness(Protocol):
 class Teaming:
     """Pays 1 to giver and receiver of every hand-over that ends in a delivered soup."""
 
-    kinds = ("teaming",)
+    kinds: tuple[str, ...] = ("teaming",)
 
     def __init__(self, game: Any, weight: float):
         if not hasattr(game, "kitchen"):
@@ -61,7 +61,7 @@ class Teaming:
 class Conduct:
     """Pays the mover for a dominated move (g1, g2) or a dominant one (g3) of Hanabi, each at its price."""
 
-    kinds = ("g1", "g2", "g3")
+    kinds: tuple[str, ...] = ("g1", "g2", "g3")
 
     def __init__(self, game: Any, prices: dict[str, float], known: str):
         from interplay.games.hanabi import conduct

@@ -116,6 +116,7 @@ def test_search_plays_a_card_that_the_policy_would_never_play(search):
     assert float(scores[NAMES.index("noop")]) == -np.inf
 
 
+@pytest.mark.slow
 def test_one_who_searches_beside_the_policy_scores_more_than_the_policy():
     teller, other = Agent("teller", Teller()), agent("random")
     searching = sparta(teller, rollouts=200)

@@ -21,7 +21,7 @@ from interplay.games.hanabi.state import NO_CARD, Rules, State
 def unseen(rules: Rules, state: State, seat: Int[Array, ""]) -> Int[Array, " identity"]:
     """Copies of each identity that a seat sees nowhere: they are in its hand or in the deck."""
     held = cards.in_hands(rules, state.hands)
-    return rules.total_copies - cards.gone(rules, state) - (jnp.sum(held, axis=0) - held[seat])
+    return jnp.asarray(rules.total_copies) - cards.gone(rules, state) - (jnp.sum(held, axis=0) - held[seat])
 
 
 def draw_hand(

@@ -178,7 +178,8 @@ class Judging:
         number = jax.lax.bitcast_convert_type(jax.tree_util.tree_leaves(members)[0].reshape(-1)[0], jnp.uint32)
         key = jax.random.fold_in(jax.random.key(0), number)
         judge = Judge(self.plain, self.options.units, self.options.styles, key)
-        return judge, self.steps.init(judge), jnp.zeros((self.envs, self.options.units), jnp.float32)
+        state = self.steps.init(judge)  # type: ignore[arg-type] - any tree of arrays
+        return judge, state, jnp.zeros((self.envs, self.options.units), jnp.float32)
 
     def look_on(self, notebook: Any, rollout: Rollout) -> tuple[Any, Array, dict[str, Array]]:
         judge, state, memory = notebook
