@@ -136,12 +136,8 @@ def held():
     )
     game = make(experiment.game.name, **experiment.game.options)
     core = Core(policy_shape(game, experiment.network), 0.01, jax.random.key(0))
-    wrong = dataclasses.replace  # noqa: F841
-    return (
-        experiment,
-        core,
-        hdr.held_near(experiment, Agent("clone", NeuralPolicy(core, "vector")), (0.0, 0.5, 1.0), quiet=True),
-    )
+    clone = Agent("clone", NeuralPolicy(core, "vector"))
+    return core, hdr.held_near(experiment, clone, (0.0, 0.5, 1.0), quiet=True)
 
 
 def test_how_near_runs_stay_is_their_weight(held):

@@ -103,8 +103,14 @@ class Dense(eqx.Module):
     ) -> Float[Array, "... out"]:
         """Products in `precision`, summed in float32; `out` is what goes on to the next layer."""
         kind, onward = jnp.dtype(precision), jnp.dtype(out)
-        found = jnp.matmul(x.astype(kind), self.weight.astype(kind), preferred_element_type=onward)
+        weight = filled_up(self.weight, x.shape[-1]).astype(kind)
+        found = jnp.matmul(x.astype(kind), weight, preferred_element_type=onward)
         return found + self.bias.astype(onward)
+
+
+def filled_up(weight: Float[Array, "in out"], inputs: int) -> Float[Array, "inputs out"]:
+    """Weights for a view that was filled up with zeros at its end, as training keeps views of half precision."""
+    return weight if weight.shape[0] == inputs else jnp.pad(weight, ((0, inputs - weight.shape[0]), (0, 0)))
 
 
 class Conv(eqx.Module):
@@ -193,7 +199,8 @@ def twin_features(one: Trunk, other: Trunk, seen: Array) -> tuple[Float[Array, "
     kind = jnp.dtype(shape.precision)
     x = seen.reshape(-1).astype(kind)
     first = [jnp.concatenate([getattr(t.layers[0], part) for t in (one, other)], -1) for part in ("weight", "bias")]
-    x = act(jnp.matmul(x, first[0].astype(kind), preferred_element_type=kind) + first[1].astype(kind)).reshape(2, -1)
+    weight = filled_up(first[0], x.shape[0]).astype(kind)
+    x = act(jnp.matmul(x, weight, preferred_element_type=kind) + first[1].astype(kind)).reshape(2, -1)
     for layers in zip(one.layers[1:], other.layers[1:], strict=True):
         weight, bias = jnp.stack([layer.weight for layer in layers]), jnp.stack([layer.bias for layer in layers])
         product = jnp.einsum("ti,tio->to", x, weight.astype(kind), preferred_element_type=kind)

@@ -33,7 +33,7 @@ from interplay.training.seating import Plan
 class Options:
     """Whom to begin with, and how near to stay."""
 
-    clone: str  # checkpoint of a clone, or the folder of a run of `bc` (then its first policy)
+    clone: str  # checkpoint of a clone, or the folder of a run of `bc`: then the one that does best with itself
     hold: tuple[float, ...] = (0.25,)  # λ: run r has the r-th of these, and begins anew when they are used up
 
     def __post_init__(self) -> None:
@@ -44,7 +44,13 @@ class Options:
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max (1 - λ) J(π, π) - λ E KL(clone || π), begun with π = clone."""
     options = build(Options, experiment.algorithm.options, "algorithm.options")
-    return held_near(experiment, partners_of(options.clone)[0], options.hold, quiet=quiet)
+    return held_near(experiment, best_of(options.clone), options.hold, quiet=quiet)
+
+
+def best_of(name: str) -> Agent:
+    """The agent of a checkpoint; of a folder of clones, the one with the best return with itself."""
+    agents = partners_of(name)
+    return max(agents, key=lambda a: float(a.config.get("return") or 0.0))
 
 
 def held_near(experiment: Experiment, clone: Agent, hold: tuple[float, ...], *, quiet: bool = False) -> Trained:
