@@ -185,11 +185,11 @@ class Judging:
         judge, state, memory = notebook
         many, actions = rollout.start.shape[0], rollout.seen.shape[2]
         seen = rollout.seen[:, 0].reshape(many, self.envs, self.seats, -1)
-        told = seen[..., self.plain :]
+        told = seen[..., self.plain : self.plain + self.options.styles].astype(jnp.float32)  # zeros may follow
         style = jnp.sum(told, axis=2)  # [step, env, style]
         holder = jnp.argmax(jnp.max(told, axis=-1), axis=-1)
         other = ((holder + 1) % self.seats)[..., None, None]
-        view = jnp.take_along_axis(seen[..., : self.plain], other, axis=2)[:, :, 0]
+        view = jnp.take_along_axis(seen[..., : self.plain], other, axis=2)[:, :, 0].astype(jnp.float32)
         after, odds = jax.vmap(judge, in_axes=(0, 1, 1), out_axes=(0, 1))(memory, view, rollout.start)
         understood = jnp.sum(odds * style, axis=-1)  # [step, env]
         paid = self.options.weight * (
