@@ -171,12 +171,17 @@ def _held(state: State, seat: int) -> str | None:
 
 def _move(macro: Macro, state: State, seat: int) -> dict[str, Any]:
     told = label(macro, _held(state, seat))
-    return {"action": str(macro), "label": told, "kind": macro.verb, "target": None, "value": macro.place}
+    return {"action": str(macro), "label": told, **_kind(macro)}
+
+
+def _kind(macro: Macro) -> dict[str, Any]:
+    """By what choices are told together: many ingredients are one line until it is unfolded."""
+    return {"kind": macro.verb, "value": macro.place, "group": f"Take something from the {_place(macro.place)}"}
 
 
 def _request(macro: Macro) -> dict[str, Any]:
     told = label(macro, None)
-    return {"action": f"request('{macro}')", "label": told, "kind": macro.verb, "target": None, "value": macro.place}
+    return {"action": f"request('{macro}')", "label": told, **_kind(macro)}
 
 
 def _said(remark: Any) -> dict[str, Any]:

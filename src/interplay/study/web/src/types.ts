@@ -169,6 +169,7 @@ export interface Move {
   kind?: string;
   target?: number | null;
   value?: number | string | null;
+  group?: string; // what many of this kind are together
 }
 /** A move that was made, told in the reader's language by its parts; `text` where there are none. */
 export interface Done {

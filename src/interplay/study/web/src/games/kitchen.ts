@@ -1,12 +1,15 @@
 /** The kitchen of language models with a person in it: a picture, what one can do, and the talk. */
 
 import { h, picture } from "../dom";
+import { paint } from "../shapes";
 import type { KitchenView, Move, Start, Tick } from "../types";
 import { say } from "../words";
 import type { Board, Controls } from "./board";
 
 const LONGEST_MESSAGE = 500;
+const YOURS = "#23262b";
 const MANY = 6; // alike choices that fold into one line
+const SEAT_COLOURS = ["#0072b2", "#e07b00", "#009e73", "#a3478f", "#56b4e9", "#8a6d00"]; // as the server draws them
 
 export class KitchenBoard implements Board {
   readonly element = h("div", { class: "kitchen-board" });
@@ -45,7 +48,7 @@ export class KitchenBoard implements Board {
   tick(tick: Tick): void {
     const view = tick.view as KitchenView;
     // Drawn anew only when it changed: a tick must take neither the focus nor what is being read aloud.
-    this.renew(this.scene, [view.svg, view.text], () => drawing(view));
+    this.renew(this.scene, [view.svg, view.text], () => drawing(view, (svg) => this.dressed(svg)));
     this.renew(this.order, [view.role, view.order], () => recipe(view));
     this.renew(this.moves, view.legal, () => this.choices(view.legal, (action) => this.controls.move(action)));
     this.renew(this.requests, view.requests, () => this.choices(view.requests ?? [], (text) => this.controls.chat(text)));
@@ -71,6 +74,13 @@ export class KitchenBoard implements Board {
 
   close(): void {
     this.element.remove();
+  }
+
+  /** Cooks in the colours that the page speaks of: oneself dark, the partner in its own. */
+  private dressed(svg: string): string {
+    const mine = svg.replaceAll(SEAT_COLOURS[this.you] ?? "", YOURS);
+    const others = SEAT_COLOURS.filter((_, seat) => seat !== this.you);
+    return mine.replace(new RegExp(others.join("|"), "g"), paint(this.controls.alias.colour));
   }
 
   /** Fill a part of the board, keeping the focus on the same choice and what was unfolded open. */
@@ -102,7 +112,7 @@ export class KitchenBoard implements Board {
         return button;
       });
       if (moves.length <= MANY) return buttons;
-      const summary = h("summary", {}, say("one_of", moves[0]?.label ?? "", moves.length - 1));
+      const summary = h("summary", {}, `${moves[0]?.group ?? key} (${moves.length})`);
       return [h("details", { class: "all-moves", "data-group": key }, summary, h("div", { class: "moves" }, ...buttons))];
     });
   }
@@ -123,11 +133,11 @@ export class KitchenBoard implements Board {
   }
 }
 
-function drawing(view: KitchenView): Node[] {
+function drawing(view: KitchenView, dressed: (svg: string) => string): Node[] {
   const text = h("p", { class: "scene-text" }, view.text);
   if (!view.svg) return [text];
   const words = h("details", { class: "all-moves", "data-group": "words" }, h("summary", {}, say("in_words")), text);
-  return [picture(view.svg, view.text), words];
+  return [picture(dressed(view.svg), view.text), words];
 }
 
 /** Who one is, and what is to be cooked, for those who know it. */
