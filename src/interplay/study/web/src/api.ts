@@ -21,9 +21,9 @@ export class Api {
     return this.request("state");
   }
 
-  /** `tries_left` is what a quiz showed, so that a try whose reply got lost is not counted twice. */
-  answer(page: string, answers: Answers, seconds: number, tries_left: number | null): Promise<Reply> {
-    return this.request("answer", { page, answers, seconds, tries_left });
+  /** `tries` are those that a quiz showed as left, so that a try whose reply got lost is not counted twice. */
+  answer(page: string, answers: Answers, seconds: number, tries: number | null): Promise<Reply> {
+    return this.request("answer", { page, answers, seconds, ...(tries === null ? {} : { tries_left: tries }) });
   }
 
   language(language: string): Promise<Reply> {
