@@ -29,7 +29,7 @@ SIZES = (1, 8, 64)  # of compiled batches
 tree_map = jax.tree_util.tree_map
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Job:
     table: Table
     joint: np.ndarray | None  # None: begin, and play what was played before
@@ -52,6 +52,7 @@ class Arena:
         self._sizes = sorted(sizes)
         self._deal, self._step, self._begin, self._act = _programs(game)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._behind: list[_Job] = []  # games that are brought to where they were
         self._thread = threading.Thread(target=self._run, name=f"arena {game.id}", daemon=True)
         self._thread.start()
         self.steps = self.batches = 0  # how well games are joined
@@ -113,7 +114,7 @@ class Arena:
 
     def _run(self) -> None:
         while True:
-            jobs = [self._jobs.get()]
+            jobs = [] if self._behind else [self._jobs.get()]
             while len(jobs) < self._sizes[-1]:
                 try:
                     jobs.append(self._jobs.get_nowait())
@@ -123,6 +124,7 @@ class Arena:
             for job in jobs:
                 if job is not None and job.joint is None:
                     self._guarded(lambda held: self._open(held[0]), [job])
+            self._catch_up()
             if None in jobs:
                 return
 
@@ -146,13 +148,34 @@ class Arena:
         table.check = int(check)
         for seat in table.bots:
             self._sit_down(table, seat)
-        for joint in job.before:
-            self._think([table])
+        if any(len(joint) != self.game.num_seats for joint in job.before):
+            raise InterplayError(f"{self.game.id}: what was played before is not of this game")
+        if job.before:
+            self._behind.append(job)
+        else:
+            self._ready([job])
+
+    def _catch_up(self) -> None:
+        """One step of what was played before, for all who came back: after a restart that may be everyone at once, and
+        those who are in the middle of a game shall not wait for them."""
+        held = self._behind[: self._sizes[-1]]
+        self._guarded(self._replay, held)
+        caught = [job for job in held if job.table.t == len(job.before) and not job.result.done()]
+        self._behind = [job for job in self._behind if job not in caught and not job.result.done()]
+        self._guarded(self._ready, caught)
+
+    def _replay(self, jobs: list[_Job]) -> None:
+        tables = [job.table for job in jobs]
+        self._think(tables)
+        for table in tables:
             self._ask_players(table, before=True)
-            self._advance([table], [np.asarray(joint, np.int32)])
-        self._ask_players(table)
-        job.result.set_result(table)
-        self._choose([job])
+        self._advance(tables, [np.asarray(job.before[job.table.t], np.int32) for job in jobs])
+
+    def _ready(self, jobs: list[_Job]) -> None:
+        for job in jobs:
+            self._ask_players(job.table)
+            job.result.set_result(job.table)
+        self._choose(jobs)
 
     def _sit_down(self, table: Table, seat: int) -> None:
         who = self.cast.who(table, seat)
@@ -163,13 +186,10 @@ class Arena:
             seed = seed_of(table.chance, seat)
             table.players[seat] = PlayerSeat(self.game, self.cast.agent(who), seat, seed, table.latched)
 
-    def _turn(self, jobs: Sequence[_Job]) -> None:
+    def _turn(self, jobs: list[_Job]) -> None:
         tables = [job.table for job in jobs]
         self._advance(tables, [job.joint for job in jobs if job.joint is not None])
-        for job in jobs:
-            self._ask_players(job.table)
-            job.result.set_result(job.table)
-        self._choose(jobs)
+        self._ready(jobs)
 
     def _choose(self, jobs: Sequence[_Job]) -> None:
         going = [job for job in jobs if not job.table.done and job.table.memory]
