@@ -6,7 +6,7 @@ JOBS ?= 2
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade test test-slow test-server test-browser test-llm front bench lint format docs clean
+.PHONY: grade test test-slow test-server test-study test-browser test-llm front bench bench-study lint format docs clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
@@ -23,6 +23,9 @@ test-server: $(VENV)/.dev  ## fuzz, load and full evaluations of the servers, Po
 	$(BIN)/python benchmarks/challenge_load.py --evaluation
 	$(BIN)/python benchmarks/challenge_load.py --evaluation --published
 
+test-study: $(VENV)/.dev  ## killed servers, absent databases, intruders and fuzz at length, PostgreSQL included
+	$(BIN)/python -m pytest tests/study -m "not browser"
+
 test-browser: $(VENV)/.dev $(VENV)/.browser  ## opens reports in a real Chromium
 	$(BIN)/python -m pytest tests -m browser
 
@@ -38,6 +41,9 @@ bench: $(VENV)/.dev  ## ours and our peers in one process; results go to benchma
 	$(BIN)/python benchmarks/hanabi.py
 	$(BIN)/python benchmarks/interdependence.py
 	$(BIN)/python benchmarks/llm_episodes.py
+
+bench-study: $(VENV)/.dev  ## how many people can play at once: 100 to 300 games through real sockets
+	$(BIN)/python benchmarks/study_load.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
