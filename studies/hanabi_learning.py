@@ -88,6 +88,7 @@ TABLE3 = (
 
 class Found(NamedTuple):
     stages: dict[str, dict[str, Any]]
+    evaluation: dict[int, dict[str, Any]]  # by players: what evaluate.py wrote
     crossplay: dict[int, dict[str, Any]]  # by players
     search: list[dict[str, Any]]
     table3: list[dict[str, Any]]
@@ -97,6 +98,7 @@ def load(folder: Path = RESULTS) -> Found:
     """All files of the folder, told apart by what they hold; of a stage that is in several, the one with most steps."""
     stages: dict[str, dict[str, Any]] = {}
     crossplay: dict[int, dict[str, Any]] = {}
+    evaluation: dict[int, dict[str, Any]] = {}
     search, table3 = [], []
     for path in sorted(folder.glob("*.json")):
         held = json.loads(path.read_text())
@@ -105,12 +107,14 @@ def load(folder: Path = RESULTS) -> Found:
             search += [row | {"players": held["players"]} for row in held["search"]]
         elif isinstance(held, dict) and held.get("kind") == "table3":
             table3 = held["rows"]
+        elif isinstance(held, dict) and "self_play" in held:
+            evaluation[int(held["game"].split("/")[1][0])] = held
         elif isinstance(held, dict):
             for name, told in held.items():
                 whole = isinstance(told, dict) and told.get("curve") and "config" in told
                 if whole and (name not in stages or trained_steps(told) > trained_steps(stages[name])):
                     stages[name] = told
-    return Found(stages, crossplay, search, table3)
+    return Found(stages, evaluation, crossplay, search, table3)
 
 
 def trained_steps(told: dict[str, Any]) -> float:
@@ -194,6 +198,39 @@ def metric_rewards(found: Found) -> list[str]:
     return ["## Metrics as reward", "", about, "", *table(head, rows)]
 
 
+def evaluated(found: Found, players: int) -> list[str]:
+    """Likeliest moves: self-play over many games, cross-play, and how well people are foreseen."""
+    held = found.evaluation.get(players)
+    if held is None:
+        return []
+    lines = [f"## Likeliest moves, {players} players", ""]
+    people = held.get("foreseen", {})
+
+    def told(name: str, what: str) -> str:
+        one = people.get(name, {}).get(what)
+        return "–" if one is None else f"{one['mean']:.3f} [{one['low']:.3f}, {one['high']:.3f}]"
+
+    rows = []
+    for name, one in held["self_play"].items():
+        score = f"{one['mean']:.2f} ± {1.96 * one['se']:.2f}"
+        shares = [f"{100 * one['perfect']:.1f} %", f"{100 * one['zero']:.1f} %"]
+        rows.append([name, score, one["median"], *shares, told(name, "cross_entropy"), told(name, "accuracy")])
+    head = ["policy", "self-play", "median", "perfect", "zero", "cross-entropy of people", "accuracy"]
+    lines += table(head, rows)
+    crossed = held.get("cross_play")
+    if crossed:
+        names = crossed["agents"]
+        rows = [[a, *(f"**{v:.1f}**" if i == j else f"{v:.1f}" for j, v in enumerate(crossed["mean"][i]))]
+                for i, a in enumerate(names)]  # fmt: skip
+        seats = "either seat" if players == 2 else "one seat of three, with the column's agent in the others"
+        lines += [
+            f"Cross-play, {crossed['games']} games a line-up: the row's agent in {seats}.",
+            "",
+            *table(["", *names], rows),
+        ]
+    return lines
+
+
 def crossplay(found: Found, players: int) -> list[str]:
     held = found.crossplay.get(players)
     if held is None:
@@ -245,33 +282,47 @@ def table3(found: Found) -> list[str]:
     return ["## As rows of the metrics paper's Table 3", "", about, "", *table(["agent", *TABLE3], rows)]
 
 
+def method_of(name: str) -> str:
+    """br_bc of br_bc-1, br_bc+ and br_bc_2p/0."""
+    method = split(name.split("/")[0])[0] if "/" in name else name
+    return method.rstrip("+0123456789-")
+
+
+def pairs(found: Found, players: int) -> list[tuple[str, str, float]]:
+    """Agent, partner and mean score, from either script."""
+    if players in found.crossplay:
+        return [(r["agent"], r["partner"], r["mean"]) for r in found.crossplay[players]["rows"]]
+    crossed = found.evaluation.get(players, {}).get("cross_play")
+    if not crossed:
+        return []
+    names = crossed["agents"]
+    return [(a, b, crossed["mean"][i][j]) for i, a in enumerate(names) for j, b in enumerate(names)]
+
+
 def table5(found: Found) -> list[str]:
     """Scores with the clones of people that we have, beside the published ones with the hidden proxies."""
     lines: list[str] = []
     short = {"BR-BC": "br_bc", "FCP": "fcp", "OP": "op", "HDR-IPPO": "hdr", "IPPO": "ippo", "BC": "bc"}
-    for players, held in found.crossplay.items():
-        names = [a["name"] for a in held["agents"]]
-        clones = [n for n in names if n.split("-")[0].rstrip("+0123456789") in ("bc", "proxy")]
-        if not clones:
+    for players, published in PUBLISHED_TABLE5.items():
+        met = [(method_of(a), method_of(b), mean) for a, b, mean in pairs(found, players) if a != b]
+        with_clones = [(a.removesuffix("_ff"), mean) for a, b, mean in met if b in ("bc", "proxy")]
+        if not with_clones:
             continue
         rows = []
-        for method, (mean, median, loss) in PUBLISHED_TABLE5[players].items():
-            mine = [n for n in names if n.rstrip("+0123456789-") == short.get(method)]
-            cells = [r for r in held["rows"] if r["agent"] in mine and r["partner"] in clones]
-            here = f"{np.mean([r['mean'] for r in cells]):.2f}" if cells else "–"
-            middle = f"{np.median([r['median'] for r in cells]):.0f}" if cells else "–"
-            rows.append([method, here, middle, mean, median, loss])
-        head = ["method", "mean here", "median here", "published mean", "median", "cross-entropy"]
-        lines += [f"### {players} players, with {', '.join(clones)}", "", *table(head, rows)]
+        for method, theirs in published.items():
+            mine = [mean for a, mean in with_clones if a == short.get(method)]
+            rows.append([method, number(float(np.mean(mine))) if mine else "–", *theirs])
+        head = ["method", "mean here", "published mean", "published median", "published cross-entropy"]
+        lines += [f"### {players} players", "", *table(head, rows)]
     if not lines:
         return []
     about = (
         "Published: 1,000 games with two hidden proxies trained on 101,096 (two players) or 46,525 games of people. "
     )
     about += (
-        "Here: with the clones of this page, which had a few hundred games and are much weaker partners: the columns "
+        "Here: with the clones of this page, which learnt from about two thousand games of people with bots and are "
     )
-    about += "tell what was measured, and are not to be compared number by number."
+    about += "much weaker partners. The columns tell what was measured; they are not to be compared number by number."
     return ["## As rows of the challenge's Table 5", "", about, "", *lines]
 
 
@@ -282,9 +333,11 @@ def page(found: Found) -> str:
         "beside what the papers trained for days. This page is written by `python studies/hanabi_learning.py` from "
         "`benchmarks/hanabi_learning/results`; [the guide](../guide/hanabi_learning.md) tells what each method is.", "",
     ]  # fmt: skip
-    if not found.stages and not found.crossplay:
+    if not found.stages and not found.crossplay and not found.evaluation:
         return "\n".join([*head, "Nothing has been trained yet.", ""])
-    parts = [budgets(found), targets(found), crossplay(found, 2), crossplay(found, 3), searched(found)]
+    parts = [budgets(found), targets(found)]
+    parts += [part(found, players) for players in (2, 3) for part in (evaluated, crossplay)]
+    parts += [searched(found)]
     parts += [metric_rewards(found), table3(found), table5(found)]
     words = [*WORDS.read_text().rstrip().splitlines(), ""] if WORDS.exists() else []
     return "\n".join([*head, *words, *(line for part in parts for line in part)]).rstrip() + "\n"
