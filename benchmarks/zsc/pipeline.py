@@ -96,7 +96,7 @@ def _training(given: argparse.Namespace, plan: dict, layout: str, name: str) -> 
     config["algorithm"] = {"name": job["algorithm"], "options": options}
     if job.get("choices"):
         options |= _choices(layout)
-    for place, value in (job.get("set", {}) | _variant(plan, layout, name)).items():
+    for place, value in (_variant(plan, layout, "training") | job.get("set", {}) | _variant(plan, layout, name)).items():
         _set(config, place, value)
     if given.scale != 1:
         _scaled(config, given.scale)
@@ -105,9 +105,13 @@ def _training(given: argparse.Namespace, plan: dict, layout: str, name: str) -> 
 
 def _panel(given: argparse.Namespace, plan: dict, layout: str, name: str) -> tuple[str, dict]:
     inner = {k: plan["training"][k] for k in ("envs", "rollout", "network", "ppo", "rewards")}
-    settings = plan["jobs"][name]["partners"] | _variant(plan, layout, name)
+    settings = plan["jobs"][name]["partners"]
     config = {"game": {"name": f"overcooked/{layout}"}, "name": "generated", "training": inner} | settings
     config = json.loads(json.dumps(config))
+    for place, value in _variant(plan, layout, "training").items():
+        _set(config["training"], place, value)
+    for place, value in _variant(plan, layout, name).items():
+        _set(config, place, value)
     if given.scale != 1:
         _scaled(config, given.scale)
     if given.scale < 0.1:

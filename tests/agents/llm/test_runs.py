@@ -179,7 +179,8 @@ def test_ctrl_c_loses_nothing(tmp_path):
     with serving(fake) as url:
         arguments = ["llm", "run", "--chef", "fake/a", "--assistant", "fake/b", "--levels", "1", "--episodes", "400"]
         arguments += ["--horizon", "6", "--base-url", f"fake={url}", "--out", str(out), "--at-once", "4"]
-        code = "import sys; from interplay.cli.main import main; main(sys.argv[1:])"
+        heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "  # jobs of shells ignore it
+        code = heed + "import sys; from interplay.cli.main import main; main(sys.argv[1:])"
         process = subprocess.Popen([sys.executable, "-c", code, *arguments], stderr=subprocess.PIPE, text=True)
         limit = time.monotonic() + 120
         while len(fake.requests) < 60 and time.monotonic() < limit:
