@@ -96,6 +96,8 @@ class Host:
         def send(message: dict[str, Any]) -> None:
             try:
                 outbox.put_nowait(message)
+                if message["type"] == "elsewhere":
+                    outbox.put_nowait(None)  # whoever opens one line after the other holds the last one
             except asyncio.QueueFull:  # the reader is far behind: it may come back and be told everything anew
                 live.leave(who.id, send, "slow")
                 sender.cancel()

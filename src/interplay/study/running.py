@@ -130,6 +130,8 @@ class Running:
                 due = await self._tick(due)
             elif not await self._turn():
                 continue
+            if stored is not None and stored.done():
+                stored.result()  # what cannot be stored, since its person was erased, is not played on
             stored = await self._play()
         if stored is not None:
             await stored

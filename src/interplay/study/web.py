@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import hmac
 from collections.abc import AsyncIterator, Sequence
@@ -153,10 +154,16 @@ def _add_files(app: FastAPI, protocol: Protocol) -> None:
 
 def _file(name: str) -> Response:
     """A file of the shipped build, by its plain name; nothing else on this machine."""
-    held = {path.name: path for path in STATIC.iterdir() if path.is_file()} if STATIC.is_dir() else {}
-    if name not in held or held[name].suffix not in TYPES:
+    found = _build().get(name)
+    if found is None:
         return PlainTextResponse("there is no such file", 404)
-    return Response(held[name].read_bytes(), media_type=TYPES[held[name].suffix])
+    return Response(found, media_type=TYPES[Path(name).suffix])
+
+
+@functools.cache
+def _build() -> dict[str, bytes]:
+    held = [path for path in STATIC.iterdir() if path.is_file()] if STATIC.is_dir() else []
+    return {path.name: path.read_bytes() for path in held if path.suffix in TYPES}
 
 
 def _add_flow(app: FastAPI, host: Host, visits: Visits) -> None:

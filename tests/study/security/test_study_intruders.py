@@ -234,3 +234,15 @@ def test_one_client_cannot_take_the_others_time(secure):
     assert counts[200] <= 60 + 0.5 * took + 1  # visits that one address may begin
     assert counts[429] >= 1000
     assert took < 20  # two seconds of play, on however busy a machine
+
+
+def test_a_person_holds_one_line(secure):
+    someone = secure.visitor().to_game()
+    with someone.line() as first:
+        hear(first, "tick")
+        with someone.line() as second:
+            hear(second, "tick")
+            hear(first, "elsewhere")
+            with pytest.raises(websockets.exceptions.ConnectionClosed):
+                hear(first, "end")
+            hear(second, "end", timeout=60)
