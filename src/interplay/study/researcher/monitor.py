@@ -49,7 +49,7 @@ def whereabouts(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
                 "number": row.id,
                 "status": row.status,
                 "page": page.id,
-                "title": title(page.item.title, protocol, row.language),
+                "title": title(page.item.title, protocol, row.language, turn=str(page.turn or 1)),
                 "kind": page.item.kind,
                 "position": row.position,
                 "of": len(one.pages),
@@ -59,9 +59,9 @@ def whereabouts(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
     return found
 
 
-def title(text: Any, protocol: Protocol, language: str) -> str:
-    """A page's title for researchers: places for names stay as they are written."""
-    return say(text, language if language in protocol.languages else protocol.languages[0])
+def title(text: Any, protocol: Protocol, language: str, **values: str) -> str:
+    """A page's title for researchers: places for what is not given stay as they are written."""
+    return say(text, language if language in protocol.languages else protocol.languages[0], **values)
 
 
 def leaves(tx: Tx, numbers: list[int]) -> dict[int, int]:

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 HERE = Path(__file__).parent
 FILES = {"researcher.css": "text/css", "monitor.js": "text/javascript"}
+OWN = {"referrer-policy": "same-origin"}  # where no referrer is told at all, browsers send forms without an origin
 PLACES = (  # of the navigation
     ("monitor", "Monitor"),
     ("participants", "Participants"),
@@ -27,7 +28,8 @@ PLACES = (  # of the navigation
 
 def page(name: str, code: int = 200, **values: Any) -> HTMLResponse:
     """A page by the name of its template."""
-    return HTMLResponse(_templates().get_template(f"{name}.html.j2").render(places=PLACES, **values), code)
+    html = _templates().get_template(f"{name}.html.j2").render(places=PLACES, **values)
+    return HTMLResponse(html, code, headers=OWN)
 
 
 def file(name: str) -> Response | None:
@@ -48,13 +50,14 @@ def _templates() -> jinja2.Environment:
     return made
 
 
-def when(time: str | datetime | None) -> Markup:
-    """A time in UTC, to the minute; to the second on the element's title."""
+def when(time: str | datetime | None, seconds: bool = False) -> Markup:
+    """A time in UTC, to the minute or to the second; to the second on the element's title."""
     if time is None:
         return Markup('<span class="quiet">–</span>')
     at = (datetime.fromisoformat(time) if isinstance(time, str) else time).astimezone(UTC)
     exact = escape(at.isoformat(timespec="seconds"))
-    return Markup(f'<time datetime="{exact}" title="{exact}">{at:%d %b %H:%M}</time>')
+    shown = f"{at:%d %b %H:%M:%S}" if seconds else f"{at:%d %b %H:%M}"
+    return Markup(f'<time datetime="{exact}" title="{exact}">{shown}</time>')
 
 
 def number(found: float | int | None, digits: int = 1) -> str:
