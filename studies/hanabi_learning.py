@@ -103,7 +103,9 @@ def load(folder: Path = RESULTS) -> Found:
     for path in sorted(folder.glob("*.json")):
         held = json.loads(path.read_text())
         if isinstance(held, dict) and held.get("kind") == "crossplay":
-            crossplay[held["players"]] = held
+            before = crossplay.get(held["players"])
+            if before is None or len(held["agents"]) > len(before["agents"]):
+                crossplay[held["players"]] = held
             search += [row | {"players": held["players"]} for row in held["search"]]
         elif isinstance(held, dict) and held.get("kind") == "table3":
             table3 = held["rows"]

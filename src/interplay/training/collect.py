@@ -17,19 +17,19 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from interplay.agents.basic import masked
 from interplay.games.records import record
-from interplay.training import schedule, standins
-from interplay.training.members import Member, planes_axis, policy_shape
+from interplay.training import invited, schedule, standins
+from interplay.training.members import Member
 from interplay.training.scheme import Traits, event_weights, uniform
 from interplay.training.seating import (
     Plan,
     roles_to_seats,
     seats_to_roles,
     spread,
-    to_guests,
     to_learners,
     to_roles,
 )
 from interplay.training.setting import Setting, World, where
+from interplay.training.views import kept, observe
 
 
 @record
@@ -81,7 +81,7 @@ def begin(setting: Setting, member: Member, stats: Any, guests: Any, key: PRNGKe
     guest_memory: Any = ()
     if len(plan.guests):
         chosen, table_rotation = (setting.scheme.assign or uniform)(plan, for_guests, stats)
-        guest_memory = _guest_memory(setting, guests, chosen, for_memory)
+        guest_memory = invited.fresh_memory(setting, guests, chosen, for_memory)
     away: Any = ()
     if setting.scheme.stand_ins is not None:
         guest_memory = standins.fresh_memory(setting.guests, guests, envs, plan, for_memory)
@@ -171,7 +171,7 @@ def _turn(
     now: dict[str, Any],
 ) -> tuple[tuple[World, Cuts, Finished], Rollout]:
     game, plan = setting.game, setting.plan
-    seen, view = (_kept(setting, x) for x in observe(setting, world.state, world.rotation))
+    seen, view = (kept(setting, x) for x in observe(setting, world.state, world.rotation))
     legal = to_learners(plan, seats_to_roles(plan, jax.vmap(game.legal)(world.state), world.rotation))
     on_turn = to_learners(plan, seats_to_roles(plan, jax.vmap(game.to_move)(world.state), world.rotation))
     memory = where(spread(plan, world.start), jnp.zeros_like(world.memory), world.memory)
@@ -179,7 +179,7 @@ def _turn(
     action = jnp.argmax(masked(logits, legal) + now["noise"], axis=-1)
     guest_memory, guest_action = world.guest_memory, None
     if len(plan.guests):
-        guest_memory, guest_action = _guests_act(setting, guests, world, now["guests"])
+        guest_memory, guest_action = invited.act(setting, guests, world, now["guests"])
     by_role = to_roles(plan, action, guest_action)
     if setting.scheme.stand_ins is not None:
         guest_memory, instead = standins.act(game, plan, setting.guests, guests, world, now["guests"])
@@ -267,34 +267,9 @@ def _imagined(setting: Setting, members: Any, world: World, joint: Int[Array, "e
     return jax.tree_util.tree_map(lambda x: to_learners(plan, seats_to_roles(plan, x, world.rotation)), by_seat)
 
 
-def _kept(setting: Setting, x: Any) -> Any:
-    """What is seen, in the precision in which it is read: half the traffic for half the bits. Vectors are filled up
-    with zeros, since products of half precision are quick only if rows begin at round addresses."""
-    if setting.experiment.network.precision != "bfloat16" or x is None or x.dtype != jnp.float32:
-        return x
-    x, encoding = x.astype(jnp.bfloat16), setting.game.encodings[setting.experiment.network.encoding]
-    flat = encoding.shape is not None and len(encoding.shape) == 1 and not encoding.useful
-    return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, -x.shape[-1] % ROUND)]) if flat else x
-
-
 def _others(plan: Plan, by_role: Int[Array, "env role"]) -> Int[Array, "learner slot other"]:
     turned = [jnp.roll(by_role, -i, axis=1) for i in range(1, plan.roles)]
     return to_learners(plan, jnp.stack(turned, axis=-1)).astype(jnp.int8)
-
-
-def observe(setting: Setting, state: Any, rotation: Int[Array, " env"]) -> tuple[Array, Any]:
-    """What every learner's slots see, and what their values see (None: the same)."""
-    plan, network = setting.plan, setting.experiment.network
-    seats = jax.vmap(lambda s: setting.game.observe(s, network.encoding))(state)
-    roles = seats_to_roles(plan, seats, rotation)
-    if network.critic == "own":
-        return to_learners(plan, roles), None
-    axis = planes_axis(policy_shape(setting.game, network)) + 1  # after the axis of environments
-    views = []
-    for role in range(plan.roles):
-        order = [(role + i) % plan.roles for i in range(plan.roles)]  # the own view first
-        views.append(jnp.concatenate([roles[:, r] for r in order], axis=axis))
-    return to_learners(plan, roles), to_learners(plan, jnp.stack(views, axis=1))
 
 
 def _reward(setting: Setting, traits: Traits, shaping: Array, step: Any, extra: Any, rotation: Array) -> Array:
@@ -355,7 +330,6 @@ def _start_of(setting: Setting) -> Any:
 
 
 FRESH_BYTES = 2**26
-ROUND = 16  # numbers
 
 
 def _small(setting: Setting, keys: Any) -> bool:
@@ -384,41 +358,3 @@ def _keep_cut(cuts: Cuts, state: Any, rotation: Array, t: Array, struck: Bool[Ar
         count=cuts.count + struck,
     )
     return kept, jnp.where(struck & (cuts.count < capacity), cuts.count, -1)
-
-
-def _guests_act(setting: Setting, guests: Any, world: World, key: PRNGKeyArray) -> tuple[Any, Array]:
-    plan, game = setting.plan, setting.game
-    assert setting.guests is not None
-    policy_of, encoding = setting.guests.policy, setting.guests.static.encoding
-    everyone = jax.vmap(lambda s: (game.observe(s, encoding), game.legal(s)))(world.state)
-    seen, legal = jax.tree_util.tree_map(lambda x: to_guests(plan, seats_to_roles(plan, x, world.rotation)), everyone)
-    seats = to_guests(plan, _seats_of_roles(plan, world.rotation))
-    start = to_guests(plan, jnp.broadcast_to(world.start[:, None], (world.start.shape[0], plan.roles)))
-
-    def one(arrays: Any, memory: Any, seen: Any, legal: Array, seat: Array, start: Array, key: Any) -> tuple:
-        policy = policy_of(arrays)
-        keys = jax.random.split(key, (2, seat.shape[0]))
-        fresh = jax.vmap(policy.init)(keys[0], seat)
-        memory = where(start, fresh, memory)
-        memory, action, _ = jax.vmap(policy.act)(memory, seen, legal, keys[1])
-        return memory, action
-
-    arrays = jax.tree_util.tree_map(lambda x: x[world.guests], guests)
-    keys = jax.random.split(key, len(plan.guests))
-    return jax.vmap(one)(arrays, world.guest_memory, seen, legal, seats, start, keys)
-
-
-def _guest_memory(setting: Setting, guests: Any, chosen: Int[Array, " guest_slot"], key: PRNGKeyArray) -> Any:
-    """Memories of the right shape; what is in them is set at the start of each episode."""
-    assert setting.guests is not None
-    policy_of, per_table = setting.guests.policy, setting.plan.per_table(setting.experiment.envs)
-
-    def one(arrays: Any, key: Any) -> Any:
-        return jax.vmap(lambda k: policy_of(arrays).init(k, jnp.int32(0)))(jax.random.split(key, per_table))
-
-    arrays = jax.tree_util.tree_map(lambda x: x[chosen], guests)
-    return jax.vmap(one)(arrays, jax.random.split(key, len(setting.plan.guests)))
-
-
-def _seats_of_roles(plan: Plan, rotation: Int[Array, " env"]) -> Int[Array, "env role"]:
-    return (jnp.arange(plan.roles)[None] + rotation[:, None]) % plan.roles
