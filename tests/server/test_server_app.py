@@ -19,7 +19,8 @@ from starlette.websockets import WebSocketDisconnect
 from interplay.errors import InterplayError
 from interplay.server import audit, keys
 from interplay.server.app import LARGEST_BODY, Base, bearer, make_app
-from interplay.server.database import open_database
+from interplay.server.database import Away, open_database
+from interplay.server.plain import DEEPEST, check_text, check_value
 from interplay.server.refusal import Refusal
 from interplay.server.serve import Listen, config
 from interplay.server.sockets import Frames, Gone
@@ -182,3 +183,64 @@ def test_tls_without_a_proxy(base, tmp_path):
     assert httpx.get(f"{listen.url}/health", verify=trusted).json()["status"] == "ok"
     server.should_exit = True
     thread.join(20)
+
+
+def test_a_database_that_is_away_and_failures_are_told_apart(base):
+    app = make_app(base, "test")
+
+    @app.get("/away")
+    async def away():
+        raise Away
+
+    @app.get("/broken")
+    async def broken():
+        raise RuntimeError("a secret of the server")
+
+    with TestClient(app, raise_server_exceptions=False) as client:
+        told = client.get("/away")
+        assert (told.status_code, told.headers["retry-after"]) == (503, "2")
+        told = client.get("/broken")
+        assert told.status_code == 500
+        assert told.json()["error"] == "failed"
+        assert "secret" not in told.text
+        assert "frame-ancestors 'none'" in told.headers["content-security-policy"]
+        client.portal.call(base.refusals.settle)
+    assert len(base.database.read(audit.read, action="refused:unavailable")) == 0
+
+
+def test_visitors_that_come_too_often_are_turned_away(tmp_path, clock):
+    database = open_database(str(tmp_path / "often.db"))
+    base = Base(database, clock, requests_per_second=2, burst=5)
+    app = make_app(base, "test")
+
+    @app.websocket("/line")
+    async def line(socket: WebSocket):
+        await socket.accept()
+        await socket.close()
+
+    with TestClient(app) as client:
+        assert [client.get("/health").status_code for _ in range(6)] == [200] * 5 + [429]
+        refused = client.post("/health", content=b"x" * 1000)
+        assert refused.json()["error"] == "too_many"
+        assert refused.headers["x-content-type-options"] == "nosniff"
+        assert int(refused.headers["retry-after"]) >= 1
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect("/line"):
+            pass
+        clock.advance(1)
+        assert [client.get("/health").status_code for _ in range(3)] == [200, 200, 429]
+    database.close()
+
+
+def test_text_that_cannot_be_stored():
+    assert check_text("漢字 \N{GRINNING FACE}")
+    for text in ("\x00", "a\ud800", "\udfff"):
+        with pytest.raises(ValueError, match="cannot be stored"):
+            check_text(text)
+        for value in ([text], {"a": {"b": [text]}}, {text: 1}):
+            with pytest.raises(ValueError, match="cannot be stored"):
+                check_value(value)
+    deep: list = []
+    for _ in range(DEEPEST + 1):
+        deep = [deep]
+    with pytest.raises(ValueError, match="values within values"):
+        check_value(deep)

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -17,7 +18,7 @@ from interplay.errors import InterplayError
 from interplay.server import database as databases
 from interplay.server.audit import note, read
 from interplay.server.clock import SystemClock
-from interplay.server.database import Database, normal_address, open_database
+from interplay.server.database import Away, Database, normal_address, open_database
 from interplay.server.tables import METADATA, audit, secrets
 
 
@@ -145,3 +146,40 @@ def test_the_audit_log_is_read_newest_first(database):
     assert [r["action"] for r in rows] == ["second", "first"]
     assert rows[0]["detail"] == {"n": None}
     assert len(database.read(read, action="first")) == 1
+
+
+def test_a_locked_database_is_away_and_work_that_gave_up_waiting_is_not_done(tmp_path):
+    address = str(tmp_path / "locked.db")
+    database = open_database(address, patience_s=0.3)
+    other = sqlite3.connect(address, isolation_level=None, check_same_thread=False)
+
+    async def meanwhile():
+        other.execute("BEGIN IMMEDIATE")
+        surely = asyncio.wrap_future(database.submit(put, "surely"))  # has all the time in the world
+        await asyncio.sleep(0.1)
+        for name in ("a", "b"):
+            with pytest.raises(Away, match="nothing is lost"):
+                await database.awrite(put, name)
+        assert await database.aread(count) == 0  # reading goes on
+        assert not surely.done()
+        other.execute("ROLLBACK")
+        assert await surely == "surely"
+        assert await database.awrite(put, "after") == "after"
+        return await database.aread(count)
+
+    assert asyncio.run(meanwhile()) == 2
+    other.close()
+    database.close()
+
+
+def test_a_database_that_cannot_be_reached_is_away():
+    database = Database("postgresql://nobody@127.0.0.1:1/none")
+
+    async def ask():
+        jobs = [database.awrite(count), database.awrite(count), database.aread(count)]
+        return await asyncio.gather(*jobs, return_exceptions=True)
+
+    found = asyncio.run(ask())
+    assert [type(error) for error in found] == [Away] * 3
+    assert found[0].status == 503
+    database.close()
