@@ -7,7 +7,7 @@ move sees, and earns what the team earns; its value at one turn follows on the n
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -21,9 +21,9 @@ from interplay.games.api import Game, Step
 class Movers:
     """The game of another's id and options: policies that are trained in it play that one."""
 
-    pure = True
-    num_seats = 1
-    seat_names = ("the seat to move",)
+    pure: ClassVar[bool] = True
+    num_seats: int = 1
+    seat_names: tuple[str, ...] = ("the seat to move",)
 
     def __init__(self, game: Game):
         if np.sum(np.asarray(game.to_move(game.init(jax.random.key(0))))) != 1:

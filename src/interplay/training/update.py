@@ -12,12 +12,13 @@ import optax
 from jaxtyping import Array, Float, Int
 
 from interplay.training.advantages import Normaliser, advantages, observe_returns, scale
-from interplay.training.collect import Cuts, Rollout, observe
+from interplay.training.collect import Cuts, Rollout
 from interplay.training.config import PPO
 from interplay.training.loss import Batch, chosen, learner_loss, log_probs
 from interplay.training.members import Memories
 from interplay.training.seating import spread
 from interplay.training.setting import Setting, World
+from interplay.training.views import observe
 
 
 def optimiser(ppo: PPO) -> optax.GradientTransformation:

@@ -71,9 +71,9 @@ def replayed(game: Game, games: Sequence[Recorded], encoding: str) -> Recordings
     for number, (id, options) in enumerate(kinds):
         if id and id != game.id:
             raise InterplayError(f"these games are of {id}, not of {game.id}")
-        chosen = np.flatnonzero(np.array(of_kind) == number)
+        chosen = [i for i, kind in enumerate(of_kind) if kind == number]
         by = make(id, **options) if id else game
-        parts.append(_played_again(game, by, [games[i] for i in chosen], chosen, encoding, steps))
+        parts.append(_played_again(game, by, [games[i] for i in chosen], np.array(chosen), encoding, steps))
     joined = [np.concatenate(x) for x in zip(*parts, strict=True)]
     order = np.argsort(joined[-1], kind="stable")
     seen, legal, action, turn, numbers = (x[order] for x in joined)

@@ -1,0 +1,40 @@
+"""What the learners see in a state, and how it is kept for training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Int
+
+from interplay.training.members import planes_axis, policy_shape
+from interplay.training.seating import seats_to_roles, to_learners
+from interplay.training.setting import Setting
+
+ROUND = 16  # numbers
+
+
+def observe(setting: Setting, state: Any, rotation: Int[Array, " env"]) -> tuple[Array, Any]:
+    """What every learner's slots see, and what their values see (None: the same)."""
+    plan, network = setting.plan, setting.experiment.network
+    seats = jax.vmap(lambda s: setting.game.observe(s, network.encoding))(state)
+    roles = seats_to_roles(plan, seats, rotation)
+    if network.critic == "own":
+        return to_learners(plan, roles), None
+    axis = planes_axis(policy_shape(setting.game, network)) + 1  # after the axis of environments
+    views = []
+    for role in range(plan.roles):
+        order = [(role + i) % plan.roles for i in range(plan.roles)]  # the own view first
+        views.append(jnp.concatenate([roles[:, r] for r in order], axis=axis))
+    return to_learners(plan, roles), to_learners(plan, jnp.stack(views, axis=1))
+
+
+def kept(setting: Setting, x: Any) -> Any:
+    """What is seen, in the precision in which it is read: half the traffic for half the bits. Vectors are filled up
+    with zeros, since products of half precision are quick only if rows begin at round addresses."""
+    if setting.experiment.network.precision != "bfloat16" or x is None or x.dtype != jnp.float32:
+        return x
+    x, encoding = x.astype(jnp.bfloat16), setting.game.encodings[setting.experiment.network.encoding]
+    flat = encoding.shape is not None and len(encoding.shape) == 1 and not encoding.useful
+    return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, -x.shape[-1] % ROUND)]) if flat else x
