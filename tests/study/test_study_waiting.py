@@ -2,9 +2,12 @@
 
 import asyncio
 
+import numpy as np
 import pytest
 
+from interplay.agents.api import Identity
 from interplay.errors import InterplayError
+from interplay.play.episodes import Episode
 from interplay.server.app import Base
 from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database
@@ -334,13 +337,15 @@ def test_a_game_of_two_is_taken_up_where_it_was():
     seats = {"soups": 2, "ring": 2}
     begun = room.write(play_books.deal, two, seats)
     lead, mate = begun.sitters
-    assert (lead.person, mate.person, begun.bots) == (one, two, {})
+    assert (lead.person, mate.person, begun.bots) == (two, one, {})  # whoever comes first leads
+    assert (lead.seat, mate.seat) == (1, 0)
     happened = [
         (lead, 0, "step", {"joint": [4, 4], "seqs": [3, 4], "missed": [1]}),
         (mate, 1, "press", {"action": 0, "seqs": [7]}),
         (lead, 1, "step", {"joint": [4, 0]}),
         (mate, 2, "flag", {"id": "odd", "seen": 1, "seqs": [8]}),
-        (mate, 2, "takeover", {"partner": "bot"}),
+        (lead, 2, "takeover", {"seat": mate.seat, "partner": "bot"}),
+        (lead, 2, "join", {}),
         (lead, 2, "remark", {"seat": 1, "what": "message", "payload": {"text": "hi"}}),
     ]
     for who, t, kind, payload in happened:
@@ -351,12 +356,42 @@ def test_a_game_of_two_is_taken_up_where_it_was():
     assert again.joints == [[4, 4], [4, 0]]
     assert [sorted(sitter.seqs) for sitter in again.sitters] == [[3, 4], [7, 8]]
     assert again.taken == {mate.seat}
+    assert [sitter.came for sitter in again.sitters] == [True, False]
     assert [(t, seat, kind) for t, seat, kind, _ in again.remarks] == [
         (0, 1, "deadline"), (2, mate.seat, "flag"), (2, mate.seat, "takeover"), (2, 1, "message"),
     ]  # fmt: skip
     room.base.database.write(
         lambda tx: tx.execute(
-            events.insert().values(person=two, game=mate.game, t=2, kind="back", payload={}, at=room.clock.now())
+            events.insert().values(
+                person=two, game=lead.game, t=2, kind="back", payload={"seat": mate.seat}, at=room.clock.now()
+            )
         )
     )
     assert room.write(play_books.deal, two, seats).taken == frozenset()
+
+
+def test_who_never_came_to_a_game_plays_it_later_alone():
+    """The other has finished it with a bot by then: the trace names the bot, and nobody is stuck."""
+    room = _Room()
+    one, two = room.someone(), room.someone()
+    room.write(lambda tx, clock, protocol: groups.join(tx, clock, protocol, [one, two], "lobby"))
+    seats = {"soups": 2, "ring": 2}
+    dealt = room.write(play_books.deal, one, seats)
+    episode = _episode()
+    gone = play_books.Gone(dealt.room, [two], [two])
+    assert room.write(play_books.finish, dealt.id, episode, gone) == episode.score
+    assert [row["person"] for row in room.rows(games)] == [one]
+    later = room.write(play_books.deal, two, seats)
+    assert [sitter.person for sitter in later.sitters] == [two]
+    assert list(later.bots.values()) == ["bot"]
+    room.write(play_books.finish, later.id, episode)
+    assert [row["position"] for row in room.rows(people)] == [3, 3]
+
+
+def _episode():
+    """Any trace."""
+    return Episode(
+        game_id="overcooked/cramped_room", options={}, rules_version="", agents=(Identity("x", "", False),) * 2, seed=0,
+        index=0, start={}, actions=np.zeros((1, 2), np.int16), check_steps=np.array([0, 1], np.int32),
+        checks=np.zeros(2, np.uint32), rewards=np.array([20.0, 0.0]), terminated=False,
+    )  # fmt: skip

@@ -31,12 +31,18 @@ class Chair:
         self.send: Send | None = None
         self.joined = False  # ever, since the game is held in memory
         self.gone_at: float | None = None  # on the loop's clock
+        self.shut = False  # never came, and the game is over: nothing more is stored of it
         self._journal = journal
         self._taken, self._safe = set(sitter.seqs), set(sitter.seqs)  # numbers that were taken; those of them on disk
 
     @property
     def here(self) -> bool:
         return self.send is not None
+
+    @property
+    def came(self) -> bool:
+        """Whether this person was ever there, before a restart of the server too."""
+        return self.joined or self.sitter.came
 
     @property
     def seq(self) -> int:

@@ -187,11 +187,11 @@ class Host:
     async def _run(self, live: Live) -> None:
         try:
             await live.run()
-            episode, dealt = live.episode(), live.dealt
+            episode, dealt, gone = live.episode(), live.dealt, live.gone()
             while True:
                 try:
                     live.stored_score = await self.base.database.awrite(
-                        play_books.finish, self.base.clock, self.protocol, dealt.id, episode, live.away(), dealt.room
+                        play_books.finish, self.base.clock, self.protocol, dealt.id, episode, gone
                     )
                     break
                 except Away:  # what was played is in the journal, and the end is told only when it is stored

@@ -22,6 +22,8 @@ class Live(Running):
     def join(self, person: int, send: Send, alias: dict[str, str], seen: int = -1) -> None:
         """A browser has come, or come back after it saw tick `seen`: it is told everything anew."""
         chair, game = self.chairs[person], self.arena.game
+        if chair.shut:
+            raise Refusal("too_many", "this game is just over: try again in a moment")
         if chair.send is not None:
             chair.send({"type": "elsewhere"})  # two windows of one person: the last one plays
         if not self.present:
@@ -114,7 +116,7 @@ class Live(Running):
         if self.viewer.message is None:
             raise Refusal("bad_frame", "there is no talk in this game")
         said = text.strip() if isinstance(text, str) else ""
-        if not 0 < len(said) <= LONGEST_CHAT or not said.isprintable():
+        if not 0 < len(said) <= LONGEST_CHAT or any(ord(letter) < 32 or ord(letter) == 127 for letter in said):
             raise Refusal("bad_frame", f"text: a line of 1 to {LONGEST_CHAT} characters")
         if chair.again(seq, self.table.t):
             return

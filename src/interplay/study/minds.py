@@ -68,7 +68,8 @@ class PlayerSeat:
     def __init__(self, game: Game, agent: Agent, seat: int, seed: int, latched: bool = False):
         self.game, self.agent, self.seat = game, agent, seat
         self._player: Any = agent.mind
-        self._session = self._player.begin(game, seat, seed)
+        self._seed = seed
+        self._session: Any = None  # begun in the player's own thread: that may take long
         self._mind = Mind(f"{agent.name} in seat {seat}")
         self._latched = latched
         self._last: Future | None = None  # what it was last asked to choose
@@ -76,11 +77,7 @@ class PlayerSeat:
     def ask(self, state: Any, t: int, legal: np.ndarray, turn: bool) -> Future:
         """A `Choice`; off turn there is none, but one that watches is shown the state."""
         if not turn:
-            if hasattr(self._session, "watch"):
-                return self._mind.ask(lambda: self._watch(state, t, legal))
-            told: Future = Future()
-            told.set_result(None)
-            return told
+            return self._mind.ask(lambda: self._watch(state, t, legal))
         if self._last is not None and not self._last.done():
             if self._latched:
                 return self._last
@@ -97,14 +94,20 @@ class PlayerSeat:
         self._mind.close()
 
     async def _act(self, state: Any, t: int, legal: np.ndarray) -> Choice:
-        answer = await self._session.act(self._view(state, t, legal))
+        answer = await self._begun().act(self._view(state, t, legal))
         move = answer if isinstance(answer, Move) else Move(int(answer))
         if not (0 <= move.action < len(legal) and legal[move.action]):
             raise InterplayError(f"{self.agent.name!r} in seat {self.seat}, step {t}: action {move.action} is illegal")
         return Choice(move.action, tuple(move.remarks))
 
     async def _watch(self, state: Any, t: int, legal: np.ndarray) -> None:
-        self._session.watch(self._view(state, t, legal))
+        if hasattr(self._begun(), "watch"):
+            self._session.watch(self._view(state, t, legal))
+
+    def _begun(self) -> Any:
+        if self._session is None:
+            self._session = self._player.begin(self.game, self.seat, self._seed)
+        return self._session
 
     def _view(self, state: Any, t: int, legal: np.ndarray) -> View:
         game, seat = self.game, self.seat

@@ -15,7 +15,7 @@ from interplay.play.episodes import Episode
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.refusal import Refusal
-from interplay.study.books import OVER, advance, person
+from interplay.study.books import OVER, Person, advance, person
 from interplay.study.flow import Page
 from interplay.study.groups import Room, leave, present, room_of
 from interplay.study.protocol import Protocol
@@ -35,6 +35,15 @@ class Sitter(NamedTuple):
     seat: int
     page: Page
     seqs: frozenset[int] = frozenset()
+    came: bool = False  # ever to this game
+
+
+class Gone(NamedTuple):
+    """Those of a game of several people who were away at its end; who `never` came to it plays it alone, later."""
+
+    room: Room
+    left: Sequence[int]
+    never: Sequence[int]
 
 
 Told = tuple[int, int | None, str, dict[str, Any]]  # step, seat, kind, payload
@@ -70,7 +79,7 @@ def deal(
     together = present(tx, number, room) if room else [number]
     own = sa.select(games).where(games.c.person == number, games.c.page == due.id)
     if tx.execute(own).one_or_none() is None:
-        _begin(tx, clock, protocol, together, due.id, room, seats)
+        _begin(tx, clock, protocol, who, together, room, seats)
     row = tx.execute(own).one()
     lead = row.joint or row.id
     query = sa.select(games).where((games.c.id == lead) | (games.c.joint == lead)).order_by(games.c.id)
@@ -81,28 +90,27 @@ def deal(
 
 
 def _begin(
-    tx: Tx, clock: Clock, protocol: Protocol, together: Sequence[int], page_id: str, room: Room | None, seats: Any
+    tx: Tx, clock: Clock, protocol: Protocol, who: Person, together: Sequence[int], room: Room | None, seats: Any
 ) -> None:
-    """A row for each of those who play; the game is that of the first one's page."""
-    first = person(tx, together[0])
-    held = first.pages(protocol)
-    at, page = next((at, page) for at, page in enumerate(held) if page.id == page_id)
+    """A row for each of those who play, first of whoever came first. Those who play together share their pages."""
+    held = who.pages(protocol)
+    page = held[who.position]
     setting = page.value(page.item.game)
     place = protocol.games[setting].seat
-    base = sum(p.item.kind == "game" for p in held[:at]) if place == "alternate" else place
-    partner = page.value(page.item.partner)
+    base = sum(p.item.kind == "game" for p in held[: who.position]) if place == "alternate" else place
     values = {
         "page": page.id,
         "setting": setting,
-        "partner": room.item.otherwise if room and len(together) == 1 else partner,
+        "partner": room.item.otherwise if room and len(together) == 1 else page.value(page.item.partner),
         "practice": page.practice,
         "chance": [secrets.randbits(32), secrets.randbits(32)],
         "status": PLAYING,
         "started": clock.now(),
     }
     lead = None
-    for at, number in enumerate(together):
-        row = {**values, "person": number, "seat": (base + at) % seats[setting], "joint": lead}
+    for number in sorted(together, key=lambda number: number != who.id):
+        row = {**values, "person": number, "joint": lead}
+        row["seat"] = (base + together.index(number)) % seats[setting]
         found = tx.execute(sa.insert(games).values(**row).returning(games.c.id)).scalar_one()
         lead = lead or found
 
@@ -117,7 +125,7 @@ def _happened(tx: Tx, dealt: Dealt) -> Dealt:
     """With all that the journal tells."""
     seats = {one.person: one.seat for one in dealt.sitters}
     joints, seqs = dealt.joints, {number: set() for number in seats}
-    taken, doing = set(), {}
+    taken, doing, came = set(), {}, set()
     rows = [one.game for one in dealt.sitters]
     query = sa.select(events.c.person, events.c.kind, events.c.t, events.c.payload).where(events.c.game.in_(rows))
     for number, kind, t, payload in tx.execute(query.order_by(events.c.id)):
@@ -133,11 +141,14 @@ def _happened(tx: Tx, dealt: Dealt) -> Dealt:
             doing[seats[number]] = payload["action"]
         elif kind == "remark":
             dealt.remarks.append((t, payload["seat"], payload["what"], payload["payload"]))
+        elif kind == "join":
+            came.add(number)
         elif kind in REMARKS:
-            dealt.remarks.append((t, seats[number], REMARKS[kind], told))
-            taken = taken | {seats[number]} if kind == "takeover" else taken
-            taken = taken - {seats[number]} if kind == "back" else taken
-    sitters = tuple(one._replace(seqs=frozenset(seqs[one.person])) for one in dealt.sitters)
+            seat = payload.get("seat", seats[number])
+            dealt.remarks.append((t, seat, REMARKS[kind], told))
+            taken = taken | {seat} if kind == "takeover" else taken
+            taken = taken - {seat} if kind == "back" else taken
+    sitters = tuple(one._replace(seqs=frozenset(seqs[one.person]), came=one.person in came) for one in dealt.sitters)
     return replace(dealt, sitters=sitters, taken=frozenset(taken), doing=doing)
 
 
@@ -147,24 +158,25 @@ def ended(tx: Tx, number: int, page: str) -> float | None:
     return tx.execute(query).scalar_one_or_none()
 
 
-def finish(
-    tx: Tx, clock: Clock, protocol: Protocol, game: int, episode: Episode, left: Sequence[int] = (), room: Any = None
-) -> float:
-    """The game is over: its trace is stored and its people go on to the next page, in one transaction. The score.
-    `left`: those of them who were away at the end, and met in `room`."""
+def finish(tx: Tx, clock: Clock, protocol: Protocol, game: int, episode: Episode, gone: Gone | None = None) -> float:
+    """The game is over: its trace is stored and its people go on to the next page, in one transaction. The score."""
     packed = zlib.compress(orjson.dumps(to_record(episode, 0)), 6)
     query = sa.select(games).where((games.c.id == game) | (games.c.joint == game)).order_by(games.c.id)
     rows = list(tx.execute(query))
     if rows[0].status == DONE:
         return rows[0].score
+    if gone is not None:
+        leave(tx, gone.left, gone.room)
+        never = [row.id for row in rows if row.person in gone.never]
+        for table, column in ((events, events.c.game), (games, games.c.id)):
+            tx.execute(sa.delete(table).where(column.in_(never)))
+        rows = [row for row in rows if row.id not in never]
     values = {"status": DONE, "score": episode.score, "length": episode.length, "finished": clock.now()}
     tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(**values, episode=packed))
     for row in sorted(rows, key=lambda row: row.person):
         who = person(tx, row.person, lock=True)
         if who.status not in OVER and who.pages(protocol)[who.position].id == row.page:
             advance(tx, clock, protocol, who)
-    if left and room is not None:
-        leave(tx, left, room)
     return episode.score
 
 

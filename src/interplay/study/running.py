@@ -25,7 +25,7 @@ from interplay.study.cook import Cook
 from interplay.study.journal import Journal
 from interplay.study.minds import Choice
 from interplay.study.plain_arena import PlainArena
-from interplay.study.play_books import Dealt
+from interplay.study.play_books import Dealt, Gone
 from interplay.study.protocol import Setting
 from interplay.study.seats import Table
 from interplay.study.views import Viewer
@@ -65,6 +65,11 @@ class Running:
         self._actions = {name: number for number, name in enumerate(names)}
         self._stay = next((self._actions[name] for name in KINDS_OF_STAY if name in self._actions), len(names) - 1)
 
+    @property
+    def _lead(self) -> Chair:
+        """Whoever came first: what is nobody's own stands with this person's game."""
+        return next(iter(self.chairs.values()))
+
     def _cook(self, seat: int) -> Cook | None:
         game: Any = self.arena.game
         return Cook(game, seat, self.dealt.doing.get(seat)) if self.viewer.by_acts else None
@@ -97,8 +102,7 @@ class Running:
         if table is not self.table or table.done:
             return
         table.remark(seat, remark.kind, remark.payload)
-        lead = next(iter(self.chairs.values()))
-        lead.note(table.t, "remark", seat=seat, what=remark.kind, payload=dict(remark.payload))
+        self._lead.note(table.t, "remark", seat=seat, what=remark.kind, payload=dict(remark.payload))
         if remark.kind == "message":
             self._show_all()
 
@@ -173,13 +177,14 @@ class Running:
         """Someone stayed away: a bot plays on, or the game ends, as the study says."""
         room = self.dealt.room
         assert room is not None, "someone who plays alone is waited for"
-        if room.item.someone_leaves == "end":
+        if room.item.someone_leaves == "end" and chair.came:
             self._remarked(self.table, chair.seat, Remark("end", {"reason": "left"}))
             self.table.break_off()
             return
         self.taken.add(chair.seat)
-        chair.note(self.table.t, "takeover", partner=room.item.otherwise)
-        self.table.remark(chair.seat, "takeover", {"partner": room.item.otherwise})
+        told = {"seat": chair.seat, "partner": room.item.otherwise}
+        self._lead.note(self.table.t, "takeover", **told)
+        self.table.remark(chair.seat, "takeover", told)
 
     async def _reseat(self) -> None:
         """Bots where people have left, and people where they have come back: the game is brought to this point with
@@ -187,8 +192,8 @@ class Running:
         for chair in self.chairs.values():
             if chair.here and chair.seat in self.taken:
                 self.taken.discard(chair.seat)
-                chair.note(self.table.t, "back")
-                self.table.remark(chair.seat, "back", {})
+                self._lead.note(self.table.t, "back", seat=chair.seat)
+                self.table.remark(chair.seat, "back", {"seat": chair.seat})
         people = {chair.seat for chair in self.chairs.values()}
         if people & set(self.table.bots) == self.taken:
             return
@@ -260,7 +265,7 @@ class Running:
         else:
             joint = np.argmax(table.legal, axis=-1).astype(np.int32)
         missed = self._ask_bots(joint)
-        lead = next(iter(self.chairs.values()))
+        lead = self._lead
         payload: dict[str, Any] = {}
         acknowledged: list[tuple[Chair, asyncio.Future[None] | None, tuple[int, ...]]] = []
         for chair in self._playing():
@@ -321,14 +326,20 @@ class Running:
         for chair in self.chairs.values():
             chair.tell(message)
 
-    def away(self) -> list[int]:
-        """The people in whose places bots play now."""
-        return [chair.person for chair in self.chairs.values() if chair.seat in self.taken]
+    def gone(self) -> Gone | None:
+        """Who was away at the end, of several people."""
+        if self.dealt.room is None:
+            return None
+        away = [chair for chair in self.chairs.values() if chair.seat in self.taken]
+        never = [chair.person for chair in away if not chair.came]
+        return Gone(self.dealt.room, [chair.person for chair in away], never)
 
     def episode(self) -> Any:
-        """The trace of the game, which is over."""
+        """The trace of the game, which is over. Whoever never came to it is not in it."""
         self._told = True
-        people = {one.seat: person_identity(one.public) for one in self.dealt.sitters}
+        for chair in self.chairs.values():
+            chair.shut = not chair.came
+        people = {chair.seat: person_identity(chair.sitter.public) for chair in self.chairs.values() if not chair.shut}
         seats = range(self.arena.game.num_seats)
         agents = [people[seat] if seat in people else self.arena.identity(self.table, seat) for seat in seats]
         return self.table.episode(self.arena.game, agents, self.dealt.id)
