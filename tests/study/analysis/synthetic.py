@@ -11,7 +11,8 @@ from interplay.play.episodes import Episode
 from interplay.study.design import count, places
 from interplay.study.flow import pages
 from interplay.study.protocol import Protocol
-from interplay.study.records import COLUMNS, Records
+from interplay.study.record_columns import COLUMNS
+from interplay.study.records import Records
 from interplay.table import Table
 from interplay.traces import TraceSet
 
@@ -107,7 +108,8 @@ def _answers(
     protocol: Protocol, page: Any, truth: Truth, level: float, played: list, rng, given: Mapping
 ) -> dict[str, Any]:
     within = page.id.rpartition(".")[0]
-    near = [g for g in played if not g["practice"] and (not within or g["page"].startswith(within + "."))]
+    around = page.loop if page.item.kind == "ranking" else within
+    near = [g for g in played if not g["practice"] and (not around or g["page"].startswith(around + "."))]
     liked = {
         g["partner"]: truth.of(g["partner"], g["setting"])
         + truth.per_point * float(np.mean([h["score"] for h in near if h["partner"] == g["partner"]]))

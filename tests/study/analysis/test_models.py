@@ -42,7 +42,8 @@ def test_clustered_errors_are_the_textbooks():
     assert found.slope == pytest.approx(linear_fit(x, y).slope)
     assert found.r == pytest.approx(linear_fit(x, y).r)
     assert (found.se, found.df) == (pytest.approx(se), pytest.approx(df))
-    assert found.clusters == 12 and found.low < found.slope < found.high
+    assert found.clusters == 12
+    assert found.low < found.slope < found.high
 
 
 def test_many_people_agree_with_statsmodels():
@@ -70,26 +71,26 @@ def test_p_values_are_honest_where_people_differ():
     """No relation at all: 5 in 100 are found. Least squares that takes every answer for a person finds far more."""
     rng = np.random.default_rng(1)
     p = {"clustered": [], "within": [], "naive": []}
-    for _ in range(600):
+    for _ in range(400):
         y, x, who = ratings(rng, people=20, most=7)
         p["clustered"].append(clustered(y, x, who)[0].p)
         p["within"].append(within(y, x, who)[0].p)
         p["naive"].append(linear_fit(x, y).p)
     share = {name: np.mean(np.array(values) < 0.05) for name, values in p.items()}
-    assert 0.028 < share["clustered"] < 0.075  # 3 standard errors are 0.027
-    assert 0.028 < share["within"] < 0.075
+    assert 0.017 < share["clustered"] < 0.083  # 3 standard errors are 0.033
+    assert 0.017 < share["within"] < 0.083
     assert share["naive"] > 0.1
 
 
 def test_intervals_hold_the_slope():
     rng = np.random.default_rng(2)
     held = {"clustered": 0, "within": 0}
-    for _ in range(300):
+    for _ in range(200):
         y, x, who = ratings(rng, people=15, slope=0.5)
         for name, function in (("clustered", clustered), ("within", within)):
             made = function(y, x, who)[0]
             held[name] += made.low < 0.5 < made.high
-    assert all(0.91 < count / 300 < 0.99 for count in held.values())
+    assert all(0.9 < count / 200 < 0.995 for count in held.values())
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ LAYOUTS = {("a", "one"): 3.4, ("b", "one"): 3.0, ("a", "two"): 3.0, ("b", "two")
 NOTHING = dict.fromkeys("abcd", 3.0)
 
 
-def data_of(protocol, truth, seed, people=16):
+def data_of(protocol, truth, seed, people=24):
     return sort_people(gather(synthetic(protocol, people, truth, seed=seed)), None)
 
 
@@ -28,22 +28,23 @@ def test_t_tests_find_what_was_planted_and_no_more(tiny):
     held, found, p = {"mean": 0, "difference": 0}, [], {"one_sample": [], "answers": [], "paired": []}
     against = OneSample(kind="one_sample", id="t", of=("q1",), by="game", only=("one",))
     between = Paired(kind="paired", id="p", of=("q1",), factor="game", levels=("one", "two"))
-    for seed in range(120):
-        data = data_of(tiny, Truth(LAYOUTS), seed)
+    for seed in range(60):
+        data = data_of(tiny, Truth(LAYOUTS), seed, 36)
         row = one_sample(data, against).tables["one_sample"].rows[0]
         held["mean"] += row["mean_low"] < 3.2 < row["mean_high"]
         row = paired(data, between).tables["paired"].rows[0]
         held["difference"] += row["difference_low"] < 0.4 < row["difference_high"]
         found.append(row["p"])
-        data = data_of(tiny, Truth(NOTHING), 1000 + seed)
+        data = data_of(tiny, Truth(NOTHING), 1000 + seed, 36)
         people, answers = one_sample(data, against).tables["one_sample"].rows
         p["one_sample"].append(people["p"])
         p["answers"].append(answers["p"])
         p["paired"].append(paired(data, between).tables["paired"].rows[0]["p"])
-    assert all(0.89 < count / 120 <= 1 for count in held.values())
+    assert all(0.86 < count / 60 <= 1 for count in held.values())
     assert np.mean(np.array(found) < 0.05) > 0.6
     share = {name: np.mean(np.array(values) < 0.05) for name, values in p.items()}
-    assert share["one_sample"] < 0.11 and share["paired"] < 0.11  # 3 standard errors above 5 in 100
+    assert share["one_sample"] < 0.14
+    assert share["paired"] < 0.14
     assert share["answers"] > share["one_sample"]  # the same data, every answer taken for a person
 
 
@@ -54,20 +55,20 @@ def test_regressions_find_the_worth_of_a_point_and_no_more(tiny):
         data = data_of(tiny, truth, seed)
         return regress(data, part, Measured(data), None).tables["regression"].rows[0]
 
-    planted = [fits(Truth(dict.fromkeys("abcd", 2.5), per_point=0.1), seed) for seed in range(60)]
+    planted = [fits(Truth(dict.fromkeys("abcd", 2.5), per_point=0.1), seed) for seed in range(40)]
     assert np.mean([row["slope_low"] < 0.1 < row["slope_high"] for row in planted]) > 0.86
     assert np.mean([row["within_low"] < 0.1 < row["within_high"] for row in planted]) > 0.86
     assert np.mean([row["p_within"] < 0.05 for row in planted]) > 0.5
-    nothing = [fits(Truth(NOTHING), 500 + seed) for seed in range(60)]
-    assert np.mean([row["p"] < 0.05 for row in nothing]) < 0.14
-    assert np.mean([row["p_within"] < 0.05 for row in nothing]) < 0.14
+    nothing = [fits(Truth(NOTHING), 500 + seed) for seed in range(40)]
+    assert np.mean([row["p"] < 0.05 for row in nothing]) < 0.16
+    assert np.mean([row["p_within"] < 0.05 for row in nothing]) < 0.16
 
 
 def test_preferences_find_the_strengths_and_no_more(pair):
     part = Preferences(kind="preferences", id="p", of=("p1", "p2"))
     liked = {"a": 3.5, "b": 3.0, "c": 2.5}  # two questions: a is 1 stronger than the average, c 1 weaker
-    held, second, alarms = {name: 0 for name in liked}, 0, []
-    for seed in range(60):
+    held, second, alarms = dict.fromkeys(liked, 0), 0, []
+    for seed in range(40):
         rows = prefer(data_of(pair, Truth(liked), seed, 30), part).tables["strengths"]
         told = {row["what"]: row for row in rows}
         for name, value in {"a": 1.0, "b": 0.0, "c": -1.0}.items():
@@ -75,7 +76,8 @@ def test_preferences_find_the_strengths_and_no_more(pair):
         second += told["second place"]["strength_low"] < 0 < told["second place"]["strength_high"]
         pairs = prefer(data_of(pair, Truth(NOTHING), 900 + seed, 30), part).tables["pairs"]
         alarms += [row["p"] < 0.05 for row in pairs]
-    assert all(count > 60 * 0.86 for count in held.values()) and second > 60 * 0.86
+    assert all(count > 40 * 0.85 for count in held.values())
+    assert second > 40 * 0.85
     assert np.mean(alarms) < 0.1
 
 
@@ -87,7 +89,8 @@ def test_preferences_turn_with_the_order(pair):
     for row in found.tables["ordered"]:
         assert (row["for_second"] > 0) == (row["second"] < row["first"])
     for row in found.tables["pairs"]:
-        assert row["partner"] < row["over"] and row["preference"] == pytest.approx(4 if row["over"] == "b" or row["partner"] == "b" else 6)
+        assert row["partner"] < row["over"]
+        assert row["preference"] == pytest.approx(4 if "b" in (row["partner"], row["over"]) else 6)
         assert row["share_preferring"] == 1
 
 
@@ -101,9 +104,10 @@ def test_ranks_find_the_order_and_agree_with_scores_that_make_it(tiny):
     assert found.tables["objective"].rows[0]["spearman"] == pytest.approx(1)
     assert found.tables["by_person"].rows[0]["spearman_low"] > 0.5
     above = found.tables["above"].where(partner="a", above="d").rows[0]
-    assert above["share"] > 0.9 and above["p_holm"] < 0.01
-    p = [rank(data_of(tiny, Truth(NOTHING), seed), part).tables["agreement"].rows[0]["p"] for seed in range(80)]
-    assert np.mean(np.array(p) < 0.05) < 0.13
+    assert above["share"] > 0.9
+    assert above["p_holm"] < 0.01
+    p = [rank(data_of(tiny, Truth(NOTHING), seed), part).tables["agreement"].rows[0]["p"] for seed in range(50)]
+    assert np.mean(np.array(p) < 0.05) < 0.15
     assert 0.3 < np.median(p) < 0.7
 
 
@@ -129,12 +133,13 @@ def test_familiarity_finds_those_who_rate_higher(tiny):
     moved = replace(records, answers=type(records.answers)(records.answers.columns, rows))
     test = familiar(gather(moved), part).tables["difference"].where(partner="all partners").rows[0]
     assert (test["a"], test["b"]) == ("yes", "no")
-    assert test["difference_low"] < 1 < test["difference_high"] and test["p"] < 0.001
+    assert test["difference_low"] < 1 < test["difference_high"]
+    assert test["p"] < 0.001
     p = []
-    for seed in range(60):
+    for seed in range(40):
         found = familiar(data_of(tiny, Truth(NOTHING), seed), part).tables["difference"]
         p.append(found.where(partner="all partners").rows[0]["p"])
-    assert np.mean(np.array(p) < 0.05) < 0.14
+    assert np.mean(np.array(p) < 0.05) < 0.16
     scaled = Familiarity(kind="familiarity", id="f", of=("q1",), by="skill", split=4)
     tables = familiar(data_of(tiny, Truth(NOTHING), 1), scaled).tables
     assert {row["group"] for row in tables["means"]} == {"below 4", "from 4"}

@@ -45,6 +45,12 @@ class Data:
     def questions(self) -> dict[str, Question]:
         return {q.id: q for page in pages(self.protocol) if page.kind == "form" for q in page.questions}
 
+    @property
+    def partners(self) -> list[str]:
+        """Those of the file, then people whom a game was played with, by their waiting room."""
+        met = (row["partner"] for row in self.games if row["partner"] is not None)
+        return list(dict.fromkeys([*self.protocol.partners, *met]))
+
     def of_people(self, chosen: Iterable[str]) -> Data:
         """Of some people only."""
         kept = set(chosen)
@@ -60,8 +66,8 @@ class Data:
     def without(self, agents: Sequence[str]) -> Data:
         """As if these partners had never been met: their games, ratings and comparisons go, ranks close up."""
         for name in agents:
-            if name not in self.protocol.partners:
-                known = ", ".join(self.protocol.partners)
+            if name not in self.partners:
+                known = ", ".join(self.partners)
                 raise InterplayError(f"--without {name}: this study has no such partner; it has {known}")
         gone = set(agents)
         games = [row for row in self.games if row["partner"] not in gone]

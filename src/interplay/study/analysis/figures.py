@@ -181,7 +181,7 @@ def session_figures(table: Table) -> list[Section]:
         ("Offers over the session", "offers, % of own actions",
          {"person": "person_triggered", "partner": "partner_triggered"}),
         ("Acceptance over the session", "accepted, % of offers",
-         {"partner accepts": "partner_accepted", "person accepts": "person_accepted"}),
+         {"person accepts": "person_accepted", "partner accepts": "partner_accepted"}),
         ("Constructive hand-overs over the session", "hand-overs a game", {"constructive": "constructive"}),
         ("Score over the session", "score", {"score": "score"}),
     ):  # fmt: skip

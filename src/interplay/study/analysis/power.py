@@ -104,7 +104,9 @@ def from_pilot(aim: Aim, values: Sequence[float]) -> tuple[dict[str, Any], dict[
     leaves open whether there is any effect in this direction."""
     x = np.asarray(values, float)
     if len(x) < 3 or np.ptp(x) == 0:
-        raise InterplayError(f"a pilot of {len(x)} people without differences tells no effect; at least 3 are needed")
+        raise InterplayError(
+            f"the pilot tells no effect: {len(x)} people have what is tested, at least 3 that differ are needed"
+        )
     d = float(x.mean() / x.std(ddof=1))
     t = d * math.sqrt(len(x))
     low, high = effect_interval(t, len(x))

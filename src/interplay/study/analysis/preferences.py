@@ -27,7 +27,7 @@ PREFERRED = (
 def prefer(data: Data, part: Preferences, *, seed: int = 0) -> Result:
     """Pairs of partners, strengths of each, and question by question."""
     answered = comparisons(data, part.of)
-    names = [n for n in data.protocol.partners if any(n in (row["first"], row["second"]) for row in answered)]
+    names = [n for n in data.partners if any(n in (row["first"], row["second"]) for row in answered)]
     title = part.title or "Preferences"
     asked = len({(r["person"], r["page"]) for r in data.answers if r["question"] in part.of})
     notes = []

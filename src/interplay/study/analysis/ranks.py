@@ -34,7 +34,7 @@ def rank(data: Data, part: Ranks, objective: Table | None = None, *, seed: int =
     notes: list[str] = []
     for game in dict.fromkeys(row["game"] for row in held):
         given = _last_of_each([row for row in held if row["game"] == game])
-        names = [n for n in data.protocol.partners if any(n in row["order"] for row in given)]
+        names = [n for n in data.partners if any(n in row["order"] for row in given)]
         whole = [row for row in given if set(row["order"]) == set(names)]
         if len(whole) < len(given):
             notes.append(f"{game}: {len(given) - len(whole)} of {len(given)} rankings do not hold all partners, and go")
