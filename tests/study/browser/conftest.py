@@ -24,9 +24,9 @@ from tests.study.front.conftest import chromium  # noqa: F401  the fixture
 STUDIES = Path(__file__).parents[3] / "studies"
 
 
-def quick(name: str, *, steps: int | None = None, **changes) -> str:
+def quick(study: str, /, *, steps: int | None = None, **changes) -> str:
     """A study of ours whose games last fewer steps; all else is as its file says, but for `changes`."""
-    data = yaml.safe_load((STUDIES / f"{name}.yaml").read_text(encoding="utf-8"))
+    data = yaml.safe_load((STUDIES / f"{study}.yaml").read_text(encoding="utf-8"))
     for setting in data["games"].values():
         if steps is not None:
             setting["options"] = {**setting.get("options", {}), "horizon": steps}
