@@ -1,16 +1,17 @@
 """Whole ways through a study, by HTTP and sockets, with stand-ins for people."""
 
 import asyncio
+import contextlib
 
 import pytest
+from websockets.exceptions import ConnectionClosedError
 
 from interplay.study import play_books
 from interplay.study.simulate import Walker, chefs_of
 from interplay.study.tables import answers, events, games, people, slots
 from interplay.traces import TraceSet
 from interplay.traces.replay import game_of, replay
-
-pytestmark = pytest.mark.slow  # games in real time, which a busy machine cannot keep up with
+from tests.study.visitor import Visitor
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def test_orders_are_balanced(walked, served):
 
 
 def test_the_score_shown_is_the_score_replayed_and_games_are_ordinary_traces(walked, served, tmp_path):
-    rows = [row for row in served.rows(games) if row["status"] == "done"]
+    rows = [row for row in served.rows(games) if row["status"] == "done"][:12]
     assert len(rows) == 12
     episodes = [play_books.unpack(row["episode"]) for row in rows]
     for row, episode in zip(rows, episodes, strict=True):
@@ -72,3 +73,58 @@ def test_answers_are_stored_by_page_with_partners_names(walked, served):
     assert len(held) == 4
     assert all(sorted(row["answers"]["order"]) == ["still", "wild"] for row in held)
     assert {row["status"] for row in served.rows(people)} == {"done"}
+
+
+class Unlucky(Walker):
+    """Every line to a game is cut twice before it may last."""
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.cuts = 0
+
+    async def _line(self, page, cookie, seat):
+        self.cuts += 1
+        if self.cuts % 3 == 0:
+            return await super()._line(page, cookie, seat)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.25):
+                score = await super()._line(page, cookie, seat)
+                assert score is None or self.cuts > 1
+                return score
+        raise ConnectionClosedError(None, None)
+
+
+def test_a_game_whose_line_is_cut_still_ends_with_its_stored_score(served, small, walked):
+    walker = Unlucky(small, served.url, 9, 5, chefs_of(small))
+    walk = asyncio.run(walker.go())
+    assert walk.status == "done"
+    assert walker.cuts > 3
+    stored = [row["score"] for row in served.rows(games)][-3:]
+    assert walk.scores == stored
+
+
+def test_an_end_that_got_lost_is_told_again_and_the_next_game_stays_on_its_own_page(served, walked):
+    async def someone():
+        async with Visitor(served.url, "small") as me:
+            await me.answer(agree=True)
+            await me.answer(sum="2")
+            first = me.page
+            async with me.game() as line:
+                score = (await line.until("end"))["score"]
+            async with me.game() as line:  # the browser has not heard it, and still shows the page
+                told = await line.until("end")
+                assert line.of("start") == []
+            assert told == {"type": "end", "score": score, "next": True}
+            await me.look()
+            assert me.page["id"] == "rounds.1.after"
+            await me.answer(liked=3, why=None)
+            await me.answer(order=[item["id"] for item in me.page["items"]])
+            second, me.state["page"] = me.page, first
+            async with me.game() as line:  # however late: the second game is not dealt to the page of the first
+                assert (await line.until("end"))["score"] == score
+            me.state["page"] = {**second, "id": "rounds.1.after"}
+            async with me.game() as line:
+                refused = await line.until("error")
+            assert "load the page again" in refused["message"] or "load it again" in refused["message"]
+
+    asyncio.run(someone())
