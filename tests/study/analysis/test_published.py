@@ -154,7 +154,7 @@ def test_ratings_of_three_hanabi_partners(surveys):
         assert [told[name, ai] for ai in ("outer", "intentional", "full")] == pytest.approx(means, abs=0.01)
     part = Regression(kind="regression", id="g", of=ratings, measures=("score",))
     made = regress(surveys, part, Measured(surveys), None).tables["regression"]
-    assert [row["r"] for row in made] == pytest.approx([0.13, 0.21, 0.14], abs=0.005)
+    assert [row["r"] for row in made] == pytest.approx([0.13, 0.21, 0.14], abs=0.01)
     assert [row["people"] for row in made] == [row["n"] for row in made]
     assert all("two ratings" in row["note"] for row in made)  # one each: nothing within a person
 
