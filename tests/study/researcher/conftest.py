@@ -1,6 +1,7 @@
 """A filled study and its researchers' pages, with a stand-in for the games: these pages ask little of them."""
 
 import re
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +14,7 @@ from interplay.study.researcher import team
 from interplay.study.researcher.app import mount
 from interplay.study.researcher.desk import Desk
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
-from tests.study.researcher.filling import fill, play_episodes, protocol
+from tests.study.researcher.filling import Filler, fill, play_episodes, protocol
 
 PASSWORD = "correct horse battery"
 
@@ -91,29 +92,53 @@ def address(request, tmp_path):
     return fresh_address(request.getfixturevalue("postgres"))
 
 
+@pytest.fixture(scope="session")
+def books(tmp_path_factory, episodes):
+    """A filled database on disk, to be copied: filling takes longer."""
+    path, clock = tmp_path_factory.mktemp("books") / "tiny.db", ManualClock()
+    database = open_books(str(path))
+    _, names, numbers = fill(database, clock, protocol(), episodes)
+    database.close()
+    return path, clock, names, numbers
+
+
 @pytest.fixture
-def filled(tmp_path, clock, episodes):
+def filled(tmp_path, clock, books, episodes):
     """On SQLite, for a test that changes it."""
-    yield from _filled(str(tmp_path / "tiny.db"), clock, episodes)
+    yield from _copied(tmp_path, clock, books, episodes)
 
 
 @pytest.fixture
-def filled_anywhere(address, clock, episodes):
+def filled_anywhere(address, clock, books, episodes, tmp_path):
     """On SQLite and on PostgreSQL."""
-    yield from _filled(address, clock, episodes)
+    if "://" in address:
+        yield from _filled(address, clock, episodes)
+    else:
+        yield from _copied(tmp_path, clock, books, episodes)
 
 
 @pytest.fixture(scope="module")
-def held(tmp_path_factory, episodes):
+def held(tmp_path_factory, books, episodes):
     """For tests that only look."""
-    yield from _filled(str(tmp_path_factory.mktemp("held") / "tiny.db"), ManualClock(), episodes)
+    yield from _copied(tmp_path_factory.mktemp("held"), ManualClock(), books, episodes)
+
+
+def _copied(folder, clock, books, episodes):
+    path, then, names, numbers = books
+    shutil.copy(path, folder / "tiny.db")
+    clock.at, clock.seconds = then.at, then.seconds
+    database, study = open_books(str(folder / "tiny.db")), protocol()
+    yield from _open(database, clock, study, Filler(database, clock, study, episodes), names, numbers)
 
 
 def _filled(address, clock, episodes):
-    database = open_books(address)
-    study = protocol()
-    filler, names, numbers = fill(database, clock, study, episodes)
+    database, study = open_books(address), protocol()
+    yield from _open(database, clock, study, *fill(database, clock, study, episodes))
+
+
+def _open(database, clock, study, filler, names, numbers):
     made = Study(database, clock, study)
-    made.filler, made.names, made.numbers, made.address = filler, names, numbers, address
+    made.filler, made.names, made.numbers = filler, names, numbers
+    made.address = database.engine.url.database if database.is_sqlite else str(database.engine.url)
     yield made
     database.close()

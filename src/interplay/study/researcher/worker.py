@@ -62,8 +62,10 @@ class Worker:
         self._process = None
 
     async def close(self) -> None:
-        if self._process is not None and self._process.returncode is None:
-            self._kill()
+        process = self._process
+        self._kill()
+        if process is not None:
+            await process.wait()
 
 
 def main() -> None:
