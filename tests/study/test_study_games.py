@@ -30,6 +30,7 @@ title: Arcade
 games:
   soups: {game: overcooked/cramped_room, options: {horizon: 12}, tick_hz: 15}
   house: {game: rescue/two_rooms, options: {horizon: 10}, tick_hz: 20}
+  cards: {game: hanabi/2p, partner_delay_s: 0, think_s: 0.3}
 partners: {still: stay, slow: "tests.study.test_study_games:Slow", quick: "tests.study.test_study_games:quick"}
 grace_s: 5
 flow:
@@ -38,6 +39,7 @@ flow:
   - {kind: game, id: two, title: Two, game: soups, partner: slow}
   - {kind: game, id: three, title: Three, game: soups, partner: quick}
   - {kind: game, id: four, title: Four, game: house, partner: still}
+  - {kind: game, id: five, title: Five, game: cards, partner: slow}
 """
 INTERACT, NORTH = ACTIONS.index("interact"), ACTIONS.index("north")
 
@@ -51,7 +53,7 @@ class Slow:
         return self
 
     async def act(self, view):
-        time.sleep(0.25)
+        time.sleep(0.25 if len(view.legal) == len(ACTIONS) else 0.8)
         return NORTH
 
 
@@ -90,7 +92,7 @@ def walked(arcade):
         lines = {}
         async with Visitor(arcade.url, "arcade") as me:
             await me.answer(agree=True)
-            for play in (_keys, _hasty, _quiet, _quiet):
+            for play in (_keys, _hasty, _quiet, _quiet, _cards):
                 name = me.page["id"]
                 lines[name] = await play(me)
                 await me.look()
@@ -147,6 +149,21 @@ async def _quiet(me):
         return line
 
 
+async def _cards(me):
+    """Plays the first card whenever it can, which ends the game soon."""
+    async with me.game() as line:
+        seq, at = (await line.until("start"))["seq"], 0
+        while True:
+            turn = await line.until(
+                lambda m: m["type"] == "end" or (m["type"] == "tick" and m["view"]["your_turn"]), since=at
+            )
+            if turn["type"] == "end":
+                line.end = turn
+                return line
+            at, seq = line.place(turn), seq + 1
+            await line.send(type="act", seq=seq, action="play 0")
+
+
 def _of(arcade, page):
     (game,) = [row for row in arcade.rows(games) if row["page"] == page]
     return game, [row for row in arcade.rows(events) if row["game"] == game["id"]]
@@ -173,11 +190,12 @@ def test_round_trips_tabs_flags_and_comings_and_goings_are_stored(walked, arcade
     assert flag["payload"]["seen"] == 1
 
 
-@pytest.mark.parametrize("page", ["one", "two", "three", "four"])
+@pytest.mark.parametrize("page", ["one", "two", "three", "four", "five"])
 def test_games_end_on_their_tick_with_the_replayed_score(walked, arcade, page, tmp_path):
     game, stored = _of(arcade, page)
     episode = play_books.unpack(game["episode"])
-    assert game["length"] == episode.length == (10 if page == "four" else 12)
+    assert game["length"] == episode.length
+    assert episode.length == {"four": 10, "five": episode.length}.get(page, 12)
     steps = [row for row in stored if row["kind"] == "step"]
     assert [row["t"] for row in steps] == list(range(episode.length))
     assert [row["payload"]["joint"] for row in steps] == episode.actions.tolist()
@@ -200,6 +218,33 @@ def test_a_partner_that_is_too_slow_stays_and_holds_nobody_up(walked, arcade):
     for joint, late in zip(episode.actions.tolist(), missed, strict=True):
         assert joint[1] == (stay if late else NORTH)
     assert walked["two"].took < 3, "12 ticks at 15 Hz: the game kept its time"
+
+
+def test_in_turns_a_partner_is_waited_for_only_so_long(walked, arcade):
+    """Its default move is made; while it is still at the old question it is not waited for again."""
+    game, stored = _of(arcade, "five")
+    steps = [row["payload"] for row in stored if row["kind"] == "step"]
+    episode = play_books.unpack(game["episode"])
+    theirs = [step.get("missed") for step in steps if step["joint"][1] != len(game_of(episode).action_names) - 1]
+    assert theirs
+    assert set(map(str, theirs)) == {"[1]"}
+
+
+def test_a_partner_that_hangs_holds_up_no_other_table(walked, arcade):
+    from interplay.study.seats import Table
+
+    arena = arcade.host.arenas["soups"]
+    slow, quick = Table((1, 2), {1: "slow"}), Table((3, 4), {1: "still"})
+    for table in (slow, quick):
+        arena.begin(table).result(20)
+    began = time.monotonic()
+    for _ in range(5):
+        arena.step(quick, np.array([4, 4])).result(20)
+        quick.pending[1].result(20)
+    arena.step(slow, np.array([4, 4])).result(20)
+    assert time.monotonic() - began < 0.25 * 5
+    for table in (slow, quick):
+        table.close()
 
 
 def test_a_plain_function_can_be_a_partner(walked, arcade):

@@ -32,6 +32,7 @@ partners:
   slow: "llm:tests.study.test_study_games_kitchen:Sluggish"
   broken: "llm:tests.study.test_study_games_kitchen:Broken"
   plain: stay
+grace_s: 30
 flow:
   - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
   - {kind: game, id: one, title: One, game: nrc, partner: model}
@@ -235,3 +236,50 @@ def test_words_for_people():
     labels = [label(m, None) for m in legal_macros(game, game.init(), 1)]
     assert len(set(labels)) == len(labels)
     assert not any("_" in one or "~" in one for one in labels)
+
+
+PAIR = """
+name: pair
+title: Pair
+games:
+  dish: {game: kitchen/rc, options: {horizon: 12}, partner_delay_s: 0.01, move_s: 1}
+partners: {plain: stay}
+flow:
+  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
+  - {kind: wait, id: lobby, title: Waiting, otherwise: plain}
+  - {kind: game, id: one, title: One, game: dish, partner: lobby}
+"""
+
+
+def test_two_people_cook_and_talk_and_nobody_waits_for_ever(tmp_path):
+    database = open_database(str(tmp_path / "p.db"), (SERVER, HISTORY))
+    base = Base(database)
+
+    async def play(url):
+        chef, helper = Visitor(url, "pair"), Visitor(url, "pair")
+        for who in (chef, helper):
+            await who.look()
+            await who.answer(agree=True)
+        await chef.look()
+        async with chef, helper, chef.game() as one, helper.game() as two:
+            roles = [(await line.until("tick"))["view"] for line in (one, two)]
+            assert bool(roles[0]["order"]) != bool(roles[1]["order"]), "one of them knows the recipe"
+            await one.send(type="chat", seq=1, text="👨‍🍳 Would you bring me an egg?")
+            heard = await two.until(lambda m: m["type"] == "tick" and m["view"]["messages"])
+            assert heard["view"]["messages"][0]["text"] == "👨‍🍳 Would you bring me an egg?"
+            await one.send(type="act", seq=2, action="wait(2)")
+            await two.send(type="act", seq=1, action="wait(2)")
+            await two.until(lambda m: m["type"] == "tick" and m["t"] == 2)
+            await one.send(type="act", seq=3, action="wait(10)")  # the other says nothing more
+            await two.send(type="act", seq=2, action="wait(9)")
+            return await one.until("end"), await two.until("end")
+
+    with serving(build(parse(PAIR), base, sizes=(1,)), base) as served:
+        ends = run(play(served.url))
+        assert [end["score"] for end in ends] == [0, 0]
+        row = served.rows(games)[0]
+        episode = play_books.unpack(row["episode"])
+        assert [agent.name for agent in episode.agents] == ["person", "person"]
+        assert [r.kind for r in episode.events].count("timeout") == 1
+        assert episode.length == 12
+    database.close()

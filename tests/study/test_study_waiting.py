@@ -17,6 +17,7 @@ from interplay.study.tables import HISTORY, events, games, members, people
 from interplay.study.waiting import HERE_S, WaitingRooms
 from interplay.study.web import build
 from interplay.traces.replay import game_of, replay
+from tests.server.conftest import fresh_address, postgres  # noqa: F401
 from tests.study.conftest import serving
 from tests.study.visitor import Visitor
 
@@ -187,10 +188,27 @@ def test_each_sees_only_their_own_view(pairs):
 # The waiting room alone, by a clock that is moved by hand.
 
 
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def made(request):
+    """Makes a study without a server, on a database of each kind in turn."""
+    held = []
+
+    def make(text=STUDY):
+        address = "sqlite://"
+        if request.param == "postgresql":
+            address = fresh_address(request.getfixturevalue("postgres"))
+        held.append(_Room(text, address))
+        return held[-1]
+
+    yield make
+    for room in held:
+        room.base.database.close()
+
+
 class _Room:
-    def __init__(self, text=STUDY):
+    def __init__(self, text, address):
         self.protocol, self.clock = parse(text), ManualClock()
-        self.base = Base(open_database("sqlite://", (SERVER, HISTORY)), clock=self.clock)
+        self.base = Base(open_database(address, (SERVER, HISTORY)), clock=self.clock)
         self.rooms = WaitingRooms(self.protocol, self.base)
         self.write(books.open_study)
 
@@ -211,9 +229,9 @@ class _Room:
         return self.base.database.read(lambda tx: [row._mapping for row in tx.execute(table.select())])
 
 
-def test_whoever_waited_long_enough_goes_on_alone():
+def test_whoever_waited_long_enough_goes_on_alone(made):
     async def wait():
-        room = _Room()
+        room = made()
         me = room.someone()
         assert await room.ask(me) == 20
         room.clock.advance(12)
@@ -232,9 +250,9 @@ def test_whoever_waited_long_enough_goes_on_alone():
     run(wait())
 
 
-def test_a_browser_that_has_gone_is_not_paired():
+def test_a_browser_that_has_gone_is_not_paired(made):
     async def wait():
-        room = _Room()
+        room = made()
         first, second, third = (room.someone() for _ in range(3))
         assert await room.ask(first)
         room.clock.advance(HERE_S + 1)
@@ -247,9 +265,9 @@ def test_a_browser_that_has_gone_is_not_paired():
     run(wait())
 
 
-def test_those_who_wait_longest_go_first_and_nobody_is_in_two_pairs():
+def test_those_who_wait_longest_go_first_and_nobody_is_in_two_pairs(made):
     async def wait():
-        room = _Room(STUDY.replace("otherwise: bot}", "otherwise: bot, people: 3}"))
+        room = made(STUDY.replace("otherwise: bot}", "otherwise: bot, people: 3}"))
         everyone = [room.someone() for _ in range(7)]
         for number in everyone:
             await room.ask(number)
@@ -316,8 +334,8 @@ def test_more_people_than_seats_are_told():
         )
 
 
-def test_someone_who_dropped_out_is_not_waited_for():
-    room = _Room()
+def test_someone_who_dropped_out_is_not_waited_for(made):
+    room = made()
     one, two = room.someone(), room.someone()
 
     def meet(tx, clock, protocol):
@@ -329,9 +347,9 @@ def test_someone_who_dropped_out_is_not_waited_for():
     assert [sitter.person for sitter in dealt.sitters] == [one]
 
 
-def test_a_game_of_two_is_taken_up_where_it_was():
+def test_a_game_of_two_is_taken_up_where_it_was(made):
     """After a crash: steps, numbers, words and who sits where, from the journal of both."""
-    room = _Room()
+    room = made()
     one, two = room.someone(), room.someone()
     room.write(lambda tx, clock, protocol: groups.join(tx, clock, protocol, [one, two], "lobby"))
     seats = {"soups": 2, "ring": 2}
@@ -370,9 +388,9 @@ def test_a_game_of_two_is_taken_up_where_it_was():
     assert room.write(play_books.deal, two, seats).taken == frozenset()
 
 
-def test_who_never_came_to_a_game_plays_it_later_alone():
+def test_who_never_came_to_a_game_plays_it_later_alone(made):
     """The other has finished it with a bot by then: the trace names the bot, and nobody is stuck."""
-    room = _Room()
+    room = made()
     one, two = room.someone(), room.someone()
     room.write(lambda tx, clock, protocol: groups.join(tx, clock, protocol, [one, two], "lobby"))
     seats = {"soups": 2, "ring": 2}

@@ -186,6 +186,9 @@ class Setting(Part):
     tick_hz: float = Field(default=6.0, gt=0, le=60)  # of games in real time
     partner_delay_s: float = Field(default=1.0, ge=0, le=30)  # of games in turns: the partner's time for a move
     think_s: float = Field(default=20.0, gt=0, le=600)  # of games in turns: a partner that takes longer waits
+    # Of games in turns: for a person who takes longer the first possible move is made, so that others need not wait
+    # for ever; nothing: there is no hurry.
+    move_s: float | None = Field(default=None, ge=1, le=3600)
 
 
 class Design(Part):

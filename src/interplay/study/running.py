@@ -20,7 +20,7 @@ import numpy as np
 from interplay.agents.api import Identity, Remark
 from interplay.server.clock import Clock
 from interplay.study.arena import Arena
-from interplay.study.chairs import Chair
+from interplay.study.chairs import Chair, Pressed
 from interplay.study.cook import Cook
 from interplay.study.journal import Journal
 from interplay.study.minds import Choice
@@ -60,6 +60,7 @@ class Running:
         self._told = False  # whether the trace is made: what comes later is not in it, and is not taken
         self._changed = asyncio.Event()  # somebody moved, came or left
         self._waited_since = 0.0  # when the first of those came who now wait for others
+        self._asked_at: float | None = None  # since when people are waited for who have a time limit for their moves
         self._overdue: dict[int, Future] = {}  # partners that are still at what they were asked for steps ago
         names = arena.game.action_names
         self._actions = {name: number for number, name in enumerate(names)}
@@ -220,16 +221,38 @@ class Running:
         """In turns: wait until everyone who is to move has chosen; whether they have."""
         self._changed.clear()
         self._drop_acts()
-        if not all(chair.ready(self.table) for chair in self._playing()):
+        idle = [chair for chair in self._playing() if not chair.ready(self.table)]
+        if idle:
             with contextlib.suppress(TimeoutError):  # not for ever, to look after the people and the database
-                await asyncio.wait_for(self._changed.wait(), timeout=1.0)
+                await asyncio.wait_for(self._changed.wait(), timeout=min(1.0, self._hurry(idle)))
             return False
+        self._asked_at = None
         self.arena.settle(self.table)
         moving = [seat for seat in self.table.bots if self.table.turn[seat]]
         if moving or self.viewer.by_acts:
             await asyncio.sleep(self.setting.partner_delay_s)
         await self._settled(moving)
         return all(chair.ready(self.table) for chair in self._playing())
+
+    def _hurry(self, idle: list[Chair]) -> float:
+        """How long those who have not moved may still take; for who has taken too long a move is made."""
+        limit, now = self.setting.move_s, time.monotonic()
+        if limit is None:
+            return 1.0
+        self._asked_at = self._asked_at or now
+        left = self._asked_at + limit - now
+        if left <= 0:
+            for chair in idle:
+                self._remarked(self.table, chair.seat, Remark("timeout", {"seconds": limit}))
+                self._move_for(chair)
+        return max(0.01, left)
+
+    def _move_for(self, chair: Chair) -> None:
+        if chair.cook is None:
+            chair.slot = Pressed(int(np.argmax(self.table.legal[chair.seat])), ())
+            return
+        chair.cook.choose(self.table.state, "wait(1)")
+        self.table.doing[chair.seat] = str(chair.cook.act)
 
     def _playing(self) -> list[Chair]:
         return [chair for chair in self.chairs.values() if chair.seat not in self.taken]

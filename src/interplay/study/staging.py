@@ -42,7 +42,7 @@ def figure(arena: Arena | PlainArena) -> str:
 
 
 def faster(setting: Setting, speed: float) -> Setting:
-    changes = {"tick_hz": setting.tick_hz * speed, "partner_delay_s": setting.partner_delay_s / speed}
+    changes: dict[str, float] = {"tick_hz": setting.tick_hz * speed, "partner_delay_s": setting.partner_delay_s / speed}
     return setting.model_copy(update=changes)
 
 
