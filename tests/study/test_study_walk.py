@@ -122,3 +122,20 @@ def test_an_end_that_got_lost_is_told_again_and_the_next_game_stays_on_its_own_p
             assert "load the page again" in refused["message"] or "load it again" in refused["message"]
 
     asyncio.run(someone())
+
+
+def test_a_finished_browser_begins_anew_only_where_asked_to(served, small, walked):
+    async def someone():
+        async with Visitor(served.url, "small") as me:
+            await me.answer(agree=True)
+            await me.look("?new")
+            assert me.page["id"] == "quiz"  # not before the visit is over
+            for _ in range(2):
+                await me.answer(sum="3")
+            assert me.page["code"] == "NOFIT"
+            await me.look()
+            assert me.page["code"] == "NOFIT"
+            await me.look("?new")
+            assert me.page["id"] == "consent"
+
+    asyncio.run(someone())

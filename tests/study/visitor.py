@@ -27,8 +27,8 @@ class Visitor:
     def page(self):
         return self.state["page"]
 
-    async def look(self):
-        reply = await self.client.get(f"{self.api}/state")
+    async def look(self, query=""):
+        reply = await self.client.get(f"{self.api}/state{query}")
         assert reply.status_code == 200, reply.text
         self.state = reply.json()
         return self.page

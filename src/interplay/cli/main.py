@@ -103,7 +103,8 @@ def run(arguments: list[str]) -> int:
 
 
 def _usage_of(name: str, group: dict[str, tuple[str, str]]) -> str:
-    lines = (f"  {full.split()[1]:<10} {what}" for full, (_, what) in group.items())
+    wide = max(10, *(len(full.split()[1]) for full in group))
+    lines = (f"  {full.split()[1]:<{wide}} {what}" for full, (_, what) in group.items())
     return f"usage: interplay {name} COMMAND [arguments]\n\ncommands:\n" + "\n".join(lines)
 
 

@@ -187,9 +187,10 @@ def _add_flow(app: FastAPI, host: Host, visits: Visits) -> None:
 
     @app.get(f"{api}/state")
     async def state(request: Request) -> JSONResponse:
-        """Where the visitor stands. Who has no cookie is new, and gets one."""
+        """Where the visitor stands. Who has no cookie is new, and gets one; so is, at an address with `?new`, whoever
+        comes to a browser in which someone else has finished: in a laboratory many people share one."""
         found = await visits.known(request)
-        if found is not None:
+        if found is not None and not (found[0].status in books.OVER and "new" in request.query_params):
             return JSONResponse(await told(found[0].id, found[1].csrf))
         sessions.check_origin(request)
         who, session, token = await visits.arrive(request)

@@ -154,6 +154,12 @@ def test_who_fails_the_quiz_twice_is_thanked_and_sent_away(arrive, served):
     me.picture("hanabi-10-screened")
     me.page.reload()
     me.page.wait_for_selector("text=NOFIT")
+    me.page.goto(me.page.url.partition("?")[0] + "?new=1")  # the next person before the same computer
+    me.page.wait_for_selector("main[data-page=consent]")
+    me.consent()
+    assert "new" not in me.page.url
+    me.page.reload()
+    me.page.wait_for_selector("main[data-page=rules]")
 
 
 def test_who_was_here_before_is_told_so_in_another_browser(arrive, served):

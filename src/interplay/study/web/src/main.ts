@@ -30,6 +30,7 @@ class App implements Shell {
 
   async next(): Promise<void> {
     this.take(await this.api.state());
+    notNew();
   }
 
   async refresh(): Promise<void> {
@@ -133,6 +134,14 @@ class App implements Shell {
     });
     return h("label", { class: "language" }, h("span", { class: "quiet" }, say("language")), choose);
   }
+}
+
+/** `?new` starts one visit, and not another one with every reload. */
+function notNew(): void {
+  const address = new URL(location.href);
+  if (!address.searchParams.has("new")) return;
+  address.searchParams.delete("new");
+  history.replaceState(null, "", address);
 }
 
 /** What a page says, less the time that runs on it. */
