@@ -161,9 +161,14 @@ def _network_of(mind: Any) -> tuple[NeuralPolicy, int] | None:
     return (mind, 0) if isinstance(mind, NeuralPolicy) else None
 
 
-def _policy_digest(mind: NeuralPolicy, patience: int, arrays: Mapping[str, np.ndarray]) -> str:
-    """A hash of a policy: its network, what it reads, what it was trained for, how it acts and its weights."""
-    told = [mind.core.shape.as_json(), mind.reads, mind.trained_for, bool(mind.greedy), patience]
+def _policy_digest(
+    mind: NeuralPolicy, network: Mapping[str, Any], patience: int, arrays: Mapping[str, np.ndarray]
+) -> str:
+    """A hash of a policy: its network, what it reads, what it was trained for, how it acts and its weights.
+
+    The network is told as the file tells it: later versions of interplay may know more of networks than it does.
+    """
+    told = [network, mind.reads, mind.trained_for, bool(mind.greedy), patience]
     digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode() + arrays[name].tobytes())
@@ -194,7 +199,7 @@ def _packed(members: Sequence[Member]) -> tuple[list[dict[str, Any]], dict[str, 
         arrays = {n: np.asarray(a).astype(PRECISION) for n, a in named_arrays(mind.core).items()}
         if not all(np.all(np.isfinite(a)) for a in arrays.values()):
             raise InterplayError(f"the weights of {one.name} are not all numbers; the panel was not written")
-        digest = _policy_digest(mind, patience, arrays)
+        digest = _policy_digest(mind, mind.core.shape.as_json(), patience, arrays)
         known = next((p for p in listed if p["name"] == one.name), None)
         if known:
             if known["sha256"] != digest:
@@ -255,7 +260,8 @@ def _unpacked(folder: Path, about: Mapping[str, Any]) -> dict[str, Agent]:
         core = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(empty), leaves)
         full = jax.tree_util.tree_map(lambda x: jnp.asarray(x, jnp.float32), core)
         mind = NeuralPolicy(full, told["encoding"], trained_for=told["trained_for"], greedy=told["greedy"])
-        if _policy_digest(mind, told["unstuck"], named_arrays(core)) != told["sha256"]:  # type: ignore[arg-type]
+        digest = _policy_digest(mind, told["network"], told["unstuck"], named_arrays(core))  # type: ignore[arg-type]
+        if digest != told["sha256"]:
             raise InterplayError(
                 f"{path}: the weights of {told['name']} are not those of the panel, their hash does not match"
             )
