@@ -137,24 +137,44 @@ def layout(game: Kitchen, state: Any) -> dict[str, Any]:
     return {"seats": list(game.seat_names), "steps": game.horizon}
 
 
+def watch(game: Kitchen) -> Any:
+    """Draws every seat's kitchen when a step is done, in the arena's thread, since it takes milliseconds."""
+
+    def draw(table: Any, before: State, after: State, joint: Any) -> None:
+        table.notes = (after, [_drawn(game, after, seat) for seat in range(game.num_seats)])
+
+    return draw
+
+
 def view(game: Kitchen, table: Any, seat: int) -> dict[str, Any]:
     """The kitchen as picture and words, what can be done and asked, and what was said."""
     state: State = table.state
-    others = [other for other in range(game.num_seats) if other != seat]
-    asked = [m for other in others for m in _offers(game, state, other)]
+    kept, drawn = table.notes or (None, [])
+    if kept is not state:
+        drawn = {seat: _drawn(game, state, seat)}
     doing = table.doing.get(seat)
     act = parse_macro(doing) if doing else None
+    return {
+        **drawn[seat],
+        "steps_left": game.horizon - table.t,
+        "doing": label(act, _held(state, seat)) if isinstance(act, Macro) else None,
+        "messages": [_said(r) for r in table.remarks if r.kind == "message"],
+        "your_turn": not table.done and doing is None,
+        **({"legal": []} if table.done else {}),
+    }
+
+
+def _drawn(game: Kitchen, state: State, seat: int) -> dict[str, Any]:
+    """What a state alone shows to a seat."""
+    others = [other for other in range(game.num_seats) if other != seat]
+    asked = [macro for other in others for macro in _offers(game, state, other)]
     return {
         "text": game.render(state, seat),
         "svg": game.scene(state, seat).svg(),
         "role": game.seat_names[seat],
         "order": _order(game, seat),
-        "steps_left": game.horizon - table.t,
-        "doing": label(act, _held(state, seat)) if isinstance(act, Macro) else None,
-        "messages": [_said(r) for r in table.remarks if r.kind == "message"],
-        "legal": [] if table.done else [_move(m, state, seat) for m in legal_macros(game, state, seat)],
-        "requests": [_request(m) for m in dict.fromkeys(asked)],
-        "your_turn": not table.done and doing is None,
+        "legal": [_move(macro, state, seat) for macro in legal_macros(game, state, seat)],
+        "requests": [_request(macro) for macro in dict.fromkeys(asked)],
     }
 
 

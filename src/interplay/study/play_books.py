@@ -171,6 +171,9 @@ def finish(tx: Tx, clock: Clock, protocol: Protocol, game: int, episode: Episode
         for table, column in ((events, events.c.game), (games, games.c.id)):
             tx.execute(sa.delete(table).where(column.in_(never)))
         rows = [row for row in rows if row.id not in never]
+        first, *others = [row.id for row in rows]  # the first may have been one of those, if the server was stopped
+        tx.execute(sa.update(games).where(games.c.id == first).values(joint=None))
+        tx.execute(sa.update(games).where(games.c.id.in_(others)).values(joint=first))
     values = {"status": DONE, "score": episode.score, "length": episode.length, "finished": clock.now()}
     tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(**values, episode=packed))
     for row in sorted(rows, key=lambda row: row.person):

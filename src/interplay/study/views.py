@@ -259,5 +259,5 @@ VIEWERS = {
     "overcooked": Viewer(True, _kitchen, _overcooked, _nothing_kept),
     "rescue": Viewer(True, _house, _rescue, _nothing_kept),
     "hanabi": Viewer(False, _table_of_cards, _hanabi, _watch_hanabi),
-    "kitchen": Viewer(False, cook.layout, cook.view, _nothing_kept, by_acts=True, message=cook.message),
+    "kitchen": Viewer(False, cook.layout, cook.view, cook.watch, by_acts=True, message=cook.message),
 }

@@ -12,7 +12,7 @@ from interplay.study.books import Person
 from interplay.study.groups import Room
 from interplay.study.protocol import Protocol
 
-HERE_S = 12.0  # a browser asks every few seconds; one that has not for so long is not here
+HERE_S = 8.0  # a browser asks every three seconds; one that has not for so long is not here
 
 
 class Waiter(NamedTuple):
