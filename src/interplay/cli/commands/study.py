@@ -99,7 +99,7 @@ class Serve:
 class Simulate:
     """Send simulated people through a study, by the same HTTP and sockets as real ones: bots play, a model answers.
 
-    Example:
+    Examples:
       interplay study simulate studies/hanabi_preference.yaml --participants 4 --out simulated
     """
 

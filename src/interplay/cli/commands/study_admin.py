@@ -84,7 +84,7 @@ class Export:
 class Participants:
     """Who takes part: state, place in the design, progress, payment.
 
-    Example:
+    Examples:
       interplay study participants two_chefs.db --status done --json
     """
 
@@ -303,7 +303,7 @@ def _new_password() -> str:
 class Audit:
     """The audit log: who did what, when. Newest first.
 
-    Example:
+    Examples:
       interplay study audit two_chefs.db --action erase
     """
 
