@@ -56,7 +56,7 @@ def killed(address, folder, kills, lanes, text):
 
 
 def test_kill_9_loses_nothing(tmp_path):
-    killed(str(tmp_path / "study.db"), tmp_path, kills=2, lanes=3, text=WITHOUT_CARDS)
+    killed(str(tmp_path / "study.db"), tmp_path, kills=1, lanes=2, text=WITHOUT_CARDS)
 
 
 @pytest.mark.slow

@@ -282,11 +282,11 @@ def fuzz_http(secure, examples):
 
 
 def test_the_http_interface_never_fails(secure, caplog):
-    assert fuzz_http(secure, 8) >= 5
+    assert fuzz_http(secure, 3) >= 20
     assert not failures(caplog)
 
 
 @pytest.mark.slow
 def test_the_http_interface_never_fails_at_length(secure, caplog):
-    assert fuzz_http(secure, 200) >= 5
+    assert fuzz_http(secure, 100) >= 20
     assert not failures(caplog)

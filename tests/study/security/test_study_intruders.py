@@ -165,7 +165,9 @@ PATHS = [
     "/static/%2fetc%2fpasswd", "/static/app.js%00.html", "/static/.", "/static/..", "/static/build.json",
     "/study/../../etc/passwd", "/study/secure/../../x", "/study/other", "/api/study/other/state",
     "/api/study/secure/../other", "/api/openapi.json", "/docs", "/.env", "/secure.db",
-    "/researcher/replay/..%2f..%2fetc%2fpasswd", "/api/researcher/replay/../../../etc/passwd",
+    "/researcher/files/../gate.py", "/researcher/files/..%2fgate.py", "/researcher/files/%2fetc%2fpasswd",
+    "/researcher/games/..%2f..%2fetc%2fpasswd/replay", "/researcher/games/-1/replay",
+    "/researcher/participants/..%2f..",
 ]  # fmt: skip
 
 
@@ -246,3 +248,32 @@ def test_a_person_holds_one_line(secure):
             with pytest.raises(websockets.exceptions.ConnectionClosed):
                 hear(first, "end")
             hear(second, "end", timeout=60)
+
+
+def researcher_routes(secure):
+    """Every address of the researchers' side, with numbers and names that there are."""
+    public = secure.rows(people)[-1]["public"]
+    for path, methods in secure.app.openapi()["paths"].items():
+        if path.startswith(("/researcher/", "/api/researcher")) and path.split("/")[2] not in (
+            "files",
+            "login",
+            "invite",
+        ):
+            for method in methods:
+                yield method.upper(), path.replace("{public}", public).replace("{number}", "1")
+
+
+def test_the_researchers_side_is_closed_to_those_who_take_part(secure):
+    someone = secure.visitor().to_game()
+    routes = list(researcher_routes(secure))
+    assert len(routes) >= 12
+    names = ("interplay_researcher", "interplay_session", "interplay_login", COOKIE)
+    cookie = "; ".join(f"{name}={someone.token}" for name in names)
+    for method, path in routes:
+        headers = {"cookie": cookie, "x-csrf": someone.told["csrf"], "origin": secure.url}
+        body = {"csrf": someone.told["csrf"]} if method == "POST" else None
+        with httpx.Client(transport=httpx.HTTPTransport(local_address=fresh_source())) as client:
+            told = client.request(method, secure.url + path, headers=headers, data=body)
+        assert told.status_code in (302, 303, 401, 403, 404, 405), (method, path, told.status_code)
+        assert "secretive_otter" not in told.text
+        assert secure.rows(people)[-1]["public"] not in told.text
