@@ -97,8 +97,11 @@ class Session:
         from interplay.training.config import Experiment
         from interplay.training.loader import build
 
-        config = self.config(name)
         began = time.monotonic()
+        if "play" in self.plan["stages"][name]:
+            self.play(name, **self.plan["stages"][name]["play"])
+            return
+        config = self.config(name)
         self.told[name] = {"config": config, "device": jax.devices()[0].device_kind}
         if self.left_s < MARGIN_S and self.given.scale == 1:
             self.told[name]["error"] = "the clock had run out"
@@ -114,6 +117,23 @@ class Session:
         short = {"stage": name, "wall_s": self.told[name]["wall_s"], "returns": last.get("returns")}
         print(json.dumps(short), flush=True)
 
+    def play(self, name: str, game: str, line_ups: list[list[str]], episodes: int) -> None:
+        """Games of bots, where there are none of people, as a file to learn from."""
+        from interplay.games.registry import make
+        from interplay.play.engine import run
+        from interplay.play.lineups import LineUp
+        from interplay.play.recorded import Recorded, save
+
+        played = make(game)
+        seated = [LineUp.of(played, agents) for agents in line_ups]
+        games = [
+            Recorded("", e.actions, e.start, e.score, e.game_id, dict(e.options))
+            for e in run(played, seated, episodes=episodes if self.given.scale == 1 else 20, seed=0)
+        ]
+        save(self.work / f"{name}.npz", games)
+        self.told[name] = {"games": len(games), "mean": sum(g.score or 0 for g in games) / len(games)}
+        print(json.dumps({"stage": name} | self.told[name]), flush=True)
+
     def config(self, name: str) -> dict[str, Any]:
         """The stage's experiment, with its budget filled in."""
         config = json.loads(json.dumps(self.plan["stages"][name]))
@@ -124,7 +144,8 @@ class Session:
         options = config["algorithm"].setdefault("options", {})
         output = {"folder": str(self.work / name), "logs": 60, "checkpoints": 1, "snapshots": 3}
         if config["algorithm"]["name"] == "bc":
-            options["games"] = self.given.games
+            there = self.work / f"{options.get('games')}.npz"
+            options["games"] = str(there) if "games" in options else self.given.games
         else:
             seconds = max(5.0, min(seconds, self.left_s - MARGIN_S))
             config["steps"] = rate * seconds
@@ -147,8 +168,9 @@ class Session:
         if config["algorithm"]["name"] == "bc":
             from interplay.play.recorded import load, save
 
+            full = options["games"]
             options |= {"epochs": 2, "select_games": 8, "episodes": 4, "games": str(self.work / "few.npz")}
-            save(options["games"], load(self.given.games)[:40])
+            save(options["games"], load(full)[:40])
             config["network"] |= {"widths": [16], "recurrent": 16, "decoder": [16]}
             config["runs"] = 3
             return config
