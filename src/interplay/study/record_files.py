@@ -44,7 +44,7 @@ def write_folder(
     folder = Path(out)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InterplayError(f"{folder} is there already and not empty: choose another folder")
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # what people wrote is for researchers only
 
     def work(tx: Tx) -> dict[str, int]:
         records.snapshot(tx)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,37 +21,17 @@ from pydantic import ValidationError
 from interplay.errors import InterplayError
 from interplay.server.database import Database, Tx
 from interplay.study import tables
-from interplay.study.books import OVER, Person
+from interplay.study.books import OVER
 from interplay.study.flow import Page
 from interplay.study.play_books import DONE, unpack
 from interplay.study.protocol import Protocol
 from interplay.study.record_columns import COLUMNS
+from interplay.study.record_people import Known, people, query_of, with_slots
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 
 STEP = "step"  # the kind of event of which there are many; their actions are in the traces
 FEW = 20  # people that are named one by one in a query; more are found by their study
-
-
-@dataclass(frozen=True)
-class Known:
-    """A participant with the way that was laid out for them."""
-
-    row: Any
-    person: Person
-    pages: list[Page]
-
-    @cached_property
-    def places(self) -> dict[str, int]:
-        return {page.id: at for at, page in enumerate(self.pages)}
-
-    def page(self, name: str) -> Page | None:
-        return self.pages[self.places[name]] if name in self.places else None
-
-    def game_before(self, name: str) -> Page | None:
-        """The last game before a page."""
-        end = self.places.get(name, 0)
-        return next((page for page in reversed(self.pages[:end]) if page.item.kind == "game"), None)
 
 
 @dataclass(frozen=True)
@@ -132,49 +111,11 @@ def the_protocol(tx: Tx, study: str | None = None) -> Protocol:
         raise InterplayError(f"the stored file of {name!r} is from another version of interplay: {error}") from None
 
 
-def people(tx: Tx, protocol: Protocol) -> dict[int, Known]:
-    """Everyone who ever came, by number, in the order of coming."""
-    slots: dict[int, dict[str, int | None]] = {}
-    for row in tx.execute(sa.select(tables.slots).where(tables.slots.c.study == protocol.name)):
-        slots.setdefault(row.person, {})[row.key] = row.number
-    return {row.id: known(protocol, row, slots.get(row.id, {})) for row in tx.execute(_everyone(protocol))}
-
-
 def everyone(tx: Tx, study: str | None = None) -> tuple[Protocol, Table]:
     """The participants of a study, and nothing else of it."""
     snapshot(tx)
     protocol = the_protocol(tx, study)
     return protocol, _table("participants", participants(tx, protocol, people(tx, protocol)))
-
-
-def some_people(tx: Tx, protocol: Protocol, status: str | None, first: int, most: int) -> dict[int, Known]:
-    """A page of those with a status, newest first."""
-    query = _everyone(protocol).order_by(None).order_by(tables.people.c.id.desc()).offset(first).limit(most)
-    return _with_slots(tx, protocol, query.where(tables.people.c.status == status) if status else query)
-
-
-def named(tx: Tx, protocol: Protocol, public: str) -> dict[int, Known]:
-    """The participant of this name; nobody, if there is none."""
-    return _with_slots(tx, protocol, _everyone(protocol).where(tables.people.c.public == public))
-
-
-def _with_slots(tx: Tx, protocol: Protocol, query: Any) -> dict[int, Known]:
-    held = tx.execute(query).all()
-    slots: dict[int, dict[str, int | None]] = {}
-    for row in tx.execute(sa.select(tables.slots).where(tables.slots.c.person.in_([row.id for row in held]))):
-        slots.setdefault(row.person, {})[row.key] = row.number
-    return {row.id: known(protocol, row, slots.get(row.id, {})) for row in held}
-
-
-def _everyone(protocol: Protocol) -> Any:
-    return sa.select(tables.people).where(tables.people.c.study == protocol.name).order_by(tables.people.c.id)
-
-
-def known(protocol: Protocol, row: Any, slots: Mapping[str, int | None]) -> Known:
-    person = Person(
-        row.id, row.public, row.status, row.language, row.position, row.tries, row.seed, slots, row.payment, row.code
-    )
-    return Known(row, person, person.pages(protocol))
 
 
 def participants(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
@@ -254,10 +195,11 @@ def _type(page: Page | None, question: str) -> str | None:
     return next((asked.type for asked in page.item.questions if asked.id == question), None)
 
 
-def games(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
-    noted = _noted(tx, protocol, known)
+def games(tx: Tx, protocol: Protocol, known: Mapping[int, Known], chosen: Sequence[int] | None = None) -> Iterator[Row]:
+    """All games of these people, or the chosen ones of them; episodes are numbered among those."""
+    noted = _noted(tx, protocol, known, chosen)
     numbers: dict[int, int] = {}  # of episodes, by game: one that several people played has several rows and one number
-    for row in _games(tx, protocol, known):
+    for row in _games(tx, protocol, known, chosen):
         lead = row.joint or row.id
         one, more = known[row.person], noted.get(lead, {}) | noted.get(row.id, {})
         if row.status == DONE:
@@ -290,10 +232,26 @@ def games(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Ro
         }
 
 
-def _noted(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> dict[int, Row]:
+def some_games(tx: Tx, protocol: Protocol, setting: str, partner: str, first: int, most: int) -> tuple[list[Row], int]:
+    """A page of games, newest first, of one setting or partner if they are named; and how many there are in all."""
+    snapshot(tx)
+    table, members = tables.games, tables.people
+    wanted = [members.c.study == protocol.name]
+    wanted += [table.c.setting == setting] if setting else []
+    wanted += [table.c.partner == partner] if partner else []
+    query = sa.select(table.c.id, table.c.person).join(members, members.c.id == table.c.person).where(*wanted)
+    held = tx.execute(query.order_by(table.c.id.desc()).offset(first).limit(most)).all()
+    who = with_slots(tx, protocol, query_of(protocol).where(members.c.id.in_({row.person for row in held})))
+    rows = list(games(tx, protocol, who, [row.id for row in held]))[::-1] if held else []
+    return rows, tx.execute(sa.select(sa.func.count()).select_from(query.subquery())).scalar_one()
+
+
+def _noted(
+    tx: Tx, protocol: Protocol, known: Mapping[int, Known], chosen: Sequence[int] | None = None
+) -> dict[int, Row]:
     """By game: how many events of some kinds, and how late steps were."""
     events = tables.events
-    ours = _ours(events, protocol, known)
+    ours = _ours(events, protocol, known) if chosen is None else events.c.game.in_(_with_leads(tx, chosen))
     found: dict[int, Row] = {}
     query = sa.select(events.c.game, events.c.kind, sa.func.count()).where(ours, events.c.kind.in_(("flag", "leave")))
     for game, kind, count in tx.execute(query.group_by(events.c.game, events.c.kind)):
@@ -357,9 +315,24 @@ def snapshot(tx: Tx) -> None:
         tx.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
 
 
-def _games(tx: Tx, protocol: Protocol, known: Mapping[int, Known], *, traces: bool = False) -> Sequence[Any]:
+def _with_leads(tx: Tx, chosen: Sequence[int]) -> list[int]:
+    """These games and those whose rows hold their steps, where several people played."""
+    query = sa.select(tables.games.c.joint).where(tables.games.c.id.in_(chosen), tables.games.c.joint.is_not(None))
+    return [*chosen, *tx.execute(query).scalars()]
+
+
+def _games(
+    tx: Tx,
+    protocol: Protocol,
+    known: Mapping[int, Known],
+    chosen: Sequence[int] | None = None,
+    *,
+    traces: bool = False,
+) -> Sequence[Any]:
     columns = [column for column in tables.games.c if traces or column.name != "episode"]
     query = sa.select(*columns).where(_ours(tables.games, protocol, known))
+    if chosen is not None:
+        query = query.where(tables.games.c.id.in_(chosen))
     return tx.execute(query.order_by(tables.games.c.id)).all()
 
 

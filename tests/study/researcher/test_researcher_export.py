@@ -1,7 +1,9 @@
 """What is exported is what is in the books, in every format; traces verify by replay."""
 
 import io
+import re
 import zipfile
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -141,3 +143,16 @@ def test_what_is_no_export_is_told(tmp_path, held):
         write_folder(held.database, tmp_path / "two", format="xlsx")
     with pytest.raises(InterplayError, match="holds no study 'big'"):
         records.read(held.database, "big")
+
+
+def test_the_guide_reads_an_export(held, tmp_path, monkeypatch):
+    write_folder(held.database, tmp_path / "exported")
+    assert (tmp_path / "exported").stat().st_mode & 0o077 == 0  # for its owner only
+    monkeypatch.chdir(tmp_path)
+    guide = (Path(__file__).parents[3] / "docs" / "guide" / "study.md").read_text()
+    [example] = [
+        block for block in re.findall(r"```python\n(.*?)```", guide, flags=re.DOTALL) if "records.load" in block
+    ]
+    names = {}
+    exec(example, names)
+    assert len(names["found"].games) == 7

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from interplay.server import sessions
-from interplay.study import books
+from interplay.study import books, records
 from interplay.study.researcher import team
 from interplay.study.researcher.gate import COOKIE
 from tests.study.researcher.conftest import PASSWORD, Study
@@ -164,3 +164,34 @@ def test_a_guessed_cookie_opens_nothing(held):
         browser.cookies.clear()
         browser.cookies.set(COOKIE, guess, path="/researcher")
         assert browser.get("/researcher/participants").status_code == 401
+
+
+def test_what_no_one_would_type_breaks_nothing(filled_anywhere):
+    browser = filled_anywhere.logged_in()
+    for path in (
+        "participants/%00", "participants/a'b", "participants/" + "x" * 3000, "games?setting=%00&partner=%ED%A0%80",
+        "audit?action=%00", "participants?from=-1", "participants?from=99999999", "games?from=abc",
+        "games?from=99999999",
+        "participants?status=%00", "monitor?done=%00", "games/99999999999/replay", "invite?key=%00", "invite?key=a.b.c",
+    ):  # fmt: skip
+        assert browser.get(f"/researcher/{path}").status_code in (200, 404), path
+    assert filled_anywhere.client().log_in("a\x00b", "c\x00d").status_code == 400
+    for path, fields in (
+        ("payments/mark", {"participant": "a\x00b"}),
+        ("payments/bulk", {"ids": "a\x00b"}),
+        ("export", {"format": "csv", "participant": "../../etc"}),
+        ("participants/%00/erase", {"confirm": "\x00", "games": "erase"}),
+    ):
+        assert browser.fill_in(f"/researcher/{path}", fields).status_code == 400, path
+
+
+def test_a_page_of_games_is_the_same_as_all_of_them(filled_anywhere):
+    database, study = filled_anywhere.database, filled_anywhere.protocol
+    rows, total = database.read(records.some_games, study, "", "", 0, 100)
+    wanted = records.read(database).games.rows[::-1]
+    assert total == len(wanted) == 7
+    assert [row | {"episode": None} for row in rows] == [row | {"episode": None} for row in wanted]
+    part, total = database.read(records.some_games, study, "kitchen", "wild", 1, 2)
+    assert [row["game"] for row in part] == [row["game"] for row in wanted if row["partner"] == "wild"][1:3]
+    assert total == sum(row["partner"] == "wild" for row in wanted)
+    assert database.read(records.some_games, study, "nothing", "", 0, 100) == ([], 0)

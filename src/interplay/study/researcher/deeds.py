@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
+from collections.abc import Iterator
 from csv import DictWriter
-from typing import Any, get_args
+from typing import IO, Any, get_args
 
 from fastapi import FastAPI, Request
-from fastapi.responses import FileResponse, Response
-from starlette.background import BackgroundTask
+from fastapi.responses import Response, StreamingResponse
 
 from interplay.server import audit
 from interplay.server.refusal import Refusal
@@ -55,7 +55,7 @@ def _add_payments(app: FastAPI, desk: Desk) -> None:
     @desk.guarded
     async def as_csv(request: Request) -> Response:
         visit, _ = await desk.gate.posted(request)
-        rows = await database.aread(payments.rows, protocol)
+        rows = await desk.read(payments.rows, protocol)
         await database.awrite(audit.note, clock, visit.name, "export", "payments", rows=len(rows))
         out = io.StringIO()
         writer = DictWriter(out, payments.COLUMNS, lineterminator="\n")
@@ -72,7 +72,7 @@ def _add_payments(app: FastAPI, desk: Desk) -> None:
         await database.awrite(
             audit.note, clock, visit.name, "export", "bulk payment", people=len(found.participants), total=found.total
         )
-        return desk.page("payments", visit, request, bulk=found, already=already, **await paid(desk))
+        return await desk.page("payments", visit, request, bulk=found, already=already, **await paid(desk))
 
 
 def _back(form: Any, chosen: list[str]) -> str:
@@ -102,13 +102,20 @@ def _add_export(app: FastAPI, desk: Desk) -> None:
         if format not in get_args(Format):
             raise Refusal("bad_request", f"format: one of {', '.join(get_args(Format))}")
         participant = one(form, "participant") or None
-        path = await asyncio.to_thread(  # not with the threads that serve participants
+        if participant and not participant.isalnum():
+            raise Refusal("bad_request", "there is no such participant")
+        made = await asyncio.to_thread(  # not with the threads that serve participants
             export.zipped, desk.database, desk.clock, desk.protocol, format=format,  # type: ignore[arg-type]
             traces=one(form, "traces") == "yes", participant=participant, by=visit.name,
         )  # fmt: skip
         name = f"{desk.protocol.name}{'-' + participant if participant else ''}-{format}.zip"
-        gone = BackgroundTask(path.unlink, missing_ok=True)
-        return FileResponse(path, media_type="application/zip", filename=name, background=gone)
+        return StreamingResponse(_chunks(made), media_type="application/zip", headers=_download(name))
+
+
+def _chunks(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(2**18):
+            yield chunk
 
 
 def _add_erase(app: FastAPI, desk: Desk) -> None:

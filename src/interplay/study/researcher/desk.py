@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, TypeVar
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from interplay.errors import InterplayError
 from interplay.server import sessions
+from interplay.server.database import Away, is_away
 from interplay.server.refusal import Refusal
 from interplay.study.researcher import pages
 from interplay.study.researcher.gate import Gate, Visit, new_token
 from interplay.study.researcher.worker import Worker
 from interplay.study.words import say
 
-P = ParamSpec("P")
-Handler = Callable[Concatenate[Request, P], Awaitable[Response]]
+T = TypeVar("T")
 NOTICES = {  # what a page says after a deed, by a word in its address
     "paid": "Noted as paid.",
     "unpaid": "The note was taken back.",
@@ -41,11 +42,19 @@ class Desk:
     def title(self) -> str:
         return say(self.protocol.title, self.protocol.languages[0])
 
-    def page(self, name: str, visit: Visit, request: Request, code: int = 200, **values: Any) -> HTMLResponse:
-        """A page for someone who is logged in."""
-        notice = NOTICES.get(request.query_params.get("done", ""))
-        place = values.pop("place", name)
-        return pages.page(name, code, visit=visit, study=self.title, place=place, notice=notice, **values)
+    async def page(self, name: str, visit: Visit, request: Request, code: int = 200, **values: Any) -> HTMLResponse:
+        """A page for someone who is logged in. It is put together in a thread: games keep the time in this one."""
+        told = {"visit": visit, "study": self.title, "notice": NOTICES.get(request.query_params.get("done", ""))}
+        return await asyncio.to_thread(pages.page, name, code, **{"place": name, **told, **values})
+
+    async def read(self, work: Callable[..., T], *args: Any) -> T:
+        """Look something up that may take a while, not with the threads that serve participants."""
+        try:
+            return await asyncio.to_thread(self.database.read, work, *args)
+        except Exception as error:
+            if is_away(error):
+                raise Away from error
+            raise
 
     def door(self, title: str = "For researchers", wrong: str = "", status: int = 200, **values: Any) -> HTMLResponse:
         """The login, or the choice of a password. Its form has a token that belongs to a cookie of its own."""
@@ -82,11 +91,11 @@ class Desk:
             visit = None
         if visit is None:
             return self.door(wrong=message, status=status)
-        return self.page("problem", visit, request, status, place="", message=message, back="/researcher/monitor")
+        return await self.page("problem", visit, request, status, place="", message=message, back="/researcher/monitor")
 
     def go(self, path: str, done: str = "") -> RedirectResponse:
         """On to another page, after a form was taken."""
-        return RedirectResponse(f"/researcher/{path}" + (f"?done={done}" if done else ""), 303)
+        return RedirectResponse(f"/researcher/{path}".rstrip("/") + (f"?done={done}" if done else ""), 303)
 
     async def close(self) -> None:
         await self.worker.close()

@@ -39,7 +39,7 @@ class Erased(NamedTuple):
 
 def find(tx: Tx, protocol: Protocol, public: str) -> Any:
     query = sa.select(people).where(people.c.study == protocol.name, people.c.public == public)
-    row = tx.execute(query).one_or_none()
+    row = tx.execute(query).one_or_none() if public.isalnum() else None
     if row is None:
         raise InterplayError(f"there is no participant {public!r} in {protocol.name}")
     return row

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import zipfile
 from pathlib import Path
+from typing import IO
 
 from interplay.server import audit
 from interplay.server.clock import Clock
@@ -23,8 +24,9 @@ def zipped(
     traces: bool,
     participant: str | None,
     by: str,
-) -> Path:
-    """A zip in a new temporary file, which whoever asked for it deletes. That it was made is in the audit log."""
+) -> IO[bytes]:
+    """A zip in a temporary file that has no name, so that it is gone when it is closed, whatever happens. That it was
+    made is in the audit log."""
     name = protocol.name if participant is None else f"{protocol.name}-{participant}"
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / name
@@ -34,10 +36,10 @@ def zipped(
         database.write(
             audit.note, clock, by, "export", participant or protocol.name, format=format, traces=traces, rows=counts
         )
-        with tempfile.NamedTemporaryFile(prefix="interplay-export-", suffix=".zip", delete=False) as out:
-            path = Path(out.name)
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        out = tempfile.TemporaryFile()  # noqa: SIM115  whoever sends it closes it
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
             for file in sorted(folder.rglob("*")):
                 if file.is_file():
                     archive.write(file, Path(name) / file.relative_to(folder))
-    return path
+    out.seek(0)
+    return out

@@ -177,6 +177,8 @@ async def read_form(request: Request) -> Form:
     try:
         text = (await request.body()).decode("utf-8")
         for name, value in parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS):
+            if "\x00" in value:
+                raise ValueError("no database can store this")
             found.setdefault(name, []).append(value)
     except ValueError:
         raise Refusal("bad_request", "this form cannot be read") from None

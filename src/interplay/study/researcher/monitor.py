@@ -9,16 +9,17 @@ from typing import Any
 import sqlalchemy as sa
 
 from interplay.server.database import Tx
-from interplay.study import records
 from interplay.study.books import ACTIVE, DONE, DROPPED, NEW, SCREENED
 from interplay.study.design import count, places
 from interplay.study.flow import assign
 from interplay.study.protocol import Protocol
+from interplay.study.record_people import known
 from interplay.study.researcher.erase import ERASED
 from interplay.study.tables import events, games, people, slots
 from interplay.study.words import say
 
 STATUSES = (NEW, ACTIVE, DONE, SCREENED, DROPPED, ERASED)
+RECENT_STEPS = 300  # of which lateness is told
 RECENT = 60  # people who are shown as being somewhere
 MOST_SEQUENCES = 200
 
@@ -41,7 +42,7 @@ def whereabouts(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
     found = []
     for row in held:
         mine = tx.execute(sa.select(slots.c.key, slots.c.number).where(slots.c.person == row.id))
-        one = records.known(protocol, row, {r.key: r.number for r in mine})
+        one = known(protocol, row, {r.key: r.number for r in mine})
         page = one.pages[row.position]
         found.append(
             {
@@ -74,7 +75,7 @@ def running(lives: Mapping[Any, Any]) -> list[dict[str, Any]]:
     """The games that are in memory, a row for each of their people. Agents' names are for researchers' eyes."""
     found = []
     for live in {id(live): live for live in list(lives.values())}.values():
-        late = sorted(live.late_s)
+        late = sorted(live.late_s[-RECENT_STEPS:])  # games keep the time in this thread: this must be quick
         told = {
             "setting": live.dealt.setting,
             "partner": ", ".join(sorted(set(live.dealt.bots.values()))) or "another participant",

@@ -22,7 +22,17 @@ from interplay.study.protocol import Protocol
 from interplay.study.tables import paid, people, recruits
 
 REASON = "Thank you for taking part in our study."
-COLUMNS = ("participant", "status", "finished", "code", "payment", "currency", "paid", "paid_amount", "paid_by")
+COLUMNS: tuple[str, ...] = (
+    "participant",
+    "status",
+    "finished",
+    "code",
+    "payment",
+    "currency",
+    "paid",
+    "paid_amount",
+    "paid_by",
+)
 LONGEST_ID = 200
 MOST_IDS = 20_000
 _ID_COLUMNS = ("participant id", "participant_id", "prolific_pid", "workerid", "worker id")  # of recruiters' own lists
@@ -75,7 +85,7 @@ def unmark(tx: Tx, clock: Clock, protocol: Protocol, public: str, *, by: str) ->
 
 def _owed(tx: Tx, protocol: Protocol, public: str) -> Any:
     query = sa.select(people).where(people.c.study == protocol.name, people.c.public == public)
-    row = tx.execute(query).one_or_none()
+    row = tx.execute(query).one_or_none() if public.isalnum() else None
     if row is None:
         raise InterplayError(f"there is no participant {public!r} in {protocol.name}")
     if row.payment is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from interplay.server import audit
 from interplay.server.database import Tx
 from interplay.server.refusal import Refusal
 from interplay.server.tables import audit as audit_rows
-from interplay.study import records, tables
+from interplay.study import record_people, records, tables
 from interplay.study.protocol import Protocol
 from interplay.study.record_columns import COLUMNS
 from interplay.study.researcher import monitor, pages, payments, replay
@@ -34,7 +35,7 @@ def add(app: FastAPI, desk: Desk) -> None:
 
 
 def _add_monitor(app: FastAPI, desk: Desk) -> None:
-    protocol, database = desk.protocol, desk.database
+    protocol = desk.protocol
 
     async def now() -> dict[str, Any]:
         running = monitor.running(desk.host.lives)
@@ -50,7 +51,7 @@ def _add_monitor(app: FastAPI, desk: Desk) -> None:
             ]
             return {"counts": monitor.counts(tx, protocol), "people": people, "running": games}
 
-        found = await database.aread(look)
+        found = await desk.read(look)
         at = desk.clock.now()
         for one in found["people"]:
             one["ago"] = _ago((at - datetime.fromisoformat(one["seen"])).total_seconds())
@@ -60,13 +61,13 @@ def _add_monitor(app: FastAPI, desk: Desk) -> None:
     @desk.guarded
     async def show(request: Request) -> Response:
         visit = await desk.gate.required(request)
-        return desk.page("monitor", visit, request, **await now())
+        return await desk.page("monitor", visit, request, **await now())
 
     @app.get("/researcher/monitor/now")
     @desk.guarded
     async def part(request: Request) -> Response:
         await desk.gate.required(request)
-        return pages.page("now", **await now())
+        return await asyncio.to_thread(pages.page, "now", **await now())
 
 
 def _names(tx: Tx, numbers: list[int]) -> dict[int, str]:
@@ -81,7 +82,7 @@ def _ago(seconds: float) -> str:
 
 
 def _add_people(app: FastAPI, desk: Desk) -> None:
-    protocol, database = desk.protocol, desk.database
+    protocol = desk.protocol
 
     @app.get("/researcher/participants")
     @desk.guarded
@@ -94,18 +95,18 @@ def _add_people(app: FastAPI, desk: Desk) -> None:
         def look(tx: Tx) -> dict[str, Any]:
             records.snapshot(tx)
             counts = monitor.counts(tx, protocol)
-            known = records.some_people(tx, protocol, status or None, first, AT_ONCE)
+            known = record_people.some_people(tx, protocol, status or None, first, AT_ONCE)
             total = counts[status] if status else sum(counts.values())
             return {"counts": counts, "rows": list(records.participants(tx, protocol, known)), "total": total}
 
-        return desk.page("participants", visit, request, status=status, first=first, **await database.aread(look))
+        return await desk.page("participants", visit, request, status=status, first=first, **await desk.read(look))
 
     @app.get("/researcher/participants/{public}")
     @desk.guarded
     async def participant(request: Request, public: str) -> Response:
         visit = await desk.gate.required(request)
-        found = await database.aread(one_participant, protocol, public)
-        return desk.page(
+        found = await desk.read(one_participant, protocol, public)
+        return await desk.page(
             "participant", visit, request, place="participants", currency=protocol.payment.currency,
             keep_games=protocol.erasure == "keep_games", **found,
         )  # fmt: skip
@@ -114,7 +115,7 @@ def _add_people(app: FastAPI, desk: Desk) -> None:
 def one_participant(tx: Tx, protocol: Protocol, public: str) -> dict[str, Any]:
     """All about one participant; a refusal where there is none."""
     records.snapshot(tx)
-    known = records.named(tx, protocol, public)
+    known = record_people.named(tx, protocol, public)
     if not known:
         raise Refusal("not_found", "there is no such participant in this study")
     games = list(records.games(tx, protocol, known))
@@ -140,27 +141,18 @@ def _add_games(app: FastAPI, desk: Desk) -> None:
         setting, partner = _known(request, "setting", protocol.games), _known(request, "partner", protocol.partners)
         first = _first(request)
 
-        def look(tx: Tx) -> list[dict[str, Any]]:
-            records.snapshot(tx)
-            known = records.people(tx, protocol)
-            return [
-                game
-                for game in records.games(tx, protocol, known)
-                if setting in ("", game["setting"]) and partner in ("", game["partner"])
-            ][::-1]
-
-        found = await database.aread(look)
-        return desk.page(
-            "games", visit, request, rows=found[first : first + AT_ONCE], total=len(found), first=first,
-            setting=setting, partner=partner, settings=list(protocol.games), partners=list(protocol.partners),
+        rows, total = await desk.read(records.some_games, protocol, setting, partner, first, AT_ONCE)
+        return await desk.page(
+            "games", visit, request, rows=rows, total=total, first=first, setting=setting, partner=partner,
+            settings=list(protocol.games), partners=list(protocol.partners),
         )  # fmt: skip
 
     @app.get("/researcher/games/{number}/replay")
     @desk.guarded
     async def watch(request: Request, number: int) -> Response:
         visit = await desk.gate.required(request)
-        row = await database.aread(_stored, protocol, number)
-        await database.awrite(audit.note, desk.clock, visit.name, "replay", str(number), participant=row.public)
+        row = await desk.read(_stored, protocol, number)
+        await database.awrite(audit.note, desk.clock, visit.name, "replay", str(number))
         html = await desk.worker.replay(row.episode, _told(protocol, row))
         return HTMLResponse(html, headers={"content-security-policy": replay.POLICY})
 
@@ -179,7 +171,7 @@ def _stored(tx: Tx, protocol: Protocol, number: int) -> Any:
         .join(people, people.c.id == games.c.person)
         .where(games.c.id == number, people.c.study == protocol.name)
     )
-    row = tx.execute(query).one_or_none()
+    row = tx.execute(query).one_or_none() if 0 < number < 2**31 else None
     if row is None:
         raise Refusal("not_found", "there is no such game in this study")
     if row.episode is None:
@@ -210,28 +202,28 @@ def _play_pages(items: Any) -> list[Any]:
 
 
 def _add_lists(app: FastAPI, desk: Desk) -> None:
-    protocol, database = desk.protocol, desk.database
+    protocol = desk.protocol
 
     @app.get("/researcher/design")
     @desk.guarded
     async def design(request: Request) -> Response:
         visit = await desk.gate.required(request)
-        cells = await database.aread(monitor.cells, protocol)
+        cells = await desk.read(monitor.cells, protocol)
         for use in cells:
             use["most"] = max([row["done"] + row["active"] for row in use["rows"]], default=0)
-        return desk.page("design", visit, request, cells=cells, played=await database.aread(monitor.played, protocol))
+        return await desk.page("design", visit, request, cells=cells, played=await desk.read(monitor.played, protocol))
 
     @app.get("/researcher/payments")
     @desk.guarded
     async def pay(request: Request) -> Response:
         visit = await desk.gate.required(request)
-        return desk.page("payments", visit, request, bulk=None, already=0, **await paid(desk))
+        return await desk.page("payments", visit, request, bulk=None, already=0, **await paid(desk))
 
     @app.get("/researcher/export")
     @desk.guarded
     async def export(request: Request) -> Response:
         visit = await desk.gate.required(request)
-        return desk.page("export", visit, request, tables={name: list(held) for name, held in COLUMNS.items()})
+        return await desk.page("export", visit, request, tables={name: list(held) for name, held in COLUMNS.items()})
 
     @app.get("/researcher/audit")
     @desk.guarded
@@ -242,15 +234,16 @@ def _add_lists(app: FastAPI, desk: Desk) -> None:
 
         def look(tx: Tx) -> tuple[Any, list[str]]:
             query = sa.select(audit_rows.c.action).distinct().order_by(audit_rows.c.action)
-            return audit.read(tx, action=action or None, most=MOST_LINES), list(tx.execute(query).scalars())
+            known = list(tx.execute(query).scalars())
+            return audit.read(tx, action=action if action in known else None, most=MOST_LINES), known
 
-        rows, actions = await database.aread(look)
-        return desk.page("audit", visit, request, rows=rows.rows, actions=actions, action=action, most=MOST_LINES)
+        rows, actions = await desk.read(look)
+        return await desk.page("audit", visit, request, rows=rows.rows, actions=actions, action=action, most=MOST_LINES)
 
 
 async def paid(desk: Desk) -> dict[str, Any]:
     """What the page of payments shows."""
-    rows = await desk.database.aread(payments.rows, desk.protocol)
+    rows = await desk.read(payments.rows, desk.protocol)
     owed = [row for row in rows if row["payment"] is not None]
     return {
         "rows": rows[::-1],
