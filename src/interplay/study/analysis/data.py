@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from interplay.errors import InterplayError
@@ -41,7 +42,7 @@ class Data:
     sums: Mapping[str, Sum] = field(default_factory=dict)  # scales of several questions, by name
     notes: tuple[str, ...] = ()  # what of the records could not be used, and why
 
-    @property
+    @cached_property
     def questions(self) -> dict[str, Question]:
         return {q.id: q for page in pages(self.protocol) if page.kind == "form" for q in page.questions}
 

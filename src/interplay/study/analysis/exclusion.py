@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,10 +24,16 @@ UNFINISHED = {
 def sort_people(data: Data, rule: Exclude | None) -> Data:
     """The data with everyone marked as in or out; the answers of those who are out go."""
     rule = rule or Exclude(kind="exclude", id="exclude")
+    scaled = {q.id for q in data.questions.values() if q.scale}
+    answers: dict[str, list[Row]] = {}
+    for row in data.answers:
+        answers.setdefault(row["person"], []).append(row)
     rows: list[Row] = []
     for person in data.people:
-        why = [*_unfinished(person, rule), *_attention(data, person["person"], rule)]
-        why += [*_haste(data, person["person"], rule), *_sameness(data, person["person"], rule)]
+        mine = answers.get(person["person"], [])
+        on_scales = [row for row in mine if row["question"] in scaled]
+        why = [*_unfinished(person, rule), *_attention(mine, rule)]
+        why += [*_haste(on_scales, rule), *_sameness(on_scales, rule)]
         rows.append({**person, "included": not why, "why": "; ".join(why) or None})
     kept = data.of_people(row["person"] for row in rows if row["included"])
     return replace(kept, people=Table(PEOPLE, rows))
@@ -39,10 +46,10 @@ def _unfinished(person: Row, rule: Exclude) -> list[str]:
     return [UNFINISHED.get(status, f"status {status}")]
 
 
-def _attention(data: Data, person: str, rule: Exclude) -> list[str]:
+def _attention(answers: Sequence[Row], rule: Exclude) -> list[str]:
     found = []
     for question, right in rule.attention.items():
-        given = [r["value"] for r in data.answers if (r["person"], r["question"]) == (person, question)]
+        given = [row["value"] for row in answers if row["question"] == question]
         if not given:
             found.append(f"attention: {question} was not reached")
         elif wrong := [value for value in given if str(value) != str(right)]:
@@ -50,24 +57,19 @@ def _attention(data: Data, person: str, rule: Exclude) -> list[str]:
     return found
 
 
-def _haste(data: Data, person: str, rule: Exclude) -> list[str]:
-    if rule.least_seconds is None:
+def _haste(on_scales: Sequence[Row], rule: Exclude) -> list[str]:
+    times = list({row["page"]: row["seconds"] for row in on_scales if row["seconds"] is not None}.values())
+    if rule.least_seconds is None or not times:
         return []
-    scaled = {q.id for q in data.questions.values() if q.scale}
-    mine = [r for r in data.answers if r["person"] == person and r["question"] in scaled and r["seconds"] is not None]
-    times = list({r["page"]: r["seconds"] for r in mine}.values())
-    middle = float(np.median(times)) if times else None
-    if middle is None or middle >= rule.least_seconds:
+    middle = float(np.median(times))
+    if middle >= rule.least_seconds:
         return []
     return [f"hasty: {middle:g} s in the middle for a form, at least {rule.least_seconds:g} asked for"]
 
 
-def _sameness(data: Data, person: str, rule: Exclude) -> list[str]:
-    if not rule.same_answers:
-        return []
-    scaled = {q.id for q in data.questions.values() if q.scale} - set(rule.attention)
-    given = [r["value"] for r in data.answers if r["person"] == person and r["question"] in scaled]
-    if len(given) < 5 or len(set(given)) > 1:
+def _sameness(on_scales: Sequence[Row], rule: Exclude) -> list[str]:
+    given = [row["value"] for row in on_scales if row["question"] not in rule.attention]
+    if not rule.same_answers or len(given) < 5 or len(set(given)) > 1:
         return []
     return [f"the answer {given[0]} to all {len(given)} questions on scales"]
 
@@ -105,7 +107,8 @@ def gaps(data: Data) -> Table:
         empty = sum(row["value"] is None for row in part)
         if empty:
             rows.append({"what": f"no answer to {question}", "times": empty, "people": _people(part, "value")})
-    rated = [row for row in data.answers if row["form"] in _rating_forms(data)]
+    forms = _rating_forms(data)
+    rated = [row for row in data.answers if row["form"] in forms]
     lost = [row for row in rated if row["partner"] is None and row["first"] is None]
     if lost:
         rows.append(

@@ -235,20 +235,18 @@ def questions(protocol: Any) -> Iterator[Any]:
 
 def default_plan(protocol: Any) -> tuple[Any, ...]:
     """What any study of this form would want to know, where its file does not say."""
-    rated = tuple(q.id for q in _rated(protocol) if q.type == "likert")
-    sided = tuple(q.id for q in questions(protocol) if q.type == "two_sided")
+    rated = tuple(dict.fromkeys(q.id for q in _rated(protocol) if q.type == "likert"))
+    sided = tuple(dict.fromkeys(q.id for q in questions(protocol) if q.type == "two_sided"))
     found: list[Any] = []
     if rated:
         found.append(Ratings(kind="ratings", id="ratings", of=rated))
         found.append(Regression(kind="regression", id="regression", of=rated))
     if sided:
         found.append(Preferences(kind="preferences", id="preferences", of=sided))
-    found += [
-        Ranks(kind="ranks", id=f"ranks-{page.id}", page=page.id) for page in pages(protocol) if page.kind == "ranking"
-    ][-1:]
+    found += [Ranks(kind="ranks", id="ranks", page=page.id) for page in pages(protocol) if page.kind == "ranking"][-1:]
     cards = any(setting.game.startswith("hanabi/") for setting in protocol.games.values())
     flags = dict.fromkeys(flag.id for page in pages(protocol) for flag in getattr(page, "flags", ()))
-    found += [Clicks(kind="clicks", id=f"clicks-{flag}", flag=flag) for flag in flags if cards]
+    found += [Clicks(kind="clicks", id=f"clicks-{n}", flag=flag) for n, flag in enumerate(flags, start=1) if cards]
     if any(not setting.game.startswith("hanabi/") for setting in protocol.games.values()):
         found.append(Interdependence(kind="interdependence", id="interdependence"))
     return tuple(found)
