@@ -194,3 +194,15 @@ def test_play_by_turns_learns_and_is_refused_where_it_cannot_be():
         sp.train(remembers, quiet=True)
     with pytest.raises(InterplayError, match="not played by turns"):
         Movers(make("tests.training.toys:Match", horizon=4))
+
+
+def test_training_ends_when_its_time_is_up(tmp_path):
+    """The policy's file says how many steps it had, and a second call does not go on."""
+    output = {"folder": str(tmp_path), "minutes": 0.0, "logs": 36}
+    experiment = small("Match", runs=1, output=output)
+    trained = sp.train(experiment, quiet=True)
+    reached = trained.curve[-1]["steps"]
+    assert 0 < reached < experiment.steps / 2
+    assert trained.policies[0]["steps"] == reached
+    again = sp.train(experiment, quiet=True)
+    assert again.curve == trained.curve

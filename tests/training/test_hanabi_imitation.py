@@ -8,8 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from interplay.agents.networks import Core, Shape
+from interplay.api import import_traces
+from interplay.cli.commands.exchange import Export
 from interplay.errors import InterplayError
 from interplay.games.hanabi.colours import cards_seen_as, orders
 from interplay.games.registry import make
@@ -212,6 +215,40 @@ def test_games_are_one_persons_by_the_chain_of_earlier_games():
     persons = _persons([{"id": id, "prev": prev} for id, prev in chain.items()])
     assert persons == [0, 0, 2, 2, 4]
     assert _persons([{"game": 1}, {"game": 2}]) == [None, None]
+
+
+def test_everybody_is_learnt_in_games_of_three_people(tmp_path):
+    """A data set in the challenge's form, imported, exported as recorded games and replayed."""
+    game = make("hanabi/3p")
+    one = random_game(game, seed=8)
+    moves = np.full((1, 60, 3), len(game.action_names) - 1, np.int32)
+    moves[0, : len(one.actions)] = one.actions
+    arrays = {
+        "game_ids": np.array([5]), "scores": np.array([_points(game, one)]), "num_players": np.array([3]),
+        "num_actions": np.array([len(one.actions)]), "actions": moves,
+        "decks": one.start["deck"][None].astype(np.int32),
+    }  # fmt: skip
+    save_file(arrays, tmp_path / "three.safetensors")
+    import_traces("ah2ac2", tmp_path / "three.safetensors", tmp_path / "traces")
+    export = Export(traces=tmp_path / "traces", to="recorded", out=tmp_path / "three.npz")
+    export.run()
+    games = load(tmp_path / "three.npz")
+    assert games[0].learn == (True, True, True)
+    again, direct = replayed(game, games, "belief"), replayed(game, [one], "belief")
+    np.testing.assert_array_equal(again.seen, direct.seen)
+    np.testing.assert_array_equal(again.turn, direct.turn)
+    with pytest.raises(InterplayError, match="say where with --out"):
+        Export(traces=tmp_path / "traces", to="recorded").run()
+    with pytest.raises(InterplayError, match="for --to recorded"):
+        Export(traces=tmp_path / "traces", to="csv", learn=("human",)).run()
+
+
+def _points(game, one):
+    """What is on the table when the record ends."""
+    state = game.init(jax.random.key(0), **one.start)
+    for row in one.actions:
+        state, _ = game.step(state, jnp.asarray(row), jax.random.key(0))
+    return int(game.score(state))
 
 
 def test_only_the_seats_of_people_are_learnt():
