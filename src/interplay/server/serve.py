@@ -76,7 +76,10 @@ def run(app: Any, listen: Listen, **options: Any) -> None:
     import uvicorn
 
     be_prompt()
-    uvicorn.Server(config(app, listen, **options)).run()
+    try:
+        uvicorn.Server(config(app, listen, **options)).run()
+    finally:
+        gc.unfreeze()  # at the end everything is let go of; what is not, libraries complain about in many lines
 
 
 SWITCH_S = 0.0005
