@@ -48,7 +48,8 @@ def _check_tls(listen: Listen) -> None:
         raise InterplayError("TLS needs both a certificate and its private key")
 
 
-def config(app: Any, listen: Listen, *, largest_frame: int = 256 * 1024) -> Any:
+def config(app: Any, listen: Listen, *, largest_frame: int = 256 * 1024, ping_s: tuple[float, float] = (20, 60)) -> Any:
+    """`ping_s`: how often sockets are asked whether anyone is there, and how long the answer may take."""
     import uvicorn
 
     _check_tls(listen)
@@ -62,8 +63,8 @@ def config(app: Any, listen: Listen, *, largest_frame: int = 256 * 1024) -> Any:
         forwarded_allow_ips=listen.proxies or None,
         ws_max_size=largest_frame,
         ws_per_message_deflate=False,  # costs more than it saves on a local network, and bombs cannot be hidden in it
-        ws_ping_interval=20,
-        ws_ping_timeout=60,
+        ws_ping_interval=ping_s[0],
+        ws_ping_timeout=ping_s[1],
         access_log=False,  # it would hold keys (the published protocol puts them into addresses) and people's addresses
         server_header=False,
         log_level="warning",

@@ -4,6 +4,7 @@ people go on where they were, nobody answers or begins twice, and everyone is pa
 import asyncio
 import contextlib
 import random
+import time
 
 import pytest
 
@@ -13,23 +14,31 @@ from tests.study.faults.process import RIGHT, STUDY, WITHOUT_CARDS, Process
 from tests.study.faults.visitor import Visitor
 
 
+def playing(visitor):
+    """Whether someone is in the middle of a kitchen, with keys that were acknowledged."""
+    ticks = visitor.seen.ticks[-1:]
+    return bool(ticks) and time.monotonic() - ticks[0][0] < 0.2 and 10 <= ticks[0][2] < 35
+
+
 def killed(address, folder, kills, lanes, text):
     """People come one after the other in several lanes while the server is killed so many times."""
     server, everyone, chance = Process(folder, address, text), [], random.Random(kills)
-    over = False
+    over, here = False, {}
 
     async def lane(at):
         number = at
         while not over or number == at:
-            visitor = Visitor(server.url, "faulty", number, right=RIGHT, recruit=f"recruit-{number}")
+            visitor = here[at] = Visitor(server.url, "faulty", number, right=RIGHT, recruit=f"recruit-{number}")
             everyone.append(await visitor.go())
             await visitor.client.aclose()
             number += lanes
 
     async def killer():
         nonlocal over
-        for _ in range(kills):
+        for kill in range(kills):
             await asyncio.sleep(chance.uniform(0.3, 2.5))
+            while kill % 5 == 0 and not any(playing(visitor) for visitor in here.values()):
+                await asyncio.sleep(0.02)  # some of them in the middle of a game, the others wherever people are
             server.kill()
             await asyncio.to_thread(server.start)
         over = True

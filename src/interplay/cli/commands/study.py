@@ -90,7 +90,8 @@ class Serve:
             if (key := database.write(first_invitation, base.clock, protocol.name)) is not None:
                 note(f"the first researcher chooses a password once at {listen.url}/researcher/invite?key={key}")
             note(f"books in {database.engine.url}; stop with Ctrl-C")
-            run(app, listen, largest_frame=64 * 1024)
+            # Asked often, so that a game soon waits for someone whose line has died without a word.
+            run(app, listen, largest_frame=64 * 1024, ping_s=(5, 10))
         finally:
             database.close()
 
