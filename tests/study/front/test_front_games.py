@@ -63,6 +63,19 @@ def test_keys_move_and_repeats_do_not_count(visit, mock, name):
     assert numbers == sorted(set(numbers))
 
 
+def test_a_stray_click_does_not_take_the_keys_away(visit, mock):
+    page = visit([p.game("overcooked"), AFTER])
+    playing(page, mock)
+    page.click("h1")
+    page.mouse.click(5, 500)
+    page.keyboard.press("ArrowRight")
+    until(page, lambda: mock.game.where == (2, 1), "the step")
+    page.locator("select[name=language]").focus()
+    page.keyboard.press("ArrowRight")  # changes the language, and moves nobody
+    page.wait_for_selector("text=搭档")
+    assert actions(mock) == ["east"]
+
+
 def test_the_picture_follows_the_server(visit, mock):
     """The canvas changes where the chef went, and not before the server said so."""
     page = visit([p.game("overcooked"), AFTER])

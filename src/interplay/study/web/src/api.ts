@@ -3,7 +3,7 @@
 import type { Answers, State } from "./types";
 
 export type Reply =
-  | { kind: "state"; state: State }
+  | { kind: "state"; state: State; conflict?: true } // the page had been answered before, and otherwise
   | { kind: "errors"; errors: Record<string, string> }
   | { kind: "refused"; status: number; message: string };
 
@@ -40,8 +40,11 @@ export class Api {
         continue;
       }
       this.unreachable(false);
-      // Answered before, but the reply was lost on its way: go on from where the server stands.
-      if (response.status === 409 && body !== undefined) return this.request("state");
+      // Answered in another window, or not the page that is due: go on from where the server stands.
+      if (response.status === 409 && body !== undefined) {
+        const reply = await this.request("state");
+        return reply.kind === "state" ? { ...reply, conflict: true } : reply;
+      }
       // The token may have been renewed in another tab.
       if (response.status === 403 && body !== undefined && !fresh) {
         fresh = true;

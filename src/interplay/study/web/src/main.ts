@@ -50,6 +50,7 @@ class App implements Shell {
       if (reply.kind === "errors") return reply.errors;
       if (reply.kind === "state" && reply.state.page.id !== page) this.forget(page);
       this.take(reply);
+      if (reply.kind === "state" && reply.conflict) this.tell(say("answered_before"));
       return null;
     } finally {
       this.busy = false;

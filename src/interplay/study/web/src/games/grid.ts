@@ -42,7 +42,7 @@ export class GridBoard implements Board {
   ) {
     this.look = { you: 0, alias: controls.alias };
     this.canvas.setAttribute("aria-label", say("game_view", say("grid_help")));
-    this.canvas.addEventListener("keydown", (event) => this.key(event));
+    addEventListener("keydown", this.key);
     const pad = h("div", { class: "pad", role: "group", "aria-label": say("actions") });
     for (const [what, mark] of PAD) pad.append(this.button(what, mark));
     this.element.append(
@@ -78,15 +78,18 @@ export class GridBoard implements Board {
 
   close(): void {
     cancelAnimationFrame(this.frame);
+    removeEventListener("keydown", this.key);
     this.resized.disconnect();
   }
 
-  private key(event: KeyboardEvent): void {
+  /** Wherever the focus went by a stray click; but buttons and fields keep their own keys. */
+  private readonly key = (event: KeyboardEvent): void => {
     const what = KEYS[event.code];
-    if (what === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const elsewhere = event.target instanceof Element && event.target.closest("button, select, input, textarea, a, summary");
+    if (what === undefined || elsewhere || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     if (!event.repeat) this.act(what);
-  }
+  };
 
   private act(what: Way | "interact"): void {
     if (!this.held) this.controls.act(what === "interact" ? "interact" : this.ways[what]);
