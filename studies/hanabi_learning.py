@@ -47,6 +47,8 @@ METHODS: dict[str, Published] = {  # the part of a stage's name before its numbe
     "fcp_population": Published("FCP's population", "36 seeds x 1e10", 1e10, "–", {}, "AH2AC2"),
     "fcp": Published("FCP", "1e10", 1e10, "–", {2: "14.01", 3: "11.55"}, "AH2AC2"),
     "obl1": Published("OBL-1, analytic belief", "1,500 epochs of Q-learning", None, "21.27 (OBL-1)", {}, "Hu 2021"),
+    "obl_belief": Published("the belief of OBL-2", "200 epochs", None, "–", {}, "Hu 2021"),
+    "obl2": Published("OBL-2, belief learnt", "1,500 epochs of Q-learning", None, "23.43 (OBL-2)", {}, "Hu 2021"),
     "anyplay": Published("Any-Play", "500 epochs of Q-learning", None, "23.13 (with SAD, Aux)", {}, "Lucas 2022"),
     "metric_rewards": Published("metrics as reward", "–", None, "–", {}, "–"),
 }
@@ -163,7 +165,7 @@ def targets(found: Found) -> list[str]:
     for name, told in found.stages.items():
         method, players = split(name)
         theirs = METHODS.get(method)
-        if method in ("metric_rewards", "fcp_population") or theirs is None:
+        if method in ("metric_rewards", "fcp_population", "obl_belief") or theirs is None:
             continue
         returns = [r for r in told["curve"][-1].get("returns") or [] if r is not None]
         shown = ", ".join(number(r) for r in returns) or "–"

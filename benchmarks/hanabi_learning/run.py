@@ -150,7 +150,7 @@ class Session:
             seconds = max(5.0, min(seconds, self.left_s - MARGIN_S))
             config["steps"] = rate * seconds
             output["minutes"] = (seconds + 30) / 60  # compiling is on the clock too
-        for place in ("clone", "population_from", "partners"):
+        for place in ("clone", "population_from", "partners", "policy", "belief", "begin"):
             if place in options:
                 options[place] = self.found(options[place])
         config["output"] = output | config.get("output", {})

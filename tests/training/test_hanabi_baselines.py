@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from types import SimpleNamespace
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,9 +15,11 @@ import pytest
 from interplay.agents.api import Agent, Info, Policy
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError
+from interplay.games.hanabi.hands import unseen
 from interplay.games.registry import make
 from interplay.play.engine import run as play
 from interplay.play.lineups import LineUp
+from interplay.training import belief as beliefs
 from interplay.training.advantages import new_normaliser
 from interplay.training.algorithms import anyplay, obl, train
 from interplay.training.algorithms.fcp import taken_at
@@ -201,6 +205,59 @@ def test_imagined_steps_are_worth_what_the_belief_says():
     assert paid[1] == 1.0  # told that it is a one: sure
     # Seat 0 imagines its own hand; what seat 1 then does is that seat's own choice there, not what was played.
     assert 0 < paid[0] < 1
+
+
+@pytest.mark.slow
+def test_a_belief_is_learnt_and_a_further_level_stands_on_it(tmp_path):
+    """Level 1, what its games tell of hands, and level 2, which takes hands for those."""
+    first = train(experiment("obl", {"candidates": 4}, folder=tmp_path / "one"), quiet=True)
+    one = str(tmp_path / "one" / first.policies[0]["file"])
+    spec = experiment("obl_belief", {"policy": one, "widths": [32, 32], "epsilon": 0.0}, folder=tmp_path / "belief")
+    spec = dataclasses.replace(spec, steps=60 * 8 * 12, ppo=dataclasses.replace(spec.ppo, learning_rate=((0.0, 3e-3),)))
+    learnt = train(spec, quiet=True)
+    assert learnt.curve[-1]["nats_a_card"] < learnt.curve[-1]["nats_by_copies"] + 0.02
+    game = make("hanabi/2p", **TINY)
+    belief = beliefs.load(tmp_path / "belief" / "belief.safetensors", game)
+    state = game.init(jax.random.key(4))
+    state, _ = game.step(state, jnp.array([list(game.action_names).index("play 0"), len(game.action_names) - 1]))
+    draw = jax.jit(lambda k: belief.draw(game.rules, state, jnp.int32(1), game.observe(state, "belief")[1], k))
+    for key in jax.random.split(jax.random.key(0), 30):
+        hand, sound = draw(key)
+        assert bool(sound)
+        counts = np.bincount(np.asarray(hand), minlength=6)
+        assert (counts <= np.asarray(unseen(game.rules, state, jnp.int32(1)))).all()
+    options = {"belief": str(tmp_path / "belief" / "belief.safetensors"), "begin": one}
+    second = train(experiment("obl", options, folder=tmp_path / "two"), quiet=True)
+    assert second.policies[0]["method"] == "OBL, belief learnt"
+    with pytest.raises(InterplayError, match="not the one that"):
+        train(experiment("obl", options, network={"widths": [8]}), quiet=True)
+
+
+def test_beliefs_that_do_not_fit_are_refused(tmp_path):
+    with pytest.raises(InterplayError, match="there is no belief"):
+        train(experiment("obl", {"belief": str(tmp_path / "none.safetensors")}), quiet=True)
+    with pytest.raises(InterplayError, match="has a memory"):
+        train(experiment("obl_belief", {"policy": "hanabi/hgroup"}, game={"name": "hanabi/2p"}), quiet=True)
+    rules = make("hanabi/2p", **TINY)
+    belief = beliefs.HandBelief(rules.rules, rules.encodings["belief"].shape[0], "belief", (8,), jax.random.key(0))
+    beliefs.save(tmp_path / "b.safetensors", belief, rules, {})
+    with pytest.raises(InterplayError, match="about hands in"):
+        beliefs.load(tmp_path / "b.safetensors", make("hanabi/2p"))
+
+
+def test_a_belief_that_knows_nothing_is_the_one_by_copies():
+    game = make("hanabi/2p", **TINY)
+    belief = beliefs.HandBelief(game.rules, game.encodings["belief"].shape[0], "belief", (8,), jax.random.key(0))
+    belief = eqx.tree_at(lambda b: b.head.weight, belief, jnp.zeros_like(belief.head.weight))
+    state = game.init(jax.random.key(1))
+    learnt, counted, many = belief.log_prob(game.rules, state, jnp.int32(0), game.observe(state, "belief")[0])
+    assert float(learnt) == pytest.approx(float(counted), abs=1e-5)
+    left = np.asarray(unseen(game.rules, state, jnp.int32(0))).astype(float)
+    a, b = (int(c) for c in state.hands[0])
+    first = left[a] / left.sum()
+    left[a] -= 1
+    assert float(counted) == pytest.approx(np.log(first * left[b] / left.sum()), abs=1e-5)
+    assert int(many) == 2
 
 
 def test_off_belief_needs_hanabi_and_no_memory():

@@ -33,6 +33,7 @@ from interplay.games.hanabi.hands import draw_hand, set_hand, unseen
 from interplay.games.hanabi.state import DISCARD, NO_CARD, PLAY, Rules, State
 
 LISTED = 5000  # up to so many combinations of cards all hands are listed
+MOVES = 7  # weighed side by side: more is quicker, and takes more memory
 
 
 class Past(NamedTuple):
@@ -141,7 +142,7 @@ class Sparta(Policy):
         def of_move(action: Array) -> Array:
             return jnp.mean(jax.vmap(lambda s, m, k: self._to_the_end(s, m, past, action, k))(states, memories, plays))
 
-        scores = jax.lax.map(of_move, jnp.arange(len(game.action_names)))
+        scores = jax.lax.map(of_move, jnp.arange(len(game.action_names)), batch_size=MOVES)
         return jnp.where(legal, scores, -jnp.inf), jnp.any(jnp.isfinite(weights))
 
     def belief(

@@ -32,6 +32,7 @@ ALGORITHMS = Registry(
         "mep_population": "interplay.training.algorithms.mep:train_population",
         "metric_rewards": "interplay.training.algorithms.metric_rewards:train",
         "obl": "interplay.training.algorithms.obl:train",
+        "obl_belief": "interplay.training.algorithms.obl_belief:train",
         "op": "interplay.training.algorithms.op:train",
         "rotate": "interplay.training.algorithms.rotate:train",
         "trajedi": "interplay.training.algorithms.trajedi:train",

@@ -1,0 +1,145 @@
+"""The belief that a further level of off-belief learning stands on: hands as they are in the games of a policy.
+
+    obl          level 1, {"candidates": 8}
+    obl_belief   {"policy": "runs/obl1/policies/run0.safetensors"}                    writes belief.safetensors
+    obl          level 2, {"belief": "runs/belief/belief.safetensors", "begin": "runs/obl1/policies/run0.safetensors"}
+
+The log tells nats a card, learnt and by copies left alone: what the policy's moves give away is the difference.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, PRNGKeyArray
+
+from interplay.agents.api import Policy
+from interplay.agents.basic import Noisy
+from interplay.agents.registry import agent
+from interplay.errors import InterplayError
+from interplay.games.hanabi.game import Hanabi
+from interplay.games.registry import make
+from interplay.training import belief as beliefs
+from interplay.training import schedule
+from interplay.training.config import Experiment
+from interplay.training.loader import build
+from interplay.training.run import Trained
+from interplay.training.setting import where
+
+
+@dataclass(frozen=True)
+class Options:
+    """Whose games are learnt from."""
+
+    policy: str  # checkpoint, or the name of an agent without memory
+    epsilon: float = 0.1  # share of its moves that are made at random, so that all views are met
+    widths: tuple[int, ...] = (256, 256)
+
+
+class Learning(eqx.Module):
+    belief: beliefs.HandBelief
+    state: Any
+    games: Any  # [env]
+    key: Any
+
+
+def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
+    """max E log B(hand | view) over the games of a policy with itself."""
+    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    game = make(experiment.game.name, **experiment.game.options)
+    if not isinstance(game, Hanabi):
+        raise InterplayError(f"{game.id} has no hands to believe in; off-belief learning is written for Hanabi")
+    found = agent(options.policy)
+    if not isinstance(found.mind, Policy):
+        raise InterplayError(f"{options.policy!r} is a player; a belief is learnt from a policy")
+    policy = Noisy(found.mind, options.epsilon).bind(game)
+    memory = jax.eval_shape(lambda: policy.init(jax.random.key(0), jnp.int32(0)))
+    if any(x.size for x in jax.tree_util.tree_leaves(memory)):
+        raise InterplayError(f"{options.policy!r} has a memory; this belief is of what is seen at one time")
+    teacher = _Teacher(experiment, game, policy, options)
+    learning, curve, first = teacher.begin(), [], time.perf_counter()
+    for update in range(1, experiment.updates + 1):
+        began = time.perf_counter()
+        late = experiment.output.minutes is not None and began - first > 60 * experiment.output.minutes
+        learning, told = teacher.update(learning, jnp.float32(update / experiment.updates))
+        if update % max(1, experiment.updates // experiment.output.logs) == 0 or update == experiment.updates or late:
+            line = {k: float(v) for k, v in told.items()}
+            steps = update * experiment.envs * experiment.rollout
+            unknown = {"return": None, "returns": [None], "member_returns": [[None]]}
+            speed = round(experiment.envs * experiment.rollout / max(time.perf_counter() - began, 1e-9))
+            curve.append({"update": update, "steps": steps, "steps_per_s": speed, **unknown, **line})
+        if late:
+            break
+    if experiment.output.folder is not None:
+        folder = Path(experiment.output.folder)
+        beliefs.save(folder / "belief.safetensors", learning.belief, game, {"policy": found.name, **curve[-1]})
+        (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in curve))
+    return Trained(experiment, game, curve, learning.belief, [])
+
+
+class _Teacher:
+    def __init__(self, experiment: Experiment, game: Hanabi, policy: Policy, options: Options):
+        self.experiment, self.game, self.policy, self.options = experiment, game, policy, options
+        self.steps = optax.chain(optax.clip_by_global_norm(experiment.ppo.grad_norm), optax.scale_by_adam(eps=1e-5))
+        self.update = jax.jit(self._update)
+
+    def begin(self) -> Learning:
+        for_net, for_games, key = jax.random.split(jax.random.key(self.experiment.seed), 3)
+        encoding = self.experiment.network.encoding
+        size = self.game.encodings[encoding].shape
+        assert size is not None
+        belief = beliefs.HandBelief(self.game.rules, size[0], encoding, self.options.widths, for_net)
+        games = jax.vmap(self.game.init)(jax.random.split(for_games, self.experiment.envs))
+        return Learning(belief, self.steps.init(belief), games, key)  # type: ignore[arg-type]
+
+    def _update(self, learning: Learning, share: Array) -> tuple[Learning, dict[str, Array]]:
+        experiment = self.experiment
+        key, for_play = jax.random.split(learning.key)
+        games, states = jax.lax.scan(self._turn, learning.games, jax.random.split(for_play, experiment.rollout))
+        rate = schedule.at(experiment.ppo.learning_rate, share)
+        flat = jax.tree_util.tree_map(lambda x: x.reshape(experiment.ppo.minibatches, -1, *x.shape[2:]), states)
+
+        def one(carry: tuple[Any, Any], part: Any) -> tuple[Any, dict[str, Array]]:
+            belief, state = carry
+            gradient, told = jax.grad(self._loss, has_aux=True)(belief, part)
+            updates, state = self.steps.update(gradient, state)
+            return (jax.tree_util.tree_map(lambda w, u: w - rate * u, belief, updates), state), told
+
+        (belief, state), told = jax.lax.scan(one, (learning.belief, learning.state), flat)
+        return Learning(belief, state, games, key), jax.tree_util.tree_map(jnp.mean, told)
+
+    def _turn(self, games: Any, key: PRNGKeyArray) -> tuple[Any, Any]:
+        game, seats = self.game, jnp.arange(self.game.num_seats)
+
+        def one(state: Any, key: PRNGKeyArray) -> Any:
+            for_moves, for_memory, for_deal = jax.random.split(key, 3)
+            memories = jax.vmap(self.policy.init)(jax.random.split(for_memory, game.num_seats), seats)
+            views, legal = game.observe(state, self.policy.encoding), game.legal(state)
+            keys = jax.random.split(for_moves, game.num_seats)
+            _, moves, _ = jax.vmap(self.policy.act)(memories, views, legal, keys)
+            after, step = game.step(state, moves.astype(jnp.int32))
+            return after, step.terminated, game.init(for_deal)
+
+        after, over, fresh = jax.vmap(one)(games, jax.random.split(key, self.experiment.envs))
+        return where(over, fresh, after), games
+
+    def _loss(self, belief: beliefs.HandBelief, states: Any) -> tuple[Array, dict[str, Array]]:
+        rules = self.game.rules
+
+        def one(state: Any) -> tuple[Array, Array, Array]:
+            views = self.game.observe(state, belief.encoding)
+            seats = jnp.arange(self.game.num_seats)
+            return jax.vmap(lambda seat, view: belief.log_prob(rules, state, seat, view))(seats, views)
+
+        learnt, counted, many = jax.vmap(one)(states)
+        total = jnp.maximum(jnp.sum(many), 1)
+        loss = -jnp.sum(learnt) / total
+        return loss, {"nats_a_card": loss, "nats_by_copies": -jnp.sum(counted) / total}

@@ -1,0 +1,133 @@
+"""What a seat of Hanabi may hold by what it sees, learnt from the games of a policy: for further levels of off-belief
+learning.
+
+A network reads the seat's present view and gives its cards one after the other, each by those before it, never one that
+hints or cards seen rule out. It has no memory: for policies that have none, what they do is learnt given the same view.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Int8, PRNGKeyArray
+
+from interplay.agents.networks import Dense
+from interplay.agents.neural import game_key, named_arrays
+from interplay.errors import InterplayError
+from interplay.games.hanabi.game import Hanabi
+from interplay.games.hanabi.hands import unseen
+from interplay.games.hanabi.state import NO_CARD, Rules, State
+
+FORMAT = "interplay-hanabi-belief"
+RULED_OUT = -1e9
+
+
+class HandBelief(eqx.Module):
+    """Odds of a seat's cards, oldest first."""
+
+    layers: tuple[Dense, ...]
+    before: Dense  # what the cards before a slot, and which slot it is, add
+    head: Dense
+    encoding: str = eqx.field(static=True)
+
+    def __init__(self, rules: Rules, size: int, encoding: str, widths: tuple[int, ...], key: PRNGKeyArray):
+        keys = jax.random.split(key, len(widths) + 2)
+        sizes = zip((size, *widths[:-1]), widths, strict=True)
+        self.layers = tuple(Dense(a, b, 2**0.5, k) for (a, b), k in zip(sizes, keys[2:], strict=True))
+        self.before = Dense(rules.hand_size * (rules.identities + 1), widths[-1], 1.0, keys[0])
+        self.head = Dense(widths[-1], rules.identities, 0.01, keys[1])
+        self.encoding = encoding
+
+    def features(self, seen: Float[Array, " size"]) -> Float[Array, " unit"]:
+        x = seen.astype(jnp.float32)
+        for layer in self.layers[:-1]:
+            x = jax.nn.relu(layer(x))
+        return self.layers[-1](x)
+
+    def odds(
+        self, features: Array, cards: Float[Array, "slot identity"], slot: int, may: Float[Array, " identity"]
+    ) -> Float[Array, " identity"]:
+        """Logarithms of the odds of the card in a slot, given those before it (rows of zeros from the slot on)."""
+        here = jnp.zeros(cards.shape[0]).at[slot].set(1.0)
+        x = jax.nn.relu(features + self.before(jnp.concatenate([cards.ravel(), here])))
+        # What is learnt is how the odds differ from those by the copies left.
+        return jax.nn.log_softmax(jnp.where(may > 0, self.head(x) + jnp.log(jnp.maximum(may, 1e-9)), RULED_OUT))
+
+    def draw(
+        self, rules: Rules, state: State, seat: Int[Array, ""], seen: Array, key: PRNGKeyArray
+    ) -> tuple[Int8[Array, " slot"], Bool[Array, ""]]:
+        """A hand that fits hints and cards seen, and whether one was found."""
+        features, keys = self.features(seen), jax.random.split(key, rules.hand_size)
+
+        def choose(slot: int, odds: Array) -> Array:
+            return jax.random.categorical(keys[slot], odds)
+
+        hand, _, _, sound = _one_by_one(self, rules, state, seat, features, choose)
+        return hand, sound
+
+    def log_prob(self, rules: Rules, state: State, seat: Int[Array, ""], seen: Array) -> tuple[Array, Array, Array]:
+        """Of the hand that the seat really has: the logarithm of its odds, the same by copies left alone, and how many
+        cards it has."""
+        real = state.hands[seat].astype(jnp.int32)
+        features = self.features(seen)
+        _, learnt, counted, _ = _one_by_one(self, rules, state, seat, features, lambda slot, _: real[slot])
+        return learnt, counted, jnp.sum(real != NO_CARD)
+
+
+def _one_by_one(belief: HandBelief, rules: Rules, state: State, seat: Array, features: Array, choose: Any) -> tuple:
+    left, sound = unseen(rules, state, seat).astype(jnp.float32), jnp.bool_(True)
+    cards = jnp.zeros((rules.hand_size, rules.identities))
+    learnt, counted, hand = jnp.float32(0.0), jnp.float32(0.0), []
+    ids = np.arange(rules.identities, dtype=np.uint32)
+    for slot in range(rules.hand_size):
+        there = state.hands[seat, slot] != NO_CARD
+        may = ((state.possible[seat, slot] >> ids) & 1).astype(jnp.float32) * left
+        odds = belief.odds(features, cards, slot, may)
+        card = choose(slot, odds)
+        one_hot = jax.nn.one_hot(card, rules.identities) * there
+        share = jnp.sum(one_hot * may) / jnp.maximum(jnp.sum(may), 1e-9)
+        learnt = learnt + jnp.sum(one_hot * odds)
+        counted = counted + jnp.where(there, jnp.log(jnp.maximum(share, 1e-9)), 0.0)
+        sound = sound & (~there | (jnp.sum(may) > 0))
+        left, cards = left - one_hot, cards.at[slot].set(one_hot)
+        hand.append(jnp.where(there, card, NO_CARD).astype(jnp.int8))
+    return jnp.stack(hand), learnt, counted, sound
+
+
+def save(path: str | Path, belief: HandBelief, game: Hanabi, about: dict[str, Any]) -> None:
+    from safetensors.numpy import save_file
+
+    widths = [layer.bias.shape[0] for layer in belief.layers]
+    told = {"format": FORMAT, "game": game_key(game), "encoding": belief.encoding, "widths": widths, "about": about}
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    arrays = {name: np.asarray(a) for name, a in named_arrays(belief).items()}
+    save_file(arrays, path, metadata={"interplay": json.dumps(told)})
+
+
+def load(path: str | Path, game: Hanabi) -> HandBelief:
+    """The belief of a file; it has to be of the same game."""
+    from safetensors import SafetensorError, safe_open
+
+    if not Path(path).is_file():
+        raise InterplayError(f"there is no belief {path}; train one with the algorithm obl_belief")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            told = json.loads((file.metadata() or {}).get("interplay", "null"))
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dictionary
+    except (SafetensorError, json.JSONDecodeError) as error:
+        raise InterplayError(f"{path} is damaged or no safetensors file: {error}") from None
+    if not isinstance(told, dict) or told.get("format") != FORMAT:
+        raise InterplayError(f"{path} holds no belief about hands")
+    if told["game"] != game_key(game):
+        raise InterplayError(f"{path} is about hands in {told['game']}, not in {game_key(game)}")
+    size = game.encodings[told["encoding"]].shape
+    assert size is not None
+    empty = HandBelief(game.rules, size[0], told["encoding"], tuple(told["widths"]), jax.random.key(0))
+    leaves = [jnp.asarray(arrays[name]) for name in named_arrays(empty)]
+    return jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(empty), leaves)
