@@ -24,31 +24,37 @@ class Yardstick:
     """What a layout is held against. BR-Prox: the best published agent and SP, with the right best responses."""
 
     title: str
-    floor: float  # self-play return
+    floor: float | None  # self-play return
     pair: float  # the best published candidate with its best response
     best: float
     sp: float | None
+    egos: float  # steps that egos had here
+    population: int
     call: str  # layouts of one call shared one GPU
 
 
 YARDSTICKS = {
-    "coordination_ring": Yardstick("coordination ring", 220, 332, 0.751, 0.268, "first"),
-    "forced_coordination": Yardstick("forced coordination", 190, 317, 0.764, 0.666, "first"),
-    "counter_circuit": Yardstick("counter circuit", 170, 269, 0.671, 0.089, "first"),
-    "bothway_coordination": Yardstick("bothway coordination", 250, 357, 0.791, None, "second"),
-    "blocked_corridor": Yardstick("blocked corridor", 80, 119, 0.764, None, "second"),
-    "asymmetric_advantages": Yardstick("asymmetric advantages", 400, 499, 0.951, None, "second"),
+    "coordination_ring": Yardstick("coordination ring", 220, 332, 0.751, 0.268, 15e6, 12, "first"),
+    "forced_coordination": Yardstick("forced coordination", 190, 317, 0.764, 0.666, 15e6, 12, "first"),
+    "counter_circuit": Yardstick("counter circuit", 170, 269, 0.671, 0.089, 15e6, 12, "first"),
+    "bothway_coordination": Yardstick("bothway coordination", 250, 357, 0.791, None, 8e6, 8, "second"),
+    "blocked_corridor": Yardstick("blocked corridor", 80, 119, 0.764, None, 12e6, 8, "third"),
+    "asymmetric_advantages": Yardstick("asymmetric advantages", 400, 499, 0.951, None, 8e6, 8, "second"),
+    "forced_coordination_multi": Yardstick("forced, several recipes", None, 200, 0.796, None, 8e6, 8, "third"),
+    "coordination_ring_multi": Yardstick("ring, several recipes", None, 278, 0.756, None, 8e6, 8, "third"),
+    "counter_circuit_multi": Yardstick("circuit, several recipes", None, 197, 0.477, None, 8e6, 8, "third"),
 }
+KINDS = {"people": "clones of people", "self_play": "self-play agents"}  # panels beside the generated ones
 
 
 @dataclass(frozen=True)
 class Job:
-    """A training job: steps of all its members together, and when it ran."""
+    """A training job: steps of all its members together, and the seconds that it trained."""
 
     name: str
     steps: float
-    from_s: float
-    to_s: float
+    seconds: float
+    end_s: float  # on the clock of its call
 
 
 @dataclass(frozen=True)
@@ -74,10 +80,6 @@ class Found:
         return [{"network": e["network"], "ppo": e["ppo"]} for e in self.experiments.values()]
 
     @property
-    def seconds(self) -> float:
-        return max(j.to_s for j in self.jobs) - min(j.from_s for j in self.jobs)
-
-    @property
     def self_play(self) -> list[float]:
         """Of each seed of SP with itself, both seats."""
         by_seed: dict[str, list[float]] = {}
@@ -101,7 +103,7 @@ class Found:
     @property
     def faint(self) -> int:
         """Best responses that deliver less than one soup an episode."""
-        return len({c for r, c in zip(self.returns, map(_cell, self.returns), strict=True) if _ruler(r) < 20})
+        return len({_cell(r) for r in self.returns if is_faint(r)})
 
     def above(self, beyond_noise: bool = False) -> list[dict[str, str]]:
         """Cells above 1.05 times the best response; beyond noise, if by more than 1.96 standard errors.
@@ -112,6 +114,10 @@ class Found:
         if not beyond_noise:
             return rows
         return [r for r in rows if float(r["return"]) - SLACK * _ruler(r) > 1.96 * _error(r)]
+
+
+def is_faint(row: dict[str, str]) -> bool:
+    return _ruler(row) < 20
 
 
 def _cell(row: dict[str, str]) -> tuple[str, str, str]:
@@ -165,7 +171,10 @@ def _job(line: dict[str, Any], training: dict[str, Any], stages: dict[str, Any])
         steps = training[name]["experiment"]["runs"] * training[name]["experiment"]["steps"]
     else:
         steps = 0.0
-    return Job(name, steps, line["from_s"], line["to_s"])
+    inside = (
+        sum(stage["wall_s"] for stage in stages.values()) if name == "panel" else training.get(name, {}).get("wall_s")
+    )
+    return Job(name, steps, inside or 0.0, line["to_s"])
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
@@ -175,5 +184,15 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 def ratios(found: Found, method: str) -> np.ndarray:
     """BR-Prox's cells of a method, clipped at 1."""
-    rows = [r for r in found.returns if r["algorithm"] == method]
-    return np.minimum(1.0, [float(r["return"]) / _ruler(r) for r in rows])
+    return ratios_of(found.returns, method)
+
+
+def other_panels(layout: str) -> dict[str, list[dict[str, str]]]:
+    """By kind: what every ego scores with every partner of a panel of that kind, where there is one."""
+    paths = {kind: RESULTS / layout / f"returns_{kind}.csv" for kind in KINDS}
+    return {kind: _rows(path) for kind, path in paths.items() if path.exists()}
+
+
+def ratios_of(rows: list[dict[str, str]], method: str) -> np.ndarray:
+    mine = [r for r in rows if r["algorithm"] == method]
+    return np.minimum(1.0, [float(r["return"]) / _ruler(r) for r in mine])

@@ -55,20 +55,21 @@ Made by `python studies/zsc_rankings_page.py`.
 READING = """\
 In asymmetric advantages no counter is in reach of both chefs, so there are no hand-overs to rank by. What can be said:
 
-- **The return with the panel tells nearly the order of BR-Prox** ({low_return:.2f} to {high_return:.2f}): with the
-  same partners for all, dividing by the best response changes little.
+- **The return with the panel tells nearly the order of BR-Prox** ({mean_return:.2f} on average; {low_return:.2f} in the
+  ring with several recipes, above 0.8 everywhere else): with the same partners for all, dividing by the best response
+  changes little.
 - **Self-play does not**: {low_self:.2f} to {high_self:.2f}, {mean_self:.2f} on average. An agent that is strong
   with itself may be useless with others, as SP on counter circuit is.
 - **Cross-play among the methods' own agents is nearer to self-play than to BR-Prox**: {mean_cross_self:.2f} on
   average with self-play, {mean_cross:.2f} ({low_cross:.2f} to {high_cross:.2f}) with BR-Prox. Agents trained in the
   same ways are not the strangers that the panel holds.
-- **What an agent gets from its partner goes with BR-Prox** in all five layouts that have hand-overs ({low_gets:.2f}
-  to {high_gets:.2f}), and so does taking what the partner offers ({low_accept:.2f} to {high_accept:.2f}). Part of
-  that is mere arithmetic: who delivers more soups with a partner has taken over more on the way.
-- **What it gives does not** ({low_gives:.2f} to {high_gives:.2f}): these egos fit themselves to what a partner
-  does, and seldom hand over anything themselves, except where the kitchen forces them to.
-- Only BR-Prox and the return agree above 0.8 in every layout. The others measure other things: report more than
-  one.
+- **What an agent gets from its partner goes with BR-Prox** in most layouts ({mean_gets:.2f} on average, {low_gets:.2f}
+  to {high_gets:.2f}), and taking what the partner offers nearly as much ({mean_accept:.2f}; {low_accept:.2f} to
+  {high_accept:.2f}). Part of that is mere arithmetic: who delivers more soups with a partner has taken over more on the
+  way. Bothway coordination is the exception.
+- **What it gives says less** ({mean_gives:.2f}; {low_gives:.2f} to {high_gives:.2f}): except where the kitchen makes
+  them, these egos fit themselves to what a partner does and seldom hand over anything themselves.
+- No two measures agree above 0.8 in every layout. They measure different things: report more than one.
 
 ## All pairs
 
@@ -129,19 +130,24 @@ def spread(everyone: Sequence[Agreement], a: str, b: str) -> np.ndarray:
 def check_claims(everyone: Sequence[Found], made: dict[str, Agreement]) -> None:
     """What the words say."""
     of = {(a, b): spread(list(made.values()), a, b) for a, b in combinations(MEASURES, 2)}
-    near = [pair for pair, values in of.items() if values.min() > 0.8]
-    check(near == [(PROX, RETURN)], "only BR-Prox and the return agree above 0.8 in every layout")
+    check(not [pair for pair, values in of.items() if values.min() > 0.8], "no two measures agree everywhere")
+    check(np.sum(of[PROX, RETURN] < 0.8) == 1, "BR-Prox and the return agree above 0.8 in all layouts but one")
     check(abs(of[PROX, SELF].mean()) < 0.2, "self-play does not tell the order of BR-Prox")
     check(of[CROSS, SELF].mean() > of[PROX, CROSS].mean() + 0.3, "cross-play is nearer to self-play than to BR-Prox")
-    check(len(of[PROX, GETS]) == 5 and of[PROX, GETS].min() > 0.7, "what it gets goes with BR-Prox in five layouts")
-    check(of[PROX, ACCEPTS].min() > 0.3, "taking what is offered goes with BR-Prox")
-    check(of[PROX, GIVES].min() < 0 and of[PROX, GIVES].mean() < 0.4, "what it gives does not")
+    check(
+        len(of[PROX, GETS]) == 8 and np.sum(of[PROX, GETS] > 0.4) >= 6, "what it gets goes with BR-Prox in most layouts"
+    )
+    check(
+        of[PROX, GETS].mean() > of[PROX, ACCEPTS].mean() > of[PROX, GIVES].mean(), "gets, then acceptance, then gives"
+    )
+    both = pair(made["bothway_coordination"], PROX, ACCEPTS)["spearman"]
+    check(both == of[PROX, ACCEPTS].min(), "bothway coordination is the exception")
     for found in everyone:
         gives = [row["gives"] for row in found.baselines.values()]
         if found.layout == "asymmetric_advantages":
             check(set(gives) == {None}, "nothing can be handed over in asymmetric advantages")
-        elif found.layout not in ("forced_coordination", "bothway_coordination"):
-            check(max(gives) < 1, f"egos seldom hand over anything in {found.layout}")
+        elif found.layout not in ("forced_coordination", "bothway_coordination", "forced_coordination_multi"):
+            check(max(gives) < 1.2, f"egos seldom hand over anything in {found.layout}")
     ranks = {r["agent"]: r for r in made[SHOWN].ranks if r["measure"] == PROX}
     alone = {r["agent"]: r["value"] for r in made[SHOWN].ranks if r["measure"] == SELF}
     check(ranks["SP"]["rank"] == 7 and alone["SP"] > 0.8 * max(alone.values()), "SP on counter circuit: strong alone")
@@ -180,7 +186,7 @@ def figure(made: dict[str, Agreement]) -> str:
         [None if a == b else (float(held[a, b].min()), float(held[a, b].max())) for b in MEASURES] for a in MEASURES
     ]
     return heat_map(
-        MEASURES, MEASURES, values, title="Spearman between measures, mean of six layouts", intervals=limits,
+        MEASURES, MEASURES, values, title="Spearman between measures, mean of nine layouts", intervals=limits,
         row_title="measure", column_title="measure", bounds=(-1.0, 1.0),
     )  # fmt: skip
 

@@ -14,9 +14,9 @@ import numpy as np
 import zsc_results_words as words
 from br_prox import grid, number
 from interdependence_page import check
-from zsc_data import METHODS, ROOT, Found, load_all, ratios
+from zsc_data import KINDS, METHODS, ROOT, Found, is_faint, load_all, other_panels, ratios, ratios_of
 
-from interplay.stats import iqm
+from interplay.stats import iqm, spearman
 
 PAGE = ROOT / "docs" / "results" / "zsc.md"
 FIGURE = ROOT / "docs" / "images" / "zsc_br_prox.png"
@@ -48,27 +48,26 @@ def check_layout(found: Found) -> None:
         check(len(seeds) == row["seeds"] == (5 if method == "sp" else 3), "five seeds of SP, three of the others")
         same = abs(float(iqm(ratios(found, method))) - row["br_prox"]) < 5e-4
         check(same, f"{method}'s BR-Prox in {at} is the trimmed mean of its cells")
-    check(mean(found.self_play) >= found.yard.floor and len(found.self_play) == 5, f"self-play's floor is kept in {at}")
-    check(not found.above(beyond_noise=True), f"no ego of {at} above 1.05 times the ruler beyond noise")
+    check(mean(found.self_play) >= (found.yard.floor or 0) and len(found.self_play) == 5, f"self-play's floor in {at}")
+    beyond = [r for r in found.above(beyond_noise=True) if not is_faint(r)]
+    check(not beyond, f"no ego of {at} above 1.05 times a ruler of a soup or more, beyond noise")
     check(found.stages["candidates"]["runs"] == 64, f"64 candidates in {at}")
+    check(found.best_pair >= 0.9 * found.yard.pair, f"the best pair of {at} is within 10 % of the published one")
     check(found.stages["selection"]["br_div"] > found.stages["selection"]["p_div"], "BR-Div above P-Div everywhere")
     check(len({c[0] for c in found.cells}) == 10, f"ten partners in {at}")
     check(len({str(s) for s in found.settings}) == 1, f"one network and one PPO for all in {at}")
-    steps = {found.experiments[m]["steps"] for m in EGOS}
-    check(steps == {15e6 if found.yard.call == "first" else 8e6}, f"15 or 8 million steps of egos in {at}")
-    population = 12 if found.yard.call == "first" else 8
-    check(found.experiments["sp"]["runs"] == population, f"populations of {population} in {at}")
+    check({found.experiments[m]["steps"] for m in EGOS} == {found.yard.egos}, f"steps of egos in {at}")
+    check(found.experiments["sp"]["runs"] == found.yard.population, f"populations of {found.yard.population} in {at}")
     each = found.stages["candidates"]["steps_of_each"], found.stages["responses"]["steps_of_each"]
-    check(3.9e6 < each[0] < 7.1e6 and 4.9e6 < each[1] < 5.1e6, f"4 to 7, and 5 million steps for the panel of {at}")
+    check(3.9e6 < each[0] < 10.1e6 and 4.9e6 < each[1] < 6.1e6, f"4 to 10, and 5 or 6 million steps in {at}")
 
 
 def check_claims(by: dict[str, Found]) -> None:
     """What the words say of single layouts."""
     everyone = list(by.values())
-    short = {f.layout for f in everyone if f.best_pair < 0.9 * f.yard.pair}
-    check(short == {"blocked_corridor"}, "the best pair is within 10 % of the published one but in blocked corridor")
     few = {f.layout for f in everyone if f.stages["features"]["able_share"] <= 0.8}
-    check(few == {"bothway_coordination", "blocked_corridor"}, "too few candidates deliver in bothway and blocked")
+    missed = {"blocked_corridor", "coordination_ring_multi", "counter_circuit_multi"}
+    check(few == missed, "too few candidates deliver in blocked corridor and two of several recipes")
     for layout in ("coordination_ring", "counter_circuit"):
         check(order(by[layout])[0] == "hsp", f"HSP is first in {layout}")
         check(order(by[layout])[-1] == "sp", f"SP is last in {layout}")
@@ -78,14 +77,20 @@ def check_claims(by: dict[str, Found]) -> None:
     overlap = all(row["br_prox_high"] > both["sp"]["br_prox_low"] for row in both.values())
     check(overlap, "SP's interval in bothway coordination overlaps with all others")
     blocked = by["blocked_corridor"]
-    for method in ("fcp", "mep", "hsp"):
-        check(blocked.baselines[method]["br_prox"] < 0.05, f"{method} fails in blocked corridor")
-        check(mean(blocked.last[method]) < 30, f"{method} scores below 30 with its own partners in blocked corridor")
-        gap = blocked.baselines["trajedi"]["br_prox"] - blocked.baselines[method]["br_prox"]
-        check(gap > 0.4, f"TrajeDi does far better than {method} in blocked corridor")
-    check(mean(blocked.last["trajedi_population"]) < 5, "TrajeDi's population scores next to nothing there")
+    check(mean(blocked.self_play) > 100, "SP scores above 100 with itself in blocked corridor")
+    check(blocked.baselines["sp"]["br_prox"] < 0.15, "and little with strangers")
+    check(order(blocked)[0] == "trajedi", "TrajeDi leads in blocked corridor")
+    ring = by["coordination_ring_multi"].baselines
+    check(order(by["coordination_ring_multi"])[0] == "hsp", "HSP leads in ring, several recipes")
+    check(max(row["br_prox"] for m, row in ring.items() if m != "hsp") < 0.3, "the others are far below there")
+    circuit = by["counter_circuit_multi"]
+    check(
+        max(row["br_prox"] for row in circuit.baselines.values()) < 0.05, "nobody helps strangers in circuit, several"
+    )
+    check(max(mean(circuit.last[m]) for m in EGOS) < 60, "egos of circuit, several recipes, are weak with their own")
+    (odd,) = by["bothway_coordination"].above(beyond_noise=True)
+    check(float(odd["best_response_return"]) < 2, "the cell beyond noise in bothway has a ruler below two points")
     check(by["counter_circuit"].baselines["fcp"]["br_prox"] < 0.1, "FCP fails on counter circuit")
-    check(max(blocked.self_play) > blocked.yard.pair, "a seed of self-play in blocked corridor beats the best pair")
 
 
 def prox(everyone: Sequence[Found]) -> list[str]:
@@ -107,8 +112,9 @@ def floors(everyone: Sequence[Found]) -> list[str]:
         able, yard = found.stages["features"], found.yard
         low = " (missed)" if found.best_pair < 0.9 * yard.pair else ""
         few = " (missed)" if able["able_share"] <= 0.8 else ""
+        floor = "–" if yard.floor is None else f"{yard.floor:g}"
         rows.append([
-            yard.title, f"{mean(found.self_play):.0f}", f"{yard.floor:g}", f"{found.best_pair:.0f}{low}",
+            yard.title, f"{mean(found.self_play):.0f}", floor, f"{found.best_pair:.0f}{low}",
             f"{yard.pair:g}", f"{able['able']} of 64, {100 * able['able_share']:.0f} %{few}",
         ])  # fmt: skip
     return grid(head, rows)
@@ -140,40 +146,60 @@ def selection(everyone: Sequence[Found]) -> list[str]:
     return grid(["layout", "chosen from", "rank", "BR-Div", "P-Div", "determinant"], rows)
 
 
+def kinds(everyone: Sequence[Found]) -> list[str]:
+    """BR-Prox by the kind of panel, where a layout has several."""
+    rows = []
+    for found in everyone:
+        others = other_panels(found.layout)
+        for kind, held in others.items():
+            of = {
+                m: float(iqm(ratios_of(held, m))) for m in [*METHODS, "bc_br"] if any(r["algorithm"] == m for r in held)
+            }
+            generated = {m: found.baselines[m]["br_prox"] for m in METHODS}
+            alike = spearman([generated[m] for m in METHODS], [of[m] for m in METHODS]).r
+            told = [f"{of[m]:.2f}" for m in METHODS]
+            told.append(f"{of['bc_br']:.2f}" if "bc_br" in of else "–")
+            rows.append([found.yard.title, KINDS[kind], f"{len({r['partner'] for r in held})}", *told, f"{alike:.2f}"])
+    head = ["layout", "panel", "partners", *METHODS.values(), "BR-BC", "ranks as generated"]
+    return grid(head, rows)
+
+
 def times(everyone: Sequence[Found]) -> list[str]:
     names = [job.name for job in everyone[0].jobs if job.steps]
     rows = []
     for name in names:
         held = [next(j for j in f.jobs if j.name == name) for f in everyone]
-        rows.append([name.replace("_", " "), *(f"{j.steps / 1e6:.0f} ({j.to_s - j.from_s:.0f} s)" for j in held)])
-    rows.append(["**all**", *(f"{f.steps / 1e6:.0f} ({f.seconds:.0f} s)" for f in everyone)])
+        rows.append([name.replace("_", " "), *(f"{j.steps / 1e6:.0f} ({j.seconds:.0f} s)" for j in held)])
+    rows.append(["**all**", *(f"{f.steps / 1e6:.0f}" for f in everyone)])
     return grid(["job", *(f.yard.title for f in everyone)], rows)
 
 
 def page(everyone: Sequence[Found]) -> Iterator[str]:
     by = {found.layout: found for found in everyone}
     ring, blocked, circuit = by["coordination_ring"], by["blocked_corridor"], by["counter_circuit"]
-    calls = {name: [f for f in everyone if f.yard.call == name] for name in ("first", "second")}
-    ends = {f"{name}_s": max(j.to_s for f in found for j in f.jobs) for name, found in calls.items()}
-    check(ends["first_s"] < 30 * 60, "three layouts take less than 30 minutes")
+    calls = {name: [f for f in everyone if f.yard.call == name] for name in ("first", "second", "third")}
+    first_s = max(j.end_s for f in calls["first"] for j in f.jobs)
+    check(first_s < 30 * 60, "three layouts take less than 30 minutes")
     leaders = ", ".join(METHODS[m] for m in dict.fromkeys(order(f)[0] for f in everyone))
     (device,) = {f.device for f in everyone}
     yield words.INTRO.format(device=device)
     yield from prox(everyone)
     yield words.PROX.format(
-        figure=FIGURE.name, leaders=leaders, nothing=mean(blocked.last["trajedi_population"]),
-        circuit=whole(circuit.last["fcp"]), partners=mean(circuit.last["sp"]),
+        figure=FIGURE.name, leaders=leaders, blocked=mean(blocked.self_play), circuit=whole(circuit.last["fcp"]),
+        partners=mean(circuit.last["sp"]),
     )  # fmt: skip
+    yield from kinds(everyone)
+    yield words.KINDS
     yield from floors(everyone)
-    yield words.FLOORS.format(most=max(blocked.self_play), able=blocked.stages["features"]["able"])
+    yield words.FLOORS
     yield from rulers(everyone)
     yield words.RULERS
     yield from own(everyone)
     yield words.OWN
     yield from selection(everyone)
     yield words.SELECTION.format(
-        **{name: titles(found) for name, found in calls.items()}, **ends,
-        ring_s=ring.seconds, ring_steps=ring.steps / 1e6,
+        **{name: titles(found) for name, found in calls.items()}, first_s=first_s,
+        ring_s=max(j.end_s for j in ring.jobs), ring_steps=ring.steps / 1e6,
     )  # fmt: skip
     yield from times(everyone)
     took = {name: stage["wall_s"] for name, stage in ring.stages.items()}
@@ -188,7 +214,7 @@ def draw(everyone: Sequence[Found], path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(2, 3, figsize=(9, 4.6), sharex=True, sharey=True)
+    figure, axes = pyplot.subplots(3, 3, figsize=(9, 6.6), sharex=True, sharey=True)
     for axis, found in zip(axes.flat, everyone, strict=True):
         for y, row in enumerate(found.baselines[m] for m in METHODS):
             axis.plot([row["br_prox_low"], row["br_prox_high"]], [y, y], color="#4b6b88", lw=1.5)
