@@ -50,6 +50,13 @@ def mean_row(values: Sequence[float], name: str = "mean", bounds: tuple[float, f
     return {name: found.estimate, f"{name}_low": low, f"{name}_high": high}
 
 
+def enough(*samples: Sequence[float], least: int = 2) -> None:
+    """An error where there are too few people for a test."""
+    fewest = min(len(values) for values in samples)
+    if fewest < least:
+        raise InterplayError(f"{fewest} {'person is' if fewest == 1 else 'people are'} too few for a test")
+
+
 def attempt(test: Callable[[], Row]) -> Row:
     """The row of a test, or a note that says why there is none."""
     try:

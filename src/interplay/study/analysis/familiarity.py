@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from interplay.errors import InterplayError
 from interplay.stats import spearman, t_test_welch
-from interplay.study.analysis.common import Result, attempt, mean_row, person_means, with_holm
+from interplay.study.analysis.common import Result, attempt, enough, mean_row, person_means, with_holm
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import group_figures
 from interplay.study.analysis.plan import Familiarity
@@ -71,6 +70,7 @@ def _group(value: Any, split: float | None) -> str:
 
 
 def _welch(x: list[float], y: list[float]) -> Row:
+    enough(x, y)
     made = t_test_welch(x, y)
     told = {"mean_a": float(np.mean(x)), "mean_b": float(np.mean(y)), "difference": made.estimate}
     told |= {"difference_low": made.low, "difference_high": made.high, "d": made.effect}
@@ -78,7 +78,6 @@ def _welch(x: list[float], y: list[float]) -> Row:
 
 
 def _spearman(x: list[float], y: list[float]) -> Row:
-    if len(x) < 3:
-        raise InterplayError(f"{len(x)} people are too few for a correlation")
+    enough(x, least=3)
     made = spearman(x, y)
     return {"spearman": made.r, "spearman_low": made.low, "spearman_high": made.high, "p": made.p}

@@ -7,7 +7,7 @@ changes within a person counts. `effect_interval` inverts the noncentral t distr
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,14 +32,14 @@ class Coefficient:
     clusters: int
 
 
-def clustered(y: Any, x: Any, clusters: Sequence[Any], *, level: float = 0.95) -> list[Coefficient]:
+def clustered(y: Any, x: Any, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
     """A coefficient for each column of x [row, column], with a constant beside them."""
     rows, columns, codes = _checked(y, x, clusters)
     design = np.column_stack([columns - columns.mean(axis=0), np.ones(len(rows))])
     return _sandwich(rows, design, codes, columns.shape[1], level)
 
 
-def fit(y: Any, design: Any, clusters: Sequence[Any], *, level: float = 0.95) -> list[Coefficient]:
+def fit(y: Any, design: Any, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
     """A coefficient for each column of a design [row, column] as it is, without a constant."""
     codes = np.unique(np.asarray([str(c) for c in clusters]), return_inverse=True)[1]
     if len(codes) <= np.shape(design)[1]:
@@ -48,7 +48,7 @@ def fit(y: Any, design: Any, clusters: Sequence[Any], *, level: float = 0.95) ->
     return _sandwich(np.asarray(y, float), columns, codes, columns.shape[1], level)
 
 
-def within(y: Any, x: Any, clusters: Sequence[Any], *, level: float = 0.95) -> list[Coefficient]:
+def within(y: Any, x: Any, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
     """The same of differences from each cluster's own mean. Clusters of one row say nothing, and go."""
     rows, columns, codes = _checked(y, x, clusters)
     several = np.bincount(codes)[codes] > 1
@@ -64,7 +64,7 @@ def within(y: Any, x: Any, clusters: Sequence[Any], *, level: float = 0.95) -> l
     return _sandwich(left, design, codes, columns.shape[1], level)
 
 
-def _checked(y: Any, x: Any, clusters: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _checked(y: Any, x: Any, clusters: Iterable[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows = np.asarray(y, float)
     columns = np.asarray(x, float)
     columns = columns[:, None] if columns.ndim == 1 else columns
@@ -163,7 +163,7 @@ class Alpha:
     people: int
 
 
-def cronbach(items: Any, clusters: Sequence[Any], *, seed: Seed, level: float = 0.95, replicates: int = 1000) -> Alpha:
+def cronbach(items: Any, clusters: Iterable[Any], *, seed: Seed, level: float = 0.95, replicates: int = 1000) -> Alpha:
     """Cronbach's alpha of items [answer, question], with the alphas without each."""
     table = np.asarray(items, float)
     if table.ndim != 2 or table.shape[1] < 2 or len(table) < 3:

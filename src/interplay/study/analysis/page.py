@@ -61,7 +61,7 @@ def _section(result: Result) -> Section:
 def _table(name: str, table: Table) -> TableSection:
     """Columns without any value are not shown; remarks on single rows stand above the table."""
     empty = [c for c in table.columns if all(row[c] is None for row in table)]
-    first = [c for c in table.columns[:3] if c not in empty]
+    first = [c for c in table.columns[:3] if c != "note" and isinstance(table.rows[0][c], str)]
     told: dict[str, list[str]] = {}
     for row in table:
         if row.get("note"):

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from interplay.stats import t_test_one_sample
-from interplay.study.analysis.common import Result, attempt, mean_row, with_holm
+from interplay.study.analysis.common import Result, attempt, enough, mean_row, with_holm
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import preference_figures
 from interplay.study.analysis.models import cronbach, effect_interval, fit
@@ -73,6 +73,7 @@ def _pairs(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
 
 
 def _tested(values: Sequence[float]) -> Row:
+    enough(values)
     made = t_test_one_sample(values)
     low, high = effect_interval(made.statistic, made.n[0])
     return {"t": made.statistic, "df": made.df, "d": made.effect, "d_low": low, "d_high": high, "p": made.p}

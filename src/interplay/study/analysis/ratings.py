@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from interplay.stats import TestResult, t_test_one_sample, t_test_paired, wilcoxon
-from interplay.study.analysis.common import EVERYWHERE, Result, attempt, mean_row, person_means, with_holm
+from interplay.study.analysis.common import EVERYWHERE, Result, attempt, enough, mean_row, person_means, with_holm
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import rating_figures
 from interplay.study.analysis.models import cronbach, effect_interval
@@ -129,6 +129,7 @@ def one_sample(data: Data, part: OneSample) -> Result:
 
 
 def _against(values: Sequence[float], against: float | None) -> Row:
+    enough(values)
     found = t_test_one_sample(values, mean=0.0 if against is None else against)
     moved = np.asarray(values) - (against or 0.0)
     ranked = float(wilcoxon(moved, np.zeros(len(moved))).p) if np.any(moved != 0) else None
@@ -160,6 +161,7 @@ def paired(data: Data, part: Paired) -> Result:
 
 
 def _difference(x: Sequence[float], y: Sequence[float]) -> Row:
+    enough(x)
     found = t_test_paired(x, y)
     told = {"mean_a": float(np.mean(x)), "mean_b": float(np.mean(y)), "difference": found.estimate}
     told |= {"difference_low": found.low, "difference_high": found.high}
