@@ -303,6 +303,9 @@ def test_a_partner_that_cannot_play_is_told_before_the_study_begins():
     text = STUDY.replace("still: stay", "still: hanabi/simple")
     with pytest.raises(InterplayError, match="game 'soups'"):
         make_arena(parse(text), "soups", (1,))
+    text = STUDY.replace("still: stay", 'still: "llm:scripted/first"').replace("two_rooms", _small_house())
+    with pytest.raises(InterplayError, match="game 'house': a language model has no prompts for rescue"):
+        make_arena(parse(text), "house", (1,))
 
 
 def test_remarks_of_players_go_into_the_trace():

@@ -47,6 +47,7 @@ class Arena:
         if not (is_jax(game) and game.replayable):
             raise InterplayError(f"{game.id} cannot be played here: its rules are not compiled")
         self.game, self.cast = game, Cast(game, partners)
+        self.cast.try_out(game)
         minds = {who: self.cast.agent(who).mind for who in self.cast.all()}
         self._policies = {who: mind.bind(game) for who, mind in minds.items() if isinstance(mind, Policy)}
         self._sizes = sorted(sizes)

@@ -27,6 +27,7 @@ class PlainArena:
         if is_jax(game) or not game.replayable:
             raise InterplayError(f"{game.id} cannot be played here: its rules are compiled, or cannot be replayed")
         self.game, self.cast = game, Cast(game, partners)
+        self.cast.try_out(game)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"arena {game.id}")
 
     def begin(self, table: Table, before: Sequence[Sequence[int]] = ()) -> Future:

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from interplay.agents.api import Agent, Identity, Remark
+from interplay.agents.api import Agent, Identity, Policy, Remark
 from interplay.agents.registry import agent as find_agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
@@ -118,6 +118,15 @@ class Cast:
         self.identities = {
             Who(name, at): agent.identity(game) for name, held in self.agents.items() for at, agent in enumerate(held)
         }
+
+    def try_out(self, game: Game) -> None:
+        """An error if one of them cannot sit down at this game: better now than with somebody waiting."""
+        for who in self.all():
+            mind: Any = self.agent(who).mind
+            if isinstance(mind, Policy):
+                mind.bind(game)
+            elif not (hasattr(mind, "talks") and mind.talks(game)):
+                mind.begin(game, game.num_seats - 1, 0)
 
     def who(self, table: Table, seat: int) -> Who:
         """Who sits there: of a panel, a member that chance chose with the game, so that a resumed game has the same."""
