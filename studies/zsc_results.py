@@ -146,22 +146,29 @@ def selection(everyone: Sequence[Found]) -> list[str]:
     return grid(["layout", "chosen from", "rank", "BR-Div", "P-Div", "determinant"], rows)
 
 
+def by_kind(found: Found) -> dict[str, dict[str, float]]:
+    """By kind of panel, where a layout has it: BR-Prox of each method, and under `alike` how its ranks agree."""
+    made = {}
+    for kind, held in other_panels(found.layout).items():
+        known = {r["algorithm"] for r in held}
+        of = {m: float(iqm(ratios_of(held, m))) for m in (*METHODS, "bc_br") if m in known}
+        generated = [found.baselines[m]["br_prox"] for m in METHODS]
+        made[kind] = of | {"alike": spearman(generated, [of[m] for m in METHODS]).r}
+    return made
+
+
 def kinds(everyone: Sequence[Found]) -> list[str]:
-    """BR-Prox by the kind of panel, where a layout has several."""
     rows = []
     for found in everyone:
-        others = other_panels(found.layout)
-        for kind, held in others.items():
-            of = {
-                m: float(iqm(ratios_of(held, m))) for m in [*METHODS, "bc_br"] if any(r["algorithm"] == m for r in held)
-            }
-            generated = {m: found.baselines[m]["br_prox"] for m in METHODS}
-            alike = spearman([generated[m] for m in METHODS], [of[m] for m in METHODS]).r
-            told = [f"{of[m]:.2f}" for m in METHODS]
-            told.append(f"{of['bc_br']:.2f}" if "bc_br" in of else "–")
-            rows.append([found.yard.title, KINDS[kind], f"{len({r['partner'] for r in held})}", *told, f"{alike:.2f}"])
-    head = ["layout", "panel", "partners", *METHODS.values(), "BR-BC", "ranks as generated"]
-    return grid(head, rows)
+        made = by_kind(found)
+        for kind, of in made.items():
+            partners = len({r["partner"] for r in other_panels(found.layout)[kind]})
+            told = [f"{of[m]:.2f}" if m in of else "–" for m in (*METHODS, "bc_br", "alike")]
+            rows.append([found.yard.title, KINDS[kind], f"{partners}", *told])
+        if made:
+            nearer = made["people"]["alike"] > made["self_play"]["alike"]
+            check(nearer, f"in {found.layout} clones rank more like the generated panel than self-play agents do")
+    return grid(["layout", "panel", "partners", *METHODS.values(), "BR-BC", "ranks as generated"], rows)
 
 
 def times(everyone: Sequence[Found]) -> list[str]:
