@@ -1,0 +1,81 @@
+"""Stand-ins for people: what they see is all that there is, and what they answer can be taken."""
+
+import random
+from pathlib import Path
+from types import SimpleNamespace
+
+import jax
+import numpy as np
+import pytest
+
+from interplay.games.registry import make
+from interplay.study import answers, screens
+from interplay.study.flow import first_slots, pages
+from interplay.study.reading import load
+from interplay.study.simulate import right_answers
+from interplay.study.standins import CardPlayer, Opinion, kitchen_state
+from interplay.study.views import VIEWERS
+
+STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.yaml"))
+
+
+def test_a_kitchen_is_read_back_from_what_the_browser_is_shown():
+    """Soups in pots and on plates, timers, everything: a stand-in plays as the policy would on the state itself."""
+    game, chance = make("overcooked/cramped_room", horizon=400), random.Random(3)
+    state, seen = game.init(jax.random.key(0)), set()
+    for t in range(400):
+        view = VIEWERS["overcooked"].view(game, SimpleNamespace(state=state), 0)
+        again = kitchen_state(game, t, view)
+        for name, value in vars(state).items():
+            np.testing.assert_array_equal(np.asarray(value), np.asarray(getattr(again, name)), err_msg=f"{name} at {t}")
+        seen |= {item["kind"] for item in view["items"]} | {pot["timer"] > 0 for pot in view["pots"]}
+        joint = np.array([chance.choice((0, 1, 2, 3, 5, 5, 5)) for _ in range(2)], np.int32)
+        state, _ = game.step(state, joint, jax.random.key(t))
+    assert {"onion", "dish", True} <= seen
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_every_answer_of_the_model_can_be_taken(path):
+    protocol = load(path)
+    keys, asked = right_answers(protocol), 0
+    for seed in range(5):
+        opinion = Opinion(random.Random(seed))
+        for alias, score in (("Blue", 20.0), ("Orange", 0.0)):
+            opinion.played(alias, score)
+        for page in pages(protocol, first_slots(protocol), 1):
+            if page.item.kind not in ("form", "quiz"):
+                continue
+            told = [screens.question(protocol, question, "en", {}) for question in page.item.questions]
+            given = opinion.answer({"kind": page.item.kind, "questions": told}, "Blue")
+            clean, errors = answers.check_form(protocol, page.item.questions, given, "en")
+            assert errors == {}
+            if page.item.kind == "quiz":
+                assert answers.wrong_answers(page.item, clean | keys[page.item.id]) == []
+            asked += len(clean)
+    assert asked
+
+
+def test_people_like_partners_with_whom_points_were_made():
+    asked = {"kind": "form", "questions": [{"id": "q", "type": "likert", "points": 7}]}
+    rated = {"good": 0, "bad": 0}
+    for seed in range(60):
+        opinion = Opinion(random.Random(seed))
+        opinion.played("good", 20.0)
+        opinion.played("bad", 0.0)
+        for alias in rated:
+            rated[alias] += opinion.answer(asked, alias)["q"]
+    assert rated["good"] > rated["bad"] + 60
+    ranking = {"kind": "ranking", "items": [{"id": name, "label": name} for name in rated]}
+    first = [opinion.answer(ranking, "")["order"][0] for _ in range(50)]
+    assert first.count("good") > 40
+
+
+def test_a_card_player_plays_what_hints_prove_to_fit():
+    card = {"colours": ["R"], "ranks": [2], "colour": None, "rank": None}
+    other = {"colours": ["R", "Y"], "ranks": [1, 2], "colour": None, "rank": None}
+    legal = [{"action": f"{what} {slot}", "kind": what, "target": 0, "value": slot}
+             for what in ("discard", "play") for slot in (0, 1)]  # fmt: skip
+    view = {"your_turn": True, "legal": legal, "fireworks": {"R": 1, "Y": 0}, "hands": [[other, card], []]}
+    assert CardPlayer(0, random.Random(0)).choose(0, view) == "play 1"
+    assert CardPlayer(0, random.Random(0)).choose(0, {**view, "fireworks": {"R": 2, "Y": 0}}) == "discard 0"
+    assert CardPlayer(0, random.Random(0)).choose(0, {**view, "your_turn": False}) is None
