@@ -53,7 +53,7 @@ class Live(Running):
         chair = self.chairs[person]
         match message.get("type"):
             case "act":
-                self._press(chair, whole(message.get("seq"), "seq"), message.get("action"))
+                self._press(chair, whole(message.get("seq"), "seq"), message.get("action"), message.get("t"))
             case "flag":
                 self._flag(chair, whole(message.get("seq"), "seq"), message.get("id"), message.get("t"))
             case "chat":
@@ -69,7 +69,7 @@ class Live(Running):
             case _:
                 raise Refusal("bad_frame", "type: act, flag, chat, visibility or ping")
 
-    def _press(self, chair: Chair, seq: int, name: Any) -> None:
+    def _press(self, chair: Chair, seq: int, name: Any, seen: Any) -> None:
         if chair.cook is not None:
             self._begin_act(chair, chair.cook, seq, name)
             return
@@ -78,8 +78,12 @@ class Live(Running):
             raise Refusal("bad_frame", "action: no such action in this game")
         if chair.again(seq, self.table.t):
             return
-        if not self.viewer.real_time and not chair.may(self.table, action):
-            raise Refusal("illegal_action", "this move is not possible now")
+        if not self.viewer.real_time:
+            # Sent again after a crash that took the last moves with it, it would be made in another situation.
+            if seen is not None and seen != self.table.t:
+                raise Refusal("illegal_action", "this move was meant for another moment: choose again")
+            if not chair.may(self.table, action):
+                raise Refusal("illegal_action", "this move is not possible now")
         chair.press(seq, action)
         self._changed.set()
 

@@ -138,12 +138,12 @@ class Game:
         self.acked = self.seen.acked.setdefault(page["id"], set())
         self.flags = self.seen.flags.setdefault(page["id"], set())
         self.open = {}  # flags and moves that are sent until they are acknowledged
-        self.seq, self.least, self.first, self.moved = 0, -1, True, -1
+        self.seq, self.least, self.first, self.moved, self.last = 0, -1, True, -1, None
 
     async def over(self, wire):
         """Play on one line; whether the game ended on it."""
         await self.say(wire, {"type": "hello", "seen": -1, "page": self.page["id"]})
-        self.first = True
+        self.first, self.moved, self.last = True, -1, None
         async for text in wire:
             self.visitor.wires.append(text)
             told = json.loads(text)
@@ -163,6 +163,9 @@ class Game:
                         self.least = max(self.least, told["t"] + 1)
                 case "pause":
                     self.seen.pauses.append(time.monotonic())
+                case "error":  # a move that is no longer possible: another one is chosen
+                    self.open = {seq: message for seq, message in self.open.items() if message["type"] != "act"}
+                    await self.move(wire)
                 case "end":
                     self.seen.scores[self.page["id"]] = told["score"]
                     return True
@@ -176,15 +179,24 @@ class Game:
         if self.first:
             assert t >= self.least, f"{self.page['id']}: step {self.least} was acknowledged; the game is at {t} again"
             self.first = False
+        self.last = told
         if "legal" in view:
-            if view["your_turn"] and view["legal"] and self.moved < t:
-                self.moved = t
-                await self.submit(wire, {"type": "act", "action": self.chance.choice(view["legal"])["action"]})
+            if self.moved != t:
+                await self.move(wire)
         elif self.chance.random() < 0.7:
             action = self.chance.choice(["north", "south", "east", "west", "interact"])
             await self.say(wire, {"type": "act", "seq": self.number(), "action": action})
         if self.page["flags"] and self.chance.random() < 0.15:
             await self.submit(wire, {"type": "flag", "id": self.page["flags"][0]["id"], "t": t})
+
+    async def move(self, wire):
+        """In turns: something that is possible, if it is one's turn."""
+        if self.last is None:
+            return
+        t, view = self.last["t"], self.last["view"]
+        self.moved = t
+        if view.get("your_turn") and view["legal"]:
+            await self.submit(wire, {"type": "act", "action": self.chance.choice(view["legal"])["action"], "t": t})
 
     async def submit(self, wire, message):
         seq = self.number()

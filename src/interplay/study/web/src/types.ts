@@ -116,7 +116,7 @@ export type FromServer =
 
 export type ToServer =
   | { type: "hello"; seen: number; page: string }
-  | { type: "act"; seq: number; action: string }
+  | { type: "act"; seq: number; action: string; t?: number } // t: the tick that a move answers
   | { type: "flag"; seq: number; id: string; t: number }
   | { type: "chat"; seq: number; text: string }
   | { type: "visibility"; hidden: boolean }

@@ -51,7 +51,7 @@ export class Line {
   }
 
   /** A move, a flag or a message: sent again, under the same number, until the server has acknowledged it. */
-  submit(message: { type: "act"; action: string } | { type: "flag"; id: string; t: number } | { type: "chat"; text: string }): number {
+  submit(message: { type: "act"; action: string; t: number } | { type: "flag"; id: string; t: number } | { type: "chat"; text: string }): number {
     const numbered: Numbered = { ...message, seq: this.number() };
     this.unacknowledged.set(numbered.seq, numbered);
     this.send(numbered);

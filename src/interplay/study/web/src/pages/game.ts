@@ -45,7 +45,7 @@ class Round {
   constructor(page: GamePage, private readonly shell: Shell) {
     this.board = boardOf(page, {
       act: (action) => void this.line.act(action),
-      move: (action) => void this.line.submit({ type: "act", action }),
+      move: (action) => void this.line.submit({ type: "act", action, t: this.t }),
       chat: (text) => void this.line.submit({ type: "chat", text }),
       alias: page.alias,
       key: shell.key(),
