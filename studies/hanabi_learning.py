@@ -151,7 +151,10 @@ def budgets(found: Found) -> list[str]:
         steps = trained_steps(told)
         share = f"1/{theirs.number / steps:,.0f}" if theirs and theirs.number and steps else "–"
         here = f"{steps:.2g}" if steps else f"{last['update']} epochs"
-        speed = last.get("steps_per_s")
+        speeds = [line["steps_per_s"] for line in told["curve"] if line.get("steps_per_s")]
+        speed = (
+            round(float(np.median(speeds))) if speeds else None
+        )  # the first line compiles, the last one hardly waits
         rows.append([
             name, config.get("runs", 1), here, theirs.steps if theirs else "–", share,
             f"{speed:,}" if speed and steps else "–", number(told.get("wall_s"), 0),

@@ -68,10 +68,10 @@ and by the seeds of self-play (none by itself). BR-BC is trained with the clones
 KINDS = """\
 BR-Prox as above, 20 episodes a cell. The last column is Spearman's correlation of the seven methods' values with those
 by the generated panel of the same layout: with seven methods a value below about 0.79 cannot be told from none at the
-5 % level. In all four layouts clones of people order the methods more as the generated panel does than self-play agents do,
-whose favourites are SP and those that play like it. A ruler here is what can be reached with an imitation of people, and
-nothing on this page says how people themselves would rank these agents. `interplay grade --panel people` uses these
-panels; cramped room, which people played too, has clones but no egos.
+5 % level. In all four layouts clones of people order the methods more as the generated panel does than self-play agents
+do, who do not mind SP. A ruler here is what can be reached with an imitation of people, and nothing on this page says
+how people themselves would rank these agents. `interplay grade --panel people` uses these panels; cramped room, which
+people played too, has clones but no egos.
 
 ## Are agents and best responses good enough
 """
