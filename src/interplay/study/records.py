@@ -253,7 +253,11 @@ def _noted(
     events = tables.events
     ours = _ours(events, protocol, known) if chosen is None else events.c.game.in_(_with_leads(tx, chosen))
     found: dict[int, Row] = {}
-    query = sa.select(events.c.game, events.c.kind, sa.func.count()).where(ours, events.c.kind.in_(("flag", "leave")))
+    # Whoever leaves when the game is over has lost nothing.
+    length = tables.games.c.length
+    lost = (events.c.kind == "leave") & (length.is_(None) | (events.c.t < length))
+    query = sa.select(events.c.game, events.c.kind, sa.func.count()).where(ours, (events.c.kind == "flag") | lost)
+    query = query.join(tables.games, tables.games.c.id == events.c.game)
     for game, kind, count in tx.execute(query.group_by(events.c.game, events.c.kind)):
         found.setdefault(game, {})[kind] = count
     missed = sa.func.sum(sa.case((events.c.payload["missed"].as_string().is_not(None), 1), else_=0))

@@ -122,6 +122,7 @@ class Filler:
                 ("leave", 2, {"reason": "gone"}),
                 ("flag", 4, {"id": "odd", "seen": 3, "seqs": [7]}),
             ]
+            rows += [("leave", HORIZON, {"reason": "gone"})] if done else []  # when it is over
             rows += [("chat", 5, {"text": said})] if said else []
             steps = made.actions.tolist()[: None if done else 7]
             rows += [("step", t, {"joint": joint, "late_ms": 1.5 + t}) for t, joint in enumerate(steps)]

@@ -112,6 +112,8 @@ def _drop(tx: Tx, row: Any) -> None:
 def _rewrite_others(tx: Tx, row: Any, name: str) -> None:
     """Who played, and what they wrote, is in the traces of those who played along, too."""
     for other in tx.execute(_others(row)).all():
+        quoted = events.c.payload["what"].as_string().in_(HEARD)
+        tx.execute(sa.delete(events).where(events.c.game == other.id, events.c.kind == "remark", quoted))
         if other.episode is not None:
             trace = pack(anonymous(unpack(other.episode), row.seat, name))
             tx.execute(sa.update(games).where(games.c.id == other.id).values(episode=trace))
