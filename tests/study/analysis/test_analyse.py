@@ -162,6 +162,18 @@ def test_measures_from_elsewhere(records, tmp_path):
     made = {(row["game"], row["measure"], row["other"]): row for row in rows}
     assert made["counter_circuit", "people's ranks", "br_prox"]["spearman"] > 0.9
     assert made["counter_circuit", "people's ranks", "rank elsewhere"]["agents"] == 3
+    strange = Table.of(
+        [*read_measures(file).rows, {"agent": "nobody", "measure": "x", "value": 1, "game": "elsewhere"}]
+    )
+    assert any("1 of 11 measures" in n and "nobody in elsewhere" in n for n in analyse(held, objective=strange).notes)
+    prox = tmp_path / "prox.json"
+    rows = [{"algorithm": a, "layout": None, "iqm": 0.1, "honest_iqm": 1 - 0.1 * i}
+            for i, a in enumerate(LIKED["overcooked_ranking"])]  # fmt: skip
+    prox.write_text(json.dumps({"rows": rows}))
+    assert read_measures(prox).rows[1] == {"agent": "agent_b", "game": None, "measure": "br_prox", "value": 0.9}
+    prox.write_text("[1]")
+    with pytest.raises(InterplayError, match="one object"):
+        read_measures(prox)
     for text, told in (
         ("agent,value\na,1", "no column 'measure'"),
         ("agent,measure,value\na,x,much", "not a number"),

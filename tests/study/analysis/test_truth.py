@@ -92,6 +92,9 @@ def test_preferences_turn_with_the_order(pair):
         assert row["partner"] < row["over"]
         assert row["preference"] == pytest.approx(4 if "b" in (row["partner"], row["over"]) else 6)
         assert row["share_preferring"] == 1
+    matrix = found.tables["by_question"]
+    assert len(matrix) == 2 * 3
+    assert all(row["preference"] in (2, 3) for row in matrix)  # a scale of 7 has no more than 3 on a side
 
 
 def test_ranks_find_the_order_and_agree_with_scores_that_make_it(tiny):

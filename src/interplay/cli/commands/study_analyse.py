@@ -35,7 +35,7 @@ class Analyse:
     without: tuple[str, ...] = ()
     """Partners to leave out in a second pass, by their names in the study."""
     objective: Path | None = None
-    """CSV of measures of the partners from elsewhere."""
+    """Measures of the partners from elsewhere: CSV, or what interplay brprox --json printed."""
     out: Path | None = None
     """Write a page with figures here."""
     seed: int = 0

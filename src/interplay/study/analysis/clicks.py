@@ -23,7 +23,8 @@ from interplay.table import Row, Table
 JOINED = (
     "A press is joined to the partner's last move in the picture that the person saw; pressing twice after one move "
     "counts once. `share` of presses after discards that were G1, and of presses after plays that were G2; intervals "
-    "draw people whole. `pressed` says how often such moves, and other moves of the kind, made people press."
+    "draw people whole (the study that introduced it found 13 % and 43 %). `pressed` says how often such moves, and "
+    "other moves of the kind, made people press."
 )
 SORTS = {"discard": "g1", "play": "g2"}
 

@@ -78,7 +78,7 @@ def _digits(columns: Iterable[str]) -> dict[str, int]:
     return found | {name: 2 for name in columns if name in shares} | {name: 0 for name in columns if name == "df"}
 
 
-DETAIL = ("spread", "ordered", "items", "turns", "by_partner")  # long tables, on the page and in JSON
+DETAIL = ("spread", "ordered", "items", "turns", "by_partner", "by_question")  # long tables, on the page and in JSON
 
 
 def screen_tables(result: Result) -> list[Table]:

@@ -40,6 +40,9 @@ def prefer(data: Data, part: Preferences, *, seed: int = 0) -> Result:
         "pairs": Table.of(with_holm(_pairs(answered, names)), "Who is preferred to whom, both orders together"),
         "strengths": Table.of(strengths(answered, names), "Strength of each partner"),
         "ordered": ordered,
+        "by_question": Table.of(
+            _by_question(answered, names, part.of), "Who is preferred to whom, question by question"
+        ),
         "questions": Table.of(_questions(data, answered, part.of, seed), "Question by question"),
     }
     figures = preference_figures(answered, names, tables["strengths"])
@@ -69,6 +72,19 @@ def _pairs(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
         told: Row = {"partner": a, "over": b, **mean_row(for_a, "preference")}
         told |= {"share_preferring": float(np.mean([x > 0 for x in for_a])), "people": len(for_a), "times_first": first}
         found.append(told | attempt(lambda x=for_a: _tested(x)))
+    return found
+
+
+def _by_question(rows: Sequence[Row], names: Sequence[str], questions: Sequence[str]) -> list[Row]:
+    """The same matrix for every question, above 0 where `partner` is preferred."""
+    found: list[Row] = []
+    for question in questions:
+        for a, b in combinations(names, 2):
+            both = [row for row in rows if {row["first"], row["second"]} == {a, b}]
+            for_a = [-row[question] if row["first"] == a else row[question] for row in both]
+            if for_a:
+                told = {"question": question, "partner": a, "over": b}
+                found.append({**told, **mean_row(for_a, "preference"), "people": len(for_a)})
     return found
 
 

@@ -71,6 +71,7 @@ def analyse(
             "the study file names no analyses, so these are the usual ones; `analysis:` in the file names others"
         )
     check_objective(objective)
+    notes += _strangers(objective, records.protocol)
     rule = next((part for part in plan if part.kind == "exclude"), None)
     sums = [part for part in plan if part.kind == "scale"]
     data = replace(sort_people(gather(records), rule), sums={part.id: part for part in sums})
@@ -149,6 +150,19 @@ def _other_file(served: Protocol, given: Protocol) -> list[str]:
     if served.analysis and served.analysis != given.analysis:
         return ["the analyses are not those that the file named when the study began"]
     return []
+
+
+def _strangers(objective: Table | None, study: Protocol) -> list[str]:
+    """Measures that belong to nobody here."""
+    agents = {*study.partners, *study.partners.values()}
+    games = {None, "", *study.games, *(setting.game for setting in study.games.values())}
+    rows = objective.rows if objective is not None else []
+    strange = [row for row in rows if row["agent"] not in agents or row.get("game") not in games]
+    if not strange:
+        return []
+    first = " in ".join(str(strange[0][name]) for name in ("agent", "game") if strange[0].get(name))
+    told = f"{len(strange)} of {len(rows)} measures are of agents or games that this study does not have"
+    return [f"{told}, the first of {first}"]
 
 
 def check_objective(table: Table | None) -> None:

@@ -1,26 +1,29 @@
-"""Measures of agents that were made elsewhere, from a CSV file."""
+"""Measures of agents that were made elsewhere: a CSV file, or what `interplay brprox --json` printed."""
 
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
+from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.study.analysis.run import check_objective
-from interplay.table import Table
+from interplay.table import Row, Table
 
 
 def read_measures(path: str | Path) -> Table:
     """Columns agent, measure, value; also game and direction (lower). An empty value is missing."""
+    file = Path(path)
     try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
-            rows = [{k: v or None for k, v in row.items() if k} for row in csv.DictReader(file)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        text = file.read_text(encoding="utf-8")
+        rows = _of_json(json.loads(text)) if file.suffix == ".json" else _of_csv(text)
+    except (OSError, UnicodeDecodeError, csv.Error, json.JSONDecodeError) as error:
         raise InterplayError(f"cannot read the measures of {path}: {error}") from None
     if not rows:
         raise InterplayError(f"{path} holds no measures")
+    table = Table.of(rows)
     try:
-        table = Table.of(rows)
         check_objective(table)
     except InterplayError as error:
         raise InterplayError(f"{path}: {error}") from None
@@ -28,3 +31,24 @@ def read_measures(path: str | Path) -> Table:
     if odd:
         raise InterplayError(f"{path}: direction {odd.pop()!r}; it is lower or higher")
     return Table.of([{**row, "value": None if row["value"] is None else float(row["value"])} for row in rows])
+
+
+def _of_csv(text: str) -> list[Row]:
+    return [{k: v or None for k, v in row.items() if k} for row in csv.DictReader(text.splitlines())]
+
+
+def _of_json(held: Any) -> list[Row]:
+    """Rows as they are; those of BR-Prox have an algorithm (its name in the study) and a layout."""
+    if not isinstance(held, dict) or not isinstance(held.get("rows"), list):
+        raise InterplayError('JSON of measures is one object, {"rows": [...]}, as --json prints it')
+    found = []
+    for row in held["rows"]:
+        if "honest_iqm" in row:
+            row = {
+                "agent": row["algorithm"],
+                "game": row.get("layout"),
+                "measure": "br_prox",
+                "value": row["honest_iqm"],
+            }
+        found.append(row)
+    return found
