@@ -208,6 +208,22 @@ def test_hanabi_by_mouse(visit, mock):
     until(page, lambda: actions(mock) == ["discard 2", "hint R"], "the hint")
 
 
+def test_hanabi_in_another_language(visit, mock, keep):
+    page = visit([p.game("hanabi"), AFTER])
+    playing(page, mock)
+    mock.game.history += [
+        {"t": 1, "seat": 1, "kind": "play", "card": {"colour": "R", "rank": 2}, "fits": False, "text": "play 0"},
+        {"t": 2, "seat": 0, "kind": "hint_colour", "value": "W", "target": 1, "cards": [5], "text": "hint W"},
+    ]
+    page.wait_for_selector(".history >> text=played red 2, which did not fit")
+    page.wait_for_selector(".history >> text=hinted white: card 5")
+    page.select_option("select[name=language]", "zh")
+    page.wait_for_selector(".history >> text=提示了白：第 5 张牌")
+    page.locator("[aria-label='您的手牌'] .card").nth(2).click()
+    assert page.locator(".play > .moves button").all_inner_texts() == ["打出第 3 张牌", "弃掉第 3 张牌"]
+    keep(page, "game-hanabi-zh-desktop")
+
+
 def test_hanabi_by_keyboard_alone(visit, mock):
     page = visit([p.game("hanabi"), AFTER])
     playing(page, mock)
