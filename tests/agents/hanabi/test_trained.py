@@ -1,0 +1,31 @@
+"""The trained Hanabi policies that come with the package."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from interplay.agents.registry import agent
+from interplay.agents.shipped import shipped
+from interplay.games.registry import make
+from interplay.play.engine import run as play
+from interplay.play.lineups import LineUp
+
+
+def test_they_are_there_and_tell_how_they_were_made():
+    names = [name for name in shipped() if name.startswith("hanabi/2p/")]
+    assert {"hanabi/2p/ippo-1", "hanabi/2p/op-1", "hanabi/2p/op-2", "hanabi/2p/obl1-1"} <= set(names)
+    game = make("hanabi/2p")
+    for name in names:
+        found = agent(f"trained/{name}")
+        found.mind.bind(game)  # type: ignore[union-attr]
+        assert {"algorithm", "return"} <= set(found.config)
+    assert agent("trained/hanabi/2p/obl1-1").config["method"] == "OBL-1, analytic belief"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ippo-1", "op-1", "op-2", "obl1-1"])
+def test_they_score_what_their_files_say(name):
+    game, found = make("hanabi/2p"), agent(f"trained/hanabi/2p/{name}")
+    scores = [e.score for e in play(game, [LineUp.of(game, [found, found])], episodes=60, seed=0)]
+    assert np.mean(scores) == pytest.approx(found.config["return"], abs=1.5)
