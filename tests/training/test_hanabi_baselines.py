@@ -261,6 +261,10 @@ def test_a_belief_that_knows_nothing_is_the_one_by_copies():
 
 
 def test_off_belief_needs_hanabi_and_no_memory():
+    with pytest.raises(InterplayError, match="points alone"):
+        train(experiment("obl", rewards={"conduct": {"g1": -1.0}}), quiet=True)
+    with pytest.raises(InterplayError, match="without stand-ins"):
+        train(experiment("br_bc", {"partners": ["random"]}, rewards={"entropies": {"ic": 1.0}}), quiet=True)
     with pytest.raises(InterplayError, match="no memory"):
         train(experiment("obl", network={"recurrent": 8}), quiet=True)
     kitchen = experiment("obl", game={"name": "overcooked/cramped_room"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from bisect import bisect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,8 @@ def train(
     played = game if scheme.world is None else scheme.world(game)
     setting = Setting.of(experiment, played, scheme, guests, prices=bool(np.any(np.asarray(traits.events))))
     program = Program(setting) if like is None or like.program is None else like.program.again(setting)
-    return _Stage(program, traits, members, stage, notes, quiet).train()
+    trained = _Stage(program, traits, members, stage, notes, quiet).train()
+    return replace(trained, game=game)  # not the world in which it was trained
 
 
 class _Stage:

@@ -63,7 +63,13 @@ class Setting:
                 f"partners can change with every episode only at tables of one environment (here {per_table}), and "
                 f"values cannot be told who they are: leave network.critic_knows_partner at false"
             )
-        entropies.check(plan, experiment.rewards.entropies)
+        rewards = experiment.rewards
+        entropies.check(plan, rewards.entropies)
+        if rewards.entropies and self.scheme.stand_ins is not None:
+            raise InterplayError("rewards.entropies: they are of one learner that plays with itself, without stand-ins")
+        extra = rewards.entropies or rewards.conduct or rewards.events or rewards.shaping != ((0.0, 0.0),)
+        if self.scheme.imagine is not None and extra:
+            raise InterplayError("rewards: imagined steps are paid by the game's points alone; leave the rest out")
         if self.scheme.imagine is not None and (experiment.network.recurrent or experiment.network.critic != "own"):
             raise InterplayError("what is imagined is judged by what one seat sees at one time: no memory, critic own")
         event_weights(self.game, experiment.rewards.shaped_events)

@@ -51,7 +51,7 @@ class Teaming:
     def see(self, note: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, "seat kind"]]:
         from interplay.games.overcooked import lineage
 
-        new = lineage.follow(self.game.kitchen, note, before, after, actions)
+        new = lineage.follow(self.game.kitchen, note, plain(before), plain(after), actions)
         return new, lineage.teaming_reward(note, new)[:, None]
 
     def told(self, per_step: Float[Array, " kind"]) -> dict[str, Array]:
@@ -83,7 +83,7 @@ class Conduct:
     def see(self, note: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, "seat kind"]]:
         from interplay.games.hanabi import conduct, rules
 
-        before = getattr(before, "plain", before)  # some worlds of training keep the state in another one
+        before = plain(before)
         turn = rules.to_move(self.rules, before)
         action = jnp.sum(jnp.where(turn, actions, 0))
         flags = conduct.flags(self.rules, before, action)[:, self.sense].astype(jnp.float32)
@@ -91,6 +91,11 @@ class Conduct:
 
     def told(self, per_step: Float[Array, " kind"]) -> dict[str, Array]:
         return {name: per_step[i] for i, name in enumerate(self.kinds)}  # shares of turns: every step is one
+
+
+def plain(state: State) -> State:
+    """The game's own state: some worlds of training keep it in another one."""
+    return getattr(state, "plain", state)
 
 
 def witness_of(game: Game, rewards: Rewards) -> Witness | None:
