@@ -249,8 +249,11 @@ def test_the_command_on_an_export(records, tmp_path, capsys):
     assert out.read_text().startswith("<!DOCTYPE html>")
     assert run(["study", "analyse", str(folder), "--without", "random"]) == 0
     assert "Who is in and who is out" in capsys.readouterr().out
-    assert run(["study", "analyse", str(tmp_path / "none.db")]) == 2
-    assert "none.db" in capsys.readouterr().err
+    (tmp_path / "text.db").write_text("hello")
+    (tmp_path / "empty").mkdir()
+    for name, wrong in (("none.db", "none.db"), ("text.db", "not a database"), ("empty", "no export")):
+        assert run(["study", "analyse", str(tmp_path / name)]) == 2
+        assert wrong in capsys.readouterr().err
     assert run(["study", "power", "--test", "one_sample", "--pilot", str(folder), "--rating", "charm"]) == 2
     assert "no rating 'charm'" in capsys.readouterr().err
 

@@ -47,14 +47,13 @@ class Analyse:
         from interplay.cli.commands.study import _needs_server
 
         _needs_server()
-        from interplay.study import records
         from interplay.study.analysis.page import report, screen_tables
         from interplay.study.analysis.run import analyse
-        from interplay.study.analysis.sources import read_measures
+        from interplay.study.analysis.sources import read_measures, read_records
         from interplay.study.reading import load
 
         protocol = load(self.study) if self.study else None
-        held = records.load(self.source, self.name or (protocol.name if protocol else None))
+        held = read_records(self.source, self.name or (protocol.name if protocol else None))
         objective = read_measures(self.objective) if self.objective else None
         found = analyse(
             held, study=protocol, without=self.without, objective=objective, seed=self.seed,

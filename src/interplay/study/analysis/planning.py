@@ -59,9 +59,9 @@ def _of_pilot(ask: Ask, aim: Aim, rounds: int) -> tuple[Table, Table, list[str]]
     from interplay.study.analysis.data import gather
     from interplay.study.analysis.exclusion import sort_people
     from interplay.study.analysis.pilot import differences, rankings, ratings_against
-    from interplay.study.records import load
+    from interplay.study.analysis.sources import read_records
 
-    held = load(str(ask.pilot), traces=False)
+    held = read_records(str(ask.pilot), traces=False)
     parts = held.protocol.analysis
     data = sort_people(gather(held), next((part for part in parts if part.kind == "exclude"), None))
     data = replace(data, sums={part.id: part for part in parts if part.kind == "scale"})

@@ -1,15 +1,32 @@
-"""Measures of agents that were made elsewhere: a CSV file, or what `interplay brprox --json` printed."""
+"""Where analyses come from: records of a study, and measures of agents that were made elsewhere (a CSV file, or what
+`interplay brprox --json` printed)."""
 
 from __future__ import annotations
 
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
 from interplay.study.analysis.run import check_objective
 from interplay.table import Row, Table
+
+if TYPE_CHECKING:
+    from interplay.study.records import Records
+
+
+def read_records(source: str, study: str | None = None, *, traces: bool = True) -> Records:
+    """The records in a database or in the folder of an export; an error for people where it is neither."""
+    from sqlalchemy.exc import DBAPIError
+
+    from interplay.study.records import load
+
+    try:
+        return load(source, study, traces=traces)
+    except DBAPIError as error:
+        shown = Path(source).name  # an address may hold a password
+        raise InterplayError(f"{shown} cannot be read as a database: {error.orig}") from None
 
 
 def read_measures(path: str | Path) -> Table:
