@@ -29,19 +29,20 @@ from tests.training.conftest import small
 MEMORY = {"widths": (8,), "recurrent": 6, "cell": "lstm", "decoder": (6,), "shared_trunk": True, "critic_widths": (8,)}
 
 
-def cut_games(rollout=4, horizon=6):
+def cut_games(precision, rollout=4, horizon=6):
     """Episodes of six steps in rollouts of four: every other rollout begins in the middle of a game."""
+    network = MEMORY | {"precision": precision}
     experiment = small(
-        "Recall", horizon=horizon, rollout=rollout, envs=4, steps=4 * rollout * 8, network=MEMORY, runs=1
+        "Recall", horizon=horizon, rollout=rollout, envs=4, steps=4 * rollout * 8, network=network, runs=1
     )
     game = make(experiment.game.name, **experiment.game.options)
     setting = Setting.of(experiment, game, Scheme(Plan(((0, 0),)), anchored=True))
     return setting, plain_traits(game, experiment.rewards, 1, 1)
 
 
-def played_on(rollouts=2):
+def played_on(precision="float32", rollouts=2):
     """Rollouts one after the other, with what the anchor (another network than the member) thought of them."""
-    setting, traits = cut_games()
+    setting, traits = cut_games(precision)
     one = jax.tree_util.tree_map(lambda x: x[0], traits)
     members, anchors = (
         jax.tree_util.tree_map(
@@ -104,6 +105,18 @@ def test_an_update_asks_the_member_with_the_memory_it_had(played):
     empty = dataclasses.replace(batch, memory=jax.tree_util.tree_map(jnp.zeros_like, batch.memory))
     _, wrong = learner_loss(member, empty, ppo, jnp.float32(0.01), totals, jnp.float32(0.5))
     assert float(wrong["kl"]) > 1e-5
+
+
+def test_half_precision_plays_as_it_learns():
+    """Views are filled up and matrices are halved once for play; the update comes to the same odds."""
+    setting, members, _, found = played_on("bfloat16")
+    assert found[1][0].seen.shape[-1] == 16  # of 4 numbers
+    assert found[1][0].seen.dtype == jnp.bfloat16
+    member = jax.tree_util.tree_map(lambda x: x[0], members)
+    batch = jax.tree_util.tree_map(lambda x: x[0], found[1][2])
+    totals = jnp.sum(batch.acted), jnp.sum(batch.counted)
+    _, told = learner_loss(member, batch, setting.experiment.ppo, jnp.float32(0.01), totals, jnp.float32(0.5))
+    assert abs(float(told["kl"])) < 1e-5
 
 
 def test_the_loss_is_a_mixture(played):

@@ -35,13 +35,14 @@ def new_cell(kind: str, inputs: int, units: int, key: PRNGKeyArray) -> Any:
 
 
 def product(x: Float[Array, "... in"], weight: Float[Array, "out in"], precision: str) -> Float[Array, "... out"]:
+    """In the precision, its result too: a result of more bits would make the gradients' products of as many bits."""
     kind = jnp.dtype(precision)
-    return jnp.matmul(x.astype(kind), weight.T.astype(kind), preferred_element_type=jnp.float32)
+    return jnp.matmul(x.astype(kind), weight.T.astype(kind), preferred_element_type=kind)
 
 
 def projected(cell: Any, x: Float[Array, "... in"], precision: str) -> Float[Array, "... gates"]:
-    """What inputs add to the gates, kept in the precision of the products."""
-    return (product(x, cell.weight_ih, precision) + cell.bias).astype(jnp.dtype(precision))
+    """What inputs add to the gates."""
+    return product(x, cell.weight_ih, precision) + cell.bias.astype(jnp.dtype(precision))
 
 
 def stepped(
@@ -54,12 +55,14 @@ def stepped(
         return memory, memory
     if isinstance(cell, eqx.nn.LSTMCell):
         h, c = jnp.split(memory, 2, axis=-1)
-        i, f, g, o = jnp.split(gates + product(h, cell.weight_hh, precision), 4, axis=-1)
+        gates = (gates + product(h, cell.weight_hh, precision)).astype(jnp.float32)
+        i, f, g, o = jnp.split(gates, 4, axis=-1)
         c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
         h = jax.nn.sigmoid(o) * jnp.tanh(c)
         return jnp.concatenate([h, c], axis=-1), h
-    reset, update, new = jnp.split(gates, 3, axis=-1)
-    of_reset, of_update, of_new = jnp.split(product(memory, cell.weight_hh, precision), 3, axis=-1)
+    reset, update, new = jnp.split(gates.astype(jnp.float32), 3, axis=-1)
+    hidden = product(memory, cell.weight_hh, precision).astype(jnp.float32)
+    of_reset, of_update, of_new = jnp.split(hidden, 3, axis=-1)
     new = jnp.tanh(new + jax.nn.sigmoid(reset + of_reset) * (of_new + cell.bias_n))
     memory = new + jax.nn.sigmoid(update + of_update) * (memory - new)
     return memory, memory

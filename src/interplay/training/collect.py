@@ -29,7 +29,7 @@ from interplay.training.seating import (
     to_roles,
 )
 from interplay.training.setting import Setting, World, where
-from interplay.training.views import kept, observe
+from interplay.training.views import in_half, kept, observe
 
 
 @record
@@ -152,8 +152,10 @@ def collect(
     watched = None if setting.witness is None else jnp.zeros((envs, len(setting.witness.kinds)), jnp.float32)
     finished = Finished(score=zeros, episodes=zeros, seen=watched)
 
+    playing = in_half(setting, members)
+
     def turn(carry: tuple[World, Cuts, Finished], now: dict[str, Any]) -> tuple[Any, Rollout]:
-        return _turn(setting, members, traits, guests, shaping, *carry, now)
+        return _turn(setting, (members, playing), traits, guests, shaping, *carry, now)
 
     (world, cuts, finished), rollout = jax.lax.scan(turn, (world, cuts, finished), chance)
     return world, rollout, cuts, finished
@@ -161,7 +163,7 @@ def collect(
 
 def _turn(
     setting: Setting,
-    members: Any,
+    learners: tuple[Any, Any],
     traits: Traits,
     guests: Any,
     shaping: Array,
@@ -170,12 +172,13 @@ def _turn(
     finished: Finished,
     now: dict[str, Any],
 ) -> tuple[tuple[World, Cuts, Finished], Rollout]:
-    game, plan = setting.game, setting.plan
+    """One step of all environments. `learners` are the members, and the same as they play."""
+    game, plan, (members, playing) = setting.game, setting.plan, learners
     seen, view = (kept(setting, x) for x in observe(setting, world.state, world.rotation))
     legal = to_learners(plan, seats_to_roles(plan, jax.vmap(game.legal)(world.state), world.rotation))
     on_turn = to_learners(plan, seats_to_roles(plan, jax.vmap(game.to_move)(world.state), world.rotation))
     memory = where(spread(plan, world.start), jnp.zeros_like(world.memory), world.memory)
-    after_memory, logits = jax.vmap(lambda m, h, x: jax.vmap(m.policy.step)(h, x))(members, memory, seen)
+    after_memory, logits = jax.vmap(lambda m, h, x: jax.vmap(m.policy.step)(h, x))(playing, memory, seen)
     action = jnp.argmax(masked(logits, legal) + now["noise"], axis=-1)
     guest_memory, guest_action = world.guest_memory, None
     if len(plan.guests):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int
 
+from interplay.agents.networks import Core
 from interplay.training.members import planes_axis, policy_shape
 from interplay.training.seating import seats_to_roles, to_learners
 from interplay.training.setting import Setting
@@ -28,6 +30,24 @@ def observe(setting: Setting, state: Any, rotation: Int[Array, " env"]) -> tuple
         order = [(role + i) % plan.roles for i in range(plan.roles)]  # the own view first
         views.append(jnp.concatenate([roles[:, r] for r in order], axis=axis))
     return to_learners(plan, roles), to_learners(plan, jnp.stack(views, axis=1))
+
+
+def in_half(setting: Setting, members: Any) -> Any:
+    """Members [learner, ...] for play: where products are of half precision, their matrices are brought to it once,
+    and not in every step, and the first one is filled up as views are."""
+    network = setting.experiment.network
+    if network.precision != "bfloat16" or not isinstance(members.policy, Core):
+        return members
+
+    def matrix(x: Array) -> Array:
+        return x.astype(jnp.bfloat16) if x.ndim >= 3 else x
+
+    policy = jax.tree_util.tree_map(matrix, members.policy)
+    if policy.shape.trunk == "mlp" and not policy.shape.mask and not policy.shape.extra:
+        first = policy.trunk.layers[0].weight
+        more = -first.shape[1] % ROUND
+        policy = eqx.tree_at(lambda p: p.trunk.layers[0].weight, policy, jnp.pad(first, ((0, 0), (0, more), (0, 0))))
+    return eqx.tree_at(lambda m: m.policy, members, policy)
 
 
 def kept(setting: Setting, x: Any) -> Any:

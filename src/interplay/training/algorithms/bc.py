@@ -8,6 +8,7 @@ how well unseen people are predicted. `steps`, `envs`, `rollout` and `ppo` have 
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -103,8 +104,14 @@ class _Stage:
             data = replayed(self.game, load(options.games), encoding)
         judge = None
         if options.select == "self_play":
-            judge = greedy_judge(self.game, encoding, options.select_games, experiment.seed)
+            judge = greedy_judge(forgiving(self.game), encoding, options.select_games, experiment.seed)
         with bar("bc", options.epochs, show=not quiet) as advance:
+
+            def heard(epoch: int, line: dict[str, list[float]]) -> None:
+                advance(1)
+                if not quiet:
+                    _say(epoch, options.epochs, line)
+
             clones = clone(
                 data,
                 policy_shape(self.game, experiment.network),
@@ -113,7 +120,7 @@ class _Stage:
                 jax.random.key(experiment.seed),
                 renamings=renamings(self.game, encoding),
                 judge=judge,
-                tell=lambda epoch, line: advance(1),
+                tell=heard,
             )
         agents = [self._agent(clones, run) for run in range(experiment.runs)]
         returns = self_play(self.game, agents, options.episodes, experiment.seed)
@@ -173,6 +180,13 @@ class _Stage:
             "game": {"id": game.id, "options": dict(game.options), "rules_version": game.rules_version},
             "inputs": {"people": people},
         }
+
+
+def _say(epoch: int, epochs: int, line: dict[str, list[float]]) -> None:
+    """A line of progress where no bar can be shown."""
+    if not sys.stderr.isatty():
+        apart = ", ".join(f"{loss:.3f}" for loss in line["select"])
+        print(f"bc: {epoch}/{epochs} epochs, loss on games apart {apart}", file=sys.stderr, flush=True)
 
 
 def self_play(game: Game, agents: list[Agent], episodes: int, seed: int) -> list[float | None]:

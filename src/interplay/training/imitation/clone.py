@@ -40,7 +40,7 @@ class Cloning:
     weight_decay: float = 1e-3
     dropout: float = 0.0  # share of the decoder's units that are left out, anew in every step
     rename: bool = False  # colours of Hanabi get other names, drawn for every sequence in every step
-    select: str = "loss"  # which epoch is kept: least loss on games apart, or self_play: the best score with itself
+    select: str = "loss"  # which epoch is kept: least loss on games apart, or self_play: most points with itself
     select_games: int = 0  # games that it is chosen by, each played with the likeliest actions; the same every time
 
     def __post_init__(self) -> None:
