@@ -66,9 +66,9 @@ def test_one_participant_has_answers_games_events_and_payment(browser, held):
 
 
 def test_games_can_be_told_apart(browser, held):
-    assert text(browser, "games").count("/replay") == 6
-    assert text(browser, "games?partner=wild").count("/replay") == 3
-    assert text(browser, "games?partner=nonsense").count("/replay") == 6
+    assert text(browser, "games").count("/replay") == 7
+    assert text(browser, "games?partner=wild").count(">replay<") == 3
+    assert text(browser, "games?partner=nonsense").count("/replay") == 7
     assert "stay" in text(browser, "games")  # agents' names are for researchers
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from interplay.report.assemble import show_episode
 from interplay.report.document import Replay, Report
 from interplay.study.play_books import unpack
+from interplay.study.researcher.unfinished import rebuilt
 from interplay.traces import TraceSet
 
 QUIET = ("deadline", "join", "leave")  # remarks that say nothing about the play
@@ -19,8 +20,9 @@ POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-s
 
 
 def page(packed: bytes, told: Mapping[str, Any]) -> str:
-    """The replay of a stored game as one HTML file. `told`: title, subtitle, labels of flags, provenance."""
-    episode = unpack(packed)
+    """The replay of a stored game as one HTML file. `told`: title, subtitle, labels of flags, provenance; and of a game
+    that is not over what is known `so_far`."""
+    episode = rebuilt(told["so_far"]) if told.get("so_far") else unpack(packed)
     data = show_episode(TraceSet.in_memory([episode]), 0)
     labels = told.get("flags", {})
     data["title"] = told["title"]

@@ -20,6 +20,7 @@ from interplay.study.record_columns import COLUMNS
 from interplay.study.researcher import monitor, pages, payments, replay
 from interplay.study.researcher.desk import Desk
 from interplay.study.researcher.monitor import title
+from interplay.study.researcher.unfinished import so_far
 from interplay.study.words import say
 
 AT_ONCE = 100  # rows of a page
@@ -151,9 +152,9 @@ def _add_games(app: FastAPI, desk: Desk) -> None:
     @desk.guarded
     async def watch(request: Request, number: int) -> Response:
         visit = await desk.gate.required(request)
-        row = await desk.read(_stored, protocol, number)
+        row, so_far = await desk.read(_stored, protocol, number)
         await database.awrite(audit.note, desk.clock, visit.name, "replay", str(number))
-        html = await desk.worker.replay(row.episode, _told(protocol, row))
+        html = await desk.worker.replay(row.episode or b"", _told(protocol, row) | {"so_far": so_far})
         return HTMLResponse(html, headers={"content-security-policy": replay.POLICY})
 
 
@@ -163,8 +164,8 @@ def _known(request: Request, name: str, among: Any) -> str:
     return given if given in among else ""
 
 
-def _stored(tx: Tx, protocol: Protocol, number: int) -> Any:
-    """A game that is over, with its trace."""
+def _stored(tx: Tx, protocol: Protocol, number: int) -> tuple[Any, dict[str, Any] | None]:
+    """A game with its trace or, while it is not over, with what was played so far."""
     games, people = tables.games, tables.people
     query = (
         sa.select(games, people.c.public)
@@ -174,9 +175,12 @@ def _stored(tx: Tx, protocol: Protocol, number: int) -> Any:
     row = tx.execute(query).one_or_none() if 0 < number < 2**31 else None
     if row is None:
         raise Refusal("not_found", "there is no such game in this study")
-    if row.episode is None:
-        raise Refusal("conflict", "this game is not over yet: it can be replayed when it is")
-    return row
+    if row.episode is not None:
+        return row, None
+    played = so_far(tx, protocol, row)
+    if not played["joints"]:
+        raise Refusal("conflict", "nothing has been played in this game yet")
+    return row, played
 
 
 def _told(protocol: Protocol, row: Any) -> dict[str, Any]:
@@ -184,11 +188,14 @@ def _told(protocol: Protocol, row: Any) -> dict[str, Any]:
     labels = {}
     for item in _play_pages(protocol.flow):
         labels |= {flag.id: say(flag.label, language) for flag in item.flags}
-    practice = ", practice" if row.practice else ""
+    parts = [row.setting, f"participant {row.public} in seat {row.seat} with {row.partner}"]
+    if row.partner in protocol.partners:
+        parts[-1] += f" ({protocol.partners[row.partner]})"
+    parts += ["practice"] if row.practice else []
+    parts += ["not over" if row.score is None else f"{row.score:g} points"]
     return {
         "title": f"{title(protocol.title, protocol, language)}: game {row.id}",
-        "subtitle": f"{row.setting}, participant {row.public} in seat {row.seat} with {row.partner} "
-        f"({protocol.partners.get(row.partner, 'nobody by this name')}){practice}, {row.score:g} points",
+        "subtitle": ", ".join(parts),
         "flags": labels,
         "provenance": {"study": protocol.name, "protocol": protocol.hash, "page": row.page, "game": row.id},
     }
