@@ -20,7 +20,6 @@ from jaxtyping import Array, Bool, Float, Int, Int8, PRNGKeyArray
 from interplay.agents.networks import Dense
 from interplay.agents.neural import game_key, named_arrays
 from interplay.errors import InterplayError
-from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.hands import unseen
 from interplay.games.hanabi.state import NO_CARD, Rules, State
 
@@ -100,7 +99,7 @@ def _one_by_one(belief: HandBelief, rules: Rules, state: State, seat: Array, fea
     return jnp.stack(hand), learnt, counted, sound
 
 
-def save(path: str | Path, belief: HandBelief, game: Hanabi, about: dict[str, Any]) -> None:
+def save(path: str | Path, belief: HandBelief, game: Any, about: dict[str, Any]) -> None:
     from safetensors.numpy import save_file
 
     widths = [layer.bias.shape[0] for layer in belief.layers]
@@ -110,7 +109,7 @@ def save(path: str | Path, belief: HandBelief, game: Hanabi, about: dict[str, An
     save_file(arrays, path, metadata={"interplay": json.dumps(told)})
 
 
-def load(path: str | Path, game: Hanabi) -> HandBelief:
+def load(path: str | Path, game: Any) -> HandBelief:
     """The belief of a file; it has to be of the same game."""
     from safetensors import SafetensorError, safe_open
 

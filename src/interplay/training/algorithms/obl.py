@@ -71,7 +71,7 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     return train_stage(experiment, scheme, members=members, notes=notes, quiet=quiet)
 
 
-def _beginning(experiment: Experiment, game: Hanabi, path: str) -> Any:
+def _beginning(experiment: Experiment, game: Any, path: str) -> Any:
     """Members of all runs, [run, 1, ...]: the checkpoint's policy with values of their own."""
     core = getattr(agent(path).mind, "core", None)
     keys = jax.random.split(jax.random.key(experiment.seed), experiment.runs)
