@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import os
+import shutil
 import socket
 import threading
 import time
@@ -125,3 +127,22 @@ def served(small, tmp_path_factory):
     with serving(build(small, base, sizes=(1, 4), speed=3), base) as found:
         yield found
     database.close()
+
+
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")  # two at a time do not go together in one process
+def chromium():
+    """A real Chromium, driven by playwright; CHROMIUM names its program."""
+    api = pytest.importorskip("playwright.sync_api", reason="the browser tests drive Chromium by playwright")
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if not program:
+        pytest.skip("no Chromium found; install one or name it in CHROMIUM")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()

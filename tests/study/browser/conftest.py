@@ -19,7 +19,6 @@ from interplay.study.tables import HISTORY
 from interplay.study.web import build
 from tests.study.browser.person import DESKTOP, PHONE, Person
 from tests.study.conftest import serving
-from tests.study.front.conftest import chromium  # noqa: F401  the fixture
 
 STUDIES = Path(__file__).parents[3] / "studies"
 
@@ -62,7 +61,7 @@ def pictures(tmp_path_factory):
 
 
 @pytest.fixture
-def arrive(chromium, pictures):  # noqa: F811
+def arrive(chromium, pictures):
     """Someone comes with a fresh browser. Errors, warnings and requests to elsewhere fail the test."""
     contexts, wrong = [], []
 

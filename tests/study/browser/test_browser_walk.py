@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.study.browser.conftest import chromium  # noqa: F401
 from tests.study.browser.person import WALK
 
 pytestmark = pytest.mark.browser
@@ -16,7 +15,7 @@ GOOD = """<!doctype html><html lang=en><head><title>A page</title></head><body><
 
 
 @pytest.fixture
-def found(chromium):  # noqa: F811
+def found(chromium):
     page = chromium.new_page(viewport={"width": 390, "height": 844})
 
     def walk(old: str = "", new: str = "") -> list[str]:

@@ -19,7 +19,6 @@ from interplay.study.web import build
 from interplay.traces import verify
 from tests.study.browser.person import DESKTOP, WALK
 from tests.study.conftest import serving
-from tests.study.front.conftest import chromium  # noqa: F401  the fixture
 from tests.study.researcher.filling import fill, play_episodes, protocol
 
 pytestmark = pytest.mark.browser
@@ -62,7 +61,7 @@ def someone_plays(study):
 
 
 @pytest.fixture
-def page(chromium, study):  # noqa: F811
+def page(chromium, study):
     context = chromium.new_context(viewport=DESKTOP, accept_downloads=True)
     found = context.new_page()
     found.set_default_timeout(60_000)

@@ -6,31 +6,14 @@ INTERPLAY_SCREENSHOTS names a folder in which the pictures of every page are kep
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.study.front.mock import Mock, serve
 
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 DESKTOP = {"width": 1200, "height": 860}
 PHONE = {"width": 375, "height": 720}
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    api = pytest.importorskip("playwright.sync_api", reason="the browser tests drive Chromium by playwright")
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if not program:
-        pytest.skip("no Chromium found; install one or name it in CHROMIUM")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
