@@ -35,22 +35,24 @@ def answer_bars(
     title: str,
     ends: tuple[str, str] = ("", ""),
     what: str = "answers",
-    numbers: str = "",
+    low_is_good: bool = False,
 ) -> str:
-    """One bar for each row, cut by the share of each point, all of the same length. `rows` gives counts by point."""
+    """One bar for each row, cut by the share of each point, all of the same length. `rows` gives counts by point. What
+    is good is blue: high points or, for ranks, low ones."""
     left = max([svg.text_width(svg.shorten(name, 34)) for name, _ in rows], default=0) + 18
     bar, row, top = 460.0, 30.0, 44.0
     height = top + row * len(rows) + 12
-    body = _points_key(points, left, bar, ends)
+    fills = {point: diverging(_place(at, len(points), low_is_good)) for at, point in enumerate(points)}
+    body = _points_key(fills, left, bar, ends)
     for i, (name, counts) in enumerate(rows):
         y, x, total = top + row * i, left, sum(counts.values())
         body += text(left - 10, y + row / 2, svg.shorten(name, 34), 12, INK, text_anchor="end",
                      dominant_baseline="central")  # fmt: skip
-        for at, point in enumerate(points):
+        for point in points:
             share = counts.get(point, 0) / total if total else 0.0
             if share == 0:
                 continue
-            fill, ink = diverging(at / (len(points) - 1) if len(points) > 1 else 0.5)
+            fill, ink = fills[point]
             wide = bar * share
             tip = hover(f"{name}: {point}, {label(100 * share, 0)} % ({label(counts[point], 0)} of {label(total, 0)})")
             face = element("rect", x=x, y=y + 4, width=wide, height=row - 8, fill=fill, stroke=PAPER, stroke_width=1)
@@ -62,12 +64,16 @@ def answer_bars(
     return svg.picture(left + bar + 24 + svg.text_width(f"9999 {what}", 11), height, body, title)
 
 
-def _points_key(points: Sequence[int], left: float, bar: float, ends: tuple[str, str]) -> str:
-    wide = min(30.0, bar / 2 / len(points))
-    x = left + bar / 2 - wide * len(points) / 2
+def _place(at: int, count: int, turned: bool) -> float:
+    share = at / (count - 1) if count > 1 else 0.5
+    return 1 - share if turned else share
+
+
+def _points_key(fills: Mapping[int, tuple[str, str]], left: float, bar: float, ends: tuple[str, str]) -> str:
+    wide = min(30.0, bar / 2 / len(fills))
+    x = left + bar / 2 - wide * len(fills) / 2
     body = text(x - 8, 18, ends[0], 11, MUTED, text_anchor="end", dominant_baseline="central")
-    for at, point in enumerate(points):
-        fill, ink = diverging(at / (len(points) - 1) if len(points) > 1 else 0.5)
+    for point, (fill, ink) in fills.items():
         body += element("rect", x=x, y=9.0, width=wide - 1, height=18, rx=2, fill=fill)
         body += text(x + wide / 2, 18, point, 11, ink, text_anchor="middle", dominant_baseline="central")
         x += wide

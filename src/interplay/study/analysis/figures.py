@@ -77,7 +77,7 @@ def rank_figures(table: Table | None, shares: Mapping[str, tuple[list[str], np.n
         points = list(range(1, len(names) + 1))
         rows = [(n, {p: round(float(held[i, p - 1]) * people, 6) for p in points}) for i, n in enumerate(names)]
         shown = f"How often each rank was given{f' in {game}' if several else ''}"
-        drawing = answer_bars(rows, points, title=shown, ends=("best", "worst"), what="people")
+        drawing = answer_bars(rows, points, title=shown, ends=("best", "worst"), what="people", low_is_good=True)
         found.append(Figure(drawing, shown, "", f"ranks {game}"))
     return [found[0], *in_pairs(found[1:])]
 
