@@ -83,7 +83,7 @@ def test_the_page_makes_the_lines_and_keeps_no_id(filled):
     answer = browser.fill_in("/researcher/payments/bulk", {"ids": f"{ANN}\nstranger", "already": "1.5"})
     assert answer.status_code == 200
     assert f"{ANN}," in answer.text
-    assert "1 ids never came here: stranger" in answer.text
+    assert "Ids that never came here: 1, stranger" in answer.text
     assert filled.names["ann"] in answer.text
     assert ANN not in str(filled.audit())
     for wrong in ({"ids": ""}, {"ids": "a,b\nc,d"}, {"ids": ANN, "already": "-1"}, {"ids": ANN, "already": "nan"}):
