@@ -17,6 +17,7 @@ PAGES = [
     DOCS / "games" / "kitchen.md",
     DOCS / "guide" / "llm.md",
     DOCS / "metrics" / "communication.md",
+    DOCS / "guide" / "hanabi_learning.md",
     DOCS / "guide" / "study_analysis.md",
     DOCS.parent / "README.md",
 ]
