@@ -28,14 +28,15 @@ STUDY = """
 name: arcade
 title: Arcade
 games:
-  soups: {game: overcooked/cramped_room, options: {horizon: 12}, tick_hz: 15}
+  calm: {game: overcooked/cramped_room, options: {horizon: 9}, tick_hz: 3}
+  soups: {game: overcooked/cramped_room, options: {horizon: 24}, tick_hz: 15}
   house: {game: rescue/two_rooms, options: {horizon: 10}, tick_hz: 20}
   cards: {game: hanabi/2p, partner_delay_s: 0, think_s: 0.3}
 partners: {still: stay, slow: "tests.study.test_study_games:Slow", quick: "tests.study.test_study_games:quick"}
 grace_s: 5
 flow:
   - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
-  - {kind: game, id: one, title: One, game: soups, partner: still, flags: [{id: odd, label: Odd}]}
+  - {kind: game, id: one, title: One, game: calm, partner: still, flags: [{id: odd, label: Odd}]}
   - {kind: game, id: two, title: Two, game: soups, partner: slow}
   - {kind: game, id: three, title: Three, game: soups, partner: quick}
   - {kind: game, id: four, title: Four, game: house, partner: still}
@@ -53,7 +54,7 @@ class Slow:
         return self
 
     async def act(self, view):
-        time.sleep(0.25 if len(view.legal) == len(ACTIONS) else 0.8)
+        time.sleep(0.4 if len(view.legal) == len(ACTIONS) else 0.8)
         return NORTH
 
 
@@ -121,7 +122,7 @@ async def _keys(me):
         assert (await line.until("pong"))["at"] == 7
         assert "no such action" in (await line.until("error"))["message"]
         before = line.heard
-    await asyncio.sleep(0.4)
+    await asyncio.sleep(1)
     async with me.game() as line:
         again = await line.until("start")
         assert again["seq"] == seq + 3
@@ -195,7 +196,7 @@ def test_games_end_on_their_tick_with_the_replayed_score(walked, arcade, page, t
     game, stored = _of(arcade, page)
     episode = play_books.unpack(game["episode"])
     assert game["length"] == episode.length
-    assert episode.length == {"four": 10, "five": episode.length}.get(page, 12)
+    assert episode.length == {"one": 9, "four": 10, "five": episode.length}.get(page, 24)
     steps = [row for row in stored if row["kind"] == "step"]
     assert [row["t"] for row in steps] == list(range(episode.length))
     assert [row["payload"]["joint"] for row in steps] == episode.actions.tolist()
@@ -217,7 +218,7 @@ def test_a_partner_that_is_too_slow_stays_and_holds_nobody_up(walked, arcade):
     stay = ACTIONS.index("stay")
     for joint, late in zip(episode.actions.tolist(), missed, strict=True):
         assert joint[1] == (stay if late else NORTH)
-    assert walked["two"].took < 3, "12 ticks at 15 Hz: the game kept its time"
+    assert walked["two"].took < 24 * 0.4, "the game kept its time"
 
 
 def test_in_turns_a_partner_is_waited_for_only_so_long(walked, arcade):
@@ -234,7 +235,7 @@ def test_a_partner_that_hangs_holds_up_no_other_table(walked, arcade):
     from interplay.study.seats import Table
 
     arena = arcade.host.arenas["soups"]
-    slow, quick = Table((1, 2), {1: "slow"}), Table((3, 4), {1: "still"})
+    slow, quick = Table((1, 2), {1: "slow"}), Table((3, 4), {1: "quick"})
     for table in (slow, quick):
         arena.begin(table).result(20)
     began = time.monotonic()
@@ -242,7 +243,7 @@ def test_a_partner_that_hangs_holds_up_no_other_table(walked, arcade):
         arena.step(quick, np.array([4, 4])).result(20)
         quick.pending[1].result(20)
     arena.step(slow, np.array([4, 4])).result(20)
-    assert time.monotonic() - began < 0.25 * 5
+    assert time.monotonic() - began < 0.4 * 5
     for table in (slow, quick):
         table.close()
 
@@ -250,7 +251,7 @@ def test_a_partner_that_hangs_holds_up_no_other_table(walked, arcade):
 def test_a_plain_function_can_be_a_partner(walked, arcade):
     _, stored = _of(arcade, "three")
     chosen = [row["payload"]["joint"][1] for row in stored if row["kind"] == "step" and "missed" not in row["payload"]]
-    assert len(chosen) >= 8
+    assert len(chosen) >= 5
     assert set(chosen) == {INTERACT}
 
 
@@ -301,8 +302,8 @@ def test_a_panel_gives_each_game_one_of_its_partners():
 
 def test_a_partner_that_cannot_play_is_told_before_the_study_begins():
     text = STUDY.replace("still: stay", "still: hanabi/simple")
-    with pytest.raises(InterplayError, match="game 'soups'"):
-        make_arena(parse(text), "soups", (1,))
+    with pytest.raises(InterplayError, match="game 'calm'"):
+        make_arena(parse(text), "calm", (1,))
     text = STUDY.replace("still: stay", 'still: "llm:scripted/first"').replace("two_rooms", _small_house())
     with pytest.raises(InterplayError, match="game 'house': a language model has no prompts for rescue"):
         make_arena(parse(text), "house", (1,))

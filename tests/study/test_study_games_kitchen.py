@@ -243,7 +243,7 @@ PAIR = """
 name: pair
 title: Pair
 games:
-  dish: {game: kitchen/rc, options: {horizon: 12}, partner_delay_s: 0.01, move_s: 1}
+  dish: {game: kitchen/rc, options: {horizon: 12}, partner_delay_s: 0.01, move_s: 2}
 partners: {plain: stay}
 flow:
   - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
@@ -281,6 +281,6 @@ def test_two_people_cook_and_talk_and_nobody_waits_for_ever(tmp_path):
         row = served.rows(games)[0]
         episode = play_books.unpack(row["episode"])
         assert [agent.name for agent in episode.agents] == ["person", "person"]
-        assert [r.kind for r in episode.events].count("timeout") == 1
+        assert [r.kind for r in episode.events].count("timeout") >= 1
         assert episode.length == 12
     database.close()

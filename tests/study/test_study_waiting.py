@@ -25,8 +25,8 @@ STUDY = """
 name: pairs
 title: Pairs
 games:
-  soups: {game: overcooked/cramped_room, options: {horizon: 16}, tick_hz: 10, seat: alternate}
-  ring: {game: overcooked/cramped_room, options: {horizon: 8}, tick_hz: 10}
+  soups: {game: overcooked/cramped_room, options: {horizon: 30}, tick_hz: 10, seat: alternate}
+  ring: {game: overcooked/cramped_room, options: {horizon: 32}, tick_hz: 10}
 partners: {bot: stay}
 designs:
   rounds: {factors: {layout: [soups, ring]}, order: latin}
@@ -155,7 +155,7 @@ def test_someone_who_leaves_is_waited_for_replaced_by_a_bot_and_may_come_back(pl
     episode = play_books.unpack(rows[0]["episode"])
     kinds = [remark.kind for remark in episode.events]
     assert kinds.count("takeover") == kinds.count("back") == 1
-    assert episode.length == (16 if rows[0]["setting"] == "soups" else 8)
+    assert episode.length == (30 if rows[0]["setting"] == "soups" else 32)
 
 
 def test_someone_who_left_for_good_plays_with_bots_from_then_on(played, pairs):
@@ -298,7 +298,7 @@ def test_a_game_ends_with_its_score_where_the_study_says_so(tmp_path):
         assert page["id"] == "rounds.1.game"
         row = served.rows(games)[0]
         episode = play_books.unpack(row["episode"])
-        assert 3 <= episode.length < 16
+        assert 3 <= episode.length < 30
         assert end["score"] == episode.score == row["score"]
         assert [r.payload for r in episode.events if r.kind == "end"] == [{"reason": "left"}]
         assert float(replay(game_of(episode), episode).steps.reward.sum()) == episode.score
