@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import lru_cache
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +23,9 @@ from interplay.training.witness import witness_of
 TINY = {"suits": "RYG", "copies": [2, 1], "hand_size": 2, "hint_tokens": 3}
 
 
+@lru_cache
 def tiny(players: int = 2):
+    """One game for all tests, so that its rules are compiled once."""
     return make(f"hanabi/{players}p", **TINY)
 
 
