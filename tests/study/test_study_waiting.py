@@ -1,6 +1,7 @@
 """People who play together: waiting rooms, pairs, time-outs, someone who leaves; each sees what is theirs to see."""
 
 import asyncio
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from interplay.server.app import Base
 from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database
 from interplay.study import books, groups, play_books
-from interplay.study.reading import parse
+from interplay.study.flow import first_slots, pages
+from interplay.study.reading import load, parse
+from interplay.study.staging import make_arena
 from interplay.study.tables import HISTORY, events, games, members, people
 from interplay.study.waiting import HERE_S, WaitingRooms
 from interplay.study.web import build
@@ -323,6 +326,15 @@ def test_mistakes_are_told_with_their_line(old, new, line, told):
         parse(STUDY.replace(old, new, 1), "pairs.yaml")
     assert told in str(caught.value)
     assert f"line {line}:" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["human_human", "kitchen_chat"])
+def test_the_examples_are_whole(name):
+    protocol = load(Path(__file__).parents[2] / "studies" / f"{name}.yaml")
+    for game in protocol.games:
+        make_arena(protocol, game, (1,)).close()
+    found = [page.id for page in pages(protocol, first_slots(protocol), 1)]
+    assert len(set(found)) == len(found)
 
 
 def test_more_people_than_seats_are_told():
