@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import jax
 import numpy as np
@@ -21,10 +22,12 @@ STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.yaml"))
 
 def test_a_kitchen_is_read_back_from_what_the_browser_is_shown():
     """Soups in pots and on plates, timers, everything: a stand-in plays as the policy would on the state itself."""
-    game, chance = make("overcooked/cramped_room", horizon=400), random.Random(3)
+    game: Any = make("overcooked/cramped_room", horizon=400)
+    chance = random.Random(3)
     state, seen = game.init(jax.random.key(0)), set()
     for t in range(400):
-        view = VIEWERS["overcooked"].view(game, SimpleNamespace(state=state), 0)
+        table: Any = SimpleNamespace(state=state)
+        view = VIEWERS["overcooked"].view(game, table, 0)
         again = kitchen_state(game, t, view)
         for name, value in vars(state).items():
             np.testing.assert_array_equal(np.asarray(value), np.asarray(getattr(again, name)), err_msg=f"{name} at {t}")
