@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ class Result:
     figures: Sequence[Section] = ()
     about: str = ""  # how to read it
     notes: tuple[str, ...] = ()  # what could not be done, and why
-    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def person_means(rows: Table, *by: str, value: str = "value") -> dict[tuple[Any, ...], dict[str, float]]:
