@@ -369,6 +369,7 @@ def test_a_game_of_two_is_taken_up_where_it_was(made):
     lead, mate = begun.sitters
     assert (lead.person, mate.person, begun.bots) == (two, one, {})  # whoever comes first leads
     assert (lead.seat, mate.seat) == (1, 0)
+    assert begun.room.directly, "nobody can be busy elsewhere: who does not come now has gone"
     happened = [
         (lead, 0, "step", {"joint": [4, 4], "seqs": [3, 4], "missed": [1]}),
         (mate, 1, "press", {"action": 0, "seqs": [7]}),

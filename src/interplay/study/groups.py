@@ -24,13 +24,15 @@ class Room(NamedTuple):
 
     page: str
     item: Wait
+    directly: bool = False  # whether the game comes right after it
 
 
 def room_of(held: Sequence[Page], position: int, partner: str) -> Room | None:
     """The waiting room that a game's partner names: the last one of that id before the game."""
-    for page in reversed(held[:position]):
+    for at in reversed(range(position)):
+        page = held[at]
         if page.item.kind == "wait" and page.item.id == partner:
-            return Room(page.id, page.item)
+            return Room(page.id, page.item, at == position - 1)
     return None
 
 

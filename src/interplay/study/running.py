@@ -168,9 +168,10 @@ class Running:
             await asyncio.wait_for(self._changed.wait(), timeout)
 
     def _left_s(self, chair: Chair) -> float:
-        """How long the others still wait for someone: longer before the game than in it."""
+        """How long the others still wait for someone: longer for who may be busy with a page before the game."""
         room = self.dealt.room
-        patience = room.item.patience_s if room and not chair.joined else self.grace_s
+        busy = room is not None and not chair.joined and not room.directly
+        patience = room.item.patience_s if room is not None and busy else self.grace_s
         since = max(self._waited_since, chair.gone_at or 0.0)
         return since + patience - asyncio.get_running_loop().time()
 
