@@ -1,5 +1,6 @@
 """Erased is erased: in the tables, and in the bytes of the files."""
 
+import re
 import zlib
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from interplay.study.running import person_identity
 from interplay.study.tables import METADATA, answers, events, games, members, people, recruits, slots
 from interplay.traces import TraceSet, verify
 from interplay.traces.export import to_record
+from tests.study.researcher.conftest import Study
+from tests.study.researcher.filling import protocol
 
 ID = "62cc0aa1b2c3d4e5f6a7b8c9"
 WORDS = "My grandmother's borscht is zanzibarian"
@@ -143,10 +146,11 @@ def test_who_confirms_wrongly_erases_nothing(filled):
     assert len(rows_of(filled, people)) == 6
 
 
-def test_the_file_says_what_is_chosen_beforehand(filled):
-    page = filled.logged_in().get(f"/researcher/participants/{filled.names['ann']}").text
-    assert 'value="erase" checked' in page
-    filled.desk.protocol = filled.protocol.model_copy(update={"erasure": "keep_games"})
+@pytest.mark.parametrize(("chosen", "value"), [("erase_games", "erase"), ("keep_games", "keep")])
+def test_the_file_says_what_is_chosen_beforehand(filled, chosen, value):
+    study = Study(filled.database, filled.clock, protocol(erasure=chosen), add=False)
+    page = study.logged_in().get(f"/researcher/participants/{filled.names['ann']}").text
+    assert re.findall(r'value="(\w+)" checked', page) == [value]
 
 
 def test_who_played_with_another_is_erased_from_their_trace_too(filled_anywhere):
