@@ -8,6 +8,7 @@ import pytest
 
 from interplay.cli.main import run
 from interplay.errors import InterplayError
+from interplay.study.analysis.common import with_holm
 from interplay.study.analysis.data import gather
 from interplay.study.analysis.exclusion import gaps, people_tables, sort_people
 from interplay.study.analysis.page import on_screen, report, screen_tables
@@ -292,3 +293,11 @@ def test_power_from_a_pilot(records, tmp_path, capsys):
 def test_small_p_and_intervals_on_screen():
     table = Table.of([{"mean": 3.14159, "mean_low": 3.0, "mean_high": 3.3, "p": 0.00001, "spearman_p": 0.04567}])
     assert on_screen(table).rows == [{"mean": "3.14 [3, 3.3]", "p": "<0.001", "spearman_p": "0.046"}]
+
+
+def test_holm_stands_beside_p_and_leaves_tests_that_were_not_made():
+    rows = with_holm([{"a": 1, "p": 0.04, "b": 2}, {"a": 2, "p": None, "b": 3}, {"a": 3, "p": 0.01, "b": 4}, {"a": 4}])
+    assert list(rows[0]) == ["a", "p", "p_holm", "b"]
+    assert [row["p_holm"] for row in rows] == [pytest.approx(0.04), None, pytest.approx(0.02), None]
+    assert with_holm([]) == []
+    assert with_holm([{"p": None}]) == [{"p": None, "p_holm": None}]

@@ -66,8 +66,16 @@ def attempt(test: Callable[[], Row]) -> Row:
 
 def with_holm(rows: Sequence[Row], p: str = "p", name: str = "p_holm") -> list[Row]:
     """Rows with Holm's correction over all of them beside the plain p."""
-    given = [row.get(p) for row in rows]
-    if all(one is None for one in given):
-        return [{**row, name: None} for row in rows]
-    adjusted = holm([np.nan if one is None else one for one in given])
-    return [{**row, name: None if np.isnan(a) else float(a)} for row, a in zip(rows, adjusted, strict=True)]
+    given = [np.nan if row.get(p) is None else row[p] for row in rows]
+    adjusted = given if np.isnan(given).all() else holm(given)
+    return [_beside(row, p, name, None if np.isnan(a) else float(a)) for row, a in zip(rows, adjusted, strict=True)]
+
+
+def _beside(row: Row, column: str, name: str, value: float | None) -> Row:
+    """The row with one more value, after a column that it may have."""
+    found: Row = {}
+    for key, held in row.items():
+        found[key] = held
+        if key == column:
+            found[name] = value
+    return found if name in found else {**found, name: value}
