@@ -15,64 +15,16 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from hanabi_learning_data import LINES, RESULTS, ROOT, Found, load, method_of, pairs, split, trained_steps
+from hanabi_learning_published import METHODS, PUBLISHED_TABLE5
+from hanabi_learning_words import findings
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "hanabi_learning" / "results"
 PAGE = ROOT / "docs" / "results" / "hanabi_learning.md"
-WORDS = ROOT / "studies" / "hanabi_learning_words.md"
 
 
-class Published(NamedTuple):
-    """What a paper did under the same name."""
-
-    method: str
-    steps: str  # of training, as the paper has them
-    number: float | None  # the same as a number, where it is one of environment steps
-    score: str  # with itself
-    proxies: dict[int, str]  # players -> mean score with the hidden human proxies
-    source: str
-
-
-METHODS: dict[str, Published] = {  # the part of a stage's name before its number of players
-    "bc": Published("BC", "50 or 70 epochs, 1,000 games", None, "–", {2: "2.12", 3: "3.31"}, "AH2AC2"),
-    "hdr": Published("HDR-IPPO", "1e10", 1e10, "9.24 / 7.52 (file names)", {2: "12.76", 3: "14.03"}, "AH2AC2"),
-    "ippo_ff": Published("IPPO", "1e10", 1e10, "24.18; 15.78 at 1e9", {2: "10.16", 3: "6.34"}, "AH2AC2, JaxMARL"),
-    "ippo_rnn": Published("IPPO, recurrent", "1e9", 1e9, "18.33 at 1e9 (S5)", {}, "JaxMARL"),
-    "entropy": Published("high-entropy IPPO", "1e10", 1e10, "24.48 / 24.66", {}, "Forkel 2025"),
-    "op": Published("Other-Play", "–", None, "–", {2: "13.91", 3: "12.87"}, "AH2AC2"),
-    "br_bc": Published("BR-BC", "1e10", 1e10, "–", {2: "19.41", 3: "11.89"}, "AH2AC2"),
-    "fcp_population": Published("FCP's population", "36 seeds x 1e10", 1e10, "–", {}, "AH2AC2"),
-    "fcp": Published("FCP", "1e10", 1e10, "–", {2: "14.01", 3: "11.55"}, "AH2AC2"),
-    "obl1": Published("OBL-1, analytic belief", "1,500 epochs of Q-learning", None, "21.27 (OBL-1)", {}, "Hu 2021"),
-    "obl_belief": Published("the belief of OBL-2", "200 epochs", None, "–", {}, "Hu 2021"),
-    "obl2": Published("OBL-2, belief learnt", "1,500 epochs of Q-learning", None, "23.43 (OBL-2)", {}, "Hu 2021"),
-    "anyplay": Published("Any-Play", "500 epochs of Q-learning", None, "23.13 (with SAD, Aux)", {}, "Lucas 2022"),
-    "metric_rewards": Published("metrics as reward", "–", None, "–", {}, "–"),
-}
-PUBLISHED_TABLE5 = {  # players: method -> (mean, median, cross-entropy)
-    2: {
-        "OBL (L4)": ("21.04", "22", "1.33"),
-        "BR-BC": ("19.41", "20", "10.82"),
-        "FCP": ("14.01", "16", "3.52"),
-        "OP": ("13.91", "19", "7.81"),
-        "HDR-IPPO": ("12.76", "15", "0.96"),
-        "IPPO": ("10.16", "14", "12.60"),
-        "BC": ("2.12", "0", "0.86"),
-        "human proxies": ("22.76", "23", "0.54"),
-    },
-    3: {
-        "HDR-IPPO": ("14.03", "16", "0.80"),
-        "OP": ("12.87", "18", "6.40"),
-        "BR-BC": ("11.89", "12", "29.89"),
-        "FCP": ("11.55", "6", "5.97"),
-        "IPPO": ("6.34", "0", "8.60"),
-        "BC": ("3.31", "0", "0.70"),
-        "human proxies": ("20.86", "21", "0.62"),
-    },
-}
 TABLE3 = (
     "self_play",
     "inter_xp",
@@ -86,51 +38,6 @@ TABLE3 = (
     "ipp",
     "communicativeness",
 )
-
-
-class Found(NamedTuple):
-    stages: dict[str, dict[str, Any]]
-    evaluation: dict[int, dict[str, Any]]  # by players: what evaluate.py wrote
-    crossplay: dict[int, dict[str, Any]]  # by players
-    search: list[dict[str, Any]]
-    table3: list[dict[str, Any]]
-
-
-def load(folder: Path = RESULTS) -> Found:
-    """All files of the folder, told apart by what they hold; of a stage that is in several, the one with most steps."""
-    stages: dict[str, dict[str, Any]] = {}
-    crossplay: dict[int, dict[str, Any]] = {}
-    evaluation: dict[int, dict[str, Any]] = {}
-    search, table3 = [], []
-    for path in sorted(folder.glob("*.json")):
-        held = json.loads(path.read_text())
-        if isinstance(held, dict) and held.get("kind") == "crossplay":
-            before = crossplay.get(held["players"])
-            if before is None or len(held["agents"]) > len(before["agents"]):
-                crossplay[held["players"]] = held
-            search += [row | {"players": held["players"]} for row in held["search"]]
-        elif isinstance(held, dict) and held.get("kind") == "table3":
-            table3 = held["rows"]
-        elif isinstance(held, dict) and "self_play" in held:
-            evaluation[int(held["game"].split("/")[1][0])] = held
-        elif isinstance(held, dict):
-            for name, told in held.items():
-                whole = isinstance(told, dict) and told.get("curve") and "config" in told
-                if whole and (name not in stages or trained_steps(told) > trained_steps(stages[name])):
-                    stages[name] = told
-    return Found(stages, evaluation, crossplay, search, table3)
-
-
-def trained_steps(told: dict[str, Any]) -> float:
-    return float(told["curve"][-1].get("steps") or 0)
-
-
-def split(stage: str) -> tuple[str, int | None]:
-    """A stage's method and number of players, from a name such as br_bc_2p."""
-    method, _, players = stage.rpartition("_")
-    if players.endswith("p") and players[:-1].isdigit():
-        return method, int(players[:-1])
-    return stage, None
 
 
 def table(head: list[str], rows: list[list[Any]]) -> list[str]:
@@ -148,6 +55,7 @@ def budgets(found: Found) -> list[str]:
     for name, told in found.stages.items():
         method, _ = split(name)
         theirs, config, last = METHODS.get(method), told["config"], told["curve"][-1]
+        small = " (small deck)" if (config.get("game") or {}).get("options") else ""
         steps = trained_steps(told)
         share = f"1/{theirs.number / steps:,.0f}" if theirs and theirs.number and steps else "–"
         here = f"{steps:.2g}" if steps else f"{last['update']} epochs"
@@ -156,10 +64,10 @@ def budgets(found: Found) -> list[str]:
             round(float(np.median(speeds))) if speeds else None
         )  # the first line compiles, the last one hardly waits
         rows.append([
-            name, config.get("runs", 1), here, theirs.steps if theirs else "–", share,
+            name + small, config.get("runs", 1), here, theirs.steps if theirs else "–", share,
             f"{speed:,}" if speed and steps else "–", number(told.get("wall_s"), 0),
         ])  # fmt: skip
-    head = ["stage", "runs", "steps of each run", "published", "share", "steps/s (all runs)", "seconds"]
+    head = ["stage", "runs", "steps of each run", "published", "share", "steps/s (all runs)", "seconds, with compiling"]
     return ["## Budgets", "", *table(head, rows)]
 
 
@@ -180,11 +88,18 @@ def targets(found: Found) -> list[str]:
     return [*lines, about, ""]
 
 
+def _game(config: dict[str, Any]) -> str:
+    """The game in words: a small deck is told."""
+    options = config["game"].get("options") or {} if "game" in config else {}
+    told = ", ".join(f"{k} {v}" for k, v in options.items())
+    return f"A small deck ({told})" if told else "The full game"
+
+
 def metric_rewards(found: Found) -> list[str]:
     told = next((t for n, t in found.stages.items() if split(n)[0] == "metric_rewards"), None)
     if told is None:
         return []
-    options, last = told["config"]["algorithm"]["options"], told["curve"][-1]
+    options, lines = told["config"]["algorithm"]["options"], told["curve"][-LINES:]
     names = [name for name in options["variants"] for _ in range(options.get("seeds", 1))]
     columns = ("returns", "g1s", "g2s", "g3s", "ad_entropys", "ard_entropys", "ics")
     rows = []
@@ -193,14 +108,18 @@ def metric_rewards(found: Found) -> list[str]:
         prices = ", ".join(f"{k} {v:+g}" for k, v in paid.items()) or "–"
         cells = []
         for column in columns:
-            values = [last[column][i] for i in mine if last.get(column) and last[column][i] is not None]
+            known = [
+                [line[column][i] for line in lines if line.get(column) and line[column][i] is not None] for i in mine
+            ]
+            values = [float(np.mean(of_run)) for of_run in known if of_run]
             spread = f" ± {np.std(values, ddof=1):.3f}" if len(values) > 1 else ""
             cells.append(f"{np.mean(values):.3f}{spread}" if values else "–")
         rows.append([variant, prices, *cells])
     head = ["variant", "paid", "score", "g1", "g2", "g3", "AD-entropy", "ARD-entropy", "IC"]
     about = (
-        f"{trained_steps(told):.2g} steps of self-play each, {options.get('seeds', 1)} seeds; mean and spread over "
-        "seeds of the last log line. g1 and g2 are the shares of turns with a dominated move, g3 with a dominant one."
+        f"{_game(told['config'])}: {trained_steps(told):.2g} steps of self-play each, {options.get('seeds', 1)} seeds; "
+        f"mean over the last {len(lines)} log lines, and its spread over seeds. g1 and g2 are the shares of turns with "
+        "a dominated move, g3 with a dominant one."
     )
     return ["## Metrics as reward", "", about, "", *table(head, rows)]
 
@@ -289,23 +208,6 @@ def table3(found: Found) -> list[str]:
     return ["## As rows of the metrics paper's Table 3", "", about, "", *table(["agent", *TABLE3], rows)]
 
 
-def method_of(name: str) -> str:
-    """br_bc of br_bc-1, br_bc+ and br_bc_2p/0."""
-    method = split(name.split("/")[0])[0] if "/" in name else name
-    return method.rstrip("+0123456789-")
-
-
-def pairs(found: Found, players: int) -> list[tuple[str, str, float]]:
-    """Agent, partner and mean score, from either script."""
-    if players in found.crossplay:
-        return [(r["agent"], r["partner"], r["mean"]) for r in found.crossplay[players]["rows"]]
-    crossed = found.evaluation.get(players, {}).get("cross_play")
-    if not crossed:
-        return []
-    names = crossed["agents"]
-    return [(a, b, crossed["mean"][i][j]) for i, a in enumerate(names) for j, b in enumerate(names)]
-
-
 def table5(found: Found) -> list[str]:
     """Scores with the clones of people that we have, beside the published ones with the hidden proxies."""
     lines: list[str] = []
@@ -346,7 +248,8 @@ def page(found: Found) -> str:
     parts += [part(found, players) for players in (2, 3) for part in (evaluated, crossplay)]
     parts += [searched(found)]
     parts += [metric_rewards(found), table3(found), table5(found)]
-    words = [*WORDS.read_text().rstrip().splitlines(), ""] if WORDS.exists() else []
+    said = findings(found)
+    words = ["## What it says", "", *said, ""] if said else []
     return "\n".join([*head, *words, *(line for part in parts for line in part)]).rstrip() + "\n"
 
 

@@ -1,0 +1,55 @@
+"""What the papers print of learning in Hanabi, for the page of results."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Published(NamedTuple):
+    """What a paper did under the same name."""
+
+    method: str
+    steps: str  # of training, as the paper has them
+    number: float | None  # the same as a number, where it is one of environment steps
+    score: str  # with itself
+    proxies: dict[int, str]  # players -> mean score with the hidden human proxies
+    source: str
+
+
+METHODS: dict[str, Published] = {  # the part of a stage's name before its number of players
+    "bc": Published("BC", "50 or 70 epochs, 1,000 games", None, "–", {2: "2.12", 3: "3.31"}, "AH2AC2"),
+    "hdr": Published("HDR-IPPO", "1e10", 1e10, "9.24 / 7.52 (file names)", {2: "12.76", 3: "14.03"}, "AH2AC2"),
+    "ippo_ff": Published("IPPO", "1e10", 1e10, "24.18; 15.78 at 1e9", {2: "10.16", 3: "6.34"}, "AH2AC2, JaxMARL"),
+    "ippo_rnn": Published("IPPO, recurrent", "1e9", 1e9, "18.33 at 1e9 (S5)", {}, "JaxMARL"),
+    "entropy": Published("high-entropy IPPO", "1e10", 1e10, "24.48 / 24.66", {}, "Forkel 2025"),
+    "op": Published("Other-Play", "–", None, "–", {2: "13.91", 3: "12.87"}, "AH2AC2"),
+    "br_bc": Published("BR-BC", "1e10", 1e10, "–", {2: "19.41", 3: "11.89"}, "AH2AC2"),
+    "fcp_population": Published("FCP's population", "36 seeds x 1e10", 1e10, "–", {}, "AH2AC2"),
+    "fcp": Published("FCP", "1e10", 1e10, "–", {2: "14.01", 3: "11.55"}, "AH2AC2"),
+    "obl1": Published("OBL-1, analytic belief", "1,500 epochs of Q-learning", None, "21.27 (OBL-1)", {}, "Hu 2021"),
+    "obl_belief": Published("the belief of OBL-2", "200 epochs", None, "–", {}, "Hu 2021"),
+    "obl2": Published("OBL-2, belief learnt", "1,500 epochs of Q-learning", None, "23.43 (OBL-2)", {}, "Hu 2021"),
+    "anyplay": Published("Any-Play", "500 epochs of Q-learning", None, "23.13 (with SAD, Aux)", {}, "Lucas 2022"),
+    "metric_rewards": Published("metrics as reward", "–", None, "–", {}, "–"),
+}
+PUBLISHED_TABLE5 = {  # players: method -> (mean, median, cross-entropy)
+    2: {
+        "OBL (L4)": ("21.04", "22", "1.33"),
+        "BR-BC": ("19.41", "20", "10.82"),
+        "FCP": ("14.01", "16", "3.52"),
+        "OP": ("13.91", "19", "7.81"),
+        "HDR-IPPO": ("12.76", "15", "0.96"),
+        "IPPO": ("10.16", "14", "12.60"),
+        "BC": ("2.12", "0", "0.86"),
+        "human proxies": ("22.76", "23", "0.54"),
+    },
+    3: {
+        "HDR-IPPO": ("14.03", "16", "0.80"),
+        "OP": ("12.87", "18", "6.40"),
+        "BR-BC": ("11.89", "12", "29.89"),
+        "FCP": ("11.55", "6", "5.97"),
+        "IPPO": ("6.34", "0", "8.60"),
+        "BC": ("3.31", "0", "0.70"),
+        "human proxies": ("20.86", "21", "0.62"),
+    },
+}
