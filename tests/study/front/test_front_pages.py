@@ -274,6 +274,21 @@ def test_the_language_changes_the_chrome_and_keeps_the_answers(visit, mock, keep
     keep(page, "form-zh-desktop")
 
 
+def test_the_next_person_before_a_computer_sees_nothing_of_the_last_one(visit, mock):
+    page = visit([p.FORM, AFTER])
+    page.fill("#q-q6", "a secret")
+    page.reload()
+    page.wait_for_selector("#q-q6")
+    assert page.input_value("#q-q6") == "a secret"
+    mock.pages = [p.CONSENT, p.FORM]
+    page.reload()
+    page.check("#q-adult")
+    page.check("#q-take_part")
+    page.click("button[type=submit]")
+    page.wait_for_selector("#q-q6")
+    assert page.input_value("#q-q6") == ""
+
+
 def test_waiting_asks_until_it_is_over(visit, mock):
     page = visit([p.WAIT, AFTER])
     assert "1:35" in page.inner_text("main")

@@ -64,4 +64,12 @@ export const memory = {
       // As above.
     }
   },
+  /** Everything whose key begins like this. */
+  forgetAll(start: string): void {
+    try {
+      for (const key of Object.keys(localStorage)) if (key.startsWith(`interplay:${start}`)) localStorage.removeItem(key);
+    } catch {
+      // As above.
+    }
+  },
 };

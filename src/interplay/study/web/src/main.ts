@@ -100,6 +100,8 @@ class App implements Shell {
     this.shown?.close?.();
     const moved = this.state !== null;
     this.state = state;
+    // Whoever is asked for consent is new here: nothing is shown to them of who sat here before.
+    if (state.page.kind === "consent") memory.forgetAll(`${this.study}:`);
     this.since = performance.now();
     speak(state.language);
     document.documentElement.lang = state.language;
