@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("--players", type=int, default=2)
     parser.add_argument("--self-play", type=int, default=5000, help="games of each policy with itself")
     parser.add_argument("--cross-play", type=int, default=500, help="games of each line-up")
-    parser.add_argument("--splits", type=int, default=6, help="of the stage bc_2p")
+    parser.add_argument("--splits", type=int, help="of the games that clones held out (default: as many as clones)")
     parser.add_argument("--out", default=os.environ.get("OUT", "out"))
     given = parser.parse_args()
     from interplay.agents.registry import agent
@@ -131,7 +131,8 @@ def foreseen(given: argparse.Namespace, game: Any, policies: dict[str, Any]) -> 
     from interplay.training.loss import chosen, log_probs
 
     data = replayed(game, load(given.games), "belief")
-    roles = splits(data.games, given.splits, 0, data.person)
+    number = given.splits or sum(name.startswith("bc") for name in policies) or 5
+    roles = splits(data.games, number, 0, data.person)
     arrays = tuple(jnp.asarray(x) for x in (data.seen, data.legal, data.action, data.turn, data.start))
 
     @jax.jit

@@ -146,6 +146,8 @@ class Session:
         if config["algorithm"]["name"] == "bc":
             there = self.work / f"{options.get('games')}.npz"
             options["games"] = str(there) if "games" in options else self.given.games
+            if options["games"] is None:
+                raise SystemExit(f"{name}: say with --games where the recorded games of people are")
         else:
             seconds = max(5.0, min(seconds, self.left_s - MARGIN_S))
             config["steps"] = rate * seconds
