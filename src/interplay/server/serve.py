@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import socket
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,13 +73,19 @@ def config(app: Any, listen: Listen, *, largest_frame: int = 256 * 1024, ping_s:
     )
 
 
-def run(app: Any, listen: Listen, **options: Any) -> None:
-    """Serve until interrupted."""
+def run(app: Any, listen: Listen, *, ready: Callable[[], None] = lambda: None, **options: Any) -> None:
+    """Serve until interrupted; `ready` is called once visitors can come."""
     import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                ready()
 
     be_prompt()
     try:
-        uvicorn.Server(config(app, listen, **options)).run()
+        Server(config(app, listen, **options)).run()
     finally:
         gc.unfreeze()  # at the end everything is let go of; what is not, libraries complain about in many lines
 

@@ -85,13 +85,17 @@ class Serve:
             note("compiling the games and their partners, which takes a minute or two the first time ...")
             for arena in app.state.host.arenas.values():
                 arena.warm()
-            note(f"participants: {listen.url}/study/{protocol.name}")
-            note(f"researchers:  {listen.url}/researcher")
-            if (key := database.write(first_invitation, base.clock, protocol.name)) is not None:
-                note(f"the first researcher chooses a password once at {listen.url}/researcher/invite?key={key}")
-            note(f"books in {database.engine.url}; stop with Ctrl-C")
+            key = database.write(first_invitation, base.clock, protocol.name)
+
+            def ready() -> None:
+                note(f"participants: {listen.url}/study/{protocol.name}")
+                note(f"researchers:  {listen.url}/researcher")
+                if key is not None:
+                    note(f"the first researcher chooses a password once at {listen.url}/researcher/invite?key={key}")
+                note(f"books in {database.engine.url}; stop with Ctrl-C")
+
             # Asked often, so that a game soon waits for someone whose line has died without a word.
-            run(app, listen, largest_frame=64 * 1024, ping_s=(5, 10))
+            run(app, listen, ready=ready, largest_frame=64 * 1024, ping_s=(5, 10))
         finally:
             database.close()
 
