@@ -2,89 +2,34 @@
 
 from __future__ import annotations
 
-import dataclasses
+import importlib.util
 import json
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from interplay.agents.api import Agent, Info, Policy
+from interplay.agents.api import Agent
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError
-from interplay.games.hanabi.hands import unseen
 from interplay.games.registry import make
 from interplay.play.engine import run as play
 from interplay.play.lineups import LineUp
-from interplay.training import belief as beliefs
-from interplay.training.advantages import new_normaliser
-from interplay.training.algorithms import anyplay, obl, train
+from interplay.training.algorithms import ALGORITHMS, anyplay, train
 from interplay.training.algorithms.fcp import taken_at
-from interplay.training.collect import begin, collect
 from interplay.training.config import Experiment
 from interplay.training.loader import build
+from interplay.training.loader import load as load_config
 from interplay.training.members import new_member
-from interplay.training.scheme import Guests, Scheme, Stats, plain_traits
+from interplay.training.scheme import Guests, Scheme
 from interplay.training.seating import GUEST, Plan
 from interplay.training.setting import Setting
 from interplay.training.standins import StandIns
-from interplay.training.update import prepare
-
-TINY = {"suits": "RYG", "copies": [2, 1], "hand_size": 2, "hint_tokens": 3}
-NETWORK = {"encoding": "belief", "trunk": "mlp", "widths": [16]}
-
-
-def experiment(name: str = "sp", options=None, *, players: int = 2, folder=None, network=None, **changes) -> Experiment:
-    base = {
-        "game": {"name": f"hanabi/{players}p", "options": TINY},
-        "algorithm": {"name": name, "options": options or {}},
-        "steps": 2 * 8 * 12,
-        "envs": 8,
-        "rollout": 12,
-        "network": NETWORK | (network or {}),
-        "ppo": {"epochs": 1, "minibatches": 2},
-        "output": {"folder": None if folder is None else str(folder), "logs": 2, "checkpoints": 1, "snapshots": 1},
-    }
-    return build(Experiment, base | changes)
-
-
-class FirstLegal(Policy):
-    """The first legal action, whatever is seen."""
-
-    number: jax.Array
-
-    @property
-    def encoding(self) -> str:
-        return "nothing"
-
-    def act(self, memory, obs, legal, key):
-        logits = jnp.where(legal, -jnp.arange(legal.shape[0], dtype=jnp.float32), -1e9) + 0.0 * self.number
-        return memory, jnp.argmax(logits), Info(logits)
-
-
-def rollouts(setting: Setting, odds=None):
-    """A compiled function of a seed: a world, what was collected in it, and the training sequences."""
-    game = setting.game
-    arrays = setting.guests.arrays if setting.guests else ()
-    number = setting.guests.number if setting.guests else 0
-    stats = Stats(returns=jnp.zeros((number, setting.plan.roles)), episodes=jnp.zeros((number, setting.plan.roles)))
-    traits = jax.tree_util.tree_map(lambda x: x[0], plain_traits(game, setting.experiment.rewards, 1, 1))
-
-    @jax.jit
-    def go(seed):
-        key = jax.random.key(seed)
-        member = new_member(game, setting.experiment.network, 0, key)
-        members = jax.tree_util.tree_map(lambda x: x[None], member)
-        world = begin(setting, member, stats, arrays, key)
-        played = collect(setting, members, traits, arrays, world, jnp.float32(0), key, odds)
-        batch, *_ = prepare(setting, members, new_normaliser(1), world, played[0], played[1], played[2])
-        return world, played, batch
-
-    return go
-
+from tests.training.tiny_hanabi import TINY, FirstLegal, experiment, rollouts
 
 # --- stand-ins (best response to clones)
 
@@ -173,103 +118,6 @@ def test_partners_are_drawn_for_every_seat_and_episode():
     assert (new[:, 0] != new[:, 1]).mean() > 0.8
     with pytest.raises(InterplayError, match="tables of one environment"):
         Setting.of(spec, game, Scheme(Plan(((0, GUEST, GUEST),), rotate=True), redraw="episode"), guests)
-
-
-# --- off-belief learning
-
-
-def test_imagined_steps_are_worth_what_the_belief_says():
-    """The mean imagined reward of playing a card is the odds that it fits, by hints and what is seen."""
-    spec = experiment()
-    game = make(spec.game.name, **spec.game.options)
-    setting = Setting.of(spec, game, Scheme(Plan(((0, 0),))))
-    member = jax.tree_util.tree_map(lambda x: x[None], new_member(game, spec.network, 0, jax.random.key(0)))
-    deck = np.array([[0, 0], [1, 1], [2, 0], [1, 0], [0, 0], [1, 0], [2, 0], [0, 1], [2, 1]])
-    state = game.init(jax.random.key(0), deck)
-    names = list(game.action_names)
-    many = 4000
-    tile = lambda tree: jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (many, *x.shape)), tree)  # noqa: E731
-    options = obl.Options(candidates=16)
-    go = jax.jit(lambda s, a, k: obl.imagine(setting, member, tile(s), tile(a), k, options=options))
-
-    def mean_of(state, action, seed):
-        found = go(state, jnp.full(2, names.index(action)), jax.random.split(jax.random.key(seed), many))
-        assert bool(jnp.all(found.sound))
-        return np.asarray(found.reward).mean(axis=0)
-
-    # Seat 0 sees G1 and Y1 of the nine cards; of the other seven (R1 R1 Y1 G1 R2 Y2 G2) four are ones.
-    paid = mean_of(state, "play 0", 1)
-    assert paid[0] == pytest.approx(4 / 7, abs=0.03)  # it really is a one
-    after, _ = game.step(state, jnp.array([names.index("hint +1 1"), len(names) - 1]))
-    paid = mean_of(after, "play 0", 2)
-    assert paid[1] == 1.0  # told that it is a one: sure
-    # Seat 0 imagines its own hand; what seat 1 then does is that seat's own choice there, not what was played.
-    assert 0 < paid[0] < 1
-
-
-@pytest.mark.slow
-def test_a_belief_is_learnt_and_a_further_level_stands_on_it(tmp_path):
-    """Level 1, what its games tell of hands, and level 2, which takes hands for those."""
-    first = train(experiment("obl", {"candidates": 4}, folder=tmp_path / "one"), quiet=True)
-    one = str(tmp_path / "one" / first.policies[0]["file"])
-    spec = experiment("obl_belief", {"policy": one, "widths": [32, 32], "epsilon": 0.0}, folder=tmp_path / "belief")
-    spec = dataclasses.replace(spec, steps=60 * 8 * 12, ppo=dataclasses.replace(spec.ppo, learning_rate=((0.0, 3e-3),)))
-    learnt = train(spec, quiet=True)
-    assert learnt.curve[-1]["nats_a_card"] < learnt.curve[-1]["nats_by_copies"] + 0.02
-    game = make("hanabi/2p", **TINY)
-    belief = beliefs.load(tmp_path / "belief" / "belief.safetensors", game)
-    state = game.init(jax.random.key(4))
-    state, _ = game.step(state, jnp.array([list(game.action_names).index("play 0"), len(game.action_names) - 1]))
-    draw = jax.jit(lambda k: belief.draw(game.rules, state, jnp.int32(1), game.observe(state, "belief")[1], k))
-    for key in jax.random.split(jax.random.key(0), 30):
-        hand, sound = draw(key)
-        assert bool(sound)
-        counts = np.bincount(np.asarray(hand), minlength=6)
-        assert (counts <= np.asarray(unseen(game.rules, state, jnp.int32(1)))).all()
-    options = {"belief": str(tmp_path / "belief" / "belief.safetensors"), "begin": one}
-    second = train(experiment("obl", options, folder=tmp_path / "two"), quiet=True)
-    assert second.policies[0]["method"] == "OBL, belief learnt"
-    with pytest.raises(InterplayError, match="not the one that"):
-        train(experiment("obl", options, network={"widths": [8]}), quiet=True)
-
-
-def test_beliefs_that_do_not_fit_are_refused(tmp_path):
-    with pytest.raises(InterplayError, match="there is no belief"):
-        train(experiment("obl", {"belief": str(tmp_path / "none.safetensors")}), quiet=True)
-    with pytest.raises(InterplayError, match="has a memory"):
-        train(experiment("obl_belief", {"policy": "hanabi/hgroup"}, game={"name": "hanabi/2p"}), quiet=True)
-    rules = make("hanabi/2p", **TINY)
-    belief = beliefs.HandBelief(rules.rules, rules.encodings["belief"].shape[0], "belief", (8,), jax.random.key(0))
-    beliefs.save(tmp_path / "b.safetensors", belief, rules, {})
-    with pytest.raises(InterplayError, match="about hands in"):
-        beliefs.load(tmp_path / "b.safetensors", make("hanabi/2p"))
-
-
-def test_a_belief_that_knows_nothing_is_the_one_by_copies():
-    game = make("hanabi/2p", **TINY)
-    belief = beliefs.HandBelief(game.rules, game.encodings["belief"].shape[0], "belief", (8,), jax.random.key(0))
-    belief = eqx.tree_at(lambda b: b.head.weight, belief, jnp.zeros_like(belief.head.weight))
-    state = game.init(jax.random.key(1))
-    learnt, counted, many = belief.log_prob(game.rules, state, jnp.int32(0), game.observe(state, "belief")[0])
-    assert float(learnt) == pytest.approx(float(counted), abs=1e-5)
-    left = np.asarray(unseen(game.rules, state, jnp.int32(0))).astype(float)
-    a, b = (int(c) for c in state.hands[0])
-    first = left[a] / left.sum()
-    left[a] -= 1
-    assert float(counted) == pytest.approx(np.log(first * left[b] / left.sum()), abs=1e-5)
-    assert int(many) == 2
-
-
-def test_off_belief_needs_hanabi_and_no_memory():
-    with pytest.raises(InterplayError, match="points alone"):
-        train(experiment("obl", rewards={"conduct": {"g1": -1.0}}), quiet=True)
-    with pytest.raises(InterplayError, match="without stand-ins"):
-        train(experiment("br_bc", {"partners": ["random"]}, rewards={"entropies": {"ic": 1.0}}), quiet=True)
-    with pytest.raises(InterplayError, match="no memory"):
-        train(experiment("obl", network={"recurrent": 8}), quiet=True)
-    kitchen = experiment("obl", game={"name": "overcooked/cramped_room"})
-    with pytest.raises(InterplayError, match="no hands"):
-        train(kitchen, quiet=True)
 
 
 # --- any-play
@@ -382,3 +230,23 @@ def test_it_trains_and_its_file_plays(tmp_path, name, options, changes):
 def test_options_that_make_no_sense_are_refused(name, options, told):
     with pytest.raises(InterplayError, match=told):
         train(experiment(name, options), quiet=True)
+
+
+def test_every_stage_of_the_benchmark_is_a_configuration(tmp_path):
+    """As the driver fills it in, with other stages' folders in place of their names."""
+    folder = Path(__file__).parents[2] / "benchmarks" / "hanabi_learning"
+    found = importlib.util.spec_from_file_location("hanabi_learning_run", folder / "run.py")
+    driver = importlib.util.module_from_spec(found)  # type: ignore[arg-type]
+    found.loader.exec_module(driver)  # type: ignore[union-attr]
+    plan = driver.merged([json.loads((folder / f"{name}.json").read_text()) for name in ("stages", "baselines")])
+    asked = {"out": tmp_path, "work": str(tmp_path), "rates": None, "minutes": 60, "share": 1.0, "scale": 1.0}
+    session = driver.Session(SimpleNamespace(**asked, games=None), plan)
+    mine = json.loads((folder / "baselines.json").read_text())["stages"]
+    for name in mine:
+        spec = build(Experiment, session.config(name), name)
+        module = sys.modules[ALGORITHMS.load(spec.algorithm.name).__module__]
+        build(module.Options, spec.algorithm.options, name)
+        for place in ("population_from", "belief", "begin", "policy"):
+            assert str(spec.algorithm.options.get(place, tmp_path)).startswith(str(tmp_path))
+    small = load_config(folder / "metric_rewards_small.json", Experiment)
+    assert small.runs == 2 * len(small.algorithm.options["variants"])

@@ -1,0 +1,116 @@
+"""Off-belief learning on a tiny deck: what is imagined, the belief that is learnt, and levels that stand on it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from interplay.errors import InterplayError
+from interplay.games.hanabi.hands import unseen
+from interplay.games.registry import make
+from interplay.training import belief as beliefs
+from interplay.training.algorithms import obl, train
+from interplay.training.members import new_member
+from interplay.training.scheme import Scheme
+from interplay.training.seating import Plan
+from interplay.training.setting import Setting
+from tests.training.tiny_hanabi import TINY, experiment
+
+
+def test_imagined_steps_are_worth_what_the_belief_says():
+    """The mean imagined reward of playing a card is the odds that it fits, by hints and what is seen."""
+    spec = experiment()
+    game = make(spec.game.name, **spec.game.options)
+    setting = Setting.of(spec, game, Scheme(Plan(((0, 0),))))
+    member = jax.tree_util.tree_map(lambda x: x[None], new_member(game, spec.network, 0, jax.random.key(0)))
+    deck = np.array([[0, 0], [1, 1], [2, 0], [1, 0], [0, 0], [1, 0], [2, 0], [0, 1], [2, 1]])
+    state = game.init(jax.random.key(0), deck)
+    names = list(game.action_names)
+    many = 4000
+    tile = lambda tree: jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (many, *x.shape)), tree)  # noqa: E731
+    options = obl.Options(candidates=16)
+    go = jax.jit(lambda s, a, k: obl.imagine(setting, member, tile(s), tile(a), k, options=options))
+
+    def mean_of(state, action, seed):
+        found = go(state, jnp.full(2, names.index(action)), jax.random.split(jax.random.key(seed), many))
+        assert bool(jnp.all(found.sound))
+        return np.asarray(found.reward).mean(axis=0)
+
+    # Seat 0 sees G1 and Y1 of the nine cards; of the other seven (R1 R1 Y1 G1 R2 Y2 G2) four are ones.
+    paid = mean_of(state, "play 0", 1)
+    assert paid[0] == pytest.approx(4 / 7, abs=0.03)  # it really is a one
+    after, _ = game.step(state, jnp.array([names.index("hint +1 1"), len(names) - 1]))
+    paid = mean_of(after, "play 0", 2)
+    assert paid[1] == 1.0  # told that it is a one: sure
+    # Seat 0 imagines its own hand; what seat 1 then does is that seat's own choice there, not what was played.
+    assert 0 < paid[0] < 1
+
+
+@pytest.mark.slow
+def test_a_belief_is_learnt_and_a_further_level_stands_on_it(tmp_path):
+    """Level 1, what its games tell of hands, and level 2, which takes hands for those."""
+    first = train(experiment("obl", {"candidates": 4}, folder=tmp_path / "one"), quiet=True)
+    one = str(tmp_path / "one" / first.policies[0]["file"])
+    spec = experiment("obl_belief", {"policy": one, "widths": [32, 32], "epsilon": 0.0}, folder=tmp_path / "belief")
+    spec = dataclasses.replace(spec, steps=60 * 8 * 12, ppo=dataclasses.replace(spec.ppo, learning_rate=((0.0, 3e-3),)))
+    learnt = train(spec, quiet=True)
+    assert learnt.curve[-1]["nats_a_card"] < learnt.curve[-1]["nats_by_copies"] + 0.02
+    game = make("hanabi/2p", **TINY)
+    belief = beliefs.load(tmp_path / "belief" / "belief.safetensors", game)
+    state = game.init(jax.random.key(4))
+    state, _ = game.step(state, jnp.array([list(game.action_names).index("play 0"), len(game.action_names) - 1]))
+    draw = jax.jit(lambda k: belief.draw(game.rules, state, jnp.int32(1), game.observe(state, "belief")[1], k))
+    for key in jax.random.split(jax.random.key(0), 30):
+        hand, sound = draw(key)
+        assert bool(sound)
+        counts = np.bincount(np.asarray(hand), minlength=6)
+        assert (counts <= np.asarray(unseen(game.rules, state, jnp.int32(1)))).all()
+    options = {"belief": str(tmp_path / "belief" / "belief.safetensors"), "begin": one}
+    second = train(experiment("obl", options, folder=tmp_path / "two"), quiet=True)
+    assert second.policies[0]["method"] == "OBL, belief learnt"
+    with pytest.raises(InterplayError, match="not the one that"):
+        train(experiment("obl", options, network={"widths": [8]}), quiet=True)
+
+
+def test_beliefs_that_do_not_fit_are_refused(tmp_path):
+    with pytest.raises(InterplayError, match="there is no belief"):
+        train(experiment("obl", {"belief": str(tmp_path / "none.safetensors")}), quiet=True)
+    with pytest.raises(InterplayError, match="has a memory"):
+        train(experiment("obl_belief", {"policy": "hanabi/hgroup"}, game={"name": "hanabi/2p"}), quiet=True)
+    rules = make("hanabi/2p", **TINY)
+    belief = beliefs.HandBelief(rules.rules, rules.encodings["belief"].shape[0], "belief", (8,), jax.random.key(0))
+    beliefs.save(tmp_path / "b.safetensors", belief, rules, {})
+    with pytest.raises(InterplayError, match="about hands in"):
+        beliefs.load(tmp_path / "b.safetensors", make("hanabi/2p"))
+
+
+def test_a_belief_that_knows_nothing_is_the_one_by_copies():
+    game = make("hanabi/2p", **TINY)
+    belief = beliefs.HandBelief(game.rules, game.encodings["belief"].shape[0], "belief", (8,), jax.random.key(0))
+    belief = eqx.tree_at(lambda b: b.head.weight, belief, jnp.zeros_like(belief.head.weight))
+    state = game.init(jax.random.key(1))
+    learnt, counted, many = belief.log_prob(game.rules, state, jnp.int32(0), game.observe(state, "belief")[0])
+    assert float(learnt) == pytest.approx(float(counted), abs=1e-5)
+    left = np.asarray(unseen(game.rules, state, jnp.int32(0))).astype(float)
+    a, b = (int(c) for c in state.hands[0])
+    first = left[a] / left.sum()
+    left[a] -= 1
+    assert float(counted) == pytest.approx(np.log(first * left[b] / left.sum()), abs=1e-5)
+    assert int(many) == 2
+
+
+def test_off_belief_needs_hanabi_and_no_memory():
+    with pytest.raises(InterplayError, match="points alone"):
+        train(experiment("obl", rewards={"conduct": {"g1": -1.0}}), quiet=True)
+    with pytest.raises(InterplayError, match="without stand-ins"):
+        train(experiment("br_bc", {"partners": ["random"]}, rewards={"entropies": {"ic": 1.0}}), quiet=True)
+    with pytest.raises(InterplayError, match="no memory"):
+        train(experiment("obl", network={"recurrent": 8}), quiet=True)
+    kitchen = experiment("obl", game={"name": "overcooked/cramped_room"})
+    with pytest.raises(InterplayError, match="no hands"):
+        train(kitchen, quiet=True)

@@ -1,0 +1,68 @@
+"""A tiny Hanabi, its experiments, and rollouts in it, shared by the tests of Hanabi's learning methods."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from interplay.agents.api import Info, Policy
+from interplay.training.advantages import new_normaliser
+from interplay.training.collect import begin, collect
+from interplay.training.config import Experiment
+from interplay.training.loader import build
+from interplay.training.members import new_member
+from interplay.training.scheme import Stats, plain_traits
+from interplay.training.setting import Setting
+from interplay.training.update import prepare
+
+TINY = {"suits": "RYG", "copies": [2, 1], "hand_size": 2, "hint_tokens": 3}
+NETWORK = {"encoding": "belief", "trunk": "mlp", "widths": [16]}
+
+
+def experiment(name: str = "sp", options=None, *, players: int = 2, folder=None, network=None, **changes) -> Experiment:
+    base = {
+        "game": {"name": f"hanabi/{players}p", "options": TINY},
+        "algorithm": {"name": name, "options": options or {}},
+        "steps": 2 * 8 * 12,
+        "envs": 8,
+        "rollout": 12,
+        "network": NETWORK | (network or {}),
+        "ppo": {"epochs": 1, "minibatches": 2},
+        "output": {"folder": None if folder is None else str(folder), "logs": 2, "checkpoints": 1, "snapshots": 1},
+    }
+    return build(Experiment, base | changes)
+
+
+class FirstLegal(Policy):
+    """The first legal action, whatever is seen."""
+
+    number: jax.Array
+
+    @property
+    def encoding(self) -> str:
+        return "nothing"
+
+    def act(self, memory, obs, legal, key):
+        logits = jnp.where(legal, -jnp.arange(legal.shape[0], dtype=jnp.float32), -1e9) + 0.0 * self.number
+        return memory, jnp.argmax(logits), Info(logits)
+
+
+def rollouts(setting: Setting, odds=None):
+    """A compiled function of a seed: a world, what was collected in it, and the training sequences."""
+    game = setting.game
+    arrays = setting.guests.arrays if setting.guests else ()
+    number = setting.guests.number if setting.guests else 0
+    stats = Stats(returns=jnp.zeros((number, setting.plan.roles)), episodes=jnp.zeros((number, setting.plan.roles)))
+    traits = jax.tree_util.tree_map(lambda x: x[0], plain_traits(game, setting.experiment.rewards, 1, 1))
+
+    @jax.jit
+    def go(seed):
+        key = jax.random.key(seed)
+        member = new_member(game, setting.experiment.network, 0, key)
+        members = jax.tree_util.tree_map(lambda x: x[None], member)
+        world = begin(setting, member, stats, arrays, key)
+        played = collect(setting, members, traits, arrays, world, jnp.float32(0), key, odds)
+        batch, *_ = prepare(setting, members, new_normaliser(1), world, played[0], played[1], played[2])
+        return world, played, batch
+
+    return go
