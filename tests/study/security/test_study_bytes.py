@@ -92,8 +92,8 @@ def everything(secure):
     database = secure.base.database
     names = sa.inspect(database.engine).get_table_names()
     read = [f'SELECT * FROM "{name}"' for name in names]
-    rows = database.read(lambda tx: [tx.exec_driver_sql(query).all() for query in read])
-    text = str(rows)
+    rows = database.read(lambda tx: [[tuple(row) for row in tx.exec_driver_sql(query)] for query in read])
+    text = str(rows)  # of plain tuples: rows of a query would be cut short
     if database.is_sqlite:
         for ending in ("", "-wal"):
             with open(secure.address + ending, "rb") as file:
