@@ -124,6 +124,40 @@ def metric_rewards(found: Found) -> list[str]:
     return ["## Metrics as reward", "", about, "", *table(head, rows)]
 
 
+PUBLISHED_CLONES = {"bc_2p": (0.87, 0.46), "bc_3p": (0.70, 0.40)}  # 1,000 games: loss over all steps, accuracy
+
+
+def clones(found: Found) -> list[str]:
+    """What clones predict of people they never met, and how they behave beside them."""
+    rows = []
+    for stage, (loss, accuracy) in PUBLISHED_CLONES.items():
+        last = found.stages.get(stage, {}).get("last", {})
+        if "held_out" not in last:
+            continue
+        held, chance = last["held_out"], last["chance"]
+        told = [f"{held[w]['mean']:.3f} [{held[w]['low']:.3f}, {held[w]['high']:.3f}]" for w in held]
+        guess = [number(chance[w]["mean"]) for w in ("cross_entropy", "accuracy")]
+        rows.append([stage, *told, *guess, number(int(stage[3]) * loss), accuracy])
+    if not rows:
+        return []
+    head = ["stage", "cross-entropy", "accuracy", "a guess by frequency", "its accuracy", "published", "its accuracy"]
+    lines = [
+        "## Clones and people", "",
+        "Decisions of people whom the clone never met, nats each, with Student's interval over the splits. Published: "
+        "clones of 1,000 games of practised people with each other; their loss is a mean over all steps, so it is "
+        "given here times the players.", "", *table(head, rows),
+    ]  # fmt: skip
+    if found.likeness:
+        people = found.likeness["people"]
+        rows = [["people", number(people["ipp"]), number(people["communicativeness"]), "–"]]
+        for name, one in found.likeness["clones"].items():
+            rows.append([name, *(number(one[k]) for k in ("ipp", "communicativeness", "points_kept"))])
+        about = "IPP: of colour and rank, the share that hints had told of the cards played. Communicativeness: of the "
+        about += "turns with a token, the share with a hint. Clones with themselves, sampled or (+) by likeliest moves."
+        lines += [about, "", *table(["", "IPP", "communicativeness", "points before the third bomb"], rows)]
+    return lines
+
+
 def evaluated(found: Found, players: int) -> list[str]:
     """Likeliest moves: self-play over many games, cross-play, and how well people are foreseen."""
     held = found.evaluation.get(players)
@@ -245,7 +279,7 @@ def page(found: Found) -> str:
     ]  # fmt: skip
     if not found.stages and not found.crossplay and not found.evaluation:
         return "\n".join([*head, "Nothing has been trained yet.", ""])
-    parts = [budgets(found), targets(found)]
+    parts = [budgets(found), targets(found), clones(found)]
     parts += [part(found, players) for players in (2, 3) for part in (evaluated, crossplay)]
     parts += [searched(found)]
     parts += [metric_rewards(found), table3(found), table5(found)]

@@ -17,6 +17,7 @@ class Found(NamedTuple):
     crossplay: dict[int, dict[str, Any]]  # by players
     search: list[dict[str, Any]]
     table3: list[dict[str, Any]]
+    likeness: dict[str, Any]  # how clones behave beside people
 
 
 def load(folder: Path = RESULTS) -> Found:
@@ -24,7 +25,7 @@ def load(folder: Path = RESULTS) -> Found:
     stages: dict[str, dict[str, Any]] = {}
     crossplay: dict[int, dict[str, Any]] = {}
     evaluation: dict[int, dict[str, Any]] = {}
-    search, table3 = [], []
+    search, table3, likeness = [], [], {}
     for path in sorted(folder.glob("*.json")):
         held = json.loads(path.read_text())
         if isinstance(held, dict) and held.get("kind") == "crossplay":
@@ -32,6 +33,8 @@ def load(folder: Path = RESULTS) -> Found:
             if before is None or len(held["agents"]) > len(before["agents"]):
                 crossplay[held["players"]] = held
             search += [row | {"players": held["players"]} for row in held["search"]]
+        elif isinstance(held, dict) and held.get("kind") == "likeness":
+            likeness = held
         elif isinstance(held, dict) and held.get("kind") == "table3":
             table3 = held["rows"]
         elif isinstance(held, dict) and "self_play" in held:
@@ -41,7 +44,7 @@ def load(folder: Path = RESULTS) -> Found:
                 whole = isinstance(told, dict) and told.get("curve") and "config" in told
                 if whole and (name not in stages or trained_steps(told) > trained_steps(stages[name])):
                     stages[name] = told
-    return Found(stages, evaluation, crossplay, search, table3)
+    return Found(stages, evaluation, crossplay, search, table3, likeness)
 
 
 def trained_steps(told: dict[str, Any]) -> float:

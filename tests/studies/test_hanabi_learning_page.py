@@ -57,3 +57,17 @@ def test_the_page_tells_budgets_matrices_and_published_rows(study, results):
 
 def test_without_results_nothing_is_claimed(study, tmp_path):
     assert "Nothing has been trained yet" in study.page(study.load(tmp_path))
+
+
+def test_clones_stand_beside_people_and_the_published_ones(study, tmp_path):
+    share = {"mean": 1.9, "low": 1.8, "high": 2.0}
+    fit = {"cross_entropy": share, "accuracy": {"mean": 0.4, "low": 0.3, "high": 0.5}}
+    stage = {"config": {"runs": 3}, "curve": [{"update": 9}], "last": {"held_out": fit, "chance": fit}}
+    (tmp_path / "bc.json").write_text(json.dumps({"bc_2p": stage}))
+    people = {"ipp": 0.592, "communicativeness": 0.568}
+    alike = {"kind": "likeness", "people": people, "clones": {"bc0": people | {"points_kept": 3.2}}}
+    (tmp_path / "alike.json").write_text(json.dumps(alike))
+    lines = study.clones(study.load(tmp_path))
+    assert "| bc_2p | 1.900 [1.800, 2.000] | 0.400 [0.300, 0.500] | 1.90 | 0.40 | 1.74 | 0.46 |" in lines
+    assert "| people | 0.59 | 0.57 | – |" in lines
+    assert "| bc0 | 0.59 | 0.57 | 3.20 |" in lines
