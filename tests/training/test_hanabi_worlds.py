@@ -17,6 +17,7 @@ from interplay.games.registry import make
 from interplay.metrics.information import entropy, mutual_information
 from interplay.training import entropies
 from interplay.training.config import Rewards
+from interplay.training.movers import Movers
 from interplay.training.seating import Plan
 from interplay.training.witness import witness_of
 
@@ -180,7 +181,9 @@ def test_what_is_imagined_knows_nothing_of_the_real_hand_or_deck():
 def test_dominated_and_dominant_moves_are_paid_to_the_mover():
     game = tiny()
     watch = witness_of(game, Rewards(conduct={"g1": -1.0, "g2": -10.0, "g3": 100.0}))
+    by_turns = witness_of(Movers(game), Rewards(conduct={"g1": -1.0, "g2": -10.0, "g3": 100.0}))
     assert watch is not None
+    assert by_turns is not None
     deck = np.array([[0, 0], [1, 1], [2, 0], [1, 0], [0, 0], [1, 0], [2, 0], [0, 1], [2, 1]])
     state, names = game.init(jax.random.key(0), deck), list(game.action_names)
 
@@ -190,6 +193,8 @@ def test_dominated_and_dominant_moves_are_paid_to_the_mover():
         joint[seat] = names.index(name)
         after, _ = game.step(state, jnp.asarray(joint))
         _, paid = watch.see((), state, after, jnp.asarray(joint))
+        _, to_mover = by_turns.see((), state, after, jnp.asarray(joint[seat : seat + 1]))
+        np.testing.assert_array_equal(to_mover[0], paid[seat])
         paid = paid @ watch.weights
         assert float(paid[1 - seat]) == 0.0
         return after, float(paid[seat])

@@ -28,8 +28,6 @@ def scheme(experiment: Experiment, *, by_turns: bool = False) -> Scheme:
             raise InterplayError(
                 "algorithm.options.by_turns: for networks without memory, and a critic of its own view"
             )
-        if experiment.rewards.conduct or experiment.rewards.entropies:
-            raise InterplayError("algorithm.options.by_turns: conduct and entropies are judged seat by seat")
         return Scheme(Plan(((0,),)), world=Movers)
     seats = make(experiment.game.name, **experiment.game.options).num_seats
     return Scheme(Plan(((0,) * seats,)))
