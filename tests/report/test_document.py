@@ -118,6 +118,13 @@ def test_tables_show_intervals_nulls_daggers_and_links():
     assert [c.get("data-sort") for c in page.all("td")][:4] == ["alice", "bob", "123.44", None]
 
 
+def test_a_small_p_is_not_shown_as_none():
+    told = Table.of([{"test": "a", "p": 0.31, "p_holm": 0.93}, {"test": "b", "p": 3e-9, "p_holm": 9e-9}])
+    page = Page(Report("t", [TableSection(told, name="tests")]).html())
+    shown = [t.strip() for t in page.text["td"] if t.strip()]
+    assert [s for s in shown if s.startswith("< 0.0")] == shown[-2:]
+
+
 def test_no_footnote_without_privileged_agents():
     table = Table.of([{"agent": "a", "score": 1, "privileged": False}])
     text = Report("t", [TableSection(table)]).html()

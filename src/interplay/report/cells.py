@@ -13,6 +13,7 @@ from interplay.table import Row, Table
 
 NULL = "–"
 AGENT_COLUMNS = re.compile(r"agents?|partner|giver_agent|receiver_agent|seat_\d+")
+PROBABILITY = re.compile(r"p|p_\w+")
 # Columns that `low` and `high` belong to, the first that is there.
 _CENTRES = ("estimate", "iqm", "mean", "median", "value")
 
@@ -47,7 +48,10 @@ class Column:
         if isinstance(value, bool):
             return Cell("yes" if value else "no", str(value))
         if isinstance(value, int | float):
-            return Cell(label(value, self.digits), value, self._interval(row))
+            text = label(value, self.digits)
+            if PROBABILITY.fullmatch(self.name) and 0 < value < 0.5 * 10.0**-self.digits:  # no p is 0
+                text = f"< {10.0**-self.digits:.{self.digits}f}"
+            return Cell(text, value, self._interval(row))
         if isinstance(value, str):
             if value.startswith("#replay-"):
                 return Cell("▶ watch", value, href=value)
