@@ -151,14 +151,22 @@ def foreseen(given: argparse.Namespace, game: Any, policies: dict[str, Any]) -> 
     for name, agent in policies.items():
         if agent.mind.reads != "belief":
             continue
-        split = int(agent.config["run"]) if name.startswith("bc") else None
-        if "clone" in agent.config:
-            split = int(str(agent.config["clone"]).removeprefix("run"))
+        split = held_out_by(name, agent.config)
         sums = np.stack([np.asarray(x, float) for x in judged(agent.mind.core, arrays)], axis=1)
         held = np.ones(data.games, bool) if split is None else roles[split] == TEST
         found[name] = _shares(sums[held[data.game]]) | {"split": split}
         print(json.dumps({name: found[name]["cross_entropy"]}), flush=True)
     return found
+
+
+def held_out_by(name: str, config: Any) -> int | None:
+    """The split whose held-out games a policy never saw: that of its clone, `run3` of a stage or the shipped `bc-4`."""
+    if name.startswith("bc"):
+        return int(config["run"])
+    clone = str(config.get("clone", ""))
+    if "/bc-" in clone:
+        return int(clone.rsplit("-", 1)[1]) - 1
+    return int(clone.removeprefix("run")) if clone.startswith("run") else None
 
 
 def _shares(sums: np.ndarray, draws: int = 400) -> dict[str, Any]:
