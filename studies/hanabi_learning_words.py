@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hanabi_learning_data import LINES, Found, pairs, split, trained_steps
+from hanabi_learning_data import LINES, Found, method_of, pairs, split, trained_steps
 
 
 def findings(found: Found) -> list[str]:
@@ -26,7 +26,8 @@ def _of_partners(found: Found) -> list[str]:
     for a, b, mean in pairs(found, 2):
         cells.setdefault((a, b), []).append(mean)
     mean = {key: float(np.mean(values)) for key, values in cells.items()}
-    learnt = [a for a, b in mean if a == b and not a.startswith("hanabi/")]
+    clones = [a for a, b in mean if a == b and method_of(a) == "bc"]
+    learnt = [a for a, b in mean if a == b and not a.startswith("hanabi/") and a not in clones]
     kept = {}
     for a in learnt:
         others = [mean[a, b] for b in learnt if b != a]
@@ -42,6 +43,14 @@ def _of_partners(found: Found) -> list[str]:
         also = f", and scores more with {' and '.join(better)} than with itself" if better else ""
         told = "its moves rest on no agreement, as they should; at these steps it is still a weak player."
         lines.append(f"- {most} keeps most{also}: {told}")
+    if clones:
+        with_clones = {a: float(np.mean([mean[a, c] for c in clones])) for a in learnt}
+        best = max(with_clones, key=lambda a: with_clones[a])
+        told = "the clones bomb in nearly every game, with themselves too"
+        if all(mean[c, c] < 1 for c in clones) and with_clones[best] < 3:
+            lines.append(
+                f"- With clones of people {best} does best of the learned agents ({with_clones[best]:.1f}): {told}."
+            )
     bots = [a for a, b in mean if a == b and a.startswith("hanabi/")]
     if bots and learnt:
         worst = max(mean[a, b] for a in learnt for b in bots)
