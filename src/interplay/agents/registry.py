@@ -1,4 +1,5 @@
-"""Agents by name: `overcooked/onion_passer`, `module:Thing`, `llm:provider/model`, or the path of a checkpoint."""
+"""Agents by name: `overcooked/onion_passer`, `module:Thing`, `llm:provider/model`, `sparta:NAME`, or the path of a
+checkpoint."""
 
 from __future__ import annotations
 
@@ -33,6 +34,10 @@ def agent(name: str, **options: Any) -> Agent:
         from interplay.agents.llm.player import make as language_model
 
         return language_model(name.removeprefix("llm:"), **options)
+    if name.startswith("sparta:"):
+        from interplay.agents.hanabi.sparta import sparta
+
+        return sparta(name.removeprefix("sparta:"), **options)
     if is_checkpoint(name):
         return _checkpoint(name, options)
     base, plus, noise = name.partition("+")

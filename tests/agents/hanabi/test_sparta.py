@@ -127,6 +127,14 @@ def test_one_who_searches_beside_the_policy_scores_more_than_the_policy():
     assert other.is_policy
 
 
+def test_search_has_a_name():
+    found = agent("sparta:hanabi/smart", rollouts=100)
+    assert found.name == "sparta(hanabi/smart)"
+    assert found.mind.rollouts == 100  # type: ignore[union-attr]
+    with pytest.raises(InterplayError, match="unknown agent"):
+        agent("sparta:nobody")
+
+
 def test_what_cannot_be_searched_is_refused():
     with pytest.raises(InterplayError, match="at least 1"):
         Sparta(Teller(), rollouts=0)
