@@ -8,7 +8,7 @@ from hanabi_learning_data import LINES, Found, method_of, pairs, split, trained_
 
 def findings(found: Found) -> list[str]:
     """Sentences whose numbers come from the data, each said only if it holds."""
-    return [*_of_steps(found), *_of_partners(found), *_of_rewards(found)]
+    return [*_of_steps(found), *_of_hold(found), *_of_partners(found), *_of_rewards(found)]
 
 
 def _of_steps(found: Found) -> list[str]:
@@ -18,6 +18,25 @@ def _of_steps(found: Found) -> list[str]:
         return []
     here = f"- Feed-forward IPPO returns {best:.1f} after {trained_steps(told):.1g} steps"
     return [f"{here}; JaxMARL's published curve has 15.78 at 1e9. It is far from the 24.18 of 1e10 steps."]
+
+
+def _of_hold(found: Found) -> list[str]:
+    """HDR-IPPO: the nearer to the clone, the better people are predicted and the less is won."""
+    held = found.evaluation.get(2, {})
+    people, alone = held.get("foreseen", {}), held.get("self_play", {})
+    names = sorted((n for n in alone if n.startswith("hdr_2p/") and n in people), key=lambda n: float(n.split("/")[1]))
+    loss, score = [people[n]["cross_entropy"]["mean"] for n in names], [alone[n]["mean"] for n in names]
+    falls = all(a > b for values in (loss, score) for a, b in zip(values, values[1:]))
+    if len(names) < 2 or not falls or "hdr_2p" not in found.stages:
+        return []
+    each = ", ".join(
+        f"{n.split('/')[1]} scores {s:.1f} with itself and predicts people at {x:.2f} nats"
+        for n, s, x in zip(names, score, loss)
+    )
+    steps = trained_steps(found.stages["hdr_2p"])
+    return [
+        f"- HDR-IPPO by the weight of its clone: {each}, after {steps:.1g} steps, when all of them still bomb a lot."
+    ]
 
 
 def _of_partners(found: Found) -> list[str]:
