@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hanabi_learning_data import LINES, Found, method_of, pairs, split, trained_steps
 
@@ -26,7 +28,7 @@ def _of_hold(found: Found) -> list[str]:
     people, alone = held.get("foreseen", {}), held.get("self_play", {})
     names = sorted((n for n in alone if n.startswith("hdr_2p/") and n in people), key=lambda n: float(n.split("/")[1]))
     loss, score = [people[n]["cross_entropy"]["mean"] for n in names], [alone[n]["mean"] for n in names]
-    falls = all(a > b for values in (loss, score) for a, b in zip(values, values[1:]))
+    falls = all(a > b for values in (loss, score) for a, b in pairwise(values))
     if len(names) < 2 or not falls or "hdr_2p" not in found.stages:
         return []
     each = ", ".join(
@@ -34,9 +36,7 @@ def _of_hold(found: Found) -> list[str]:
         for n, s, x in zip(names, score, loss)
     )
     steps = trained_steps(found.stages["hdr_2p"])
-    return [
-        f"- HDR-IPPO by the weight of its clone: {each}, after {steps:.1g} steps, when all of them still bomb a lot."
-    ]
+    return [f"- HDR-IPPO by the weight of its clone: {each}, after no more than {steps:.1g} steps."]
 
 
 def _of_partners(found: Found) -> list[str]:
