@@ -274,8 +274,9 @@ def page(found: Found) -> str:
     head = [
         "# Learning in Hanabi", "",
         "Clones of people, HDR-IPPO and the learned baselines of Hanabi, trained here within minutes on one GPU or two "
-        "CPU cores, beside what the papers trained for days. This page is written by `python "
-        "studies/hanabi_learning.py` from `benchmarks/hanabi_learning/results`; [the guide](../guide/hanabi_learning.md) tells what each method is.", "",
+        "CPU cores, beside what the papers trained for days. This page is written by "
+        "`python studies/hanabi_learning.py` from `benchmarks/hanabi_learning/results`; "
+        "[the guide](../guide/hanabi_learning.md) tells what each method is.", "",
     ]  # fmt: skip
     if not found.stages and not found.crossplay and not found.evaluation:
         return "\n".join([*head, "Nothing has been trained yet.", ""])

@@ -1,5 +1,6 @@
 """Clones of Hanabi players: games by other names for the colours, files of games, people held out, epochs chosen."""
 
+import dataclasses
 import os
 from itertools import islice
 from pathlib import Path
@@ -19,10 +20,12 @@ from interplay.games.registry import make
 from interplay.play.recorded import Recorded, load, save
 from interplay.traces.importers.hanabi_data import import_hanabi_data
 from interplay.traces.recorded import _persons, recorded_games
+from interplay.training.algorithms import train
+from interplay.training.config import Algorithm, Experiment, GameChoice, Network
 from interplay.training.imitation.clone import TEST, Cloning, clone, splits
 from interplay.training.imitation.recordings import Recordings, replayed
 from interplay.training.imitation.renaming import renamings
-from interplay.training.imitation.selfplay import greedy_scores
+from interplay.training.imitation.selfplay import forgiving, greedy_scores
 
 
 def random_game(game, seed, steps=24):
@@ -193,6 +196,27 @@ def test_greedy_self_play_is_scored_to_the_end():
             state, told = game.step(state, jnp.asarray(np.where(legal, logits, -np.inf).argmax(axis=1)), key)
             over = bool(told.terminated)
         assert scores[number] == float(game.score(state))
+
+
+@pytest.mark.slow
+def test_a_clone_from_a_file_of_games_is_chosen_by_points_with_itself(tmp_path):
+    """From the file to the policy; points are kept after the third bomb, so that there is something to choose by."""
+    save(tmp_path / "few.npz", [random_game(make("hanabi/2p"), seed, steps=8) for seed in range(6)])
+    options = {
+        "games": str(tmp_path / "few.npz"), "epochs": 2, "batch": 4, "chunk": 0, "rename": True, "episodes": 0,
+        "select": "self_play", "select_games": 4,
+    }  # fmt: skip
+    network = Network("belief", widths=(8,), recurrent=4, cell="lstm", decoder=(8,))
+    experiment = Experiment(GameChoice("hanabi/2p"), Algorithm("bc", options), runs=3, network=network)
+    trained = train(experiment, quiet=True)
+    told = np.array([line["self_play"] for line in trained.curve])
+    assert told.shape == (2, 3)
+    assert told.max() > 0
+    assert trained.policies[0]["epoch"] == told[:, 0].argmax() + 1
+    assert forgiving(make("hanabi/2p")).options == {"bomb": "keep"}
+    missing = dataclasses.replace(experiment, algorithm=Algorithm("bc", options | {"games": "none.npz"}))
+    with pytest.raises(InterplayError, match=r"there is no file of recorded games none\.npz"):
+        train(missing, quiet=True)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from interplay.training.imitation.clone import Clones, Cloning, Fit, clone, spli
 from interplay.training.imitation.human import games_of, human_recordings
 from interplay.training.imitation.recordings import replayed
 from interplay.training.imitation.renaming import renamings
-from interplay.training.imitation.selfplay import greedy_judge
+from interplay.training.imitation.selfplay import forgiving, greedy_judge
 from interplay.training.loader import as_json, build
 from interplay.training.members import policy_shape
 from interplay.training.run import Trained
