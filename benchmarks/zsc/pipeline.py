@@ -96,7 +96,9 @@ def _training(given: argparse.Namespace, plan: dict, layout: str, name: str) -> 
     config["algorithm"] = {"name": job["algorithm"], "options": options}
     if job.get("choices"):
         options |= _choices(layout)
-    for place, value in (_variant(plan, layout, "training") | job.get("set", {}) | _variant(plan, layout, name)).items():
+    for place, value in (
+        _variant(plan, layout, "training") | job.get("set", {}) | _variant(plan, layout, name)
+    ).items():
         _set(config, place, value)
     if given.scale != 1:
         _scaled(config, given.scale)
