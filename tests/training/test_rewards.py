@@ -24,8 +24,8 @@ def paid(experiment, scheme, **rewards):
     setting = Setting.of(given, game, scheme, prices=bool(given.rewards.events))
     traits = jax.tree_util.tree_map(lambda x: x[0], plain_traits(game, given.rewards, 1, 1))
     no = jnp.zeros(2, bool)
-    nothing = jnp.zeros((2, 2))
-    step = Step(nothing, jnp.array(SHAPED), terminated=no, truncated=no, events=jnp.array(EVENTS))
+    told = {"reward": jnp.zeros((2, 2)), "shaped": jnp.array(SHAPED), "events": jnp.array(EVENTS)}
+    step = Step(terminated=no, truncated=no, **told)
     found = _reward(setting, traits, jnp.float32(0.5), step, None, jnp.zeros(2, jnp.int32))
     return np.asarray(found).reshape(2, 2)
 
