@@ -141,7 +141,7 @@ def curves(folder: Path) -> dict:
         lines = [json.loads(line) for line in log.read_text().splitlines()]
         manifest = json.loads((log.parent / "manifest.json").read_text())
         told[log.parent.name] = {
-            "experiment": _told(manifest["experiment"], folder),
+            "experiment": _told(manifest["experiment"]),
             "wall_s": round(sum(line["wall_s"] for line in lines), 1),
             "curve": [{"steps": line["steps"], "returns": line["returns"]} for line in lines],
         }
@@ -152,9 +152,10 @@ def curves(folder: Path) -> dict:
     return told
 
 
-def _told(experiment: dict, folder: Path) -> dict:
-    """Settings without the place where the pipeline happened to run."""
-    return json.loads(json.dumps(experiment).replace(f"{folder.parent}/", "runs/"))
+def _told(experiment: dict) -> dict:
+    """Settings without the place where the pipeline happened to run, which need not be where it is now."""
+    place = str(Path(experiment["output"]["folder"]).parents[1])
+    return json.loads(json.dumps(experiment).replace(f"{place}/", "runs/"))
 
 
 def keep_policies(folder: Path, game_id: str) -> None:
