@@ -48,7 +48,10 @@ def check_layout(found: Found) -> None:
         check(len(seeds) == row["seeds"] == (5 if method == "sp" else 3), "five seeds of SP, three of the others")
         same = abs(float(iqm(ratios(found, method))) - row["br_prox"]) < 5e-4
         check(same, f"{method}'s BR-Prox in {at} is the trimmed mean of its cells")
-    check(mean(found.self_play) >= (found.yard.floor or 0) and len(found.self_play) == 5, f"self-play's floor in {at}")
+    check(
+        mean(found.self_play) >= (found.yard.floor or 0) and len(found.self_play) == 5,
+        f"self-play's floor is kept in {at}",
+    )
     beyond = [r for r in found.above(beyond_noise=True) if not is_faint(r)]
     check(not beyond, f"no ego of {at} above 1.05 times a ruler of a soup or more, beyond noise")
     check(found.stages["candidates"]["runs"] == 64, f"64 candidates in {at}")
