@@ -101,11 +101,14 @@ def test_secrecy_is_not_claimed_without_states_to_compare():
     assert "secrecy" not in check_game(Plain())
 
 
-@pytest.mark.parametrize("name", ["overcooked/cramped_room", "overcooked/counter_circuit_multi"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("overcooked/cramped_room", marks=pytest.mark.slow), "overcooked/counter_circuit_multi"]
+)
 def test_kitchens_keep_the_contract(name):
     check_game(interplay.make(name, horizon=60))
 
 
+@pytest.mark.slow
 def test_a_kitchen_with_three_chefs_and_ruled_out_interacts_keeps_the_contract():
     check_game(interplay.make("overcooked/counter_circuit", players=3, rule_out_null_interacts=True), steps=25)
 

@@ -44,13 +44,18 @@ KITCHENS = {
     "coordination_ring_multi": {},
     "": {"layout": USER_LAYOUT, **MULTI},
 }
+FIRST = ("counter_circuit", "")  # the others are for `make test-slow`
 
 
 def options(kitchen: str) -> dict:
     return {k: tuple(v) if isinstance(v, list) else v for k, v in KITCHENS.get(kitchen, {}).items()}
 
 
-@pytest.mark.parametrize("kitchen", KITCHENS, ids=lambda k: k or "user_layout")
+@pytest.mark.parametrize(
+    "kitchen",
+    [k if k in FIRST else pytest.param(k, marks=pytest.mark.slow) for k in KITCHENS],
+    ids=lambda k: k or "user_layout",
+)
 @pytest.mark.parametrize("role", MAY)
 def test_no_role_does_what_is_not_its_job(play, kitchen, role):
     for seat in (0, 1):
@@ -100,7 +105,9 @@ def test_passer_and_receiver_make_soups_through_the_middle_counter(play, lineup)
 
 
 @pytest.mark.parametrize("lineup", [("onion_passer", "onion_receiver"), ("onion_receiver", "onion_passer")])
-@pytest.mark.parametrize(("kitchen", "least"), [("blocked_corridor", 60), ("counter_circuit_multi", 140)])
+@pytest.mark.parametrize(
+    ("kitchen", "least"), [("blocked_corridor", 60), pytest.param("counter_circuit_multi", 140, marks=pytest.mark.slow)]
+)
 def test_a_pair_goes_on_where_lanes_are_narrow_and_pots_wait_to_be_started(play, lineup, kitchen, least):
     played = play(kitchen, lineup)
     assert played.scores.min() >= least

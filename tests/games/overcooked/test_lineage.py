@@ -124,7 +124,7 @@ def test_three_counts_agree_whatever_is_played(seed, name):
 SCRIPTED = [
     ("forced_coordination", ("greedy", "greedy")),
     ("counter_circuit", ("onion_receiver", "onion_passer")),
-    ("coordination_ring", ("greedy+0.4", "greedy+0.4")),
+    pytest.param("coordination_ring", ("greedy+0.4", "greedy+0.4"), marks=pytest.mark.slow),
 ]
 
 

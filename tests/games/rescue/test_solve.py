@@ -83,7 +83,7 @@ def test_what_does_not_fit_into_an_episode_is_not_possible():
         "####/#nV#/#pK#/####",  # a kit is handed on while the nurse already treats
         "######/#nfD.#/#K#V##/######",  # the firefighter has to clear debris, and to make way
         "#####/#fFV#/#En##/#####",
-        "#####/#nVn#/#K#.#/#####",  # two nurses at one victim
+        pytest.param("#####/#nVn#/#K#.#/#####", marks=pytest.mark.slow),  # two nurses at one victim
         "#####/#n!V#/#p#K#/#####",
     ],
 )
@@ -137,7 +137,14 @@ def test_the_shipped_houses(name, verdict, alone, together):
     assert not np.any(states.treated_by[-2] >= 0)
 
 
-@pytest.mark.parametrize(("name", "reached"), [("rubble", [0, 3]), ("cottage", [10, 10]), ("hallway", [10, 20])])
+@pytest.mark.parametrize(
+    ("name", "reached"),
+    [
+        ("rubble", [0, 3]),
+        pytest.param("cottage", [10, 10], marks=pytest.mark.slow),
+        pytest.param("hallway", [10, 20], marks=pytest.mark.slow),
+    ],
+)
 def test_whether_a_nurse_can_do_it_alone_by_where_the_victims_lie(name, reached):
     """In how many of all placements the nurse can come to one while the others stand idle."""
     game = interplay.make(f"rescue/{name}")
