@@ -33,6 +33,7 @@ def noted(served, code):
     return served.base.database.read(audit.read, action=f"refused:{code}")
 
 
+@pytest.mark.slow
 def test_fifty_clients_cannot_play_one_game_more(served):
     """Fifty connections on one key, all asking at once for more than there is."""
     keys = served.entry("fifty")

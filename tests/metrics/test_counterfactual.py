@@ -129,6 +129,7 @@ def test_chance_in_memories_is_the_chance_they_had():
     assert Brancher(game, agents).past(episode).agreed.tolist() == [1, 1]
 
 
+@pytest.mark.slow
 def test_common_chance_makes_no_difference_where_nothing_differs():
     game = interplay.make("overcooked/cramped_room", horizon=60)
     _, table = measured(game, ["random", "stay"], ways=["partner"], samples=8, policies="registered")

@@ -102,6 +102,7 @@ def breadth_first(game):
         layer = jax.tree_util.tree_map(lambda *x: np.concatenate(x), *fresh)
 
 
+@pytest.mark.slow
 def test_a_search_that_is_cut_short_gives_bounds_and_says_so():
     game = interplay.make("overcooked/forced_coordination")
     full, cut = Solver(game).together(), Solver(game, limit=1500).together()

@@ -107,6 +107,7 @@ def test_an_update_asks_the_member_with_the_memory_it_had(played):
     assert float(wrong["kl"]) > 1e-5
 
 
+@pytest.mark.slow
 def test_half_precision_plays_as_it_learns():
     """Views are filled up and matrices are halved once for play; the update comes to the same odds."""
     setting, members, _, found = played_on("bfloat16")
@@ -194,6 +195,7 @@ def test_a_seat_that_is_always_to_move():
         state = after
 
 
+@pytest.mark.slow
 def test_play_by_turns_learns_and_is_refused_where_it_cannot_be():
     experiment = small("Turns", runs=1)
     by_turns = dataclasses.replace(
@@ -209,6 +211,7 @@ def test_play_by_turns_learns_and_is_refused_where_it_cannot_be():
         Movers(make("tests.training.toys:Match", horizon=4))
 
 
+@pytest.mark.slow
 def test_training_ends_when_its_time_is_up(tmp_path):
     """The policy's file says how many steps it had, and a second call does not go on."""
     output = {"folder": str(tmp_path), "minutes": 0.0, "logs": 36}

@@ -62,6 +62,7 @@ def test_memory_is_what_predicts_later_steps():
     assert recalls.test.accuracy.min() > 0.95
 
 
+@pytest.mark.slow
 def test_the_epoch_is_chosen_by_games_that_are_not_learnt_from():
     """Actions are coin flips: what is learnt of them is noise, so the earliest epochs predict others best."""
     generator = np.random.default_rng(1)

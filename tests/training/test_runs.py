@@ -56,6 +56,7 @@ def test_self_play_learns_to_name_the_cue(finished):
     assert trained.curve[-1]["return"] > 7.3
 
 
+@pytest.mark.slow
 def test_runs_do_not_know_of_each_other(finished):
     """Run 1 of two, trained alone, is the same run."""
     both, _ = finished

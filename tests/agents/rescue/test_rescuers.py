@@ -38,6 +38,7 @@ def test_behind_rubble_a_nurse_can_do_nothing_alone(rubble):
     assert all(f.number("constructive") == 0 for f in found)
 
 
+@pytest.mark.slow
 def test_helpers_help_more_than_loners():
     game = interplay.make("rescue/hallway")
     scores, helping = team(game, *["rescue/helper"] * 3)
