@@ -120,6 +120,7 @@ def _play_until_gone(url, key):
         client.play(url, key, {"": "random"}, at_once=8, connections=1)
 
 
+@pytest.mark.slow
 def test_kill_9_in_mid_evaluation(tmp_path):
     killed(str(tmp_path / "books.db"), tmp_path, when=(8,))
 

@@ -11,6 +11,7 @@ from interplay.cli.main import run
 GUIDE = Path(__file__).parent.parent.parent / "docs" / "guide" / "challenge.md"
 
 
+@pytest.mark.slow
 def test_the_client_of_the_guide_plays_an_evaluation(served):
     (code,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), flags=re.DOTALL)
     assert len([line for line in code.splitlines() if line.strip()]) <= 45

@@ -27,6 +27,7 @@ def greedy(game, name, seed):
     return Agent(name, eqx.tree_at(lambda p: p.greedy, one.mind, jnp.bool_(True)))
 
 
+@pytest.mark.slow
 def test_episodes_without_chance_are_those_of_the_play_room(game):
     """Scores and every event count, in both seatings."""
     partners, egos = [greedy(game, f"p{i}", i) for i in range(3)], [greedy(game, f"e{i}", 10 + i) for i in range(2)]

@@ -14,6 +14,7 @@ def traces():
     return interplay.crossplay(game, ["overcooked/onion_passer", "overcooked/onion_receiver"], episodes=2, seed=0)
 
 
+@pytest.mark.slow
 def test_the_best_and_the_worst_episode_are_shown(traces):
     scores = {row["episode"]: row["score"] for row in traces.summary()}
     chosen = assemble.extremes(traces)

@@ -100,6 +100,7 @@ def what(name: str) -> str:
     return name.rpartition("_")[0]
 
 
+@pytest.mark.slow
 def test_facts_rolled_forward_are_the_facts_of_each_state():
     game = kitchen("four")
     actions = np.random.default_rng(2).choice(6, size=(1, 400, 4), p=[0.1, 0.1, 0.1, 0.1, 0.1, 0.5])

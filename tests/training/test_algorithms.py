@@ -14,6 +14,7 @@ from interplay.training.config import Algorithm
 LONG = 16 * 8 * 36  # as all other tests, so that programs are shared
 
 
+@pytest.mark.slow
 def test_a_pair_follows_its_two_rewards(experiment):
     """Run 0 prefers to be wrong, run 1 to be right; their partners want points."""
     preferences = [{"wrong": 3.0, "task": 0.0}, {"right": 3.0}]

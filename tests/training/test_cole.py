@@ -127,6 +127,7 @@ def whole(settings, traced):
         return train(settings, quiet=True)
 
 
+@pytest.mark.slow
 def test_generations_share_one_program_and_the_ego_learns(whole, traced):
     assert len(traced) == 1
     ends = [line for line in whole.curve if "population" in line]

@@ -22,6 +22,7 @@ from interplay.training.setting import Setting
 from tests.training.tiny_hanabi import TINY, experiment
 
 
+@pytest.mark.slow
 def test_imagined_steps_are_worth_what_the_belief_says():
     """The mean imagined reward of playing a card is the odds that it fits, by hints and what is seen."""
     spec = experiment()

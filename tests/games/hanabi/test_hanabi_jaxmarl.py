@@ -12,7 +12,7 @@ import interplay
 jaxmarl = pytest.importorskip("jaxmarl")
 
 
-@pytest.mark.parametrize("players", [2, 5])
+@pytest.mark.parametrize("players", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_belief_vector_is_that_of_jaxmarl(players):
     game = interplay.make(f"hanabi/{players}p")
     env = jaxmarl.make("hanabi", num_agents=players)

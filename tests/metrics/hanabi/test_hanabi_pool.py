@@ -37,6 +37,7 @@ def test_agrees_with_its_parts():
     assert rows["random"]["ipp"] == pytest.approx(fmean(shares))
 
 
+@pytest.mark.slow
 def test_both_bomb_conventions_from_the_same_games():
     kept, lost = (
         interplay.measure(

@@ -147,6 +147,7 @@ async def _newcomers(server, database, player):
         assert wire.close_code == 1013  # come again
 
 
+@pytest.mark.slow
 def test_sqlite_that_is_locked(tmp_path):
     away(Locked, tmp_path, 7)
 

@@ -98,6 +98,7 @@ def rows(study, table):
     return study.base.database.read(lambda tx: tx.execute(sa.select(table)).all())
 
 
+@pytest.mark.slow
 def test_a_running_game_is_watched_and_its_player_erased_while_another_plays_on(study):
     async def all_of_it():
         ana = await researcher(study)
