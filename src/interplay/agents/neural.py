@@ -163,19 +163,24 @@ def _is_published(path: Path) -> bool:
     return not ours and public.is_public(keys)
 
 
-def read(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """A policy's header and its arrays."""
+def opened(path: str | Path) -> tuple[Any, dict[str, np.ndarray]]:
+    """The header of one of our files of weights, null if it has none, and its arrays."""
     from safetensors import SafetensorError, safe_open
 
-    path = Path(path)
-    if not path.exists():
-        raise InterplayError(f"there is no checkpoint {path}")
     try:
         with safe_open(path, framework="numpy") as file:
             about = json.loads((file.metadata() or {}).get("interplay", "null"))
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dictionary
+            return about, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dictionary
     except (SafetensorError, json.JSONDecodeError) as error:
         raise InterplayError(f"{path} is damaged or no safetensors file: {error}") from None
+
+
+def read(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """A policy's header and its arrays."""
+    path = Path(path)
+    if not path.exists():
+        raise InterplayError(f"there is no checkpoint {path}")
+    about, arrays = opened(path)
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise InterplayError(f"{path} holds no policy of interplay: its header does not say {FORMAT!r}")
     if about.get("version") != VERSION:

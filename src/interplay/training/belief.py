@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int8, PRNGKeyArray
 
 from interplay.agents.networks import Dense
-from interplay.agents.neural import game_key, named_arrays
+from interplay.agents.neural import game_key, named_arrays, opened
 from interplay.errors import InterplayError
 from interplay.games.hanabi.hands import unseen
 from interplay.games.hanabi.state import NO_CARD, Rules, State
@@ -111,16 +111,9 @@ def save(path: str | Path, belief: HandBelief, game: Any, about: dict[str, Any])
 
 def load(path: str | Path, game: Any) -> HandBelief:
     """The belief of a file; it has to be of the same game."""
-    from safetensors import SafetensorError, safe_open
-
     if not Path(path).is_file():
         raise InterplayError(f"there is no belief {path}; train one with the algorithm obl_belief")
-    try:
-        with safe_open(path, framework="numpy") as file:
-            told = json.loads((file.metadata() or {}).get("interplay", "null"))
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dictionary
-    except (SafetensorError, json.JSONDecodeError) as error:
-        raise InterplayError(f"{path} is damaged or no safetensors file: {error}") from None
+    told, arrays = opened(path)
     if not isinstance(told, dict) or told.get("format") != FORMAT:
         raise InterplayError(f"{path} holds no belief about hands")
     if told["game"] != game_key(game):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import tyro
 
 from interplay.cli.show import note, show
+from interplay.study.analysis.planning import Ask, plan
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Analyse:
 
 
 @dataclass(frozen=True)
-class Power:
+class Power(Ask):
     """How many people a study needs to find an effect, from an effect that is assumed or from a pilot.
 
     Effects are in standard deviations: of people's mean ratings (one_sample), of their differences (paired, wilcoxon);
@@ -91,50 +92,11 @@ class Power:
       interplay study power --test friedman --pilot pilot.db --page confirm --game counter_circuit
     """
 
-    test: Literal["one_sample", "paired", "wilcoxon", "friedman"]
-    """The test that is planned."""
-    effect: float | None = None
-    """The effect to find, in standard deviations."""
-    pilot: str | None = None
-    """A database or export of a pilot, in place of --effect."""
-    rating: str | None = None
-    """Of the pilot: the question or scale that is tested."""
-    levels: tuple[str, ...] = ()
-    """Of the pilot: the two games or partners that are compared (paired, wilcoxon)."""
-    against: float | None = None
-    """Of the pilot: what ratings are tested against (one_sample); by default the middle of the scale."""
-    page: str | None = None
-    """Of the pilot: the page of the rankings (friedman)."""
-    game: str | None = None
-    """Of the pilot: one game only (one_sample, friedman)."""
-    power: float = 0.8
-    """The chance to find the effect."""
-    alpha: float = 0.05
-    """The level of the test."""
-    tests: int = 1
-    """Tests that share the level."""
-    one_sided: bool = False
-    """Look in one direction only."""
-    partners: int = 4
-    """Partners that are ranked (friedman)."""
-    points: float | None = None
-    """One standard deviation of differences in points of the scale, to which they are rounded (wilcoxon)."""
-    dropout: float = 0.0
-    """The share of people who will not finish."""
-    study: Path | None = None
-    """The study file: numbers are rounded up to whole rounds of its orders."""
-    simulations: int = 2000
-    """Simulated studies for each number of people."""
-    seed: int = 0
-    """Seed of the simulations."""
     json: bool = False
     """Print one JSON object."""
 
     def run(self) -> None:
-        from interplay.study.analysis.planning import Ask, plan
-
-        held = {name: getattr(self, name) for name in Ask.__dataclass_fields__}
-        table, more, notes = plan(Ask(**held))
+        table, more, notes = plan(self)
         for told in notes:
             note(told)
         show(table, json=self.json, **({"curve": more.rows, "notes": notes} if self.json else {}))

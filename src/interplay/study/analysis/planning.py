@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from interplay.errors import InterplayError
 from interplay.study.analysis.power import Aim, Needed, curve, from_pilot, from_rankings, needed, recruits
@@ -12,26 +13,44 @@ from interplay.table import Row, Table
 
 @dataclass(frozen=True)
 class Ask:
-    """A test, and an effect or a pilot."""
+    """A test, and an effect or a pilot. The fields are the options of the command."""
 
-    test: str
+    test: Literal["one_sample", "paired", "wilcoxon", "friedman"]
+    """The test that is planned."""
     effect: float | None = None
+    """The effect to find, in standard deviations."""
     pilot: str | None = None
+    """A database or export of a pilot, in place of --effect."""
     rating: str | None = None
+    """Of the pilot: the question or scale that is tested."""
     levels: tuple[str, ...] = ()
+    """Of the pilot: the two games or partners that are compared (paired, wilcoxon)."""
     against: float | None = None
+    """Of the pilot: what ratings are tested against (one_sample); by default the middle of the scale."""
     page: str | None = None
+    """Of the pilot: the page of the rankings (friedman)."""
     game: str | None = None
+    """Of the pilot: one game only (one_sample, friedman)."""
     power: float = 0.8
+    """The chance to find the effect."""
     alpha: float = 0.05
+    """The level of the test."""
     tests: int = 1
+    """Tests that share the level."""
     one_sided: bool = False
+    """Look in one direction only."""
     partners: int = 4
+    """Partners that are ranked (friedman)."""
     points: float | None = None
+    """One standard deviation of differences in points of the scale, to which they are rounded (wilcoxon)."""
     dropout: float = 0.0
+    """The share of people who will not finish."""
     study: Path | None = None
+    """The study file: numbers are rounded up to whole rounds of its orders."""
     simulations: int = 2000
+    """Simulated studies for each number of people."""
     seed: int = 0
+    """Seed of the simulations."""
 
 
 def plan(ask: Ask) -> tuple[Table, Table, list[str]]:
