@@ -15,13 +15,18 @@ from interplay.errors import InterplayError
 
 @dataclass(frozen=True, kw_only=True)
 class Listen:
-    """Where to listen."""
+    """Where to listen. The fields are options of the commands that serve."""
 
     host: str = "127.0.0.1"
+    """The address to listen at; 0.0.0.0 for everyone."""
     port: int = 8000
-    certificate: Path | None = None  # with `private_key`: TLS, so that https:// and wss:// work without a proxy
+    """The port to listen at."""
+    certificate: Path | None = None
+    """A TLS certificate, so that https:// and wss:// work without a proxy."""
     private_key: Path | None = None
-    proxies: str = ""  # addresses of proxies whose X-Forwarded-For is believed
+    """The certificate's private key."""
+    proxies: str = ""
+    """Addresses of proxies in front of this server, separated by commas."""
 
     @property
     def url(self) -> str:

@@ -15,6 +15,7 @@ import tyro
 from interplay.cli.show import note, show
 from interplay.errors import InterplayError
 from interplay.progress import bar
+from interplay.server.serve import Listen
 from interplay.table import Table
 
 
@@ -41,29 +42,19 @@ def _plan(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Serve:
+class Serve(Listen):
     """Host a challenge: leaderboard, registration, games with hidden partners.
 
     Examples:
       interplay challenge serve challenges/hanabi_demo.yaml
-      interplay challenge serve my.yaml --db postgresql://user@host/name --host 0.0.0.0 --port 443
+      interplay challenge serve my.yaml --database postgresql://user@host/name --host 0.0.0.0 --port 443
         --certificate server.pem --private-key server.key
     """
 
     challenge: Annotated[Path, tyro.conf.Positional]
     """The challenge file."""
-    db: str | None = None
+    database: Annotated[str | None, tyro.conf.arg(aliases=["--db"])] = None
     """The database: a path (SQLite) or postgresql://...; by default NAME.db here."""
-    host: str = "127.0.0.1"
-    """The address to listen at; 0.0.0.0 for everyone."""
-    port: int = 8000
-    """The port to listen at."""
-    certificate: Path | None = None
-    """A TLS certificate, so that https:// and wss:// work without a proxy."""
-    private_key: Path | None = None
-    """The certificate's private key."""
-    proxies: str = ""
-    """Addresses of proxies in front of this server, separated by commas."""
     capacity: int = 512
     """Games in play at once, of each setting."""
     batch: tuple[int, ...] = (4, 64)
@@ -75,14 +66,11 @@ class Serve:
         from interplay.challenge.spec import load
         from interplay.challenge.web import build
         from interplay.server.app import Base
-        from interplay.server.serve import Listen, run
+        from interplay.server.serve import check_listen, run
 
         challenge = load(self.challenge)
-        listen = Listen(
-            host=self.host, port=self.port, certificate=self.certificate, private_key=self.private_key,
-            proxies=self.proxies,
-        )  # fmt: skip
-        address = self.db or admin.default_address(challenge)
+        check_listen(self)
+        address = self.database or admin.default_address(challenge)
         database = admin.open_books(address)
         note(f"{challenge.title}: making partners and compiling, which takes a while the first time ...")
         app = build(challenge, Base(database), sizes=self.batch, capacity=self.capacity)
@@ -90,8 +78,8 @@ class Serve:
         for stage in host.stages.values():
             for encoding in stage.encodings:
                 stage.arena.warm(encoding)
-        note(f"serving {challenge.name} at {listen.url}; books in {database.engine.url}; stop with Ctrl-C")
-        run(app, listen)
+        note(f"serving {challenge.name} at {self.url}; books in {database.engine.url}; stop with Ctrl-C")
+        run(app, self)
         database.close()
 
 
@@ -300,7 +288,7 @@ class Issue:
     """The pre-registration."""
     baseline: bool = False
     """Mark the evaluation as a baseline."""
-    db: str | None = None
+    database: Annotated[str | None, tyro.conf.arg(aliases=["--db"])] = None
     """The database; by default NAME.db here."""
     json: bool = False
     """Print one JSON object."""
@@ -312,7 +300,7 @@ class Issue:
 
         challenge = load(self.challenge)
         text = _plan(self.plan) if self.plan else f"Issued by the host for {self.agent}."
-        database = admin.open_books(self.db or admin.default_address(challenge))
+        database = admin.open_books(self.database or admin.default_address(challenge))
         made = admin.issue(
             database, challenge, self.team, self.contact, self.agent, text, baseline=self.baseline
         )  # fmt: skip
@@ -332,7 +320,7 @@ class Books:
 
     challenge: Annotated[Path, tyro.conf.Positional]
     """The challenge file."""
-    db: str | None = None
+    database: Annotated[str | None, tyro.conf.arg(aliases=["--db"])] = None
     """The database; by default NAME.db here."""
     evaluation: str | None = None
     """An evaluation."""
@@ -353,7 +341,7 @@ class Books:
         from interplay.server.clock import SystemClock
 
         challenge = load(self.challenge)
-        database = admin.open_books(self.db or admin.default_address(challenge))
+        database = admin.open_books(self.database or admin.default_address(challenge))
         if (self.out or self.void) and not self.evaluation:
             raise InterplayError("name the evaluation: --evaluation NAME")
         if self.out and self.evaluation:

@@ -13,6 +13,7 @@ import tyro
 from interplay.cli.show import note, show
 from interplay.errors import InterplayError
 from interplay.progress import bar
+from interplay.server.serve import Listen
 from interplay.table import Table
 
 
@@ -25,7 +26,7 @@ def _needs_server() -> None:
 
 
 @dataclass(frozen=True)
-class Serve:
+class Serve(Listen):
     """Run a study: participants come with a browser, and everything they do is stored as it happens.
 
     Examples:
@@ -38,16 +39,6 @@ class Serve:
     """The study file."""
     database: str | None = None
     """The database: a path (SQLite) or postgresql://...; by default NAME.db here."""
-    host: str = "127.0.0.1"
-    """The address to listen at; 0.0.0.0 for everyone."""
-    port: int = 8000
-    """The port to listen at."""
-    certificate: Path | None = None
-    """A TLS certificate, so that https:// and wss:// work without a proxy."""
-    private_key: Path | None = None
-    """The certificate's private key."""
-    proxies: str = ""
-    """Addresses of proxies in front of this server, separated by commas."""
     secure: bool = False
     """Cookies for TLS only: for a server behind a proxy that does TLS. With --certificate this is so by itself."""
     batch: tuple[int, ...] = (1, 8, 64)
@@ -57,7 +48,7 @@ class Serve:
 
     def run(self) -> None:
         _needs_server()
-        from interplay.server.serve import Listen, check_listen, run
+        from interplay.server.serve import check_listen, run
         from interplay.study.admin import base_of, open_books
         from interplay.study.reading import load
         from interplay.study.researcher.team import first_invitation
@@ -66,17 +57,13 @@ class Serve:
         if not self.batch or min(self.batch) < 1:
             raise InterplayError(f"--batch {' '.join(map(str, self.batch))}: numbers from 1")
         protocol = load(self.study)
-        listen = Listen(
-            host=self.host, port=self.port, certificate=self.certificate, private_key=self.private_key,
-            proxies=self.proxies,
-        )  # fmt: skip
         if self.check:
             database = open_books("sqlite://")
             app = build(protocol, base_of(database), sizes=self.batch)
             note(f"{self.study}: fine; {len(app.state.host.arenas)} games, {len(protocol.partners)} partners")
             database.close()
             return
-        check_listen(listen)
+        check_listen(self)
         database = open_books(self.database or f"{protocol.name}.db")
         try:
             secure = self.secure or self.certificate is not None
@@ -88,14 +75,14 @@ class Serve:
             key = database.write(first_invitation, base.clock, protocol.name)
 
             def ready() -> None:
-                note(f"participants: {listen.url}/study/{protocol.name}")
-                note(f"researchers:  {listen.url}/researcher")
+                note(f"participants: {self.url}/study/{protocol.name}")
+                note(f"researchers:  {self.url}/researcher")
                 if key is not None:
-                    note(f"the first researcher chooses a password once at {listen.url}/researcher/invite?key={key}")
+                    note(f"the first researcher chooses a password once at {self.url}/researcher/invite?key={key}")
                 note(f"books in {database.engine.url}; stop with Ctrl-C")
 
             # Asked often, so that a game soon waits for someone whose line has died without a word.
-            run(app, listen, ready=ready, largest_frame=64 * 1024, ping_s=(5, 10))
+            run(app, self, ready=ready, largest_frame=64 * 1024, ping_s=(5, 10))
         finally:
             database.close()
 
