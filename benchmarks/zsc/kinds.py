@@ -11,7 +11,6 @@ response; the rulers of people's panels are therefore what can be reached with a
 from __future__ import annotations
 
 import argparse
-import csv
 import dataclasses
 import json
 import os
@@ -94,30 +93,23 @@ def without_places(provenance, layout: str, name: str) -> dict:
 
 def returns(game, panel, path: Path) -> None:
     """What every shipped ego scores with every partner and seat. No seed of self-play is judged by itself."""
+    from returns import rows_of, write
+
     from interplay.agents.registry import agent
     from interplay.agents.shipped import shipped
-    from interplay.partners.evaluate import Cast, all_pairs, play_pairs
 
-    names = [n for n in shipped() if n.startswith(f"{game.id}/") and n.split("/")[-1].rpartition("-")[0] != "bc"]
-    egos = [(*n.split("/")[-1].rpartition("-")[::2], agent(f"trained/{n}")) for n in names]
-    cast = Cast.of_agents(game, [dataclasses.replace(a, name=f"{m}-{s}") for m, s, a in egos])
-    partners = Cast.of_agents(game, list(panel.partners))
-    played = play_pairs(game, partners, cast, all_pairs(len(partners), len(cast)), episodes=EPISODES, seed=7)
-    table = played.returns.reshape(len(partners), len(cast), game.num_seats)
-    rows = []
-    for p, member in enumerate(panel.members):
-        for e, (method, seed, _) in enumerate(egos):
-            itself = panel.name == "self_play" and method == "sp" and str(member.notes["name"]) == f"run{int(seed) - 1}"
-            for ruler in () if itself else member.responses:
-                worth = {"return": ruler.worth.mean, "low": ruler.worth.low, "high": ruler.worth.high}
-                told = {"algorithm": method, "population": "", "seed": seed, "partner": member.agent.name, "skill": ""}
-                told |= {"ego_seat": ruler.seat, "return": round(float(table[p, e, ruler.seat]), 3)}
-                rows.append(told | {f"best_response_{k}": round(v, 3) for k, v in worth.items()})
+    found = [(*name.split("/")[-1].rpartition("-")[::2], name) for name in shipped() if name.startswith(f"{game.id}/")]
+    egos = [
+        (method, int(seed), dataclasses.replace(agent(f"trained/{name}"), name=f"{method}-{seed}"))
+        for method, seed, name in found
+        if method != "bc"
+    ]
+    rows = rows_of(game, panel, egos, EPISODES)
+    if panel.name == "self_play":
+        itself = {m.agent.name: f"{m.notes['name']}" for m in panel.members}
+        rows = [r for r in rows if r["algorithm"] != "sp" or itself[r["partner"]] != f"run{r['seed'] - 1}"]
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    write(path, rows)
 
 
 if __name__ == "__main__":

@@ -37,32 +37,7 @@ def main() -> None:
             found = partners_of(str(folder / job))[: int(many)]
             egos += [(job, seed, agent) for seed, agent in enumerate(found, 1)]
     cast = Cast.of_agents(game, [agent for _, _, agent in egos])
-    partners = Cast.of_agents(game, list(panel.partners))
-    played = play_pairs(game, partners, cast, all_pairs(len(partners), len(cast)), episodes=given.episodes, seed=7)
-    returns = played.returns.reshape(len(partners), len(cast), game.num_seats)
-    rows = []
-    for p, member in enumerate(panel.members):
-        for e, (job, seed, _) in enumerate(egos):
-            for seat in range(game.num_seats):
-                ruler = member.response(seat)
-                if ruler is None:
-                    continue  # nobody scores with this partner from this seat
-                rows.append(
-                    {
-                        "algorithm": job,
-                        "population": "",
-                        "seed": seed,
-                        "partner": member.candidate if member.candidate is not None else member.agent.name,
-                        "skill": member.skill or "",
-                        "ego_seat": seat,
-                        "return": round(float(returns[p, e, seat]), 3),
-                        "best_response_return": round(ruler.worth.mean, 3),
-                        "best_response_low": round(ruler.worth.low, 3),
-                        "best_response_high": round(ruler.worth.high, 3),
-                        "self_play_return": "" if member.self_play is None else round(member.self_play.mean, 3),
-                    }
-                )
-    _write(folder / "returns.csv", rows)
+    write(folder / "returns.csv", rows_of(game, panel, egos, given.episodes))
     crossed = play_pairs(game, cast, cast, all_pairs(len(cast), len(cast)), episodes=25, seed=11)
     table = crossed.returns.reshape(len(cast), len(cast), game.num_seats)
     rows = [
@@ -72,10 +47,36 @@ def main() -> None:
         for j, b in enumerate(egos)
         for s in range(game.num_seats)
     ]
-    _write(folder / "crossplay.csv", rows)
+    write(folder / "crossplay.csv", rows)
 
 
-def _write(path: Path, rows: list[dict]) -> None:
+def rows_of(game, panel, egos: list[tuple[str, int, Agent]], episodes: int) -> list[dict]:
+    """A row for every ego (method, seed, agent), partner and seat in which somebody scores with that partner."""
+    cast = Cast.of_agents(game, [agent for _, _, agent in egos])
+    partners = Cast.of_agents(game, list(panel.partners))
+    played = play_pairs(game, partners, cast, all_pairs(len(partners), len(cast)), episodes=episodes, seed=7)
+    returns = played.returns.reshape(len(partners), len(cast), game.num_seats)
+    return [
+        {
+            "algorithm": job,
+            "population": "",
+            "seed": seed,
+            "partner": member.candidate if member.candidate is not None else member.agent.name,
+            "skill": member.skill or "",
+            "ego_seat": ruler.seat,
+            "return": round(float(returns[p, e, ruler.seat]), 3),
+            "best_response_return": round(ruler.worth.mean, 3),
+            "best_response_low": round(ruler.worth.low, 3),
+            "best_response_high": round(ruler.worth.high, 3),
+            "self_play_return": "" if member.self_play is None else round(member.self_play.mean, 3),
+        }
+        for p, member in enumerate(panel.members)
+        for e, (job, seed, _) in enumerate(egos)
+        for ruler in member.responses
+    ]
+
+
+def write(path: Path, rows: list[dict]) -> None:
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()

@@ -14,7 +14,7 @@ from interplay.errors import InterplayError
 from interplay.training import entropies, schedule
 from interplay.training.advantages import new_normaliser
 from interplay.training.anchor import opinion
-from interplay.training.collect import Finished, begin, collect
+from interplay.training.collect import Finished, Rollout, begin, collect
 from interplay.training.config import Experiment
 from interplay.training.members import Member, new_member
 from interplay.training.scheme import Seen, Stats, Traits
@@ -144,16 +144,8 @@ class Program:
         odds = None if scheme.stand_ins is None else schedule.at(scheme.stand_ins.odds, share)
         played = collect(setting, run.members, traits, guests, world, shaping, for_rollout, odds)
         after, rollout, cuts, finished = played
-        if scheme.bonus is not None:
-            bonus = scheme.bonus(run.members, rollout)
-            rollout = dataclasses.replace(rollout, reward=rollout.reward + bonus)
-        notebook, weights, weighed = run.notebook, None, {}
-        if scheme.look_on is not None:
-            notebook, bonus, weighed = scheme.look_on(notebook, rollout)
-            rollout = dataclasses.replace(rollout, reward=rollout.reward + bonus)
-        if experiment.rewards.entropies:
-            bonus, varied = entropies.bonus(plan, _entropy_weights(experiment, traits), rollout)
-            rollout, weighed = dataclasses.replace(rollout, reward=rollout.reward + bonus), weighed | varied
+        rollout, notebook, weighed = _rewarded(setting, run, traits, rollout)
+        weights = None
         if scheme.weigh is not None:
             score, episodes = (_per_table(plan, x).sum(axis=1) for x in (finished.score, finished.episodes))
             seen = Seen(score, episodes, world.guests, run.stats)
@@ -201,6 +193,20 @@ class Program:
             anchor=run.anchor,
         )
         return new, told
+
+
+def _rewarded(setting: Setting, run: Run, traits: Traits, rollout: Rollout) -> tuple[Rollout, Any, dict[str, Array]]:
+    """What the scheme and the settings pay for a whole rollout, on top of its steps; the notebook, and what to log."""
+    scheme, rewards, notebook, told = setting.scheme, setting.experiment.rewards, run.notebook, {}
+    if scheme.bonus is not None:
+        rollout = dataclasses.replace(rollout, reward=rollout.reward + scheme.bonus(run.members, rollout))
+    if scheme.look_on is not None:
+        notebook, bonus, told = scheme.look_on(notebook, rollout)
+        rollout = dataclasses.replace(rollout, reward=rollout.reward + bonus)
+    if rewards.entropies:
+        bonus, varied = entropies.bonus(setting.plan, _entropy_weights(setting.experiment, traits), rollout)
+        rollout, told = dataclasses.replace(rollout, reward=rollout.reward + bonus), told | varied
+    return rollout, notebook, told
 
 
 def _entropy_weights(experiment: Experiment, traits: Traits) -> dict[str, Any]:
