@@ -66,7 +66,7 @@ def test_shipped_challenges_are_sound(path):
 
 
 def test_shipped_ones_are_there():
-    assert {p.stem for p in SHIPPED} >= {"hanabi_demo", "overcooked_demo"}
+    assert {p.stem for p in SHIPPED} >= {"hanabi_demo", "hanabi_proxies", "overcooked_demo"}
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from interplay.games.registry import make
 from interplay.partners.panels import panel
 from interplay.server.clock import Clock, SystemClock
 from interplay.server.database import SERVER, Database, Tx, open_database
+from interplay.table import Table
 from interplay.traces import TraceSet
 from interplay.traces.export import from_record
 
@@ -38,6 +39,24 @@ def choices(challenge: Challenge) -> dict[str, list[Seats]]:
         count = len(setting.partners) if setting.panel is None else len(panel(game, setting.panel).partners)
         found[setting.name] = line_ups(game.num_seats, count, setting.several_seats)
     return found
+
+
+def looked_over(challenge: Challenge) -> Table:
+    """A row for every setting, whose game and partners are made to see that they can be. Partners are not named: what
+    is printed may be shown around."""
+    from interplay.challenge.host import make_stage
+
+    rows = []
+    for setting in challenge.settings:
+        stage = make_stage(setting)
+        least, rest = divmod(setting.games, len(stage.choices))
+        counts = {
+            "line_ups": len(stage.choices),
+            "games": setting.games,
+            "games_per_line_up": [least, least + (rest > 0)],
+        }
+        rows.append({"setting": setting.name, "game": setting.game, "partners": len(stage.partners), **counts})
+    return Table.of(rows, f"{challenge.title} ({challenge.hash})")
 
 
 def issue(

@@ -42,6 +42,27 @@ def _plan(path: Path) -> str:
 
 
 @dataclass(frozen=True)
+class Check:
+    """Look a challenge file over before it is served: its games and partners are made, and counts are told.
+
+    Examples:
+      interplay challenge check challenges/hanabi_proxies.yaml
+    """
+
+    challenge: Annotated[Path, tyro.conf.Positional]
+    """The challenge file."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        _needs_server()
+        from interplay.challenge import admin
+        from interplay.challenge.spec import load
+
+        show(admin.looked_over(load(self.challenge)), json=self.json)
+
+
+@dataclass(frozen=True)
 class Serve(Listen):
     """Host a challenge: leaderboard, registration, games with hidden partners.
 
