@@ -204,9 +204,6 @@ def test_play_by_turns_learns_and_is_refused_where_it_cannot_be():
     trained = sp.train(by_turns, quiet=True)
     assert trained.returns()[0, 0] > 3.5  # of 4
     assert trained.agent(0).mind.bind(make(experiment.game.name, **experiment.game.options))
-    remembers = dataclasses.replace(by_turns, network=dataclasses.replace(by_turns.network, recurrent=4))
-    with pytest.raises(InterplayError, match="for networks without memory"):
-        sp.train(remembers, quiet=True)
     with pytest.raises(InterplayError, match="not played by turns"):
         Movers(make("tests.training.toys:Match", horizon=4))
 

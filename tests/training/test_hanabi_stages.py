@@ -72,9 +72,9 @@ def test_the_speed_runs_are_experiments():
 
 def test_a_policy_is_judged_on_games_that_its_clone_never_saw(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
-    import evaluate
+    import foreseen
 
-    assert evaluate.held_out_by("bc_2p/3", {"run": 3}) == 3
-    assert evaluate.held_out_by("hdr_2p/0.1", {"clone": "run2", "run": 0}) == 2
-    assert evaluate.held_out_by("hdr_2p/0.1", {"clone": "trained/hanabi/2p/bc-4", "run": 0}) == 3
-    assert evaluate.held_out_by("ippo_ff_2p/0", {"run": 0}) is None
+    assert foreseen.held_out_by("bc_2p/3", {"run": 3}) == 3
+    assert foreseen.held_out_by("hdr_2p/0.1", {"clone": "run2", "run": 0}) == 2
+    assert foreseen.held_out_by("hdr_2p/0.1", {"clone": "trained/hanabi/2p/bc-4", "run": 0}) == 3
+    assert foreseen.held_out_by("ippo_ff_2p/0", {"run": 0}) is None

@@ -113,6 +113,18 @@ class Turns(Toy):
         return (state.time % 2) == jnp.arange(2)
 
 
+class TurnsRecall(Turns):
+    """The cue is shown in the first turn of each seat, and named in its last: who forgets it can only guess."""
+
+    ends = False
+
+    def shows(self, state):
+        return state.time < 2
+
+    def pays(self, state):
+        return state.time >= self.horizon - 2
+
+
 class Meeting(Toy):
     """A point each if both choose alike, whatever they choose; the cue is what the other chose last (none at first)."""
 

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
+SHORT = 32  # steps up to which a mingru is worked out one after the other
 CELLS = {"gru": 1, "lstm": 2, "mingru": 1}  # vectors of as many units that each remembers
 
 
@@ -74,25 +75,31 @@ def unrolled(
     x: Float[Array, "step in"],
     starts: Bool[Array, " step"],
     precision: str,
+    anew: Float[Array, "step memory"] | None = None,
 ) -> tuple[Float[Array, "step memory"], Float[Array, "step unit"]]:
-    """A sequence of steps; where `starts` is true nothing from before is remembered."""
+    """A sequence of steps; where `starts` is true nothing from the step before is remembered, but what `anew` has."""
     gates = projected(cell, x, precision)
-    if isinstance(cell, MinGRU):
-        return _side_by_side(memory, gates, starts)
+    if isinstance(cell, MinGRU) and len(starts) > SHORT:
+        return _side_by_side(memory, gates, starts, anew)
+    fresh = jnp.zeros((len(starts), 1), memory.dtype) if anew is None else anew
 
-    def turn(memory: Array, now: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
-        gates, start = now
-        memory, out = stepped(cell, jnp.where(start, 0.0, memory), gates, precision)
+    def turn(memory: Array, now: tuple[Array, Array, Array]) -> tuple[Array, tuple[Array, Array]]:
+        gates, start, fresh = now
+        memory, out = stepped(cell, jnp.where(start, fresh, memory), gates, precision)
         return memory, (memory, out)
 
-    return jax.lax.scan(turn, memory, (gates, starts))[1]
+    # Without a product in the loop a short sequence is one kernel, if its steps are written out.
+    unroll = len(starts) if isinstance(cell, MinGRU) else 1
+    return jax.lax.scan(turn, memory, (gates, starts, fresh), unroll=unroll)[1]
 
 
-def _side_by_side(memory: Array, gates: Array, starts: Array) -> tuple[Array, Array]:
+def _side_by_side(memory: Array, gates: Array, starts: Array, anew: Any) -> tuple[Array, Array]:
     z, c = jnp.split(gates.astype(jnp.float32), 2, axis=-1)
     z = jax.nn.sigmoid(z)
-    keep = jnp.where(starts[:, None], 0.0, 1 - z)
-    add = (z * c).at[0].add(keep[0] * memory)
+    keep, add = jnp.where(starts[:, None], 0.0, 1 - z), z * c
+    add = add.at[0].add(keep[0] * memory)
+    if anew is not None:
+        add = add + jnp.where(starts[:, None], (1 - z) * anew, 0.0)
 
     def compose(earlier: tuple[Array, Array], later: tuple[Array, Array]) -> tuple[Array, Array]:
         return earlier[0] * later[0], later[0] * earlier[1] + later[1]

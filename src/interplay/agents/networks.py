@@ -45,6 +45,7 @@ class Shape:
     cell: str = "gru"  # of the memory: gru, lstm, or mingru, which is trained on all steps side by side
     depth: int = 1  # cells of memory on top of each other
     decoder: tuple[int, ...] = ()  # dense layers between memory (or trunk) and the last layer
+    own_turns: bool = False  # remembers only what it saw when it had something to choose
 
     def __post_init__(self) -> None:
         _one_of("trunk", self.trunk, ("mlp", "cnn"))
@@ -256,8 +257,13 @@ class Core(eqx.Module):
         self, memory: Float[Array, " memory"], seen: Array, extra: Any = None
     ) -> tuple[Float[Array, " memory"], Float[Array, " feature"]]:
         """One step: the new memory, and the features that the head reads."""
-        features, precision = self.trunk(seen, extra), self.shape.precision
-        after = []
+        return self.recall(memory, self.trunk(seen, extra))
+
+    def recall(
+        self, memory: Float[Array, " memory"], features: Float[Array, " feature"]
+    ) -> tuple[Float[Array, " memory"], Float[Array, " feature"]]:
+        """The same from the trunk's features."""
+        after, precision = [], self.shape.precision
         for cell, own in zip(self.cells, self._parts(memory), strict=True):
             own, features = stepped(cell, own, projected(cell, features, precision), precision)
             after.append(own)
@@ -292,20 +298,31 @@ class Core(eqx.Module):
         return self.head(x, self.shape.precision)
 
     def unroll(
-        self, memory: Float[Array, " memory"], seen: Array, starts: Bool[Array, " step"], extra: Any = None
+        self,
+        memory: Float[Array, " memory"],
+        seen: Array,
+        starts: Bool[Array, " step"],
+        extra: Any = None,
+        anew: Float[Array, "step memory"] | None = None,
     ) -> tuple[Float[Array, "step memory"], Float[Array, "step feature"]]:
         """A sequence of steps: the memory after each, and the features for the head.
 
-        Where `starts` is true an episode begins, so that nothing from before is remembered.
+        Where `starts` is true an episode begins, so that nothing from before is remembered; or, with `anew`, another
+        seat's steps do, and what that seat remembers is taken up.
         """
-        return self.remember(memory, jax.vmap(lambda x: self.trunk(x, extra))(seen), starts)
+        return self.remember(memory, jax.vmap(lambda x: self.trunk(x, extra))(seen), starts, anew)
 
     def remember(
-        self, memory: Float[Array, " memory"], features: Float[Array, "step feature"], starts: Bool[Array, " step"]
+        self,
+        memory: Float[Array, " memory"],
+        features: Float[Array, "step feature"],
+        starts: Bool[Array, " step"],
+        anew: Float[Array, "step memory"] | None = None,
     ) -> tuple[Float[Array, "step memory"], Float[Array, "step feature"]]:
         """The same from the trunk's features."""
         after = [jnp.zeros((starts.shape[0], 0), jnp.float32)]
-        for cell, own in zip(self.cells, self._parts(memory), strict=True):
-            memories, features = unrolled(cell, own, features, starts, self.shape.precision)
+        fresh = [None] * len(self.cells) if anew is None else self._parts(anew)
+        for cell, own, then in zip(self.cells, self._parts(memory), fresh, strict=True):
+            memories, features = unrolled(cell, own, features, starts, self.shape.precision, then)
             after.append(memories)
         return jnp.concatenate(after, axis=-1), features

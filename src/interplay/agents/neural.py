@@ -68,10 +68,12 @@ class NeuralPolicy(Policy):
         return self.core.start()
 
     def act(self, memory: Any, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
-        memory, logits = self.core.step(memory, obs)
+        after, logits = self.core.step(memory, obs)
+        if self.core.shape.own_turns:
+            after = jnp.where(jnp.sum(legal) > 1, after, memory)
         logits = masked(logits, legal)
         sampled = jax.random.categorical(key, logits)
-        return memory, jnp.where(self.greedy, jnp.argmax(logits), sampled), Info(logits)
+        return after, jnp.where(self.greedy, jnp.argmax(logits), sampled), Info(logits)
 
 
 def game_key(game: Game) -> str:

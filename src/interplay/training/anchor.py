@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from interplay.training.loss import log_probs
@@ -20,7 +21,7 @@ from interplay.training.setting import Setting, World
 
 def opinion(
     setting: Setting, anchors: Any, world: World, rollout: Any
-) -> tuple[Float[Array, "learner slot memory"], Float[Array, "step learner slot action"]]:
+) -> tuple[Float[Array, "learner slot mind memory"], Float[Array, "step learner slot action"]]:
     """The anchors' memory after the rollout, and the logarithms of their odds in each step of it.
 
     `anchors` are networks [learner, ...]; `world` is the one in which the rollout began.
@@ -28,17 +29,27 @@ def opinion(
     steps, ppo = setting.experiment.rollout, setting.experiment.ppo
     blocks = math.gcd(steps, ppo.minibatches * ppo.microbatches)  # no more memory than a minibatch needs
     start = jax.vmap(lambda x: spread(setting.plan, x))(rollout.start)
-    whole = (rollout.seen, start, rollout.legal)
+    who = jnp.zeros(start.shape, jnp.int8) if rollout.who is None else rollout.who
+    whole = (rollout.seen, start, rollout.legal, who)
     parts = jax.tree_util.tree_map(lambda x: x.reshape(blocks, steps // blocks, *x.shape[1:]), whole)
 
-    def asked(anchor: Any, memory: Array, seen: Array, start: Array, legal: Array) -> tuple[Array, Array]:
-        memories, features = anchor.unroll(memory, seen, start)
-        return memories[-1], log_probs(anchor.outputs(features, seen), legal)
+    def asked(anchor: Any, memory: Array, seen: Array, start: Array, legal: Array, who: Array) -> tuple[Array, Array]:
+        """[mind, memory] and [step, ...]: each step takes up the memory of whose it is."""
 
-    of_slots = jax.vmap(asked, in_axes=(None, 0, 1, 1, 1), out_axes=(0, 1))
-    of_learners = jax.vmap(of_slots, in_axes=(0, 0, 1, 1, 1), out_axes=(0, 1))
+        def turn(memory: Array, now: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+            features, start, who = now
+            memory = jnp.where(start, 0.0, memory)
+            mine = (jnp.arange(setting.minds) == who)[:, None]
+            own, out = anchor.recall(jnp.sum(jnp.where(mine, memory, 0.0), axis=0), features)
+            return jnp.where(mine, own, memory), out
 
-    def block(memory: Array, part: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+        memory, features = jax.lax.scan(turn, memory, (jax.vmap(anchor.trunk)(seen), start, who))
+        return memory, log_probs(anchor.outputs(features, seen), legal)
+
+    of_slots = jax.vmap(asked, in_axes=(None, 0, 1, 1, 1, 1), out_axes=(0, 1))
+    of_learners = jax.vmap(of_slots, in_axes=(0, 0, 1, 1, 1, 1), out_axes=(0, 1))
+
+    def block(memory: Array, part: tuple[Array, ...]) -> tuple[Array, Array]:
         return of_learners(anchors, memory, *part)
 
     memory, odds = jax.lax.scan(block, world.anchor_memory, parts)

@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from interplay.agents.basic import masked
 from interplay.games.records import record
-from interplay.training import invited, schedule, standins
+from interplay.training import invited, minds, schedule, standins
 from interplay.training.members import Member
 from interplay.training.scheme import Traits, event_weights, uniform
 from interplay.training.seating import (
@@ -51,6 +51,7 @@ class Rollout:
     others: Any = None  # [step, learner, slot, other role] what the others did, for a scheme that teaches
     away: Any = None  # [step, learner, slot] where a stand-in sat
     imagined: Any = None  # what the scheme's `imagine` gave, [step, learner, slot]
+    who: Any = None  # [step, learner, slot] whose mind it was, where a slot has several
 
 
 @record
@@ -61,6 +62,7 @@ class Cuts:
     rotation: Int[Array, "cut env"]
     time: Int[Array, "cut env"]
     count: Int[Array, " env"]
+    memory: Any  # [cut, learner, slot, mind, memory] of the policies then, where values rest on it; else ()
 
 
 @record
@@ -102,14 +104,16 @@ def begin(setting: Setting, member: Member, stats: Any, guests: Any, key: PRNGKe
         start=jnp.ones(envs, bool),
         rotation=rotation,
         score=jnp.zeros(envs, jnp.float32),
-        memory=jnp.zeros((*slots, *empty.policy.shape), jnp.float32),
+        memory=jnp.zeros((*slots, setting.minds, *empty.policy.shape), jnp.float32),
         value_memory=jnp.zeros((*slots, *empty.value.shape), jnp.float32),
         guests=chosen,
         table_rotation=table_rotation,
         guest_memory=guest_memory,
         pool=pool,
         away=away,
-        anchor_memory=jnp.zeros((*slots, *empty.policy.shape), jnp.float32) if setting.scheme.anchored else (),
+        anchor_memory=jnp.zeros((*slots, setting.minds, *empty.policy.shape), jnp.float32)
+        if setting.scheme.anchored
+        else (),
     )
 
 
@@ -147,6 +151,7 @@ def collect(
         rotation=jnp.zeros((setting.cuts, envs), jnp.int32),
         time=jnp.zeros((setting.cuts, envs), jnp.int32),
         count=jnp.zeros(envs, jnp.int32),
+        memory=jnp.broadcast_to(world.memory, (setting.cuts, *world.memory.shape)) if setting.recalls else (),
     )
     zeros = jnp.zeros((envs, plan.roles), jnp.float32)
     watched = None if setting.witness is None else jnp.zeros((envs, len(setting.witness.kinds)), jnp.float32)
@@ -177,8 +182,11 @@ def _turn(
     seen, view = (kept(setting, x) for x in observe(setting, world.state, world.rotation))
     legal = to_learners(plan, seats_to_roles(plan, jax.vmap(game.legal)(world.state), world.rotation))
     on_turn = to_learners(plan, seats_to_roles(plan, jax.vmap(game.to_move)(world.state), world.rotation))
-    memory = where(spread(plan, world.start), jnp.zeros_like(world.memory), world.memory)
+    everything = where(spread(plan, world.start), jnp.zeros_like(world.memory), world.memory)
+    who = minds.movers(setting, world.state, world.rotation)
+    memory = minds.pick(everything, who)
     after_memory, logits = jax.vmap(lambda m, h, x: jax.vmap(m.policy.step)(h, x))(playing, memory, seen)
+    after_memory = minds.put(everything, who, after_memory)
     action = jnp.argmax(masked(logits, legal) + now["noise"], axis=-1)
     guest_memory, guest_action = world.guest_memory, None
     if len(plan.guests):
@@ -193,7 +201,8 @@ def _turn(
     reward = _reward(setting, traits, shaping, step, extra, world.rotation)
 
     done, score = step.terminated | step.truncated, world.score + jnp.sum(step.reward, axis=-1)
-    cuts, number = _keep_cut(cuts, state, world.rotation, now["t"], step.truncated & ~step.terminated)
+    struck = step.truncated & ~step.terminated
+    cuts, number = _keep_cut(plan, cuts, state, world.rotation, after_memory, now["t"], struck)
     played = Rollout(
         seen=seen,
         view=view,
@@ -210,6 +219,7 @@ def _turn(
         others=_others(plan, by_role) if setting.scheme.teach is not None else None,
         away=to_learners(plan, world.away) if setting.scheme.stand_ins is not None else None,
         imagined=_imagined(setting, members, world, joint, now),
+        who=who,
     )
     here = jax.nn.one_hot(world.rotation, plan.roles) * done[:, None]
     watched = None if extra is None else finished.seen + jnp.sum(extra, axis=1)
@@ -349,15 +359,21 @@ def _rotation(plan: Plan, of_table: Int[Array, " table"], drawn: Int[Array, " en
     return jnp.where(given >= 0, given, drawn) if plan.rotate else jnp.zeros_like(drawn)
 
 
-def _keep_cut(cuts: Cuts, state: Any, rotation: Array, t: Array, struck: Bool[Array, " env"]) -> tuple[Cuts, Array]:
+def _keep_cut(
+    plan: Plan, cuts: Cuts, state: Any, rotation: Array, memory: Array, t: Array, struck: Bool[Array, " env"]
+) -> tuple[Cuts, Array]:
     """Note where the horizon struck. More often than an episode's length allows gives -1: that step is left out."""
     capacity = cuts.rotation.shape[0]
     here = struck & (jnp.arange(capacity)[:, None] == cuts.count)  # [cut, env]
     candidates = jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (capacity, *x.shape)), state)
+    if not isinstance(cuts.memory, tuple):
+        there = jax.vmap(lambda x: spread(plan, x))(here)  # [cut, learner, slot]
+        memory = jnp.where(there[..., None, None], memory, cuts.memory)
     kept = Cuts(
         state=where(here, candidates, cuts.state),
         rotation=jnp.where(here, rotation, cuts.rotation),
         time=jnp.where(here, t, cuts.time),
         count=cuts.count + struck,
+        memory=cuts.memory if isinstance(cuts.memory, tuple) else memory,
     )
     return kept, jnp.where(struck & (cuts.count < capacity), cuts.count, -1)

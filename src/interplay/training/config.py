@@ -33,6 +33,7 @@ class Network:
     cell: str = "gru"  # of the memory: gru, lstm, or mingru, whose steps are trained side by side
     depth: int = 1  # cells of memory on top of each other
     decoder: tuple[int, ...] = ()  # dense layers between memory (or trunk) and the last layer
+    own_turns: bool = False  # remembers only what it saw when it had something to choose: for by_turns, and clones
     shared_trunk: bool = False  # policy and value share trunk and memory
     critic_widths: tuple[int, ...] = ()  # dense layers of the value's own on a shared trunk
     critic_activation: str = "relu"  # of those
@@ -43,6 +44,8 @@ class Network:
     def __post_init__(self) -> None:
         if self.critic not in ("own", "central"):
             raise InterplayError(f"network.critic: {self.critic!r}; own or central")
+        if self.own_turns and not self.recurrent:
+            raise InterplayError("network.own_turns: it is about memory, and this network has none: set recurrent")
         if self.critic_widths and not self.shared_trunk:
             raise InterplayError("network.critic_widths: for a shared_trunk; else the value has the policy's layers")
         if self.shared_trunk and (self.critic == "central" or self.critic_knows_partner):

@@ -31,6 +31,7 @@ class Batch:
     counted: Float[Array, "learner sequence step"]  # 1 where the step counts
     memory: Memories  # [learner, sequence, memory] at the sequence's first step
     label: Float[Array, "learner sequence label"]  # what else the value network is told
+    anew: Any = None  # [learner, sequence, step, memory] of the policy where `start` is true; None: nothing there
     anchor: Any = None  # [learner, sequence, step, action] logarithms of the odds of the policy that holds the learner
 
 
@@ -78,7 +79,7 @@ def learner_loss(
     batch may be a part, so that losses and logs of the parts add up. `hold` is how much of the loss is the distance
     to the policy that holds the learner."""
     view = batch.seen if batch.view is None else batch.view
-    logits, value = jax.vmap(member.unroll)(batch.memory, batch.seen, view, batch.start, batch.label)
+    logits, value = jax.vmap(member.unroll)(batch.memory, batch.seen, view, batch.start, batch.label, batch.anew)
     log_prob = log_probs(logits, batch.legal)
     log_ratio = chosen(log_prob, batch.action) - batch.log_prob
     acted, counted = batch.acted / jnp.maximum(totals[0], 1.0), batch.counted / jnp.maximum(totals[1], 1.0)

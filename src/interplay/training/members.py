@@ -59,14 +59,16 @@ class Member(eqx.Module):
         return Memories(self.policy.start(), value)
 
     def unroll(
-        self, memory: Memories, seen: Array, view: Array, starts: Bool[Array, " step"], label: Any
+        self, memory: Memories, seen: Array, view: Array, starts: Bool[Array, " step"], label: Any, anew: Any = None
     ) -> tuple[Float[Array, "step action"], Float[Array, " step"]]:
-        """Logits and (normalised) values over a sequence of steps."""
+        """Logits and (normalised) values over a sequence of steps. `anew` is what the policy remembers where another
+        seat's steps begin."""
         critic = self.critic
         if self.side_by_side and isinstance(critic, Core):
             of_policy, of_value = jax.vmap(lambda x: twin_features(self.policy.trunk, critic.trunk, x))(seen)
             return self.policy.outputs(of_policy, seen), critic.decoded(of_value)[:, 0]
-        _, features = self.policy.unroll(memory.policy, seen, starts)
+        told = () if anew is None else (None, anew)
+        _, features = self.policy.unroll(memory.policy, seen, starts, *told)
         logits = self.policy.outputs(features, seen)
         if not isinstance(self.critic, Core):
             return logits, self.critic(features)[:, 0]
@@ -117,6 +119,7 @@ def policy_shape(game: Game, network: Network) -> Shape:
         cell=network.cell,
         depth=network.depth,
         decoder=network.decoder,
+        own_turns=network.own_turns,
         precision=network.precision,
         mask=len(game.action_names) if encoding.useful else 0,
     )

@@ -1,8 +1,9 @@
 """A game by turns as one seat plays it that is always to move.
 
-Off turn nothing can be chosen, so where nobody remembers anything, what the others see then need neither be shown to
-a network nor learnt from: half of the work at two players, two thirds at three. The one seat sees what the seat to
-move sees, and earns what the team earns; its value at one turn follows on the next mover's value.
+Off turn nothing can be chosen, so what the others see then need neither be shown to a network nor learnt from: half of
+the work at two players, two thirds at three. The one seat sees what the seat to move sees, and earns what the team
+earns; its value at one turn follows on the next mover's value. Where policies remember, the one seat has as many minds
+as the game has seats: a mind remembers its own turns alone (`network.own_turns`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Movers:
                 f"{game.id} is not played by turns, so there is no one seat to move: set by_turns to false"
             )
         self.base = game
+        self.minds: int = game.num_seats
         self.id, self.options, self.rules_version = game.id, game.options, game.rules_version
         self.action_names, self.event_names = game.action_names, game.event_names
         self.encodings, self.horizon, self.replayable = game.encodings, game.horizon, game.replayable
@@ -66,6 +68,10 @@ class Movers:
 
     def to_move(self, state: Any) -> Bool[Array, " one"]:
         return jnp.ones(1, bool)
+
+    def mover(self, state: Any) -> Int[Array, ""]:
+        """The seat to move, whose mind it is."""
+        return jnp.argmax(self.base.to_move(state))
 
     def _of_mover(self, state: Any, x: Any) -> Any:
         """[seat, ...] -> [1, ...]. A choice between rows is one with whatever made them, where a gather is not."""

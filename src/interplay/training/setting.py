@@ -73,6 +73,11 @@ class Setting:
         if self.scheme.imagine is not None and (experiment.network.recurrent or experiment.network.critic != "own"):
             raise InterplayError("what is imagined is judged by what one seat sees at one time: no memory, critic own")
         event_weights(self.game, experiment.rewards.shaped_events)
+        if experiment.network.own_turns and self.minds == 1:
+            raise InterplayError(
+                "network.own_turns: memory of own turns is trained where only the seat to move is asked: set "
+                "algorithm.options.by_turns to true, in a method that has it"
+            )
         if experiment.rollout % self.chunk:
             raise InterplayError(f"ppo.chunk: {self.chunk} does not divide the rollout of {experiment.rollout} steps")
         if self.sequences % (ppo.minibatches * ppo.microbatches):
@@ -87,6 +92,16 @@ class Setting:
     def slots(self) -> int:
         """Slots of a learner: its places times the environments at each."""
         return self.plan.slots.shape[1] * self.plan.per_table(self.experiment.envs)
+
+    @property
+    def minds(self) -> int:
+        """Memories of a slot: one, or one for each seat that it plays for."""
+        return getattr(self.game, "minds", 1) if self.experiment.network.recurrent else 1
+
+    @property
+    def recalls(self) -> bool:
+        """Whether values rest on the policies' memory, which play has kept."""
+        return bool(self.experiment.network.recurrent and self.experiment.network.shared_trunk)
 
     @property
     def chunk(self) -> int:
@@ -124,13 +139,13 @@ class World:
     start: Bool[Array, " env"]  # an episode begins here
     rotation: Int[Array, " env"]
     score: Float[Array, " env"]  # points so far, of all seats
-    memory: Any  # [learner, slot, memory] of the policies
+    memory: Any  # [learner, slot, mind, memory] of the policies
     value_memory: Any  # [learner, slot, memory] of the values
     guests: Int[Array, " guest_slot"]  # who sits in the guests' places
     table_rotation: Int[Array, " table"]  # -1: drawn anew in every episode
     guest_memory: Any  # [guest slot, place at the table, ...]
     away: Any = ()  # [env, role] where a stand-in sits in this episode
-    anchor_memory: Any = ()  # [learner, slot, memory] of the policies that hold the members
+    anchor_memory: Any = ()  # [learner, slot, mind, memory] of the policies that hold the members
     pool: Any = ()  # (state, rotation) [env, ...] at a random time of the last rollout, where the scheme has origins
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int
 
+from interplay.training import minds
 from interplay.training.advantages import Normaliser, advantages, observe_returns, scale
 from interplay.training.collect import Cuts, Rollout
 from interplay.training.config import PPO
@@ -87,21 +88,34 @@ def prepare(
         normaliser = observe_returns(normaliser, flat, ppo.normaliser_decay, present)
         mean, deviation = scale(normaliser)
     told = _explained(value, target, counted)
+    memory, anew, order = rollout.memory, None, None
+    if rollout.who is not None:  # the turns of one mind after the other
+        order = minds.by_mind(rollout.who)
+        memory = jnp.take_along_axis(memory, order[..., None], axis=0)
+        anew = _fold(setting, memory)
+
+    def folded(x: Array) -> Array:
+        if order is not None:
+            x = jnp.take_along_axis(x, order.reshape(order.shape + (1,) * (x.ndim - 3)), axis=0)
+        return _fold(setting, x)
+
+    begins = start if order is None else minds.taken_up(rollout.who, start, order)
     batch = Batch(
-        seen=_fold(setting, rollout.seen),
-        view=None if rollout.view is None else _fold(setting, rollout.view),
-        legal=_fold(setting, rollout.legal),
-        action=_fold(setting, rollout.action),
-        start=_fold(setting, start),
-        log_prob=_fold(setting, chosen(log_probs(rollout.logits, rollout.legal), rollout.action)),
-        advantage=_fold(setting, _normalised(setting, advantage, acted) * weights),
-        target=_fold(setting, (target - mean[:, None]) / deviation[:, None]),
-        value=_fold(setting, found.values),
-        acted=_fold(setting, acted),
-        counted=_fold(setting, counted),
-        memory=Memories(_first(setting, rollout.memory), _first(setting, found.memory_before)),
+        seen=folded(rollout.seen),
+        view=None if rollout.view is None else folded(rollout.view),
+        legal=folded(rollout.legal),
+        action=folded(rollout.action),
+        start=_fold(setting, begins),
+        log_prob=folded(chosen(log_probs(rollout.logits, rollout.legal), rollout.action)),
+        advantage=folded(_normalised(setting, advantage, acted) * weights),
+        target=folded((target - mean[:, None]) / deviation[:, None]),
+        value=folded(found.values),
+        acted=folded(acted),
+        counted=folded(counted),
+        memory=Memories(_first(setting, memory), _first(setting, found.memory_before)),
         label=jnp.tile(label, (1, setting.experiment.rollout // setting.chunk, 1)),
-        anchor=None if anchor is None else _fold(setting, anchor),
+        anew=anew,
+        anchor=None if anchor is None else folded(anchor),
     )
     return batch, normaliser, found.memory_after, told
 
@@ -129,7 +143,7 @@ class Appraisal(NamedTuple):
     values: Float[Array, "step learner slot"]
     last: Float[Array, "learner slot"]  # of the state after the last step
     cuts: Float[Array, "cut learner slot"]  # of the states in which the horizon struck
-    memory_before: Float[Array, "step learner slot memory"]
+    memory_before: Float[Array, "step learner slot memory"]  # of the values; of size 0 where they rest on the policy's
     memory_after: Float[Array, "learner slot memory"]  # after the last step
 
 
@@ -143,6 +157,8 @@ def _appraise(
     label: Array,
     start: Array,
 ) -> Appraisal:
+    if setting.recalls:
+        return _recalled(setting, members, before, after, rollout, cuts, label)
     plan = setting.plan
 
     def values(memory: Memories, view: Array, start: Array) -> tuple[Array, Array]:
@@ -158,14 +174,12 @@ def _appraise(
 
         def block(memory: Memories, part: tuple[Array, Array]) -> tuple[Memories, tuple[Array, Array]]:
             memories, value = values(memory, *part)
-            follows = Memories(memories[-1], memory.value) if shared else Memories(memory.policy, memories[-1])
-            return follows, (memories, value)
+            return Memories(memory.policy, memories[-1]), (memories, value)
 
         found = jax.lax.scan(block, memory, parts)[1]
         return jax.tree_util.tree_map(lambda x: x.reshape(steps, *x.shape[2:]), found)
 
-    shared = setting.experiment.network.shared_trunk
-    own = Memories(before.memory, before.value_memory)
+    own = Memories(minds.pick(before.memory, None), before.value_memory)
     memories, value = in_blocks(own, rollout.seen if rollout.view is None else rollout.view, start)
     ended = Memories(memories[-1], memories[-1])
     seen, view = observe(setting, after.state, after.rotation)
@@ -178,10 +192,36 @@ def _appraise(
         return values(Memories(then, then), (seen if view is None else view)[None], never)[1][0]
 
     at_cuts = jax.vmap(at_cut)(cuts.state, cuts.rotation, cuts.time)
-    first = before.value_memory if not shared else before.memory
-    memory_before = jnp.concatenate([first[None], memories[:-1]])
-    memory_after = before.value_memory if shared else memories[-1]
-    return Appraisal(value, last[0], at_cuts, memory_before, memory_after)
+    memory_before = jnp.concatenate([before.value_memory[None], memories[:-1]])
+    return Appraisal(value, last[0], at_cuts, memory_before, memories[-1])
+
+
+def _recalled(
+    setting: Setting, members: Any, before: World, after: World, rollout: Rollout, cuts: Cuts, label: Array
+) -> Appraisal:
+    """The same where values rest on the policies' memory: play has kept it, so no step waits for the one before."""
+    plan, steps = setting.plan, setting.experiment.rollout
+
+    def values(memory: Array, seen: Array) -> Array:
+        """[learner, slot, ...] -> [learner, slot], where nothing begins anew."""
+
+        def one(member: Any, memory: Array, seen: Array, label: Array) -> Array:
+            return member.values(Memories(memory, memory[:0]), seen[None], jnp.zeros(1, bool), label)[1][0]
+
+        return jax.vmap(jax.vmap(one, in_axes=(None, 0, 0, 0)))(members, memory, seen, label)
+
+    def now(memory: Array, state: Any, rotation: Array) -> Array:
+        seen = observe(setting, state, rotation)[0]
+        return values(minds.pick(memory, minds.movers(setting, state, rotation)), seen)
+
+    blocks = math.gcd(steps, setting.experiment.ppo.minibatches * setting.experiment.ppo.microbatches)
+    cut = lambda x: x.reshape(blocks, steps // blocks, *x.shape[1:])  # noqa: E731
+    value = jax.lax.map(lambda part: jax.vmap(values)(*part), (cut(rollout.memory), cut(rollout.seen)))
+    started = spread(plan, after.start)[..., None, None]
+    last = now(jnp.where(started, 0.0, after.memory), after.state, after.rotation)
+    at_cuts = jax.vmap(now)(cuts.memory, cuts.state, cuts.rotation)
+    none = jnp.zeros((*rollout.memory.shape[:3], 0), jnp.float32)
+    return Appraisal(value.reshape(steps, *value.shape[2:]), last, at_cuts, none, before.value_memory)
 
 
 def _normalised(setting: Setting, advantage: Array, acted: Array) -> Array:

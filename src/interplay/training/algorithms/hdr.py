@@ -2,6 +2,7 @@
 
 The loss is (1 - λ) of PPO's and λ of KL(clone || policy), with the clone frozen and asked along the same games. The
 value is a head of its own on the clone's memory and is learnt from scratch. Runs differ in λ: an ablation is one call.
+A clone that remembers its own turns alone is trained by turns: only the seat to move is asked, judged and learnt from.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from interplay.agents.networks import Core
 from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.training.algorithms.br import partners_of
+from interplay.training.algorithms.sp import scheme as self_play
 from interplay.training.config import Experiment, Network
 from interplay.training.loader import build
 from interplay.training.members import Member, policy_shape, value_head
@@ -78,6 +80,8 @@ def held_near(experiment: Experiment, clone: Agent, hold: tuple[float, ...], *, 
     plain = plain_traits(game, experiment.rewards, 1, runs)
     traits = dataclasses.replace(plain, hold=jnp.asarray(np.array(weights, np.float32)[:, None]))
     scheme = Scheme(Plan(((0,) * game.num_seats,)), anchored=True)
+    if network.own_turns:
+        scheme = dataclasses.replace(self_play(experiment, by_turns=True), anchored=True)
     notes = [{"hold": float(weight), "clone": clone.name} for weight in weights]
     return train_stage(experiment, scheme, traits=traits, members=members, notes=notes, quiet=quiet)
 
@@ -89,7 +93,7 @@ def network_like(clone: neural.NeuralPolicy, given: Network) -> Network:
         name: getattr(shape, name)
         for name in (
             "trunk", "channels", "widths", "activation", "layer_norm", "norm_first", "recurrent", "cell", "depth",
-            "decoder",
+            "decoder", "own_turns",
         )
     }  # fmt: skip
     return dataclasses.replace(

@@ -24,9 +24,11 @@ class Options:
 
 def scheme(experiment: Experiment, *, by_turns: bool = False) -> Scheme:
     if by_turns:
-        if experiment.network.recurrent or experiment.network.critic != "own":
+        network = experiment.network
+        if network.critic != "own" or (network.recurrent and not (network.own_turns and network.shared_trunk)):
             raise InterplayError(
-                "algorithm.options.by_turns: for networks without memory, and a critic of its own view"
+                "algorithm.options.by_turns: the critic sees its own view, and a network with memory remembers its own "
+                "turns: set network.critic to own, network.own_turns and network.shared_trunk to true"
             )
         return Scheme(Plan(((0,),)), world=Movers)
     seats = make(experiment.game.name, **experiment.game.options).num_seats

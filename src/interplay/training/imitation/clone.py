@@ -20,7 +20,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from interplay.agents.networks import Core, Shape
 from interplay.errors import InterplayError
 from interplay.training import schedule
-from interplay.training.imitation.recordings import Recordings
+from interplay.training.imitation.recordings import Recordings, own_turns
 from interplay.training.loss import chosen, log_probs
 from interplay.training.schedule import Schedule
 
@@ -185,6 +185,7 @@ class _Material(NamedTuple):
 def _arranged(
     data: Recordings, shape: Shape, how: Cloning, roles: np.ndarray, judge: Any, renamings: Any
 ) -> tuple[_Static, _Material]:
+    data = own_turns(data) if shape.own_turns else data
     length = (how.chunk or data.action.shape[1]) if shape.recurrent else 1
     data = _padded(data, length)
     sequences, steps = data.action.shape

@@ -50,6 +50,23 @@ class Recordings:
         return int(self.game.max()) + 1
 
 
+def own_turns(data: Recordings) -> Recordings:
+    """The steps in which each seat had something to choose, one after the other: what a network reads that remembers
+    its own turns alone."""
+    steps = np.arange(data.action.shape[1])
+    last = np.where(data.turn, steps, -1).max(axis=1, keepdims=True)  # after it there is padding alone
+    own = (data.legal.sum(axis=-1) > 1) & (steps <= last)
+    order = np.argsort(~own, axis=1, kind="stable")[:, : max(1, int(own.sum(axis=1).max()))]
+
+    def taken(x: np.ndarray) -> np.ndarray:
+        return np.take_along_axis(x, order.reshape(*order.shape, *[1] * (x.ndim - 2)), axis=1)
+
+    first = np.zeros(order.shape, bool)
+    first[:, 0] = True
+    seen, legal, action, turn = (taken(x) for x in (data.seen, data.legal, data.action, data.turn & own))
+    return Recordings(seen, legal, action, turn, first, data.game, data.person)
+
+
 def replayed(game: Game, games: Sequence[Recorded], encoding: str) -> Recordings:
     """Play recorded games again and note what every seat to learn from saw, [game x seat] sequences."""
     if not is_jax(game):

@@ -40,11 +40,13 @@ def greedy_scores(game: Game, core: Core, encoding: str, games: int, seed: int) 
     def turn(carry: tuple, t: Array) -> tuple[tuple, None]:
         state, memory, score, over = carry
         seen, legal = jax.vmap(lambda s: (game.observe(s, encoding), game.legal(s)))(state)
-        memory, logits = jax.vmap(jax.vmap(core.step))(memory, seen)
+        after, logits = jax.vmap(jax.vmap(core.step))(memory, seen)
+        if core.shape.own_turns:
+            after = jnp.where((jnp.sum(legal, axis=-1) > 1)[..., None], after, memory)
         actions = jnp.argmax(masked(logits, legal), axis=-1)
         state, step = jax.vmap(game.step)(state, actions, jax.vmap(lambda key: jax.random.fold_in(key, t + 1))(keys))
         score = score + jnp.where(over, 0.0, jnp.sum(step.reward, axis=-1))
-        return (state, memory, score, over | step.terminated | step.truncated), None
+        return (state, after, score, over | step.terminated | step.truncated), None
 
     carry = (state, memory, jnp.zeros(games), jnp.zeros(games, bool))
     (_, _, score, _), _ = jax.lax.scan(turn, carry, jnp.arange(game.horizon))
