@@ -41,6 +41,14 @@ class Visitor:
         self.state = reply.json()
         return self.page
 
+    async def send(self, what):
+        """Stop taking part (`withdraw`), or be erased (`erase`); the reply."""
+        headers = {"x-csrf": self.state["csrf"], "origin": self.url}
+        reply = await self.client.post(f"{self.api}/{what}", json={}, headers=headers)
+        if reply.status_code == 200:
+            self.state = reply.json()
+        return reply
+
     @contextlib.asynccontextmanager
     async def game(self):
         cookie = "; ".join(f"{name}={value}" for name, value in self.client.cookies.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -26,7 +26,8 @@ from interplay.study.tables import answers as given_answers
 from interplay.study.tables import consents, files, games, people, recruits, slots
 
 NEW, ACTIVE, DONE, SCREENED, DROPPED = "new", "active", "done", "screened", "dropped"
-OVER = (DONE, SCREENED, DROPPED)
+WITHDRAWN = "withdrawn"  # stopped taking part, by their own choice
+OVER = (DONE, SCREENED, DROPPED, WITHDRAWN)
 SUBJECT = "person:"  # before a person's number, in a session
 
 
@@ -148,7 +149,7 @@ def submit(
     if passed:
         advance(tx, clock, protocol, person(tx, number))
     elif tries >= page.item.tries:
-        _end(tx, clock, protocol, who, SCREENED)
+        end(tx, clock, protocol, who, SCREENED)
     return {}
 
 
@@ -214,35 +215,44 @@ def advance(tx: Tx, clock: Clock, protocol: Protocol, who: Person) -> None:
     """On to the next page; past the last one the study is done."""
     position = who.position + 1
     if position >= len(who.pages(protocol)):
-        _end(tx, clock, protocol, who, DONE)
+        end(tx, clock, protocol, who, DONE)
         return
     tx.execute(sa.update(people).where(people.c.id == who.id).values(position=position, tries=0, seen=clock.now()))
 
 
-def _end(tx: Tx, clock: Clock, protocol: Protocol, who: Person, status: str) -> None:
-    made = protocol.completion
-    code = None
+def end(tx: Tx, clock: Clock, protocol: Protocol, who: Person, status: str) -> None:
+    """It is over for someone: what they are owed and their code are worked out, a place they did not fill is free."""
+    code = paid = None
     if status == DONE:
-        code = made.code or secrets.token_hex(4).upper()
+        code = protocol.completion.code or secrets.token_hex(4).upper()
+        paid = payment(tx, protocol.payment.formula, who.id)
     elif status == SCREENED:
-        code = made.screened_code
-    paid = payment(tx, protocol, who.id) if status == DONE else None
+        code = protocol.completion.screened_code
+    elif status == WITHDRAWN and who.status == ACTIVE:  # who never consented took no part that could be paid
+        code, formula = protocol.withdrawal.code, protocol.withdrawal.payment
+        paid = payment(tx, formula, who.id) if formula is not None else None
     values = {"status": status, "finished": clock.now(), "payment": paid, "code": code}
     tx.execute(sa.update(people).where(people.c.id == who.id).values(**values))
     if status != DONE:
         tx.execute(sa.update(slots).where(slots.c.person == who.id).values(released=True))
 
 
-def payment(tx: Tx, protocol: Protocol, number: int) -> float:
-    """What the formula gives for the games that count."""
-    query = sa.select(games.c.setting, games.c.score).where(
-        games.c.person == number, games.c.practice.is_(False), games.c.status == "done"
+def payment(tx: Tx, formula: str, number: int) -> float:
+    """What a formula gives for the games that count. One that ended early because a partner stopped taking part counts
+    where that gives more: nobody is paid less for what another did."""
+    query = sa.select(games.c.setting, games.c.score, games.c.status).where(
+        games.c.person == number, games.c.practice.is_(False), games.c.score.is_not(None)
     )
+    rows = tx.execute(query.order_by(games.c.id)).all()
+    return max(_amount(formula, [row for row in rows if row.status == "done"]), _amount(formula, rows))
+
+
+def _amount(formula: str, rows: Sequence[Any]) -> float:
     by_game: dict[str, list[float]] = {}
-    for row in tx.execute(query.order_by(games.c.id)):
+    for row in rows:
         by_game.setdefault(row.setting, []).append(row.score)
     scores = [score for held in by_game.values() for score in held]
-    return evaluate(protocol.payment.formula, scores, by_game)
+    return evaluate(formula, scores, by_game)
 
 
 def drop_away(tx: Tx, clock: Clock, protocol: Protocol) -> int:
@@ -253,7 +263,7 @@ def drop_away(tx: Tx, clock: Clock, protocol: Protocol) -> int:
     )
     gone = [row.id for row in tx.execute(query)]
     for number in gone:
-        _end(tx, clock, protocol, person(tx, number, lock=True), DROPPED)
+        end(tx, clock, protocol, person(tx, number, lock=True), DROPPED)
     return len(gone)
 
 

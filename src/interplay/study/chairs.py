@@ -32,6 +32,7 @@ class Chair:
         self.joined = False  # ever, since the game is held in memory
         self.gone_at: float | None = None  # on the loop's clock
         self.shut = False  # never came, and the game is over: nothing more is stored of it
+        self.stopped = sitter.stopped  # taking part, for good
         self._journal = journal
         self._taken, self._safe = set(sitter.seqs), set(sitter.seqs)  # numbers that were taken; those of them on disk
 

@@ -14,7 +14,7 @@ from interplay.server.app import Base
 from interplay.server.database import Away
 from interplay.server.refusal import Refusal
 from interplay.server.sockets import REFUSED, TRY_LATER, Frames, Gone
-from interplay.study import books, play_books
+from interplay.study import books, play_books, withdrawal
 from interplay.study.arena import SIZES
 from interplay.study.books import Person
 from interplay.study.journal import Journal
@@ -47,6 +47,7 @@ class Host:
         self._held: dict[int, Live] = {}  # by game
         self._tasks: dict[int, asyncio.Task] = {}  # by game
         self._locks: dict[int, asyncio.Lock] = {}  # by person
+        self._stopped: set[int] = set()  # people who have stopped taking part since the server was started
         self._opening = asyncio.Lock()  # of games of several people, which are opened once
         self._journal: Journal | None = None
         self._sweeper: asyncio.Task | None = None
@@ -109,7 +110,7 @@ class Host:
         if page:
             ended = await self._patiently(frames, lambda: self.base.database.aread(play_books.ended, who.id, page))
         if ended is not None:  # the end got lost on its way, and the browser asks for it again
-            await frames.send({"type": "end", "score": ended, "next": True})
+            await frames.send(_end(ended.score, ended.left))
             await frames.close()
             return
         live = await self._patiently(frames, lambda: self._live(who.id, page))
@@ -117,7 +118,7 @@ class Host:
         alias = who.aliases(self.protocol)[due.value(due.item.partner)].record(who.language)
         sender = asyncio.create_task(_send_all(frames, outbox))
         live.join(who.id, send, {name: alias[name] for name in ("label", "colour", "shape")}, seen)
-        ender = asyncio.create_task(self._tell_end(live, outbox))
+        ender = asyncio.create_task(self._tell_end(live, who.id, outbox))
         try:
             while not sender.done():
                 message = await frames.receive()
@@ -142,13 +143,13 @@ class Host:
                 await frames.send(PAUSED)
                 await asyncio.sleep(1)
 
-    async def _tell_end(self, live: Live, outbox: asyncio.Queue[dict[str, Any] | None]) -> None:
+    async def _tell_end(self, live: Live, number: int, outbox: asyncio.Queue[dict[str, Any] | None]) -> None:
         """The end is told when the game is in the books."""
         await live.over.wait()
         if live.failed:
             await outbox.put({"type": "error", "message": "the server had to stop this game: load the page again"})
         else:
-            await outbox.put({"type": "end", "score": live.stored_score, "next": True})
+            await outbox.put(_end(live.stored_score, live.abandoned and not live.chairs[number].stopped))
         await outbox.put(None)
 
     async def _live(self, number: int, page: str | None) -> Live:
@@ -180,6 +181,8 @@ class Host:
         grace_s = self.protocol.grace_s / self.speed
         live = Live(dealt, setting, arena, viewer(arena.game), self.journal, self.base.clock, grace_s)
         await live.open()
+        for number in self._stopped & live.chairs.keys():  # while it was opened
+            live.stop(number)
         self._held[dealt.id] = live
         self._tasks[dealt.id] = asyncio.create_task(self._run(live))
         return live
@@ -188,10 +191,11 @@ class Host:
         try:
             await live.run()
             episode, dealt, gone = live.episode(), live.dealt, live.gone()
+            status = play_books.ABANDONED if live.abandoned else play_books.DONE
             while True:
                 try:
                     live.stored_score = await self.base.database.awrite(
-                        play_books.finish, self.base.clock, self.protocol, dealt.id, episode, gone
+                        play_books.finish, self.base.clock, self.protocol, dealt.id, episode, gone, status
                     )
                     break
                 except Away:  # what was played is in the journal, and the end is told only when it is stored
@@ -207,6 +211,31 @@ class Host:
         finally:
             self._forget(live)
 
+    async def withdraw(self, number: int) -> None:
+        """Someone stops taking part: on disk when this returns. They are in no waiting room any more, and their game
+        ends; those who play along are told."""
+        async with self._locks.setdefault(number, asyncio.Lock()):
+            live = self._game_of(number)
+            t = live.table.t if live is not None and live.chairs[number].came else None
+            await self.base.database.awrite(withdrawal.withdraw, self.base.clock, self.protocol, number, t)
+            self._stopped.add(number)
+            self.rooms.forget(number)
+            live = self._game_of(number)
+            if live is not None:
+                live.stop(number)
+
+    async def let_go(self, number: int, patience_s: float = 30.0) -> None:
+        """Wait until the game of someone who has stopped is stored, though not for ever."""
+        live = self._game_of(number)
+        if live is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(live.over.wait(), patience_s)
+
+    def _game_of(self, number: int) -> Live | None:
+        """The game in memory in which someone sits, whether they have come to it or not."""
+        games = (live for live in self._held.values() if number in live.chairs and not live.over.is_set())
+        return next(games, None)
+
     def _forget(self, live: Live) -> None:
         for number in live.chairs:
             if self.lives.get(number) is live:
@@ -221,6 +250,11 @@ class Host:
         if not live.present and self._held.get(live.dealt.id) is live:
             self._tasks[live.dealt.id].cancel()
             self._forget(live)
+
+
+def _end(score: float | None, left: bool) -> dict[str, Any]:
+    """The end of a game, as browsers are told; `left`: because someone else stopped taking part."""
+    return {"type": "end", "score": score, "next": True, **({"reason": "stopped"} if left else {})}
 
 
 def _hello(frame: dict[str, Any]) -> tuple[int, str | None]:

@@ -48,6 +48,15 @@ class Live(Running):
         self._changed.set()
         return True
 
+    def stop(self, person: int) -> None:
+        """Someone has stopped taking part. The others are told at once; the game ends with the step under way."""
+        chair = self.chairs[person]
+        chair.stopped = True
+        for other in self.chairs.values():
+            if chair.came and not other.stopped:
+                other.tell({"type": "pause", "reason": "stopped", "grace_s": 0})
+        self._changed.set()
+
     def told(self, person: int, message: dict[str, Any]) -> None:
         """A message from a browser; a `Refusal` if it cannot be taken."""
         chair = self.chairs[person]

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import queue
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
@@ -118,3 +118,19 @@ class PlayerSeat:
             return jax.tree_util.tree_map(lambda x: np.asarray(x)[seat], game.observe(state, encoding))
 
         return View(game, seat, t, legal, see(self._player.encoding), lambda: game.render(state, seat), see)
+
+
+def chosen(found: Future | None) -> Choice | None:
+    """What was chosen by now, if anything was."""
+    if found is None or not found.done() or found.cancelled() or found.exception() is not None:
+        return None
+    return found.result()
+
+
+async def wait_for(told: Iterable[Future], timeout: float | None) -> None:
+    """Until all of these are there, or the time is over."""
+    held = [asyncio.wrap_future(found) for found in told if not found.done()]
+    for one in held:
+        one.add_done_callback(lambda one: one.cancelled() or one.exception())  # whoever needs it looks at the original
+    if held:
+        await asyncio.wait(held, timeout=timeout)

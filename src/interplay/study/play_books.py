@@ -15,7 +15,7 @@ from interplay.play.episodes import Episode
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.refusal import Refusal
-from interplay.study.books import OVER, Person, advance, person
+from interplay.study.books import OVER, WITHDRAWN, Person, advance, person
 from interplay.study.flow import Page
 from interplay.study.groups import Room, leave, present, room_of
 from interplay.study.protocol import Protocol
@@ -23,6 +23,7 @@ from interplay.study.tables import events, games, people
 from interplay.traces.export import from_record, to_record
 
 PLAYING, DONE = "playing", "done"
+ABANDONED = "abandoned"  # ended early, because someone in it stopped taking part
 REMARKS = {"flag": "flag", "chat": "message", "takeover": "takeover", "back": "back"}  # events that are remarks too
 
 
@@ -36,6 +37,7 @@ class Sitter(NamedTuple):
     page: Page
     seqs: frozenset[int] = frozenset()
     came: bool = False  # ever to this game
+    stopped: bool = False  # taking part, since
 
 
 class Gone(NamedTuple):
@@ -118,7 +120,7 @@ def _begin(
 def _sitter(tx: Tx, protocol: Protocol, row: Any) -> Sitter:
     who = person(tx, row.person)
     page = next(page for page in who.pages(protocol) if page.id == row.page)
-    return Sitter(who.id, who.public, row.id, row.seat, page)
+    return Sitter(who.id, who.public, row.id, row.seat, page, stopped=who.status == WITHDRAWN)
 
 
 def _happened(tx: Tx, dealt: Dealt) -> Dealt:
@@ -152,18 +154,28 @@ def _happened(tx: Tx, dealt: Dealt) -> Dealt:
     return replace(dealt, sitters=sitters, taken=frozenset(taken), doing=doing)
 
 
-def ended(tx: Tx, number: int, page: str) -> float | None:
-    """The stored score of a person's game on a page, once it is over."""
-    query = sa.select(games.c.score).where(games.c.person == number, games.c.page == page, games.c.status == DONE)
-    return tx.execute(query).scalar_one_or_none()
+class Ended(NamedTuple):
+    score: float
+    left: bool  # because someone else stopped taking part
 
 
-def finish(tx: Tx, clock: Clock, protocol: Protocol, game: int, episode: Episode, gone: Gone | None = None) -> float:
+def ended(tx: Tx, number: int, page: str) -> Ended | None:
+    """How a person's game on a page ended, once it is over and stored."""
+    query = sa.select(games.c.score, games.c.status, people.c.status.label("person")).join(people)
+    row = tx.execute(query.where(games.c.person == number, games.c.page == page)).one_or_none()
+    if row is None or row.score is None:
+        return None
+    return Ended(row.score, row.status == ABANDONED and row.person != WITHDRAWN)
+
+
+def finish(
+    tx: Tx, clock: Clock, protocol: Protocol, game: int, episode: Episode, gone: Gone | None = None, status: str = DONE
+) -> float:
     """The game is over: its trace is stored and its people go on to the next page, in one transaction. The score."""
     packed = zlib.compress(orjson.dumps(to_record(episode, 0)), 6)
     query = sa.select(games).where((games.c.id == game) | (games.c.joint == game)).order_by(games.c.id)
     rows = list(tx.execute(query))
-    if rows[0].status == DONE:
+    if rows[0].score is not None:
         return rows[0].score
     if gone is not None:
         leave(tx, gone.left, gone.room)
@@ -174,7 +186,7 @@ def finish(tx: Tx, clock: Clock, protocol: Protocol, game: int, episode: Episode
         first, *others = [row.id for row in rows]  # the first may have been one of those, if the server was stopped
         tx.execute(sa.update(games).where(games.c.id == first).values(joint=None))
         tx.execute(sa.update(games).where(games.c.id.in_(others)).values(joint=first))
-    values = {"status": DONE, "score": episode.score, "length": episode.length, "finished": clock.now()}
+    values = {"status": status, "score": episode.score, "length": episode.length, "finished": clock.now()}
     tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(**values, episode=packed))
     for row in sorted(rows, key=lambda row: row.person):
         who = person(tx, row.person, lock=True)

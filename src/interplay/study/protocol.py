@@ -11,18 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from interplay.errors import InterplayError
 from interplay.study.analysis.plan import Analysis, PlanError, check_plan
 from interplay.study.payment import check_formula, games_in
-from interplay.study.words import Text, missing
+from interplay.study.protocol_check import Misplaced, check_flow, check_spoken
+from interplay.study.words import Text
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z]{2,8})?$")]
-
-
-class Misplaced(ValueError):
-    """Something wrong between parts of the file; `place` is the id of the part that it is told of."""
-
-    def __init__(self, message: str, place: str | None = None):
-        super().__init__(message)
-        self.place = place
+Code = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]  # a completion code
 
 
 class Part(BaseModel):
@@ -227,20 +221,42 @@ class Payment(Part):
 
     @model_validator(mode="after")
     def _readable(self) -> Payment:
-        try:
-            check_formula(self.formula)
-        except InterplayError as error:
-            raise ValueError(str(error)) from None
+        _check_formula(self.formula)
         return self
+
+
+def _check_formula(text: str) -> None:
+    try:
+        check_formula(text)
+    except InterplayError as error:
+        raise ValueError(str(error)) from None
 
 
 class Completion(Part):
     """How people are sent back. `{code}` in the address is the code; if none is given, each person gets their own."""
 
-    code: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")] | None = None
-    screened_code: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")] | None = None
+    code: Code | None = None
+    screened_code: Code | None = None
     url: Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$")] | None = None
     recruiter: Literal["prolific", "mturk"] | None = None  # whose ids come in the address
+
+
+class Withdrawal(Part):
+    """What becomes of those who stop taking part, as everyone may at any time."""
+
+    text: Text = ""  # of their last page; without one, a few words of ours
+    code: Code | None = None  # a completion code for those who had consented, such as one for a part of the pay
+    payment: str | None = None  # what they are owed, a formula as in `payment`; without one, nothing
+    erase: bool = False  # whether they may have all that is stored of them erased, by themselves and at once
+
+    @model_validator(mode="after")
+    def _readable(self) -> Withdrawal:
+        if self.payment is not None:
+            _check_formula(self.payment)
+        return self
+
+
+LATER = ("withdrawal",)
 
 
 class Protocol(Part):
@@ -258,6 +274,7 @@ class Protocol(Part):
     end: Text = ""
     payment: Payment = Payment()
     completion: Completion = Completion()
+    withdrawal: Withdrawal = Withdrawal()
     grace_s: float = Field(default=60.0, gt=0)  # a game waits so long for a person who has gone
     away_min: float = Field(default=60.0, gt=0)  # after so long, a place is given to someone else
     erasure: Literal["erase_games", "keep_games"] = "erase_games"  # what becomes of games when a person is erased
@@ -266,7 +283,9 @@ class Protocol(Part):
     @property
     def hash(self) -> str:
         """Of all that the file says to those who take part. What is worked out later may change."""
-        text = json.dumps(self.model_dump(mode="json", exclude={"analysis"}), sort_keys=True)
+        # What came into files later is left out of those that say nothing of it: studies that began before go on.
+        silent = {name for name in LATER if getattr(self, name) == type(self).model_fields[name].default}
+        text = json.dumps(self.model_dump(mode="json", exclude={"analysis", *silent}), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @model_validator(mode="after")
@@ -276,111 +295,16 @@ class Protocol(Part):
             raise ValueError("the first page of `flow` is the consent")
         if len(set(self.languages)) != len(self.languages) or not self.languages:
             raise ValueError("languages: at least one, each once")
-        for game in games_in(self.payment.formula) - set(self.games):
-            raise Misplaced(f"payment: there is no game {game!r} in this study", "payment")
-        _Checker(self).items(self.flow, (), ())
+        for place, formula in (("payment", self.payment.formula), ("withdrawal", self.withdrawal.payment or "")):
+            for game in games_in(formula) - set(self.games):
+                raise Misplaced(f"{place}: there is no game {game!r} in this study", place)
+        try:
+            check_spoken(self.withdrawal, self.languages, "withdrawal: ")
+        except ValueError as error:
+            raise Misplaced(str(error), "withdrawal") from None
+        check_flow(self)
         try:
             check_plan(self)
         except PlanError as error:
             raise Misplaced(str(error), error.place) from None
         return self
-
-
-class _Checker:
-    """Names that the parts of a protocol use of one another."""
-
-    def __init__(self, protocol: Protocol):
-        self._protocol = protocol
-        self._ids: set[str] = set()
-        self._rooms: set[str] = set()  # waiting rooms so far
-
-    def items(self, items: tuple[Any, ...], loops: tuple[str, ...], factors: tuple[str, ...]) -> None:
-        for item in items:
-            if item.id in self._ids:
-                raise Misplaced(f"two parts of the flow have the id {item.id!r}", item.id)
-            self._ids.add(item.id)
-            try:
-                if item.kind != "repeat":
-                    self._page(item, loops, factors)
-                elif item.over is not None:
-                    self._loop(item, loops)
-            except ValueError as error:
-                raise Misplaced(str(error), item.id) from None
-            if item.kind == "repeat":
-                inner = (item.over,) if item.over else ()
-                more = tuple(self._protocol.designs[item.over].factors) if item.over else ()
-                self.items(item.pages, loops + inner, factors + more)
-
-    def _loop(self, item: Repeat, loops: tuple[str, ...]) -> None:
-        assert item.over is not None
-        self._known(item.over, self._protocol.designs, f"repeat {item.id!r}: design")
-        if item.over in loops:
-            raise ValueError(f"repeat {item.id!r} is within a repeat over the same design")
-
-    def _page(self, page: Any, loops: tuple[str, ...], factors: tuple[str, ...]) -> None:
-        if page.kind == "consent" and (loops or len(self._ids) > 1):
-            raise ValueError("there is one consent, and it comes first")
-        where = f"page {page.id!r}: "
-        if page.kind == "game":
-            self._value(page.game, self._protocol.games, factors, f"{where}game")
-            self._partner(page.partner, loops, factors, where)
-        if page.kind == "wait":
-            self._known(page.otherwise, self._protocol.partners, f"{where}otherwise: partner")
-            if loops:
-                raise ValueError(f"{where}a waiting room stands outside of repeats over designs: {', '.join(loops)}")
-            if page.id in self._protocol.partners:
-                raise ValueError(f"{where}a partner has the name {page.id!r} too: give one of them another")
-            self._rooms.add(page.id)
-        if page.kind == "ranking":
-            self._known(page.of, self._protocol.designs, f"{where}design")
-            if "partner" not in self._protocol.designs[page.of].factors:
-                raise ValueError(f"{where}the design {page.of!r} has no factor `partner` to rank")
-        for name in getattr(page, "figures", ()):
-            self._known(name, self._protocol.games, f"{where}game")
-        questions = getattr(page, "questions", ())
-        ids = [question.id for question in questions]
-        if len(set(ids)) != len(ids):
-            raise ValueError(f"{where}two questions have the same id")
-        for question in questions:
-            if question.scale is not None:
-                self._known(question.scale, self._protocol.scales, f"{where}question {question.id!r}: scale")
-        self._spoken(page, where)
-
-    def _partner(self, value: str, loops: tuple[str, ...], factors: tuple[str, ...], where: str) -> None:
-        if value not in self._rooms:
-            known = {**self._protocol.partners, **dict.fromkeys(self._rooms)}
-            self._value(value, self._protocol.partners if value.startswith("$") else known, factors, f"{where}partner")
-            return
-        for name in loops:
-            if self._protocol.designs[name].order == "shuffle":
-                raise ValueError(
-                    f"{where}people who play together share an order: design {name!r} is latin or fixed, not shuffled"
-                )
-
-    def _value(self, value: str, known: Any, factors: tuple[str, ...], what: str) -> None:
-        if not value.startswith("$"):
-            self._known(value, known, what)
-            return
-        if value[1:] not in factors:
-            raise ValueError(
-                f"{what}: {value!r} is no factor of the repeats around it ({', '.join(factors) or 'none'})"
-            )
-        for design in self._protocol.designs.values():
-            for level in design.factors.get(value[1:], ()):
-                self._known(level, known, f"{what}, factor {value[1:]!r}")
-
-    def _known(self, name: str, known: Any, what: str) -> None:
-        if name not in known:
-            raise ValueError(f"{what} {name!r} is not known; there is {', '.join(known) or 'none'}")
-
-    def _spoken(self, part: Any, where: str) -> None:
-        """Every text is there in every language."""
-        for field, value in part:
-            if isinstance(value, BaseModel):
-                self._spoken(value, f"{where}{field}: ")
-            elif isinstance(value, tuple):
-                for one in value:
-                    if isinstance(one, BaseModel):
-                        self._spoken(one, f"{where}{field}: ")
-            elif isinstance(value, dict) and (lacks := missing(value, self._protocol.languages)):
-                raise ValueError(f"{where}{field} is not written in {', '.join(lacks)}")

@@ -7,13 +7,16 @@ from typing import Literal
 Format = Literal["csv", "parquet", "json"]
 
 
+# By table: columns that older exports do not have.
+LATER: dict[str, tuple[str, ...]] = {"participants": ("stopped_on",)}
 # Kinds of columns: text, integer, number, boolean, time (a text), json (any value; a text in CSV and Parquet).
 COLUMNS: dict[str, dict[str, str]] = {
     "participants": {
         "participant": "text",
-        "status": "text",  # new, active, done, screened, dropped, erased
+        "status": "text",  # new, active, done, screened, dropped, withdrawn, erased
         "language": "text",
         "page": "text",  # the page that is open; null once all is over
+        "stopped_on": "text",  # the page on which someone stopped taking part, at the time `finished`
         "position": "integer",
         "pages": "integer",
         "created": "time",
@@ -60,7 +63,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "agent": "text",  # the partner by its registered name
         "seat": "integer",  # of the participant
         "practice": "boolean",
-        "status": "text",  # playing, done
+        "status": "text",  # playing, done, abandoned (someone in it stopped taking part)
         "started": "time",
         "finished": "time",
         "score": "number",
@@ -70,7 +73,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "missed": "integer",  # steps that the partner was not ready for
         "late_ms": "number",  # the latest step
         "joint": "integer",  # the same for all rows of a game that several participants played together
-        "episode": "integer",  # its number among the traces; null while it is played
+        "episode": "integer",  # its number among the traces; null while it is played, and if it was abandoned
     },
     "flags": {
         "participant": "text",

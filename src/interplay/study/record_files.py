@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,7 +16,7 @@ from interplay.errors import InterplayError
 from interplay.server.database import Database, Tx
 from interplay.study import records
 from interplay.study.protocol import Protocol
-from interplay.study.record_columns import COLUMNS, Format
+from interplay.study.record_columns import COLUMNS, LATER, Format
 from interplay.study.records import Records
 from interplay.table import Row, Table, plain
 from interplay.traces import TraceSet
@@ -56,11 +57,12 @@ def write_folder(
                 raise InterplayError(f"there is no participant {participant!r} in {protocol.name}")
         _write_json(folder / PROTOCOL, protocol.model_dump(mode="json"))
         counts = {}
+        states = Counter(one.row.status for one in known.values())
         for name, reader in records.READERS.items():
             counts[name] = write_table(name, reader(tx, protocol, known), folder, format)
         if traces:
             counts[TRACES] = _write_traces(records.trace_set(tx, protocol, known), folder / TRACES)
-        (folder / ABOUT).write_text(_about(protocol, counts, format, participant), encoding="utf-8")
+        (folder / ABOUT).write_text(_about(protocol, counts, states, format, participant), encoding="utf-8")
         return counts
 
     return database.read(work)
@@ -176,11 +178,17 @@ def _read_csv(name: str, path: Path) -> Iterator[Row]:
     csv.field_size_limit(LONGEST)
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            yield {column: _cell(row[column], kind) for column, kind in COLUMNS[name].items()}
+            held = _absent(name) | row
+            yield {column: _cell(held[column], kind) for column, kind in COLUMNS[name].items()}
 
 
-def _cell(text: str, kind: str) -> Any:
-    if text == "":
+def _absent(name: str) -> Row:
+    """Columns that exports of older versions lack."""
+    return dict.fromkeys(LATER.get(name, ()), None)
+
+
+def _cell(text: str | None, kind: str) -> Any:
+    if text is None or text == "":
         return None
     match kind:
         case "integer":
@@ -196,28 +204,39 @@ def _cell(text: str, kind: str) -> Any:
 
 def _read_json(name: str, path: Path) -> Iterator[Row]:
     for row in json.loads(path.read_text(encoding="utf-8")):
-        yield {column: row[column] for column in COLUMNS[name]}
+        held = _absent(name) | row
+        yield {column: held[column] for column in COLUMNS[name]}
 
 
 def _read_parquet(name: str, path: Path) -> Iterator[Row]:
     import duckdb
 
     with duckdb.connect() as con:
-        columns = ", ".join(f'"{column}"' for column in COLUMNS[name])
-        rows = con.execute(f"SELECT {columns} FROM read_parquet($path)", {"path": str(path)}).fetchall()
+        found = con.execute("SELECT * FROM read_parquet($path)", {"path": str(path)})
+        columns = [column[0] for column in found.description or ()]
+        rows = found.fetchall()
     for row in rows:
-        found = zip(COLUMNS[name].items(), row, strict=True)
-        yield {c: json.loads(v) if kind == "json" and v is not None else v for (c, kind), v in found}
+        held = _absent(name) | dict(zip(columns, row, strict=True))
+        told = ((column, kind, held[column]) for column, kind in COLUMNS[name].items())
+        yield {c: json.loads(v) if kind == "json" and v is not None else v for c, kind, v in told}
 
 
 _READERS = {"csv": _read_csv, "json": _read_json, "parquet": _read_parquet}
 
 
-def _about(protocol: Protocol, counts: dict[str, int], format: str, participant: str | None) -> str:
+def _about(
+    protocol: Protocol, counts: dict[str, int], states: Mapping[str, int], format: str, participant: str | None
+) -> str:
     whose = f"participant {participant} of the study" if participant else "the study"
     lines = [f"Records of {whose} {protocol.name!r} (protocol {protocol.hash}), written by interplay.", ""]
     for name, columns in COLUMNS.items():
         lines += [f"{name}.{format}: {counts[name]} rows", f"  {', '.join(columns)}", ""]
+    lines[-1:] = [f"By status: {', '.join(f'{many} {name}' for name, many in sorted(states.items())) or 'nobody'}."]
+    lines += [
+        "Who is `withdrawn` stopped taking part, on the page `stopped_on` at the time `finished`: use what is here of",
+        "them only as their consent allows. Games that ended by it are `abandoned`, and not among the traces.",
+        "",
+    ]
     if counts.get(TRACES):
         lines += [
             f"{TRACES}/: {counts[TRACES]} games as a trace set; `episode` of games is the number here.",

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from interplay.errors import InterplayError
 from interplay.server.database import Database, Tx
 from interplay.study import tables
-from interplay.study.books import OVER
+from interplay.study.books import OVER, WITHDRAWN
 from interplay.study.flow import Page
 from interplay.study.play_books import DONE, unpack
 from interplay.study.protocol import Protocol
@@ -131,6 +131,7 @@ def participants(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iter
             "status": row.status,
             "language": row.language,
             "page": None if over else one.pages[row.position].id,
+            "stopped_on": one.pages[row.position].id if row.status == WITHDRAWN else None,
             "position": row.position,
             "pages": len(one.pages),
             "created": iso(row.created),

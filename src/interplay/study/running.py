@@ -23,7 +23,7 @@ from interplay.study.arena import Arena
 from interplay.study.chairs import Chair, Pressed
 from interplay.study.cook import Cook
 from interplay.study.journal import Journal
-from interplay.study.minds import Choice
+from interplay.study.minds import chosen, wait_for
 from interplay.study.plain_arena import PlainArena
 from interplay.study.play_books import Dealt, Gone
 from interplay.study.protocol import Setting
@@ -55,6 +55,7 @@ class Running:
         self.taken = set(dealt.taken)  # seats of people in which bots play
         self.table = self._laid()
         self.over, self.failed = asyncio.Event(), False
+        self.abandoned = False  # ended early, because someone in it stopped taking part
         self.late_s: list[float] = []
         self.stored_score: float | None = None  # once the game is in the books
         self._told = False  # whether the trace is made: what comes later is not in it, and is not taken
@@ -123,7 +124,7 @@ class Running:
         """Play until the game is over and all of it is on disk."""
         stored: asyncio.Future[None] | None = None
         due = 0.0
-        while not self.table.done:
+        while not self._let_go():
             if self._missing() or self.journal.behind:
                 await self._wait()
                 due = 0.0
@@ -141,6 +142,20 @@ class Running:
         if stored is not None:
             await stored
         self.table.close()
+
+    def _let_go(self) -> bool:
+        """Look after those who have stopped taking part: a game that they were in ends here, in one to which they never
+        came a bot sits down. Whether the game is over."""
+        for chair in self.chairs.values():
+            if not chair.stopped or chair.seat in self.taken or self.table.done:
+                continue
+            if chair.came or self.dealt.room is None:
+                self.abandoned = True
+                self._remarked(self.table, chair.seat, Remark("end", {"reason": "stopped"}))
+                self.table.break_off()
+            else:
+                self._give_up(chair)
+        return self.table.done
 
     def _missing(self) -> list[Chair]:
         """The people who are away and in whose place no bot plays; all of them, if nobody is there."""
@@ -192,7 +207,7 @@ class Running:
         """Bots where people have left, and people where they have come back: the game is brought to this point with
         those who now sit there, as if they had from the start."""
         for chair in self.chairs.values():
-            if chair.here and chair.seat in self.taken:
+            if chair.here and chair.seat in self.taken and not chair.stopped:
                 self.taken.discard(chair.seat)
                 self._lead.note(self.table.t, "back", seat=chair.seat)
                 self.table.remark(chair.seat, "back", {"seat": chair.seat})
@@ -278,8 +293,8 @@ class Running:
             for seat, found in told.items()
             if found not in patient and not (seat in self._overdue and not self._overdue[seat].done())
         ]
-        await _wait_for(patient, None)
-        await _wait_for(others, self.setting.think_s)
+        await wait_for(patient, None)
+        await wait_for(others, self.setting.think_s)
 
     async def _play(self) -> asyncio.Future[None]:
         """One step with what everyone has chosen."""
@@ -331,7 +346,7 @@ class Running:
             if not table.turn[seat]:
                 continue
             found = table.pending.get(seat)
-            choice = _chosen(found)
+            choice = chosen(found)
             if choice is None:
                 missed.append(seat)
                 table.remark(seat, "deadline", {"late": True})
@@ -351,11 +366,12 @@ class Running:
             chair.tell(message)
 
     def gone(self) -> Gone | None:
-        """Who was away at the end, of several people."""
+        """Who was away at the end, of several people, or has stopped taking part."""
         if self.dealt.room is None:
             return None
-        away = [chair for chair in self.chairs.values() if chair.seat in self.taken]
-        never = [chair.person for chair in away if not chair.came]
+        away = [chair for chair in self.chairs.values() if chair.seat in self.taken or chair.stopped]
+        # A game that was abandoned before someone came to it is still to be played by them.
+        never = [chair.person for chair in self.chairs.values() if not chair.came]
         return Gone(self.dealt.room, [chair.person for chair in away], never)
 
     def episode(self) -> Any:
@@ -363,7 +379,8 @@ class Running:
         self._told = True
         for chair in self.chairs.values():
             chair.shut = not chair.came
-        people = {chair.seat: person_identity(chair.sitter.public) for chair in self.chairs.values() if not chair.shut}
+        own = [chair for chair in self.chairs.values() if chair.came or chair.seat not in self.table.bots]
+        people = {chair.seat: person_identity(chair.sitter.public) for chair in own}
         seats = range(self.arena.game.num_seats)
         agents = [people[seat] if seat in people else self.arena.identity(self.table, seat) for seat in seats]
         return self.table.episode(self.arena.game, agents, self.dealt.id)
@@ -372,17 +389,3 @@ class Running:
 def person_identity(public: str) -> Identity:
     """Somebody who took part, as traces name them: told from others, and nothing more."""
     return Identity(PERSON, hashlib.sha256(public.encode()).hexdigest()[:16], False)
-
-
-def _chosen(found: Future | None) -> Choice | None:
-    if found is None or not found.done() or found.cancelled() or found.exception() is not None:
-        return None
-    return found.result()
-
-
-async def _wait_for(told: Iterable[Future], timeout: float | None) -> None:
-    held = [asyncio.wrap_future(found) for found in told if not found.done()]
-    for one in held:
-        one.add_done_callback(lambda one: one.cancelled() or one.exception())  # whoever needs it looks at the original
-    if held:
-        await asyncio.wait(held, timeout=timeout)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interplay.study import answers
-from interplay.study.books import DONE, OVER, SCREENED, Context, Person
+from interplay.study.books import DONE, OVER, WITHDRAWN, Context, Person
 from interplay.study.flow import Page
 from interplay.study.protocol import Protocol, Question
 from interplay.study.words import html, phrase, say
@@ -22,7 +22,7 @@ def state(protocol: Protocol, who: Person, context: Context, csrf: str, figures:
         "language": who.language,
         "languages": list(protocol.languages),
         "title": say(protocol.title, who.language),
-        "progress": {"done": len(held) if over else who.position, "of": len(held)},
+        "progress": {"done": len(held) if who.status == DONE else who.position, "of": len(held)},
         "page": page,
     }
 
@@ -121,10 +121,31 @@ def known_order(protocol: Protocol, who: Person) -> list[str]:
 def done(protocol: Protocol, who: Person) -> dict[str, Any]:
     """The last page. Codes exist only once the end is on disk."""
     language, made = who.language, protocol.completion
-    text = say(protocol.end, language) if who.status == DONE else phrase(
-        "screened" if who.status == SCREENED else "dropped", language
-    )  # fmt: skip
     url = made.url.replace("{code}", who.code) if made.url and who.code else None
     paid = f"{protocol.payment.currency} {who.payment:.2f}" if who.payment else None
-    told = {"id": "done", "kind": "done", "title": phrase("thanks", language), "text": html(text)}
-    return told | {"code": who.code, "url": url, "payment": paid}
+    told = {"id": "done", "kind": "done", "title": phrase("thanks", language), "text": html(_last_words(protocol, who))}
+    mine = who.status == WITHDRAWN and protocol.withdrawal.erase
+    return told | {"code": who.code, "url": url, "payment": paid, "erasable": mine}
+
+
+def _last_words(protocol: Protocol, who: Person) -> str:
+    language, own = who.language, protocol.withdrawal.text
+    if who.status == DONE:
+        return say(protocol.end, language)
+    if who.status == WITHDRAWN and who.position == 0:  # before the consent: the file does not speak to these
+        return phrase("declined", language)
+    return say(own, language) if who.status == WITHDRAWN and own else phrase(who.status, language)
+
+
+def erased(protocol: Protocol, who: Person) -> dict[str, Any]:
+    """The last that someone sees who was erased: it holds a code that is stored no more."""
+    page = done(protocol, who) | {"id": "erased", "text": html(phrase("erased", who.language))}
+    page |= {"payment": None, "erasable": False}
+    return {
+        "csrf": "",
+        "language": who.language,
+        "languages": [who.language],
+        "title": say(protocol.title, who.language),
+        "progress": {"done": who.position, "of": len(who.pages(protocol))},
+        "page": page,
+    }

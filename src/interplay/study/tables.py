@@ -27,7 +27,7 @@ people = sa.Table(
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("public", sa.String(24), nullable=False, unique=True),
     sa.Column("study", sa.String(40), nullable=False, index=True),
-    sa.Column("status", sa.String(12), nullable=False),  # new, active, done, screened, dropped
+    sa.Column("status", sa.String(12), nullable=False),  # new, active, done, screened, dropped, withdrawn
     sa.Column("language", sa.String(12), nullable=False),
     sa.Column("position", sa.Integer, nullable=False),  # the page that is shown
     sa.Column("tries", sa.Integer, nullable=False),  # used up at the quiz that is shown
@@ -103,7 +103,7 @@ games = sa.Table(
     sa.Column("seat", sa.Integer, nullable=False),
     sa.Column("practice", sa.Boolean, nullable=False),
     sa.Column("chance", sa.JSON, nullable=False),  # two numbers that decide what chance decides
-    sa.Column("status", sa.String(12), nullable=False),  # playing, done
+    sa.Column("status", sa.String(12), nullable=False),  # playing, done, abandoned
     sa.Column("started", UtcTime, nullable=False),
     sa.Column("finished", UtcTime),
     sa.Column("score", sa.Float),

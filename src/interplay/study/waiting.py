@@ -37,6 +37,11 @@ class WaitingRooms:
         async with self._lock:
             return await self._attend(who.id, room)
 
+    def forget(self, number: int) -> None:
+        """Someone has stopped taking part, and waits no longer."""
+        for held in self._waiting.values():
+            held.pop(number, None)
+
     def here(self, page: str) -> list[int]:
         """Who waits, the longest first; those whose browsers have gone are forgotten."""
         now, held = self._base.clock.monotonic(), self._waiting.get(page, {})

@@ -29,6 +29,7 @@ from interplay.study.books import Person
 from interplay.study.host import FRAMES_A_SECOND, LARGEST_FRAME, Host, hold_off, refuse
 from interplay.study.protocol import Protocol
 from interplay.study.researcher.app import mount
+from interplay.study.researcher.deeds import erase_idle
 from interplay.study.researcher.desk import Desk
 
 COOKIE = "interplay_study"
@@ -131,6 +132,7 @@ def build(
     visits = Visits(protocol, base, secure)
     _add_files(app, protocol)
     _add_flow(app, host, visits)
+    _add_leaving(app, host, desk, visits)
     _add_play(app, host, visits)
     mount(app, desk)
     return app
@@ -166,24 +168,28 @@ def _build() -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in held if path.suffix in TYPES}
 
 
+async def _told(host: Host, number: int, csrf: str) -> dict[str, Any]:
+    """The page that someone sees now."""
+    protocol, base = host.protocol, host.base
+
+    def look(tx: Any) -> tuple[Person, books.Context]:
+        who = books.person(tx, number)
+        return who, books.context(tx, protocol, who)
+
+    who, context = await base.database.aread(look)
+    left_s = None
+    if groups.waiting_at(protocol, who) is not None:
+        left_s = await host.rooms.attend(who)
+        who, context = await base.database.aread(look)  # perhaps let out
+    found = screens.state(protocol, who, context, csrf, host.figures)
+    if found["page"]["kind"] == "wait":
+        found["page"] |= {"until_s": round(left_s or 0.0, 1), "message": ""}
+    return found
+
+
 def _add_flow(app: FastAPI, host: Host, visits: Visits) -> None:
     protocol, base = host.protocol, host.base
     api = f"/api/study/{protocol.name}"
-
-    async def told(number: int, csrf: str) -> dict[str, Any]:
-        def look(tx: Any) -> tuple[Person, books.Context]:
-            who = books.person(tx, number)
-            return who, books.context(tx, protocol, who)
-
-        who, context = await base.database.aread(look)
-        left_s = None
-        if groups.waiting_at(protocol, who) is not None:
-            left_s = await host.rooms.attend(who)
-            who, context = await base.database.aread(look)  # perhaps let out
-        found = screens.state(protocol, who, context, csrf, host.figures)
-        if found["page"]["kind"] == "wait":
-            found["page"] |= {"until_s": round(left_s or 0.0, 1), "message": ""}
-        return found
 
     @app.get(f"{api}/state")
     async def state(request: Request) -> JSONResponse:
@@ -191,10 +197,10 @@ def _add_flow(app: FastAPI, host: Host, visits: Visits) -> None:
         comes to a browser in which someone else has finished: in a laboratory many people share one."""
         found = await visits.known(request)
         if found is not None and not (found[0].status in books.OVER and "new" in request.query_params):
-            return JSONResponse(await told(found[0].id, found[1].csrf))
+            return JSONResponse(await _told(host, found[0].id, found[1].csrf))
         sessions.check_origin(request)
         who, session, token = await visits.arrive(request)
-        response = JSONResponse(await told(who.id, session.csrf))
+        response = JSONResponse(await _told(host, who.id, session.csrf))
         visits.keep(response, token)
         return response
 
@@ -207,7 +213,7 @@ def _add_flow(app: FastAPI, host: Host, visits: Visits) -> None:
         )
         if errors:
             return JSONResponse({"errors": errors}, 422)
-        return JSONResponse(await told(who.id, session.csrf))
+        return JSONResponse(await _told(host, who.id, session.csrf))
 
     @app.post(f"{api}/language")
     async def language(request: Request, chosen: Chosen) -> JSONResponse:
@@ -215,7 +221,32 @@ def _add_flow(app: FastAPI, host: Host, visits: Visits) -> None:
         if chosen.language not in protocol.languages:
             raise Refusal("bad_request", f"language: one of {', '.join(protocol.languages)}")
         await base.database.awrite(books.set_language, who.id, chosen.language)
-        return JSONResponse(await told(who.id, session.csrf))
+        return JSONResponse(await _told(host, who.id, session.csrf))
+
+
+def _add_leaving(app: FastAPI, host: Host, desk: Desk, visits: Visits) -> None:
+    protocol = host.protocol
+    api = f"/api/study/{protocol.name}"
+
+    @app.post(f"{api}/withdraw")
+    async def withdraw(request: Request) -> JSONResponse:
+        """Stop taking part; on disk before this returns. It needs no reason, and works from every page."""
+        who, session = await visits.sent(request)
+        await host.withdraw(who.id)
+        return JSONResponse(await _told(host, who.id, session.csrf))
+
+    @app.post(f"{api}/erase")
+    async def erase(request: Request) -> JSONResponse:
+        """Forget someone who has stopped taking part, where the study lets people choose that. The visit ends."""
+        who, _ = await visits.sent(request)
+        if who.status != books.WITHDRAWN or not protocol.withdrawal.erase:
+            raise Refusal("conflict", "only those who have stopped taking part can be erased here: ask the researchers")
+        await host.let_go(who.id)
+        keep = protocol.erasure == "keep_games"
+        await erase_idle(desk, who.id, who.public, keep_games=keep, by="the participant")
+        response = JSONResponse(screens.erased(protocol, who))
+        response.delete_cookie(COOKIE, path="/", httponly=True, secure=visits.secure, samesite="lax")
+        return response
 
 
 def _add_play(app: FastAPI, host: Host, visits: Visits) -> None:

@@ -78,6 +78,18 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "en": "Thank you for your time. The questions show that this study does not fit you.",
         "zh": "感谢您的时间。根据回答，您不符合本研究的条件。",
     },
+    "withdrawn": {
+        "en": "You have stopped taking part, and nothing more is recorded. Thank you for your time.",
+        "zh": "您已停止参加，此后不再记录任何内容。感谢您的时间。",
+    },
+    "declined": {
+        "en": "You have chosen not to take part. Thank you for your time.",
+        "zh": "您选择了不参加。感谢您的时间。",
+    },
+    "erased": {
+        "en": "What was stored of you is erased. Thank you for your time.",
+        "zh": "有关您的存储内容已删除。感谢您的时间。",
+    },
     "dropped": {
         "en": "You were away for too long, so your place was given to someone else. Thank you for your time.",
         "zh": "您离开的时间过长，名额已让给他人。感谢您的时间。",

@@ -117,6 +117,33 @@ def test_everyone_is_listed_with_the_reason(tiny):
     assert everyone.people.where(person="p0001").rows[0]["included"]
 
 
+def test_who_stopped_taking_part_is_out_counted_and_in_only_if_the_plan_says_so(tiny):
+    held = synthetic(tiny, 6, Truth({}), seed=0, status=dict.fromkeys((0, 1, 2), "withdrawn"))
+    stopped = {who: {"consented": "2026-01-01", "stopped_on": "rounds.2.after"} for who in ("p0000", "p0001")}
+    stopped["p0002"] = {"stopped_on": "consent"}
+    told = [{**row, **stopped.get(row["participant"], {})} for row in held.participants]
+    held = replace(held, participants=Table(held.participants.columns, told))
+    found = analyse(held)
+    people = found.results[0]
+    assert {row["what"]: row["people"] for row in people.tables["counts"]} == {
+        "in the analysis": 3, "stopped taking part": 2, "did not consent": 1,
+    }  # fmt: skip
+    assert people.tables["stopped"].rows == [{"page": "rounds.2.after", "people": 2}]
+    assert people.notes == ("2 stopped taking part, which people may at any time",)
+    assert {row["person"] for row in sort_people(gather(held), None).answers} == {"p0003", "p0004", "p0005"}
+    everyone = sort_people(gather(held), Exclude(kind="exclude", id="x", withdrawn="in"))
+    assert {row["person"] for row in everyone.answers} == {f"p000{n}" for n in (0, 1, 3, 4, 5)}
+    assert "stopped" not in analyse(synthetic(tiny, 3, Truth({}), seed=0)).results[0].tables
+
+
+def test_those_who_are_out_anyway_have_one_reason(tiny):
+    held = synthetic(tiny, 3, Truth({}), seed=0, status={0: "withdrawn"}, answers={"check": lambda rng: 4})
+    rule = Exclude(kind="exclude", id="x", attention={"check": 2})
+    why = {row["person"]: row["why"] for row in sort_people(gather(held), rule).people}
+    assert why["p0000"] == "did not consent"  # these have no time of consent
+    assert why["p0001"].startswith("attention")
+
+
 def test_what_is_missing_is_told(tiny):
     held = synthetic(tiny, 5, Truth({}), seed=0, answers={"check": lambda rng: None})
     games = [{**g, "status": "playing", "score": None} if g["game"] == 3 else g for g in held.games]

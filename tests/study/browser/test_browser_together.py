@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from interplay.study import play_books
-from interplay.study.tables import events, games
+from interplay.study.tables import events, games, people
 from tests.study.browser.conftest import quick
 
 pytestmark = pytest.mark.browser
@@ -54,6 +54,47 @@ def test_two_people_meet_and_cook_one_soup_together(arrive, serve):
     assert one.page.inner_text("strong") == two.page.inner_text("strong")  # the payment goes by the common score
     seats = sa.select(games.c.seat).where(games.c.page == "rounds.1.round")
     assert sorted(served.base.database.read(lambda tx: tx.execute(seats).scalars().all())) == [0, 1]
+
+
+def test_who_stops_by_keyboard_ends_the_game_for_both(arrive, serve):
+    """The one who stays is told, and cooks on with a bot; the one who stops is owed a part, and is erased."""
+    served = serve(quick("human_human", steps=400, name="stops"), speed=2)
+    one, two = arrive(served), arrive(served, phone=True)
+    for me in (one, two):
+        to_the_room(me)
+    one.left("partner")
+    for me in (one, two):
+        me.playing()
+    number = one.public()
+    one.tab_to("header .stop")
+    one.press("Enter")
+    one.page.wait_for_selector("dialog h2")
+    one.picture("stop-1-asked")
+    one.press("Tab", "Enter")
+    one.left("rounds.1.round")
+    assert "stopped taking part" in one.page.inner_text("main")
+    one.picture("stop-2-last-page")
+    two.page.wait_for_selector("text=Your partner has stopped taking part, so the game ends here.")
+    two.picture_now("stop-3-partner")
+    two.page.tap(".game-end .primary")
+    two.left("rounds.1.round")
+    assert two.at == "rounds.1.after"
+    two.fill(3)
+    two.go_on()
+    two.playing()
+    query = sa.select(games.c.page, games.c.status, games.c.partner).where(games.c.person == two.public())
+    held = served.base.database.read(lambda tx: tx.execute(query.order_by(games.c.id)).all())
+    assert held == [("rounds.1.round", "abandoned", "partner"), ("rounds.2.round", "playing", "bot")]
+    one.page.click(".erase button")
+    one.page.click("dialog .grave")
+    one.page.wait_for_selector("text=What was stored of you is erased.")
+    assert (
+        served.base.database.read(lambda tx: tx.execute(sa.select(people.c.id).where(people.c.id == number)).first())
+        is None
+    )
+    two.page.tap("header .stop")
+    two.page.tap("dialog .grave")
+    two.left("rounds.2.round")
 
 
 def test_who_waits_in_vain_cooks_with_a_bot(arrive, serve):

@@ -44,6 +44,7 @@ class Mock:
         self.replies: dict[str, dict[str, Any]] = {}  # a page's id -> what replaces it after an answer
         self.refusal: tuple[int, str] | None = None  # with which the state is refused
         self.broken = 0  # so many requests are answered with 503
+        self.left: list[str] = []  # "withdraw" and "erase", as they were asked for
         self.frames: list[dict[str, Any]] = []
         self.sockets: list[WebSocket] = []
         self.game = Game(ticks)
@@ -187,6 +188,16 @@ def _app(mock: Mock) -> Starlette:
         mock.language = (await request.json())["language"]
         return JSONResponse(mock.state())
 
+    async def leave(request: Request) -> Response:
+        """The last page comes, whichever it is."""
+        if request.headers.get("x-csrf") != TOKEN:
+            return JSONResponse({"error": "csrf", "message": "wrong token"}, 403)
+        mock.left.append(request.url.path.rpartition("/")[2])
+        if mock.left[-1] == "erase":
+            mock.pages[-1] = {**mock.pages[-1], "text": "<p>All is erased.</p>", "erasable": False}
+        mock.at = len(mock.pages) - 1
+        return JSONResponse(mock.state())
+
     async def play(socket: WebSocket) -> None:
         await socket.accept()
         mock.sockets.append(socket)
@@ -201,6 +212,8 @@ def _app(mock: Mock) -> Starlette:
             Route("/api/study/{name}/state", state),
             Route("/api/study/{name}/answer", answer, methods=["POST"]),
             Route("/api/study/{name}/language", language, methods=["POST"]),
+            Route("/api/study/{name}/withdraw", leave, methods=["POST"]),
+            Route("/api/study/{name}/erase", leave, methods=["POST"]),
             WebSocketRoute("/api/study/{name}/play", play),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]

@@ -196,6 +196,26 @@ def test_a_joint_game_that_is_not_over_begins_anew_for_the_other(filled):
     assert filler.who(pair[0]).status == "active"
 
 
+def test_of_an_abandoned_game_the_other_keeps_theirs(filled):
+    filler = filled.filler
+    pair = [filler.person(), filler.person()]
+    for number in pair:
+        filler.begin(number)
+        filler.answer(number, "you", about=None)
+    lead, other = (filler.play(number) for number in pair)
+
+    def end(tx):
+        tx.execute(sa.update(games).where(games.c.id == other).values(joint=lead, seat=1))
+        tx.execute(sa.update(games).where(games.c.id.in_((lead, other))).values(status="abandoned"))
+
+    filled.database.write(end)
+    public = filler.public(pair[0])
+    filled.database.write(erase.erase, filled.clock, filled.protocol, public, keep_games=True, by="me")
+    [row] = [row for row in rows(filled, games) if row.id in (lead, other)]
+    assert (row.id, row.joint, row.status) == (other, None, "abandoned")
+    assert filler.who(pair[1]).status == "active"
+
+
 def test_nobody_cannot_be_erased(filled):
     with pytest.raises(InterplayError, match="no participant 'x'"):
         filled.database.write(erase.erase, filled.clock, filled.protocol, "x", keep_games=True, by="me")

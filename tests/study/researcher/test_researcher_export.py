@@ -13,6 +13,7 @@ from interplay.study import records
 from interplay.study.record_columns import COLUMNS
 from interplay.study.record_files import FORMATS, write_folder
 from interplay.study.tables import answers, events, games, people
+from interplay.study.withdrawal import withdraw
 from interplay.traces import TraceSet, same, verify
 
 
@@ -31,6 +32,35 @@ def test_an_export_read_again_is_the_database(filled_anywhere, format, tmp_path)
         if row["status"] == "done":
             assert found.traces[row["episode"]].score == row["score"]
             assert found.traces[row["episode"]].index == row["game"]
+
+
+def test_who_stopped_taking_part_is_told_and_counted(filled, tmp_path):
+    filled.database.write(withdraw, filled.clock, filled.protocol, filled.numbers["eve"], 7)
+    write_folder(filled.database, tmp_path / "out")
+    about = (tmp_path / "out" / "README.txt").read_text()
+    assert "3 done, 1 new, 1 screened, 1 withdrawn" in about
+    found = records.load(tmp_path / "out")
+    [eve] = [row for row in found.participants if row["status"] == "withdrawn"]
+    assert (eve["participant"], eve["stopped_on"], eve["page"]) == (filled.names["eve"], "rounds.1.game", None)
+    assert eve["finished"] == filled.clock.now().isoformat()
+    [game] = [row for row in found.games if row["participant"] == filled.names["eve"]]
+    assert (game["status"], game["episode"], game["score"]) == ("abandoned", None, None)
+    assert len(found.traces) == 6
+    assert [row["t"] for row in found.events if row["kind"] == "withdraw"] == [7]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_exports_of_older_versions_lack_a_column_and_are_read(held, tmp_path, format, monkeypatch):
+    older = {name: kind for name, kind in COLUMNS["participants"].items() if name != "stopped_on"}
+    with monkeypatch.context() as then:
+        then.setitem(COLUMNS, "participants", older)
+        write_folder(held.database, tmp_path / "out", format=format, traces=False)
+    if format == "json":  # which is written with all that a row holds
+        path = tmp_path / "out" / "participants.json"
+        path.write_text(re.sub(r' "stopped_on": null,', "", path.read_text()))
+    found = records.load(tmp_path / "out")
+    assert [row["stopped_on"] for row in found.participants] == [None] * 6
+    assert [row["status"] for row in found.participants][:3] == ["done"] * 3
 
 
 def test_the_tables_hold_every_row_of_the_books(filled_anywhere):

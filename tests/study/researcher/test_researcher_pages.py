@@ -8,6 +8,7 @@ from interplay.server import sessions
 from interplay.study import books, records
 from interplay.study.researcher import team
 from interplay.study.researcher.gate import COOKIE
+from interplay.study.withdrawal import withdraw
 from tests.study.researcher.conftest import PASSWORD, Study
 from tests.study.researcher.filling import Filler, protocol
 
@@ -63,6 +64,16 @@ def test_one_participant_has_answers_games_events_and_payment(browser, held):
     assert "leave" in shown
     assert "EUR" in shown
     assert browser.get("/researcher/participants/nobody").status_code == 404
+
+
+def test_who_stopped_taking_part_is_shown_with_the_page(filled):
+    filled.database.write(withdraw, filled.clock, filled.protocol, filled.numbers["eve"], 7)
+    browser = filled.logged_in()
+    assert re.search(r'class="figure">1</span> <span class="status withdrawn"', text(browser, "monitor"))
+    assert "rounds.1.game" in text(browser, "participants?status=withdrawn")
+    shown = text(browser, f"participants/{filled.names['eve']}")
+    assert "stopped at rounds.1.game" in shown
+    assert 'class="status abandoned"' in shown
 
 
 def test_games_can_be_told_apart(browser, held):

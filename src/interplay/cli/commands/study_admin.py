@@ -90,7 +90,7 @@ class Participants:
 
     database: Annotated[str, tyro.conf.Positional]
     """The study's database."""
-    status: Literal["new", "active", "done", "screened", "dropped", "erased"] | None = None
+    status: Literal["new", "active", "done", "screened", "dropped", "withdrawn", "erased"] | None = None
     """Only those."""
     study: str | None = None
     """Which study, where the database holds several."""

@@ -19,7 +19,7 @@ from interplay.traces import TraceSet
 if TYPE_CHECKING:
     from interplay.study.records import Records
 
-PEOPLE = ("person", "status", "language", "included", "why")
+PEOPLE = ("person", "status", "stopped_on", "language", "included", "why")
 ANSWERS = ("person", "page", "form", "question", "value", "partner", "game", "first", "second", "turn", "seconds")
 RANKINGS = ("person", "page", "form", "game", "order")
 GAMES = (
@@ -148,7 +148,14 @@ def gather(records: Records) -> Data:
             asked.append({**base, **about, **{name: given[name] for name in ("question", "value", "seconds")}})
     notes = (f"{strange} answers are to pages that the study file does not have",) if strange else ()
     members = [
-        {"person": r["participant"], "status": r["status"], "language": r["language"], "included": True, "why": None}
+        {
+            "person": r["participant"],
+            "status": _status(r),
+            "stopped_on": r["stopped_on"],
+            "language": r["language"],
+            "included": True,
+            "why": None,
+        }
         for r in records.participants
     ]
     flags = [
@@ -159,6 +166,11 @@ def gather(records: Records) -> Data:
         Table.of(ranked, "Rankings", RANKINGS), Table.of(played, "Games", GAMES), Table.of(flags, "Flags", FLAGS),
         records.traces, notes=notes,
     )  # fmt: skip
+
+
+def _status(person: Row) -> str:
+    """Who stopped before the consent never took part."""
+    return "declined" if person["status"] == "withdrawn" and person["consented"] is None else person["status"]
 
 
 def _in_turn(games: Table) -> list[Row]:

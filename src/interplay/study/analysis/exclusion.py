@@ -17,6 +17,8 @@ UNFINISHED = {
     "active": "has not finished",
     "screened": "screened out by the quiz",
     "dropped": "left, and the place was given away",
+    "withdrawn": "stopped taking part",
+    "declined": "did not consent",
     "erased": "asked to be erased",
 }
 
@@ -32,8 +34,10 @@ def sort_people(data: Data, rule: Exclude | None) -> Data:
     for person in data.people:
         mine = answers.get(person["person"], [])
         on_scales = [row for row in mine if row["question"] in scaled]
-        why = [*_unfinished(person, rule), *_attention(mine, rule)]
-        why += [*_haste(on_scales, rule), *_sameness(on_scales, rule)]
+        # Those who are out anyway have one reason, so that they can be counted by it.
+        why = _unfinished(person, rule) or [
+            *_attention(mine, rule), *_haste(on_scales, rule), *_sameness(on_scales, rule),
+        ]  # fmt: skip
         rows.append({**person, "included": not why, "why": "; ".join(why) or None})
     kept = data.of_people(row["person"] for row in rows if row["included"])
     return replace(kept, people=Table(PEOPLE, rows))
@@ -41,7 +45,8 @@ def sort_people(data: Data, rule: Exclude | None) -> Data:
 
 def _unfinished(person: Row, rule: Exclude) -> list[str]:
     status = person["status"]
-    if status == "done" or (rule.unfinished == "in" and status == "active"):
+    chosen = {"active": rule.unfinished, "withdrawn": rule.withdrawn}
+    if status == "done" or chosen.get(status) == "in":
         return []
     return [UNFINISHED.get(status, f"status {status}")]
 
@@ -98,6 +103,13 @@ def people_tables(data: Data) -> list[Table]:
         for row in data.people
     ]
     return [counted, Table.of(each, "Every person")]
+
+
+def stopped(data: Data) -> Table:
+    """How many stopped taking part, and on which pages; those who declined to begin are not among them."""
+    where = Counter(row["stopped_on"] for row in data.people if row["status"] == "withdrawn")
+    rows: list[Row] = [{"page": page, "people": n} for page, n in sorted(where.items(), key=lambda one: str(one[0]))]
+    return Table.of(rows, "Who stopped taking part, by page", columns=["page", "people"])
 
 
 def gaps(data: Data) -> Table:

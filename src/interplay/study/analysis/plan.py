@@ -46,6 +46,7 @@ class Exclude(_Analysis):
     least_seconds: float | None = Field(default=None, gt=0)  # the middle time for a form with scales
     same_answers: bool = False  # whoever gave one and the same answer on every scale
     unfinished: Literal["out", "in"] = "out"
+    withdrawn: Literal["out", "in"] = "out"  # who stopped taking part: in only if the consent says that it may be used
 
 
 class Sum(_Analysis):

@@ -10,7 +10,7 @@ from interplay.errors import InterplayError
 from interplay.study.analysis.clicks import click
 from interplay.study.analysis.common import Result
 from interplay.study.analysis.data import Data, gather
-from interplay.study.analysis.exclusion import gaps, people_tables, sort_people
+from interplay.study.analysis.exclusion import gaps, people_tables, sort_people, stopped
 from interplay.study.analysis.familiarity import familiar
 from interplay.study.analysis.measures import Measured
 from interplay.study.analysis.plan import MEASURES, default_plan
@@ -117,10 +117,15 @@ def _one(data: Data, part: Any, measured: Measured, objective: Table | None, see
 def _people(data: Data, sums: Sequence[Any], seed: int) -> Result:
     counted, each = people_tables(data)
     tables = {"counts": counted, "people": each, "missing": gaps(data)}
+    left = stopped(data)
+    if len(left):
+        tables["stopped"] = left
     if sums:
         tables["alpha"], tables["items"] = reliability(data, sums, seed)
+    many = sum(row["people"] for row in left)
+    notes = (f"{many} stopped taking part, which people may at any time",) if many else ()
     about = "Only those who are in are analysed below; everyone who ever came is listed here."
-    return Result("people", "Who took part", tables, about=about)
+    return Result("people", "Who took part", tables, notes=notes, about=about)
 
 
 def _merged(made: Mapping[str, Result]) -> Result:

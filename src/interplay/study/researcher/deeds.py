@@ -135,8 +135,14 @@ def _add_erase(app: FastAPI, desk: Desk) -> None:
 
 async def erase_live(desk: Desk, public: str, *, keep_games: bool, by: str) -> tuple[erase.Erased, bool]:
     """Erase a participant while the study runs: first their visit ends, then what waits is written, then it goes."""
+    number = await desk.database.awrite(erase.shut, desk.clock, desk.protocol, public)
+    return await erase_idle(desk, number, public, keep_games=keep_games, by=by)
+
+
+async def erase_idle(desk: Desk, number: int, public: str, *, keep_games: bool, by: str) -> tuple[erase.Erased, bool]:
+    """Erase someone from whom nothing more comes. Their visit ends in the same transaction, so that one who asks for it
+    and gets no answer may ask again."""
     database, clock, protocol = desk.database, desk.clock, desk.protocol
-    number = await database.awrite(erase.shut, clock, protocol, public)
     await _dismiss(desk, number)
     found = await database.awrite(erase.erase, clock, protocol, public, keep_games=keep_games, by=by)
     # A database that is written anew keeps others waiting: only while nobody plays.

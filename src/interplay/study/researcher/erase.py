@@ -18,7 +18,7 @@ from interplay.server.clock import Clock
 from interplay.server.database import Database, Tx
 from interplay.server.tables import sessions
 from interplay.study.books import DROPPED, OVER, SUBJECT
-from interplay.study.play_books import DONE, unpack
+from interplay.study.play_books import DONE, PLAYING, unpack
 from interplay.study.protocol import Protocol
 from interplay.study.running import person_identity
 from interplay.study.tables import answers, consents, events, games, members, paid, people, recruits, slots
@@ -98,7 +98,7 @@ def _drop(tx: Tx, row: Any) -> None:
     tx.execute(sa.delete(events).where(events.c.game == row.id))
     others = list(tx.execute(_others(row)).all())
     tx.execute(sa.delete(games).where(games.c.id == row.id))
-    if row.status != DONE:
+    if row.status == PLAYING:
         for other in others:
             tx.execute(sa.delete(events).where(events.c.game == other.id))
             tx.execute(sa.delete(games).where(games.c.id == other.id))

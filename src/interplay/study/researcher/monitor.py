@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from interplay.server.database import Tx
-from interplay.study.books import ACTIVE, DONE, DROPPED, NEW, SCREENED
+from interplay.study.books import ACTIVE, DONE, DROPPED, NEW, SCREENED, WITHDRAWN
 from interplay.study.design import count, places
 from interplay.study.flow import assign
 from interplay.study.protocol import Protocol
@@ -18,7 +18,7 @@ from interplay.study.researcher.erase import ERASED
 from interplay.study.tables import events, games, people, slots
 from interplay.study.words import say
 
-STATUSES = (NEW, ACTIVE, DONE, SCREENED, DROPPED, ERASED)
+STATUSES = (NEW, ACTIVE, DONE, SCREENED, DROPPED, WITHDRAWN, ERASED)
 RECENT_STEPS = 300  # of which lateness is told
 RECENT = 60  # people who are shown as being somewhere
 MOST_SEQUENCES = 200

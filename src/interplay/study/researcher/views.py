@@ -15,6 +15,7 @@ from interplay.server.database import Tx
 from interplay.server.refusal import Refusal
 from interplay.server.tables import audit as audit_rows
 from interplay.study import record_people, records, tables
+from interplay.study.play_books import ABANDONED
 from interplay.study.protocol import Protocol
 from interplay.study.record_columns import COLUMNS
 from interplay.study.researcher import monitor, pages, payments, replay
@@ -175,7 +176,7 @@ def _stored(tx: Tx, protocol: Protocol, number: int) -> tuple[Any, dict[str, Any
     row = tx.execute(query).one_or_none() if 0 < number < 2**31 else None
     if row is None:
         raise Refusal("not_found", "there is no such game in this study")
-    if row.episode is not None:
+    if row.episode is not None and row.length:
         return row, None
     played = so_far(tx, protocol, row)
     if not played["joints"]:
@@ -192,6 +193,7 @@ def _told(protocol: Protocol, row: Any) -> dict[str, Any]:
     if row.partner in protocol.partners:
         parts[-1] += f" ({protocol.partners[row.partner]})"
     parts += ["practice"] if row.practice else []
+    parts += ["ended early, as someone stopped taking part"] if row.status == ABANDONED else []
     parts += ["not over" if row.score is None else f"{row.score:g} points"]
     return {
         "title": f"{title(protocol.title, protocol, language)}: game {row.id}",

@@ -30,6 +30,16 @@ export class Api {
     return this.request("language", { language });
   }
 
+  /** Stop taking part. */
+  withdraw(): Promise<Reply> {
+    return this.request("withdraw", {});
+  }
+
+  /** Have everything erased, after one has stopped. */
+  erase(): Promise<Reply> {
+    return this.request("erase", {});
+  }
+
   private async request(what: string, body?: unknown): Promise<Reply> {
     let fresh = false;
     for (let wait = 500; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {

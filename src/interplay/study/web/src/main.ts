@@ -1,6 +1,7 @@
 /** The shell: asks the server which page comes now, shows it, sends what was answered. */
 
 import { Api, type Reply } from "./api";
+import { ask } from "./ask";
 import { h, memory } from "./dom";
 import { consent } from "./pages/consent";
 import { done } from "./pages/done";
@@ -18,6 +19,7 @@ class App implements Shell {
   private state: State | null = null;
   private since = 0;
   private busy = false;
+  private left = false; // stopped taking part: replies that were on their way count no more
   private readonly banner = h("div", { class: "banner", role: "status", hidden: true });
   private readonly main = h("main", { class: "page" });
   private readonly head = h("header", { class: "top" });
@@ -58,6 +60,28 @@ class App implements Shell {
     }
   }
 
+  async stop(): Promise<void> {
+    const sure = { title: say("stop_sure"), text: say("stop_text"), yes: say("stop_yes"), no: say("stop_no") };
+    if (!(await ask(sure))) {
+      this.shown?.opened?.(); // back to the game, so that its keys are its own again
+      return;
+    }
+    this.left = true;
+    memory.forgetAll(`${this.study}:`);
+    this.take(await this.api.withdraw());
+  }
+
+  async erase(owed: string | null): Promise<void> {
+    const text = owed === null ? say("erase_text") : `${say("erase_text")} ${say("erase_owed", owed)}`;
+    if (!(await ask({ title: say("erase_sure"), text, yes: say("erase"), no: say("erase_no") }))) return;
+    const reply = await this.api.erase();
+    memory.forgetAll(`${this.study}:`);
+    history.replaceState(null, "", location.pathname); // a recruiter's id in the address would be stored again
+    // The first reply got lost on its way: whoever is not known any more was erased.
+    if (reply.kind === "refused" && reply.status === 401) this.plain(say("erased"));
+    else this.take(reply);
+  }
+
   draft(): Answers {
     return memory.read<Answers>(this.key(), {});
   }
@@ -88,15 +112,17 @@ class App implements Shell {
   private refuse(status: number, message: string): void {
     this.shown?.close?.();
     this.shown = null;
-    const text = status === 401 || status === 404 ? say("no_session") : say("failed", message);
-    this.main.replaceChildren(
-      h("h1", { tabindex: -1 }, say("study")),
-      h("p", { role: "alert" }, text),
-      h("p", {}, h("button", { class: "primary", type: "button", click: () => location.reload() }, say("reload"))),
-    );
+    this.plain(status === 401 || status === 404 ? say("no_session") : say("failed", message));
+    const again = h("button", { class: "primary", type: "button", click: () => location.reload() }, say("reload"));
+    this.main.append(h("p", {}, again));
+  }
+
+  private plain(text: string): void {
+    this.main.replaceChildren(h("h1", { tabindex: -1 }, say("study")), h("p", { role: "alert" }, text));
   }
 
   private show(state: State): void {
+    if (this.left && state.page.kind !== "done") return;
     this.shown?.close?.();
     const moved = this.state !== null;
     this.state = state;
@@ -124,11 +150,17 @@ class App implements Shell {
     const bar = h("progress", { max: Math.max(of, 1), value: past, "aria-label": say("progress") });
     const parts: Node[] = [bar, h("span", { class: "count", "aria-hidden": "true" }, `${past} / ${of}`)];
     if (state.languages.length > 1) parts.push(this.languages(state));
+    // Who is asked for consent says no on that page.
+    if (state.page.kind !== "done" && state.page.kind !== "consent") {
+      const short = h("span", { class: "short", "aria-hidden": "true" }, say("stop_short"));
+      parts.push(h("button", { type: "button", class: "stop", "aria-label": say("stop_yes"), click: () => void this.stop() },
+        h("span", { class: "full" }, say("stop_yes")), short));
+    }
     this.head.replaceChildren(...parts);
   }
 
   private languages(state: State): HTMLElement {
-    const choose = h("select", { name: "language" });
+    const choose = h("select", { name: "language", "aria-label": say("language") });
     for (const code of state.languages) {
       choose.append(h("option", { value: code, lang: code, selected: code === state.language }, languageName(code)));
     }
@@ -169,7 +201,7 @@ function render(page: Page, shell: Shell): Shown {
     case "wait":
       return wait(page, shell);
     case "done":
-      return done(page);
+      return done(page, shell);
   }
 }
 

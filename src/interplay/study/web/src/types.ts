@@ -56,6 +56,7 @@ export interface DonePage extends Common {
   code: string | null;
   url: string | null;
   payment: string | null;
+  erasable?: boolean; // whether one may have everything erased
 }
 export type Page =
   | ConsentPage | FormPage | InstructionsPage | QuizPage | RankingPage | GamePage | WaitPage | DonePage;
@@ -109,7 +110,7 @@ export type FromServer =
   | Tick
   | { type: "ack"; seq: number; t: number }
   | { type: "pause"; reason: string; grace_s: number }
-  | { type: "end"; score: number; next: boolean }
+  | { type: "end"; score: number; next: boolean; reason?: string } // reason "stopped": the partner takes part no more
   | { type: "pong"; at: number }
   | { type: "elsewhere" } // the game was opened in another window, which plays on
   | { type: "error"; message: string };

@@ -85,7 +85,7 @@ export class GridBoard implements Board {
   /** Wherever the focus went by a stray click; but buttons and fields keep their own keys. */
   private readonly key = (event: KeyboardEvent): void => {
     const what = KEYS[event.code];
-    const elsewhere = event.target instanceof Element && event.target.closest("button, select, input, textarea, a, summary");
+    const elsewhere = event.target instanceof Element && event.target.closest("button, select, input, textarea, a, summary, dialog");
     if (what === undefined || elsewhere || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     if (!event.repeat) this.act(what);

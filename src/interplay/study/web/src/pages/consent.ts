@@ -13,8 +13,9 @@ export function consent(page: ConsentPage, shell: Shell): Shown {
     return { id, input, field };
   });
   const submit = h("button", { class: "primary", type: "submit" }, say("agree"));
+  const decline = h("button", { type: "button", class: "decline", click: () => void shell.stop() }, say("decline"));
   const sheet = h("form", { novalidate: true }, complaints.summary, ...boxes.map((b) => b.field),
-    h("div", { class: "actions" }, submit));
+    h("div", { class: "actions" }, submit, decline));
   sheet.addEventListener("submit", (event) => {
     event.preventDefault();
     const missing = boxes.filter((b) => !b.input.checked).map((b) => [b.id, say("must_agree")] as const);

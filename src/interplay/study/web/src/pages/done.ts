@@ -1,9 +1,9 @@
 import { h, html } from "../dom";
 import type { DonePage } from "../types";
 import { say } from "../words";
-import type { Shown } from "./page";
+import type { Shell, Shown } from "./page";
 
-export function done(page: DonePage): Shown {
+export function done(page: DonePage, shell: Shell): Shown {
   const elements: HTMLElement[] = [html(page.text)];
   if (page.payment) elements.push(h("p", { class: "payment" }, `${say("payment")}: `, h("strong", {}, page.payment)));
   if (page.code) elements.push(code(page.code));
@@ -12,7 +12,11 @@ export function done(page: DonePage): Shown {
       h("p", { class: "actions" }, h("a", { class: "button primary", href: page.url, rel: "noreferrer" }, say("finish"))),
     );
   }
-  if (elements.length > 1 && !page.url) elements.push(h("p", { class: "quiet" }, say("close_window")));
+  if (elements.length > 1 && !page.url && page.id !== "erased") elements.push(h("p", { class: "quiet" }, say("close_window")));
+  if (page.erasable) {
+    const erase = h("button", { type: "button", class: "grave", click: () => void shell.erase(page.payment) }, say("erase"));
+    elements.push(h("div", { class: "erase" }, h("p", {}, say("erase_offer")), erase));
+  }
   return { elements };
 }
 

@@ -104,7 +104,7 @@ class Round {
         this.pause(message.reason, message.grace_s);
         break;
       case "end":
-        this.finish(message.score);
+        this.finish(message.score, message.reason === "stopped");
         break;
       case "elsewhere":
         this.elsewhere();
@@ -131,7 +131,7 @@ class Round {
     }, 1000);
   }
 
-  private finish(score: number): void {
+  private finish(score: number, left: boolean): void {
     this.score.textContent = String(score);
     const go = h("button", { type: "button", class: "primary" }, say("continue"));
     go.addEventListener("click", () => {
@@ -142,7 +142,7 @@ class Round {
     this.board.element.classList.add("over");
     this.board.ended?.();
     this.end.replaceChildren(
-      h("p", { role: "status" }, h("strong", {}, say("game_over")), ` ${say("final_score", score)}`), go);
+      h("p", { role: "status" }, h("strong", {}, say(left ? "partner_stopped" : "game_over")), ` ${say("final_score", score)}`), go);
     this.end.hidden = false;
     this.end.scrollIntoView({ block: "nearest" });
     go.focus({ preventScroll: true });

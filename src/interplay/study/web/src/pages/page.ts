@@ -10,6 +10,10 @@ export interface Shell {
   next(): Promise<void>;
   /** The same, but what is shown stays when the server says nothing new. */
   refresh(): Promise<void>;
+  /** Stop taking part, after being asked once. */
+  stop(): Promise<void>;
+  /** Have everything erased, after being asked once. `owed`: a payment that would be lost by it. */
+  erase(owed: string | null): Promise<void>;
   /** What was filled in before a reload. */
   draft(): Answers;
   keep(answers: Answers): void;
