@@ -8,43 +8,47 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "hanabi_learning" / "results"
+ROSTER = ROOT / "benchmarks" / "hanabi_learning" / "roster.json"
 LINES = 10  # of a curve's end that are averaged
 
 
 class Found(NamedTuple):
-    stages: dict[str, dict[str, Any]]
+    stages: dict[str, dict[str, Any]]  # by name, the attempt with most steps
+    earlier: dict[str, list[dict[str, Any]]]  # and those before it
     evaluation: dict[int, dict[str, Any]]  # by players: what evaluate.py wrote
     crossplay: dict[int, dict[str, Any]]  # by players
     search: list[dict[str, Any]]
-    table3: list[dict[str, Any]]
-    likeness: dict[str, Any]  # how clones behave beside people
+    table3: dict[int, list[dict[str, Any]]]  # by players
+    likeness: dict[int, dict[str, Any]]  # by players: how clones behave beside people
+    speed: dict[str, Any]
+    proxies: dict[int, list[str]]  # by players: who stands for people
 
 
-def load(folder: Path = RESULTS) -> Found:
-    """All files of the folder, told apart by what they hold; of a stage that is in several, the one with most steps."""
-    stages: dict[str, dict[str, Any]] = {}
-    crossplay: dict[int, dict[str, Any]] = {}
-    evaluation: dict[int, dict[str, Any]] = {}
-    search, table3, likeness = [], [], {}
+def load(folder: Path = RESULTS, roster: Path = ROSTER) -> Found:
+    """All files of the folder; stages/ has one for each stage."""
+    listed = json.loads(roster.read_text())
+    proxies = {players: list(listed[f"{players}p"]["proxies"]) for players in (2, 3)}
+    found = Found({}, {}, {}, {}, [], {}, {}, {}, proxies)
+    for path in sorted((folder / "stages").glob("*.json")):
+        held = json.loads(path.read_text())
+        first, *rest = held["attempts"]
+        found.stages[held["stage"]] = first
+        found.earlier[held["stage"]] = rest
     for path in sorted(folder.glob("*.json")):
         held = json.loads(path.read_text())
-        if isinstance(held, dict) and held.get("kind") == "crossplay":
-            before = crossplay.get(held["players"])
-            if before is None or len(held["agents"]) > len(before["agents"]):
-                crossplay[held["players"]] = held
-            search += [row | {"players": held["players"]} for row in held["search"]]
-        elif isinstance(held, dict) and held.get("kind") == "likeness":
-            likeness = held
-        elif isinstance(held, dict) and held.get("kind") == "table3":
-            table3 = held["rows"]
-        elif isinstance(held, dict) and "self_play" in held:
-            evaluation[int(held["game"].split("/")[1][0])] = held
-        elif isinstance(held, dict):
-            for name, told in held.items():
-                whole = isinstance(told, dict) and told.get("curve") and "config" in told
-                if whole and (name not in stages or trained_steps(told) > trained_steps(stages[name])):
-                    stages[name] = told
-    return Found(stages, evaluation, crossplay, search, table3, likeness)
+        kind = held.get("kind") if isinstance(held, dict) else None
+        if kind == "crossplay":
+            found.crossplay[held["players"]] = held
+            found.search.extend(row | {"players": held["players"]} for row in held["search"])
+        elif kind == "likeness":
+            found.likeness[held["players"]] = held
+        elif kind == "table3":
+            found.table3[held["players"]] = held["rows"]
+        elif kind == "evaluation":
+            found.evaluation[int(held["game"].split("/")[1][0])] = held
+        elif path.name == "speed.json":
+            found.speed.update(held)
+    return found
 
 
 def trained_steps(told: dict[str, Any]) -> float:
@@ -60,17 +64,35 @@ def split(stage: str) -> tuple[str, int | None]:
 
 
 def method_of(name: str) -> str:
-    """br_bc of br_bc-1, br_bc+ and br_bc_2p/0."""
-    method = split(name.split("/")[0])[0] if "/" in name else name
-    return method.rstrip("+0123456789-")
+    """br_bc of br_bc-1 and br_bc_2p/0; obl1 of obl1-1."""
+    return split(name.split("/")[0])[0] if "/" in name else name.rpartition("-")[0] or name
 
 
-def pairs(found: Found, players: int) -> list[tuple[str, str, float]]:
-    """Agent, partner and mean score, from either script."""
-    if players in found.crossplay:
-        return [(r["agent"], r["partner"], r["mean"]) for r in found.crossplay[players]["rows"]]
-    crossed = found.evaluation.get(players, {}).get("cross_play")
-    if not crossed:
-        return []
-    names = crossed["agents"]
-    return [(a, b, crossed["mean"][i][j]) for i, a in enumerate(names) for j, b in enumerate(names)]
+def is_bot(name: str) -> bool:
+    return name.startswith("hanabi/")
+
+
+def cells(found: Found, players: int) -> dict[tuple[str, str], float]:
+    """(agent, partner) -> the mean score over seatings."""
+    by_cell: dict[tuple[str, str], list[float]] = {}
+    for r in found.crossplay.get(players, {}).get("rows", []):
+        by_cell.setdefault((r["agent"], r["partner"]), []).append(r["mean"])
+    return {key: sum(values) / len(values) for key, values in by_cell.items()}
+
+
+def counts(found: Found, players: int, agent: str, partners: list[str]) -> list[int]:
+    """Games of an agent with these partners, by their points."""
+    total: list[int] = []
+    for r in found.crossplay.get(players, {}).get("rows", []):
+        if r["agent"] == agent and r["partner"] in partners and r["partner"] != agent:
+            total += [0] * (len(r["counts"]) - len(total))
+            for points, games in enumerate(r["counts"]):
+                total[points] += games
+    return total
+
+
+def median(of: list[int]) -> float:
+    """The median of counted points."""
+    from statistics import median as middle
+
+    return float(middle(points for points, games in enumerate(of) for _ in range(games)))

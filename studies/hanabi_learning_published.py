@@ -18,6 +18,7 @@ class Published(NamedTuple):
 
 METHODS: dict[str, Published] = {  # the part of a stage's name before its number of players
     "bc": Published("BC", "50 or 70 epochs, 1,000 games", None, "–", {2: "2.12", 3: "3.31"}, "AH2AC2"),
+    "bc_turns": Published("BC", "50 or 70 epochs, 1,000 games", None, "–", {2: "2.12", 3: "3.31"}, "AH2AC2"),
     "hdr": Published("HDR-IPPO", "1e10", 1e10, "9.24 / 7.52 (file names)", {2: "12.76", 3: "14.03"}, "AH2AC2"),
     "ippo_ff": Published("IPPO", "1e10", 1e10, "24.18; 15.78 at 1e9", {2: "10.16", 3: "6.34"}, "AH2AC2, JaxMARL"),
     "ippo_rnn": Published("IPPO, recurrent", "1e9", 1e9, "18.33 at 1e9 (S5)", {}, "JaxMARL"),
@@ -64,4 +65,75 @@ PUBLISHED_TABLE3 = {  # as printed; points kept after the third bomb, and a pool
     "OP+Aux": ("23.896", "16.402", "2.737", "4.688", "0.357", "0.105", "0.001", "0.012", "0.109"),
     "RandomBot": ("1.180", "1.641", "2.912", "4.109", "0.023", "0.101", "0.041", "0.001", "0.045"),
     "SmartBot": ("23.288", "10.393", "2.727", "4.636", "0.370", "0.105", "0.004", "0.008", "0.092"),
+}
+
+
+class Ablated(NamedTuple):
+    """A row of the challenge's ablation over the weight of the clone (two players, 2e10 steps)."""
+
+    perfect: int | None  # of 5,000 games of self-play
+    zero: int | None
+    least: int | None
+    loss: float  # on the test set, a mean over all steps: half of ours per decision
+    accuracy: float
+
+
+ABLATION_STEPS = 2e10
+ABLATION: dict[float | None, Ablated] = {  # None: the clone
+    None: Ablated(None, None, None, 0.468, 0.674),
+    0.0: Ablated(143, 0, 13, 7.385, 0.327),
+    0.01: Ablated(247, 0, 14, 1.369, 0.433),
+    0.08: Ablated(1351, 0, 14, 0.725, 0.571),
+    0.13: Ablated(1599, 0, 13, 0.628, 0.605),
+    0.2: Ablated(1821, 0, 15, 0.548, 0.634),
+    0.3: Ablated(1564, 3, 0, 0.495, 0.656),
+    0.5: Ablated(1280, 21, 0, 0.481, 0.663),
+    0.7: Ablated(1166, 113, 0, 0.469, 0.668),
+}
+ABLATION_SELF_PLAY = {None: "19.53", 0.13: "23.42"}  # those of its Figure 5 that the text prints
+
+
+class Proxy(NamedTuple):
+    """A human proxy of the challenge: its Tables 2, 3 and 4."""
+
+    self_play: float
+    accuracy: float
+    accuracy_change: float  # against its clone
+    loss: float
+    loss_change: float
+    top_10: float
+    top_20: float
+    ipp: float
+    communicativeness: float
+
+
+PROXIES: dict[int, list[Proxy]] = {
+    2: [
+        Proxy(22.55, 0.63, -0.03, 0.53, 0.05, 0.82, 0.95, 0.43, 0.45),
+        Proxy(22.97, 0.63, -0.08, 0.54, 0.07, 0.82, 0.95, 0.44, 0.48),
+    ],
+    3: [
+        Proxy(20.88, 0.43, -0.08, 0.63, 0.08, 0.71, 0.87, 0.44, 0.47),
+        Proxy(21.21, 0.44, -0.07, 0.60, 0.06, 0.73, 0.88, 0.44, 0.46),
+    ],
+}
+PEOPLE: dict[int, tuple[float, float]] = {2: (0.44, 0.47), 3: (0.42, 0.49)}  # IPP and communicativeness of the data
+
+
+class Point(NamedTuple):
+    """A published return at a number of steps."""
+
+    steps: float
+    score: float
+    what: str
+
+
+POINTS: dict[int, list[Point]] = {
+    2: [
+        Point(1e9, 15.78, "JaxMARL, feed-forward"),
+        Point(1e9, 18.33, "JaxMARL, recurrent (S5)"),
+        Point(1e10, 24.18, "IPPO of the challenge"),
+        Point(1e10, 24.48, "high-entropy IPPO"),
+    ],
+    3: [Point(1e10, 24.66, "high-entropy IPPO")],
 }

@@ -1,13 +1,16 @@
 """What learned agents and bots of Hanabi score with each other, in every seating.
 
-    python benchmarks/hanabi_learning/crossplay.py --players 2 --games 500 --out $OUT/crossplay_2p.json \
-        ippo=runs/ippo_ff_2p/policies/run0.safetensors bc=runs/bc_2p hanabi/smart hanabi/holmes
-    python benchmarks/hanabi_learning/crossplay.py --players 2 --search ippo --search-games 50 --out search.json \
-        ippo=runs/ippo_ff_2p/policies/run0.safetensors
+    python benchmarks/hanabi_learning/crossplay.py --players 2 --work WORK                # all of roster.json
+    python benchmarks/hanabi_learning/crossplay.py --players 3 --games 500 hanabi/random mine=FILE.safetensors
+    python benchmarks/hanabi_learning/crossplay.py --only --players 2 --search ippo --out search.json ippo=FILE
 
-An agent is NAME=PATH of a policy's file or of a training run's folder (its first policy), or a registered name; NAME+
-plays its likeliest moves. A cell (a, b) is a in one seat and b in all others, with a in every seat in turn; with three
-players these are teams of one and two. `--search` sits search (SPARTA) on an agent down beside that agent.
+Agents are those of roster.json (its policies play their likeliest moves) and those that are named: NAME=PATH of a
+policy's file or of a training run's folder (its first policy), or a registered name; NAME+ plays its likeliest moves.
+A cell (a, b) is a in one seat and b in all others, with a in every seat in turn; with three players these are teams of
+one and two. `--search` sits search (SPARTA) on an agent down beside that agent.
+
+Line-ups that the file has already, of the same agents by their hashes and with as many games, are not played again, so
+that an agent more costs its own games alone. The file is written while it plays.
 
 Needs jax, equinox, safetensors and numpy alone.
 """
@@ -18,12 +21,13 @@ import argparse
 import json
 import sys
 import time
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
-
 import numpy as np
+import roster as table
+from roster import RESULTS
 
 from interplay.agents.api import Agent
 from interplay.agents.registry import agent
@@ -32,27 +36,31 @@ from interplay.games.registry import make
 from interplay.play.engine import run as play
 from interplay.play.lineups import LineUp
 
+EVERY = 20  # line-ups after which the file is written
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("agents", nargs="+", metavar="NAME=PATH")
-    parser.add_argument("--players", type=int, default=2)
-    parser.add_argument("--games", type=int, default=500, help="for each seating")
-    parser.add_argument("--batch", type=int, default=8192, help="games at a time")
+    parser.add_argument("agents", nargs="*", metavar="NAME=PATH")
+    parser.add_argument("--only", action="store_true", help="those that are named, without the roster's")
+    parser.add_argument("--players", type=int, default=2, choices=(2, 3))
+    parser.add_argument("--work", type=Path, help="folder of the stages' folders")
+    parser.add_argument("--roster", type=Path, default=table.ROSTER)
+    parser.add_argument("--games", type=int, default=200, help="for each seating")
+    parser.add_argument("--batch", type=int, default=2048, help="games at a time")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--search", nargs="*", default=[], help="agents that are also tried with search")
     parser.add_argument("--search-games", type=int, default=50)
     parser.add_argument("--rollouts", type=int, default=2000, help="of search, for each move")
     parser.add_argument("--hands", type=int, default=500, help="of search, drawn before the filter")
-    parser.add_argument("--out", required=True)
+    parser.add_argument("--out", type=Path, help="default: results/crossplay_2p.json")
     given = parser.parse_args()
+    given.out = given.out or RESULTS / f"crossplay_{given.players}p.json"
     try:
         found = crossed(given)
     except InterplayError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    Path(given.out).parent.mkdir(parents=True, exist_ok=True)
-    Path(given.out).write_text(json.dumps(found, indent=1) + "\n")
     print(matrix(found))
     return 0
 
@@ -67,48 +75,115 @@ def named(word: str) -> Agent:
     if Path(path).is_dir():
         options["member"] = 0
     made = agent(path, **options)
-    return Agent(name + ("+" if greedy else ""), made.mind, dict(made.config))
+    known = {"sha256": table.sha256(Path(path))} if Path(path).is_file() else {}
+    return Agent(name + ("+" if greedy else ""), made.mind, dict(made.config) | known)
+
+
+def from_roster(path: Path, players: int, work: Path | None) -> list[Agent]:
+    """The table's policies that are there, and its bots."""
+    roster = table.read(path)
+    found = []
+    for one in table.listed(roster, players):
+        file = table.file_of(one, work) if one.crossplay else None
+        if file is not None:
+            made = agent(str(file), greedy=True)
+            about = {"stage": one.stage, **one.pick, "sha256": table.sha256(file)}
+            found.append(Agent(one.name, made.mind, dict(made.config) | about))
+    return found + [agent(name) for name in roster[f"{players}p"]["bots"]]
 
 
 def crossed(given: argparse.Namespace) -> dict[str, Any]:
     game = make(f"hanabi/{given.players}p")
-    agents, began = [named(word) for word in given.agents], time.time()
+    agents = [] if given.only else from_roster(given.roster, given.players, given.work)
+    agents += [named(word) for word in given.agents]
     names = [a.name for a in agents]
+    if not agents:
+        raise InterplayError("there is nobody to play: name agents, or leave out --only")
     if len(set(names)) < len(names):
         raise InterplayError(f"two agents have one name: {', '.join(names)}")
-    cells = [(a, b, s) for a in agents for b in agents for s in range(1 if a is b else given.players)]
-    rows = play_cells(game, cells, given.games, given)
-    searched = []
-    for name in given.search:
-        if name not in names:
-            raise InterplayError(f"--search: there is no agent {name!r} among {', '.join(names)}")
-        searched += search_rows(game, agents[names.index(name)], given)
+    unknown = [name for name in given.search if name not in names]
+    if unknown:
+        raise InterplayError(f"--search: there is no agent {unknown[0]!r} among {', '.join(names)}")
     import jax
 
-    return {
+    before = json.loads(given.out.read_text()) if given.out.is_file() else {}
+    found: dict[str, Any] = {
         "kind": "crossplay",
         "players": given.players,
         "seed": given.seed,
         "agents": [{"name": a.name, **a.config} for a in agents],
-        "rows": rows,
-        "search": searched,
+        "rows": still_true(before, agents, given),
+        "search": before.get("search", []),
         "device": jax.devices()[0].device_kind,
-        "wall_s": round(time.time() - began, 1),
     }
+    play_cells(game, agents, found, given)
+    for name in given.search:
+        rest = [r for r in found["search"] if name not in (r["partner"], r["partner"].removesuffix("+"))]
+        found["search"] = rest + search_rows(game, agents[names.index(name)], given)
+        write(given.out, found)
+    return found
 
 
-def play_cells(game: Any, cells: list[tuple[Agent, Agent, int]], each: int, given: Any) -> list[dict[str, Any]]:
-    seats = range(game.num_seats)
-    line_ups = [LineUp.of(game, [a if s == seat else b for s in seats]) for a, b, seat in cells]
-    episodes = play(game, line_ups, episodes=each, seed=given.seed, batch=given.batch)
-    scores = np.array([e.score for e in episodes], float).reshape(len(cells), each)
-    return [row(a.name, b.name, seat, points) for (a, b, seat), points in zip(cells, scores, strict=True)]
+def still_true(before: dict[str, Any], agents: list[Agent], given: argparse.Namespace) -> list[dict[str, Any]]:
+    """Rows of agents that are the same by their files' hashes (a bot by its name), with as many games."""
+    if before.get("seed") != given.seed:
+        return []
+    was = {a["name"]: a.get("sha256") for a in before["agents"]}
+    same = {a.name for a in agents if a.name in was and was[a.name] == a.config.get("sha256")}
+    return [r for r in before["rows"] if r["agent"] in same and r["partner"] in same and r["n"] >= given.games]
+
+
+def team(row: tuple[str, str, int], seats: int) -> tuple[str, ...]:
+    """Who sits where. At two players each team is that of two cells."""
+    return tuple(row[0] if seat == row[2] else row[1] for seat in range(seats))
+
+
+def play_cells(game: Any, agents: list[Agent], found: dict[str, Any], given: argparse.Namespace) -> None:
+    by_name, seats, began = {a.name: a for a in agents}, game.num_seats, time.time()
+    cells = [(a, b, s) for a in by_name for b in by_name for s in range(1 if a == b else seats)]
+    done = {(r["agent"], r["partner"], r["seat"]) for r in found["rows"]}
+    of_team: dict[tuple[str, ...], list[tuple[str, str, int]]] = {}
+    for cell in cells:
+        if cell not in done:
+            of_team.setdefault(team(cell, seats), []).append(cell)
+    todo = sorted(of_team)
+    if not todo:
+        write(given.out, found)
+        return
+    line_ups = [LineUp.of(game, [by_name[name] for name in names]) for names in todo]
+    episodes = play(game, line_ups, episodes=given.games, seed=given.seed, batch=given.batch)
+    for number, (names, mine) in enumerate(zip(todo, in_parts(episodes, given.games))):
+        scores = np.array([e.score for e in mine], float)
+        found["rows"] += [row(*cell, scores) for cell in of_team[names]]
+        if number % EVERY == EVERY - 1 or number + 1 == len(todo):
+            write(given.out, found | {"wall_s": round(time.time() - began, 1)})
+            print(f"{number + 1} of {len(todo)} line-ups", file=sys.stderr, flush=True)
+
+
+def in_parts(episodes: Any, each: int) -> Any:
+    """Episodes come line-up by line-up."""
+    for _, part in groupby(enumerate(episodes), key=lambda x: x[0] // each):
+        yield [episode for _, episode in part]
+
+
+def write(path: Path, found: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    order = {a["name"]: i for i, a in enumerate(found["agents"])}
+    rows = sorted(found["rows"], key=lambda r: (order[r["agent"]], order[r["partner"]], r["seat"]))
+    head = {k: v for k, v in found.items() if k != "rows"}
+    told = json.dumps(head, indent=1).removesuffix("\n}")
+    lines = ",\n  ".join(json.dumps(r) for r in rows)
+    beside = path.with_name(f".{path.name}")
+    beside.write_text(f'{told},\n "rows": [\n  {lines}\n ]\n}}\n')
+    beside.replace(path)
 
 
 def row(a: str, b: str, seat: int, points: np.ndarray) -> dict[str, Any]:
+    """A cell of the matrix; `counts` has the games that ended with 0, 1, ... points."""
     spread = float(points.std(ddof=1)) if len(points) > 1 else None
     told = {"mean": float(points.mean()), "sd": spread, "median": float(np.median(points)), "n": len(points)}
-    return {"agent": a, "partner": b, "seat": seat, **told, "zero": float((points == 0).mean())}
+    counts = np.bincount(np.round(points).astype(int)).tolist()
+    return {"agent": a, "partner": b, "seat": seat, **told, "zero": float((points == 0).mean()), "counts": counts}
 
 
 def search_rows(game: Any, base: Agent, given: Any) -> list[dict[str, Any]]:

@@ -1,12 +1,19 @@
-"""What the policies of run.py's stages are worth: with themselves, with each other, and as a guess at people.
+"""What trained policies are worth: with themselves, with their clone and each other, and as a guess at people.
 
-    python benchmarks/hanabi_learning/evaluate.py bc_2p hdr_2p ippo_ff_2p --work WORK --games humans.npz --out results
-    python benchmarks/hanabi_learning/evaluate.py --agents hanabi/smart hanabi/iggi hdr_2p --work WORK --players 2
+    python benchmarks/hanabi_learning/evaluate.py --players 2 --work WORK --games humans.npz
+    python benchmarks/hanabi_learning/evaluate.py --players 3 --work WORK --games games_3p.npz --self-play 5000
+    python benchmarks/hanabi_learning/evaluate.py --players 2 --work WORK --stages hdr_2p
 
-WORK holds the stages' folders (or, from the tar files, STAGE/*.safetensors). Policies play their likeliest action.
-OUT/evaluation_2p.json holds for every policy its games with itself (mean, perfect, zero, least), for every pair in both
-seatings the mean score, and for those that read what clones read how well they foresee people in the games that their
-clone was not trained on: nats and shares per decision, with a bootstrap interval over games.
+WORK is the folder that take_in.py (or run.py --work) filled; what is not there is taken from the package. Policies play
+their likeliest action. results/evaluation_2p.json holds
+
+- self_play: mean and its standard error, median, perfect and zero games, least;
+- foreseen: see foreseen.py. humans.npz is what `interplay export TRACES --to recorded --learn human` writes;
+  games_3p.npz what `run.py games_3p --work WORK` leaves in WORK: the bots' games that clones of three players learn;
+- ablation: for every stage that is held near a clone, all of it with each other, in all seatings.
+
+A policy that was evaluated before, by its file's hash, with as many games, is not played again. Policies of a stage
+that was trained anew replace those of before. So this is run after every change, and nothing is merged by hand.
 """
 
 from __future__ import annotations
@@ -14,174 +21,184 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import os
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1] / "src"))
+import roster as table
+from foreseen import People, foreseen, held_out_by
+from roster import RESULTS
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("stages", nargs="*")
-    parser.add_argument("--work", required=True, help="folder of the stages' folders")
-    parser.add_argument("--agents", nargs="*", default=[], help="other agents by name, such as hanabi/smart")
-    parser.add_argument("--games", help="recorded games of people, .npz")
-    parser.add_argument("--players", type=int, default=2)
-    parser.add_argument("--self-play", type=int, default=5000, help="games of each policy with itself")
-    parser.add_argument("--cross-play", type=int, default=500, help="games of each line-up")
-    parser.add_argument("--splits", type=int, help="of the games that clones held out (default: as many as clones)")
-    parser.add_argument("--out", default=os.environ.get("OUT", "out"))
+    parser.add_argument("--players", type=int, default=2, choices=(2, 3))
+    parser.add_argument("--work", type=Path, help="folder of the stages' folders")
+    parser.add_argument("--stages", nargs="*", help="only these (default: all that are there)")
+    parser.add_argument("--games", type=Path, help="recorded games of people, .npz")
+    parser.add_argument("--most-games", type=int, help="of those, at most so many are asked about")
+    parser.add_argument("--self-play", type=int, default=1000, help="games of each policy with itself")
+    parser.add_argument("--cross-play", type=int, default=200, help="games of each line-up of an ablation")
+    parser.add_argument("--roster", type=Path, default=table.ROSTER)
+    parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
-    from interplay.agents.registry import agent
-    from interplay.games.registry import make
-
-    game = make(f"hanabi/{given.players}p")
-    policies = found_policies(given, game)
-    found: dict[str, Any] = {"game": game.id, "policies": {name: dict(a.config) for name, a in policies.items()}}
-    out = Path(given.out)
-    out.mkdir(parents=True, exist_ok=True)
-
-    def keep(**more: Any) -> None:
-        found.update(more)
-        (out / f"evaluation_{given.players}p.json").write_text(json.dumps(found, indent=1))
-
-    if given.games:
-        keep(foreseen=foreseen(given, game, policies))
-    everybody = list(policies.values()) + [agent(name) for name in given.agents]
-    keep(self_play=self_play(game, everybody, given.self_play))
-    keep(cross_play=cross_play(game, everybody, given.cross_play))
+    evaluate(given)
     return 0
 
 
-def found_policies(given: argparse.Namespace, game: Any) -> dict[str, Any]:
-    """The stages' policies, each called STAGE/run, or STAGE/λ where it was held near a clone."""
-    from interplay.agents import neural
-    from interplay.agents.api import Agent
+def evaluate(given: argparse.Namespace) -> dict[str, Any]:
+    from interplay.games.registry import make
 
-    found = {}
-    for stage in given.stages:
-        folder = Path(given.work) / stage
-        files = sorted(folder.glob("policies/*.safetensors")) or sorted(folder.glob("*.safetensors"))
-        for file in files:
+    game = make(f"hanabi/{given.players}p")
+    path = given.out / f"evaluation_{given.players}p.json"
+    book = Book(path, game.id)
+    agents = book.look_up(table.read(given.roster), given.players, given.work)
+    chosen = {name: a for name, a in agents.items() if given.stages is None or name.split("/")[0] in given.stages}
+    self_play(book, game, chosen, given.self_play)
+    if given.games is not None:
+        tell_people(book, game, chosen, given)
+    for stage in sorted({name.split("/")[0] for name, a in chosen.items() if "hold" in a.config}):
+        ablation(book, game, stage, agents, given)
+    return book.held
+
+
+class Book:
+    """The file of results, written after every part."""
+
+    def __init__(self, path: Path, game_id: str):
+        self.path = path
+        empty = {"kind": "evaluation", "game": game_id, "policies": {}, "self_play": {}, "foreseen": {}, "ablation": {}}
+        self.held: dict[str, Any] = empty | (json.loads(path.read_text()) if path.is_file() else {})
+
+    def look_up(self, roster: dict, players: int, work: Path | None) -> dict[str, Any]:
+        """The agents that are there. What a stage had before and has no longer is forgotten."""
+        from interplay.agents import neural
+        from interplay.agents.api import Agent
+
+        found = {}
+        for name, _, file in table.policies(roster, players, work):
             loaded = neural.load(file, greedy=True)
-            about = dict(loaded.config)
-            name = f"{stage}/{about['hold']:g}" if "hold" in about else f"{stage}/{about.get('run', file.stem)}"
-            if about["game"] == game.id:
-                found[name] = Agent(name, loaded.mind, about)
-    return found
+            about = dict(loaded.config) | {"sha256": table.sha256(file)}
+            found[name] = Agent(name, loaded.mind, about)
+        there = {name.split("/")[0] for name in found}
+        for part in ("policies", "self_play", "foreseen"):
+            for name in list(self.held[part]):
+                if name.split("/")[0] in there and name not in found:
+                    del self.held[part][name]
+        self.keep("policies", {name: dict(a.config) for name, a in found.items()})
+        return found
+
+    def todo(self, part: str, agents: dict[str, Any], games: int | None = None) -> dict[str, Any]:
+        """Those whose file, or number of games, is another one than before."""
+        held = self.held[part]
+
+        def known(name: str, agent: Any) -> bool:
+            before = held.get(name, {})
+            return before.get("sha256") == agent.config["sha256"] and (games is None or before.get("games", 0) >= games)
+
+        return {name: agent for name, agent in agents.items() if not known(name, agent)}
+
+    def keep(self, part: str, more: dict[str, Any]) -> None:
+        self.held[part] |= more
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        beside = self.path.with_name(f".{self.path.name}")
+        beside.write_text(json.dumps(self.held, indent=1) + "\n")
+        beside.replace(self.path)
 
 
-def self_play(game: Any, agents: list[Any], episodes: int) -> dict[str, dict[str, float]]:
+def self_play(book: Book, game: Any, agents: dict[str, Any], episodes: int) -> None:
     from interplay.play.engine import run
     from interplay.play.lineups import LineUp
 
-    found = {}
-    for agent in agents:
-        one = LineUp.of(game, [agent] * game.num_seats)
-        scores = np.array([e.score for e in run(game, [one], episodes=episodes, seed=7, batch=8192)])
-        found[agent.name] = {
-            "mean": float(scores.mean()),
-            "se": float(scores.std(ddof=1) / np.sqrt(len(scores))),
-            "median": float(np.median(scores)),
-            "perfect": float((scores == game.rules.max_score).mean()),
-            "zero": float((scores == 0).mean()),
-            "min": float(scores.min()),
-            "games": len(scores),
-        }
-        print(json.dumps({agent.name: found[agent.name]["mean"]}), flush=True)
-    return found
+    todo = book.todo("self_play", agents, episodes)
+    for stage, names in itertools.groupby(todo, key=lambda name: name.split("/")[0]):  # of one kind: compiled once
+        mine = list(names)
+        line_ups = [LineUp.of(game, [agents[name]] * game.num_seats) for name in mine]
+        played = run(game, line_ups, episodes=episodes, seed=7, batch=2048)
+        scores = np.array([e.score for e in played], float).reshape(len(mine), episodes)
+        told = {n: points(s, game) | {"sha256": agents[n].config["sha256"]} for n, s in zip(mine, scores, strict=True)}
+        book.keep("self_play", told)
+        print(f"{stage}: " + ", ".join(f"{n.split('/')[1]} {one['mean']:.2f}" for n, one in told.items()), flush=True)
 
 
-def cross_play(game: Any, agents: list[Any], episodes: int) -> dict[str, Any]:
-    """[row, column] the mean score of the row's agent in one seat and the column's in all others, over all seats."""
-    from interplay.play.engine import run
-    from interplay.play.lineups import LineUp
-
-    seats, began = range(game.num_seats), time.time()
-    places = [(i, j, s) for i, j in itertools.product(range(len(agents)), repeat=2) for s in seats]
-    line_ups = [LineUp.of(game, [agents[i] if s == seat else agents[j] for s in seats]) for i, j, seat in places]
-    scores = np.array([e.score for e in run(game, line_ups, episodes=episodes, seed=11, batch=16384)])
-    means = scores.reshape(len(places), episodes).mean(axis=1)
-    total = np.zeros((len(agents), len(agents)))
-    for (i, j, _), mean in zip(places, means, strict=True):
-        total[i, j] += mean / len(seats)
-    names = [agent.name for agent in agents]
+def points(scores: np.ndarray, game: Any) -> dict[str, float]:
     return {
-        "agents": names,
-        "mean": total.round(3).tolist(),
-        "games": episodes,
-        "wall_s": round(time.time() - began, 1),
+        "mean": float(scores.mean()),
+        "se": float(scores.std(ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0,
+        "median": float(np.median(scores)),
+        "perfect": float((scores == game.rules.max_score).mean()),
+        "zero": float((scores == 0).mean()),
+        "min": float(scores.min()),
+        "games": len(scores),
     }
 
 
-def foreseen(given: argparse.Namespace, game: Any, policies: dict[str, Any]) -> dict[str, Any]:
-    """By policy: cross-entropy, accuracy and first choices on the games that its clone never saw."""
-    import jax
-    import jax.numpy as jnp
-
+def tell_people(book: Book, game: Any, agents: dict[str, Any], given: argparse.Namespace) -> None:
     from interplay.play.recorded import load
-    from interplay.training.imitation.clone import TEST, splits
-    from interplay.training.imitation.recordings import replayed
-    from interplay.training.loss import chosen, log_probs
 
-    data = replayed(game, load(given.games), "belief")
-    number = given.splits or sum(name.startswith("bc") for name in policies) or 5
-    roles = splits(data.games, number, 0, data.person)
-    arrays = tuple(jnp.asarray(x) for x in (data.seen, data.legal, data.action, data.turn, data.start))
-
-    @jax.jit
-    def judged(core: Any, arrays: Any) -> tuple:
-        def one(part: tuple) -> tuple:
-            seen, legal, action, turn, start = part
-            odds = log_probs(core.outputs(core.unroll(core.start(), seen, start)[1], seen), legal)
-            own = chosen(odds, action)
-            above = jnp.sum(odds > own[:, None], axis=-1)
-            hits = [jnp.sum((above < k) & turn) for k in (1, 2, 4)]
-            return jnp.sum(-own * turn), *hits, jnp.sum(turn)
-
-        return jax.lax.map(one, arrays, batch_size=256)
-
-    found = {}
-    for name, agent in policies.items():
-        if agent.mind.reads != "belief":
-            continue
-        split = held_out_by(name, agent.config)
-        sums = np.stack([np.asarray(x, float) for x in judged(agent.mind.core, arrays)], axis=1)
-        held = np.ones(data.games, bool) if split is None else roles[split] == TEST
-        found[name] = _shares(sums[held[data.game]]) | {"split": split}
-        print(json.dumps({name: found[name]["cross_entropy"]}), flush=True)
-    return found
+    todo = book.todo("foreseen", agents)
+    if not todo:
+        return
+    clones = Counter(name.split("/")[0] for name in book.held["policies"] if name.startswith("bc"))
+    people = People(game, load(given.games), max(clones.values(), default=5))  # a clone for each split
+    told = foreseen(people, todo, given.most_games)
+    for name, one in told.items():
+        one["sha256"] = agents[name].config["sha256"]
+    book.keep("foreseen", told)
 
 
-def held_out_by(name: str, config: Any) -> int | None:
-    """The split whose held-out games a policy never saw: that of its clone, `run3` of a stage or the shipped `bc-4`."""
-    if name.startswith("bc"):
-        return int(config["run"])
-    clone = str(config.get("clone", ""))
-    if "/bc-" in clone:
-        return int(clone.rsplit("-", 1)[1]) - 1
-    return int(clone.removeprefix("run")) if clone.startswith("run") else None
+def ablation(book: Book, game: Any, stage: str, agents: dict[str, Any], given: argparse.Namespace) -> None:
+    """[row, column] the mean score of the row's agent in one seat and the column's in all others, over all seats."""
+    held = {name: a for name, a in agents.items() if name.split("/")[0] == stage}
+    episodes, clone = given.cross_play, clone_of(stage, next(iter(held.values())), agents, given.out)
+    mine = ([] if clone is None else [clone]) + sorted(held.values(), key=lambda a: float(a.config["hold"]))
+    hashes = [a.config["sha256"] for a in mine]
+    before = book.held["ablation"].get(stage, {})
+    names = [a.name for a in mine]
+    if (before.get("agents"), before.get("sha256")) == (names, hashes) and before["games"] >= episodes:
+        return
+    began = time.time()
+    means, spreads = met(game, mine, episodes)
+    told = {"agents": names, "mean": means.round(3).tolist(), "se": spreads.round(4).tolist()}
+    more = {"games": episodes, "sha256": hashes, "wall_s": round(time.time() - began, 1)}
+    book.keep("ablation", {stage: told | more})
+    print(f"{stage}: with its clone {means[:, 0].round(2).tolist()}", flush=True)
 
 
-def _shares(sums: np.ndarray, draws: int = 400) -> dict[str, Any]:
-    """[sequence, (loss, hits..., decisions)] -> means per decision and their 95 % bootstrap intervals over games."""
-    generator = np.random.default_rng(0)
-    chosen = generator.integers(0, len(sums), (draws, len(sums)))
-    resampled = sums[chosen].sum(axis=1)
-    names = ("cross_entropy", "accuracy", "top_10_percent", "top_20_percent")
-    whole = sums.sum(axis=0)
-    found: dict[str, Any] = {"decisions": int(whole[-1]), "games": len(sums)}
-    for column, name in enumerate(names):
-        low, high = np.percentile(resampled[:, column] / resampled[:, -1], [2.5, 97.5])
-        mean = whole[column] / whole[-1]
-        found[name] = {"mean": round(float(mean), 4), "low": round(float(low), 4), "high": round(float(high), 4)}
-    return found
+def clone_of(stage: str, agent: Any, agents: dict[str, Any], results: Path) -> Any:
+    """The clone that a policy was held near. Its file says which run that was, the stage's configuration of which
+    stage; a shipped one is of bc."""
+    players = agent.config["game"].split("/")[1]
+    file, begun_with = results / "stages" / f"{stage}.json", ""
+    if file.is_file():
+        options = json.loads(file.read_text())["attempts"][0]["config"]["algorithm"]["options"]
+        begun_with = str(options.get("clone", ""))
+    of_stage = begun_with.split("/")[0] if begun_with.startswith("bc") else f"bc_{players}"
+    return agents.get(f"{of_stage}/{held_out_by(agent.name, agent.config)}")
+
+
+def met(game: Any, agents: list[Any], episodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Means over all seatings, and their standard errors."""
+    from interplay.play.engine import run
+    from interplay.play.lineups import LineUp
+
+    seats = range(game.num_seats)
+    places = [(i, j, s) for i, j in itertools.product(range(len(agents)), repeat=2) for s in seats]
+    teams = {place: [place[0] if s == place[2] else place[1] for s in seats] for place in places}
+    once = sorted({tuple(team) for team in teams.values()})  # at two players each team is that of two places
+    line_ups = [LineUp.of(game, [agents[i] for i in team]) for team in once]
+    played = run(game, line_ups, episodes=episodes, seed=11, batch=2048)
+    scores = np.array([e.score for e in played], float).reshape(len(once), episodes)
+    mean, var = (dict(zip(once, x, strict=True)) for x in (scores.mean(axis=1), scores.var(axis=1, ddof=1) / episodes))
+    total, error = (np.zeros((len(agents), len(agents))) for _ in range(2))
+    for place, team in teams.items():
+        total[place[:2]] += mean[tuple(team)] / len(seats)
+        alone = place[0] == place[1]  # then all seatings are the same games
+        error[place[:2]] += var[tuple(team)] / len(seats) ** (1 if alone else 2)
+    return total, np.sqrt(error)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""How clones of Hanabi players behave beside the people they were learnt from.
+"""How clones of Hanabi players, and policies held near them, behave beside those they were learnt from.
 
     interplay import hanabi-humans FOLDER --out humans
-    python benchmarks/hanabi_learning/likeness.py humans --out benchmarks/hanabi_learning/results/likeness_2p.json
+    python benchmarks/hanabi_learning/likeness.py --players 2 --people humans --work WORK
+    python benchmarks/hanabi_learning/likeness.py --players 3 --bots hanabi/hgroup --work WORK
 
 IPP (of colour and rank, the share that hints had told of the cards played) and communicativeness (of the turns with a
-token, the share with a hint): of the people in the imported games, and of each shipped clone with itself, sampled and
-(+) by the likeliest move. Points are those before the third bomb. Both are ratios of sums over all plays and turns.
+token, the share with a hint): of the people in the imported games, or of bots where clones are of bots, and of each
+policy with itself, sampled and (+) by the likeliest move. Points are those before the third bomb. Both are ratios of
+sums over all plays and turns. A policy that was measured before, by its file's hash, is not measured again.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import interplay
-from interplay.agents.shipped import shipped
-from interplay.traces import TraceSet
+import roster as table
+from roster import RESULTS
 
-GAME = "hanabi/2p"
+import interplay
+from interplay.traces import TraceSet
 
 
 def behaviour(traces: Any, agents: str | None = None) -> dict[str, float]:
@@ -30,31 +32,52 @@ def behaviour(traces: Any, agents: str | None = None) -> dict[str, float]:
     made = {}
     for name, (metric, known) in wanted.items():
         held = [r for r in mine if r["metric"] == metric and (known is None or r["known"] == known)]
-        made[name] = sum(r["value"] * r["n"] for r in held) / sum(r["n"] for r in held)
+        made[name] = round(sum(r["value"] * r["n"] for r in held) / sum(r["n"] for r in held), 4)
     return made
+
+
+def with_itself(agent: Any, game: Any, games: int) -> dict[str, float]:
+    traces = interplay.play(game, [agent] * game.num_seats, episodes=games, seed=0)
+    scores = [r["value"] for r in interplay.measure(traces, ["score"]).rows if r["metric"] == "score"]
+    return behaviour(traces) | {"points_kept": round(sum(scores) / len(scores), 4)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("people", type=Path, help="the traces of the imported games")
+    parser.add_argument("--players", type=int, default=2, choices=(2, 3))
+    parser.add_argument("--people", type=Path, help="the traces of the imported games")
+    parser.add_argument("--bots", help="where clones are of a bot: its name")
+    parser.add_argument("--work", type=Path, help="folder of the stages' folders")
+    parser.add_argument("--roster", type=Path, default=table.ROSTER)
     parser.add_argument("--games", type=int, default=100)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--out", type=Path, help="default: results/likeness_2p.json")
     given = parser.parse_args()
-    clones = {}
-    game = interplay.make(GAME, bomb="keep")
-    for name in (n for n in shipped() if n.startswith(f"{GAME}/bc-")):
+    path = given.out or RESULTS / f"likeness_{given.players}p.json"
+    held = json.loads(path.read_text()) if path.is_file() else {}
+    game = interplay.make(f"hanabi/{given.players}p", bomb="keep")
+    people = held.get("people")
+    if given.people is not None:
+        people = behaviour(TraceSet.open(given.people), "human")
+    elif given.bots is not None:
+        people = with_itself(interplay.agent(given.bots), game, given.games) | {"who": given.bots}
+    if people is None:
+        parser.error("beside whom? give --people or --bots")
+    print("people", people, flush=True)
+    before, clones = held.get("clones", {}), {}
+    for name, stage, file in table.policies(table.read(given.roster), given.players, given.work):
+        if stage.removesuffix(f"_{given.players}p") not in ("bc", "bc_turns", "hdr"):
+            continue
         for mark, greedy in (("", False), ("+", True)):
-            clone = interplay.agent(f"trained/{name}", greedy=greedy, any_game=True)
-            traces = interplay.play(game, [clone, clone], episodes=given.games, seed=0)
-            scores = [r["value"] for r in interplay.measure(traces, ["score"]).rows if r["metric"] == "score"]
-            told = behaviour(traces) | {"points_kept": sum(scores) / len(scores)}
-            clones[name.split("/")[-1] + mark] = {k: round(v, 4) for k, v in told.items()}
-            print(name, mark, clones[name.split("/")[-1] + mark], flush=True)
-    people = {k: round(v, 4) for k, v in behaviour(TraceSet.open(given.people), "human").items()}
-    print("people", people)
-    if given.out:
-        found = {"kind": "likeness", "games": given.games, "people": people, "clones": clones}
-        given.out.write_text(json.dumps(found, indent=1) + "\n")
+            digest, known = table.sha256(file), before.get(name + mark, {})
+            if known.get("sha256") != digest or known.get("games", 0) < given.games:
+                agent = interplay.agent(str(file), greedy=greedy, any_game=True)
+                known = with_itself(agent, game, given.games) | {"games": given.games, "sha256": digest}
+            clones[name + mark] = known
+            print(name + mark, known, flush=True)
+            found = {"kind": "likeness", "players": given.players, "people": people, "clones": before | clones}
+            path.write_text(json.dumps(found, indent=1) + "\n")
+    found = {"kind": "likeness", "players": given.players, "people": people, "clones": clones}
+    path.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

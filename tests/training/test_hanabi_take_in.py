@@ -211,6 +211,12 @@ def test_an_evaluation_plays_only_what_it_has_not_played(scripts, stage_play, tm
     assert len(stage_play) == 5 + 9
     assert scripts.evaluate.evaluate(given) == found
     assert len(stage_play) == 5 + 9
+    (tmp_path / "stages").mkdir()
+    config = {"algorithm": {"options": {"clone": "bc_turns_2p/policies/run1.safetensors"}}}
+    (tmp_path / "stages" / "hdr_2p.json").write_text(json.dumps({"attempts": [{"config": config}]}))
+    policy(given.work / "bc_turns_2p" / "run1.safetensors", run=1)
+    again = scripts.evaluate.evaluate(given)  # the clone of another stage
+    assert again["ablation"]["hdr_2p"]["agents"] == ["bc_turns_2p/1", "hdr_2p/0", "hdr_2p/0.5"]
     other = tmp_path / "other"
     policy(other / "hdr_2p" / "run0.safetensors", run=5, hold=0.3, clone="run1")
     after = scripts.evaluate.evaluate(argparse.Namespace(**vars(given) | {"work": other}))

@@ -1,0 +1,155 @@
+"""Returns against steps, as pictures and as a table, beside the published points; and what a second holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hanabi_learning_data import Found, trained_steps
+from hanabi_learning_published import POINTS
+from hanabi_learning_tables import number, steps, table
+
+CURVES, HELD = "hanabi_learning_curves.svg", "hanabi_hdr.svg"
+MARKS = (1e7, 1e8, 1e9)
+ALONE = ("ippo_ff", "ippo_rnn", "entropy", "op", "obl1", "obl2", "anyplay", "fcp", "br_bc")  # in this order
+NAMES = {
+    "ippo_ff": "IPPO, feed-forward",
+    "ippo_rnn": "IPPO, recurrent",
+    "entropy": "IPPO, high entropy",
+    "op": "Other-Play",
+    "obl1": "OBL-1",
+    "obl2": "OBL-2",
+    "anyplay": "Any-Play",
+    "fcp": "FCP (with its population)",
+    "br_bc": "BR-BC (with clones)",
+}
+COLOURS = ("#1b6ca8", "#d1495b", "#edae49", "#00798c", "#66a182", "#8d5b9a", "#8a817c", "#b5651d", "#2e4057")
+
+
+def learnt(found: Found, players: int) -> dict[str, dict[str, Any]]:
+    """Method -> its stage, of those that learn by playing the whole game."""
+    return {m: found.stages[f"{m}_{players}p"] for m in ALONE if f"{m}_{players}p" in found.stages}
+
+
+def returns(told: dict[str, Any]) -> list[tuple[float, float]]:
+    """Steps and the mean return over runs."""
+    points = []
+    for line in told["curve"]:
+        known = [r for r in line.get("returns") or [] if r is not None]
+        if known and line.get("steps"):
+            points.append((float(line["steps"]), float(np.mean(known))))
+    return points
+
+
+def at(told: dict[str, Any], mark: float) -> float | None:
+    """The return when so many steps were done; None if it came never so far."""
+    points = returns(told)
+    if not points or points[-1][0] < 0.97 * mark:  # the last update may end a little before
+        return None
+    return float(np.interp(np.log(mark), np.log([p[0] for p in points]), [p[1] for p in points]))
+
+
+def curves(found: Found) -> list[str]:
+    rows = []
+    for players in (2, 3):
+        for method, told in learnt(found, players).items():
+            last = returns(told)[-1][1] if returns(told) else None
+            ends = [number(at(told, mark)) for mark in MARKS]
+            rows.append([f"{NAMES[method]}, {players} players", *ends, number(last), steps(trained_steps(told))])
+        for point in POINTS[players]:
+            told_at = [number(point.score) if mark == point.steps else "–" for mark in MARKS]
+            label = f"*{point.what}, {players} players, published*"
+            rows.append([label, *told_at, number(point.score), steps(point.steps)])
+    if not any(learnt(found, players) for players in (2, 3)):
+        return []
+    head = ["", *(f"at {steps(mark)} steps" for mark in MARKS), "at the end", "steps"]
+    lines = ["## Return against steps", "", f"![Return against steps of training](../images/{CURVES})", ""]
+    about = "Returns of training, with sampled moves; means over runs."
+    return [*lines, about, "", *table(head, rows)]
+
+
+def speed(found: Found) -> list[str]:
+    rows = []
+    for row in found.speed.get("rows", []):
+        flags = "" if row["flags"] == "plain" else f" ({row['flags']})"
+        if "steps_per_s" in row:
+            told = [f"{row['steps_per_s']:,}", number(row["update_ms"], 1), number(row["times_jaxmarl"])]
+            rows.append([row["configuration"] + flags, row["device"], *told])
+    if not rows:
+        return []
+    head = ["configuration", "machine", "steps/s", "an update, ms", "times JaxMARL's"]
+    theirs = found.speed["jaxmarl"]
+    about = (
+        f"PPO at two players with all of its work, 1,024 environments x 128 steps, 4 epochs, 4 minibatches unless the "
+        f"configuration says otherwise (`benchmarks/hanabi_learning/speed.json`). JaxMARL: "
+        f"{theirs['steps_per_s']:,.0f} steps/s, {theirs['what']}."
+    )
+    return ["## Speed", "", about, "", *table(head, rows)]
+
+
+def draw(found: Found, folder: Path) -> list[Path]:
+    """The pictures; none where nothing was trained."""
+    made = []
+    if any(learnt(found, players) for players in (2, 3)):
+        made.append(_saved(_curves(found), folder / CURVES))
+    if "hdr_2p" in found.stages:
+        made.append(_saved(_held(found), folder / HELD))
+    return made
+
+
+def _figure(panels: int) -> tuple[Any, Any]:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    pyplot.rcParams.update({"svg.hashsalt": "interplay", "svg.fonttype": "none", "font.size": 9})
+    return pyplot.subplots(1, panels, figsize=(5.2 * panels, 3.8), layout="constrained", squeeze=False)
+
+
+def _saved(figure: Any, path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None, "Creator": None})
+    text = path.read_text()
+    path.write_text("\n".join(line.rstrip() for line in text.splitlines()) + "\n")  # matplotlib leaves blanks behind
+    return path
+
+
+def _curves(found: Found) -> Any:
+    shown = [players for players in (2, 3) if learnt(found, players)]
+    figure, axes = _figure(len(shown))
+    for axis, players in zip(axes[0], shown, strict=True):
+        for method, told in learnt(found, players).items():
+            points = returns(told)
+            axis.plot(*zip(*points), color=COLOURS[ALONE.index(method)], label=NAMES[method], linewidth=1.5)
+        for point, mark in zip(POINTS[players], "osD^", strict=False):
+            told_as = f"{point.what}, published"
+            axis.plot([point.steps], [point.score], mark, color="black", label=told_as, markersize=5, fillstyle="none")
+        axis.set(xscale="log", xlabel="steps of the game", ylabel="return", ylim=(0, 25), title=f"{players} players")
+        axis.grid(color="#dddddd", linewidth=0.6)
+        axis.legend(fontsize=7, frameon=False, loc="upper left")
+    return figure
+
+
+def _held(found: Found) -> Any:
+    """HDR-IPPO: the return and the distance from the clone, by λ (the challenge's Figures 6 and 7)."""
+    shown = [players for players in (2, 3) if f"hdr_{players}p" in found.stages]
+    figure, axes = _figure(2 * len(shown))
+    for column, players in enumerate(shown):
+        told = found.stages[f"hdr_{players}p"]
+        hold = told["config"]["algorithm"]["options"].get("hold", [0.25])
+        for place, (key, label) in enumerate((("returns", "return"), ("anchor_kls", "KL(clone || policy), nats"))):
+            axis = axes[0][2 * column + place]
+            lines = [line for line in told["curve"] if line.get(key)]
+            for run in range(told["config"].get("runs", 1)):
+                points = [(line["steps"], line[key][run]) for line in lines if line[key][run] is not None]
+                if points:
+                    of_run = {"color": COLOURS[run % len(COLOURS)], "label": f"λ = {hold[run % len(hold)]:g}"}
+                    axis.plot(*zip(*points), linewidth=1.3, **of_run)
+            axis.set(xlabel="steps of the game", ylabel=label, title=f"HDR-IPPO, {players} players")
+            if key == "anchor_kls":
+                axis.set_yscale("log")
+            axis.grid(color="#dddddd", linewidth=0.6)
+            axis.legend(fontsize=7, frameon=False)
+    return figure
