@@ -21,7 +21,7 @@ def findings(found: Found) -> list[str]:
     for players in (2, 3):
         parts += [_of_hold(found, players), _of_margins(found, players), _of_partners(found, players)]
         parts += [_of_conventions(found, players)]
-    return [line for part in parts for line in part] + _of_rewards(found)
+    return [line for part in parts for line in part] + _of_belief(found) + _of_rewards(found)
 
 
 def _of_steps(found: Found) -> list[str]:
@@ -187,6 +187,16 @@ def _of_conventions(found: Found, players: int) -> list[str]:
         both = (mean[a, b] + mean[b, a]) / 2
         lines.append(f"- Two seeds of one method: {a} and {b} make {both:.1f} together, {own:.1f} each with itself.")
     return lines
+
+
+def _of_belief(found: Found) -> list[str]:
+    """What moves of the level before give away of one's own cards."""
+    told = found.stages.get("obl_belief_2p")
+    last = told["curve"][-1] if told else {}
+    if "nats_a_card" not in last:
+        return []
+    nats = f"{last['nats_a_card']:.3f} nats a card, {last['nats_by_copies']:.3f} by copies left and hints alone"
+    return [f"- The belief of OBL-2 knows own cards at {nats}: the difference is what the moves of OBL-1 tell."]
 
 
 def _of_rewards(found: Found) -> list[str]:

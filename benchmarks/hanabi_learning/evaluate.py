@@ -57,6 +57,11 @@ def evaluate(given: argparse.Namespace) -> dict[str, Any]:
     book = Book(path, game.id)
     agents = book.look_up(table.read(given.roster), given.players, given.work)
     chosen = {name: a for name, a in agents.items() if given.stages is None or name.split("/")[0] in given.stages}
+    if not chosen:
+        there = ", ".join(sorted({name.split("/")[0] for name in agents})) or "none"
+        raise SystemExit(
+            f"error: no policies of {', '.join(given.stages or ['any stage'])}; there are those of {there}"
+        )
     self_play(book, game, chosen, given.self_play)
     if given.games is not None:
         tell_people(book, game, chosen, given)

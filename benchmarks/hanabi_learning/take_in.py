@@ -54,7 +54,7 @@ def take_in(folder: Path, results: Path, work: Path | None) -> list[str]:
     if not file.is_file() and not speeds:
         raise SystemExit(f"error: {folder} has neither results.json nor speed.json: is it what run.py wrote?")
     taken = []
-    for stage, told in (json.loads(file.read_text()) if file.is_file() else {}).items():
+    for stage, told in (read(file) if file.is_file() else {}).items():
         if not told.get("curve") or "config" not in told:
             print(f"{stage}: nothing was trained ({told.get('error', 'no curve')})")
             continue
@@ -67,8 +67,15 @@ def take_in(folder: Path, results: Path, work: Path | None) -> list[str]:
         kept = "" if first else "; a longer attempt stays the first"
         print(f"{stage}: {steps_of(attempt):.3g} steps, {len(policies)} policies{kept}")
     for speed in speeds:
-        add_speeds(results / "speed.json", json.loads(speed.read_text()))
+        add_speeds(results / "speed.json", read(speed))
     return taken
+
+
+def read(file: Path) -> dict[str, Any]:
+    try:
+        return json.loads(file.read_text())
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise SystemExit(f"error: {file} is damaged or no JSON: {error}") from None
 
 
 def attempt_of(told: dict[str, Any], policies: dict[str, bytes]) -> dict[str, Any]:
