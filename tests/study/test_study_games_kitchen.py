@@ -13,7 +13,7 @@ from interplay.server.app import Base
 from interplay.server.database import SERVER, open_database
 from interplay.server.refusal import Refusal
 from interplay.study import play_books
-from interplay.study.cook import Cook, label, readable, units
+from interplay.study.cook import ENGLISH, Cook, readable, units
 from interplay.study.reading import parse
 from interplay.study.tables import HISTORY, events, games
 from interplay.study.web import build
@@ -234,7 +234,7 @@ def test_words_for_people():
     game = make("kitchen/original")
     from interplay.games.kitchen.macros import legal_macros
 
-    labels = [label(m, None) for m in legal_macros(game, game.init(), 1)]
+    labels = [ENGLISH.act(m, None) for m in legal_macros(game, game.init(), 1)]
     assert len(set(labels)) == len(labels)
     assert not any("_" in one or "~" in one for one in labels)
 

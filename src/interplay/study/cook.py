@@ -5,21 +5,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from interplay.agents.api import Remark
 from interplay.agents.llm.kitchen.session import acted_on
+from interplay.games.kitchen.dishes import recipe_lines
+from interplay.games.kitchen.draw import scene
 from interplay.games.kitchen.game import Kitchen
 from interplay.games.kitchen.lineage import executions
 from interplay.games.kitchen.macros import Macro, ParseError, legal_macros, next_primitive, parse_macro, rest, verify
 from interplay.games.kitchen.state import State
 from interplay.server.refusal import Refusal
+from interplay.study.kitchen_words import Speech
 
 PATIENCE = 8  # steps that an act may be held up before the person is asked again
 LONGEST_ACT = 200  # characters
 _CALL = re.compile(r"[a-z_]+\((?:[^()]|\([^()]*\))*\)")
 _REQUEST = re.compile(r"request\(\s*(['\"])(.*?)\1\s*\)")
-_VERBS = {"cook": "Cook", "bake": "Bake", "cut": "Cut", "stir": "Blend"}
+ENGLISH = Speech()
 
 
 class Cook:
@@ -32,14 +35,14 @@ class Cook:
         self._hoped: Macro | None = None  # the act whose last step was just taken
         self._still = 0  # steps in a row in which the act did not get on
 
-    def choose(self, state: State, text: Any) -> list[Remark]:
+    def choose(self, state: State, text: Any, speech: Speech = ENGLISH) -> list[Remark]:
         """A new act in place of whatever is under way; a `Refusal` if it cannot be done now."""
         found = parse_macro(text) if isinstance(text, str) and len(text) <= LONGEST_ACT else None
         if not isinstance(found, Macro) or found.verb == "request":
             raise Refusal("bad_frame", "action: no such act in this kitchen")
         verdict = verify(self._game, state, self._seat, found)
         if not verdict.ok:
-            raise Refusal("illegal_action", f"this cannot be done now: {verdict.message}")
+            raise Refusal("illegal_action", speech.refusal(verdict.error, verdict.message))
         self.act, self._hoped, self._still = found, None, 0
         told = {"verb": found.verb, "object": acted_on(self._game, state, self._seat, found), "place": found.place}
         return [
@@ -91,41 +94,12 @@ def units(text: str) -> list[dict[str, Any]]:
     return [{"verb": m.verb, "object": m.object, "place": m.place} for m in asked]
 
 
-def label(macro: Macro, holds: str | None) -> str:
-    """An act in plain words."""
-    place = _place(macro.place)
-    match macro.verb:
-        case "pickup":
-            return f"Take {_food(macro.object)} from the {place}" if macro.place else f"Take {_food(macro.object)}"
-        case "place_obj_on_counter":
-            return f"Put {_food(holds) if holds else 'it'} on a counter"
-        case "put_obj_in_utensil":
-            return f"Put {_food(holds) if holds else 'it'} into the {place}"
-        case "fill_dish_with_food":
-            return f"Fill the dish from the {place}"
-        case "deliver":
-            return "Serve what you hold" if holds else "Serve it"
-        case "wait":
-            return "Wait" if (macro.number or 1) == 1 else f"Wait {macro.number} steps"
-    return f"{_VERBS.get(macro.verb, macro.verb)} what is in the {place}" if macro.place else _VERBS[macro.verb]
-
-
-def _food(name: str | None) -> str:
-    """`boiled(egg)` as boiled egg, `tofu~slices` as tofu slices."""
-    return re.sub(r"\s+", " ", re.sub(r"[()~_]", " ", (name or "").replace("+", " and "))).strip()
-
-
-def _place(name: str | None) -> str:
-    bare = {"ingredient_dispenser": "ingredients", "dish_dispenser": "dishes", "serving_hatch": "hatch"}
-    return bare.get(name or "", (name or "").replace("_", " "))
-
-
-def readable(text: str) -> str:
+def readable(text: str, speech: Speech = ENGLISH) -> str:
     """A message for people: requests in plain words."""
 
     def told(match: re.Match[str]) -> str:
         found = parse_macro(match[2])
-        return f"Please: {label(found, None)}." if isinstance(found, Macro) else match[0]
+        return speech.say("Please: {act}.", act=speech.act(found, None)) if isinstance(found, Macro) else match[0]
 
     return _REQUEST.sub(told, text)
 
@@ -137,45 +111,59 @@ def layout(game: Kitchen, state: Any) -> dict[str, Any]:
     return {"seats": list(game.seat_names), "steps": game.horizon}
 
 
+class Drawn(NamedTuple):
+    """What a state alone shows to a seat, and in which words."""
+
+    speech: Speech
+    view: dict[str, Any]
+
+
 def watch(game: Kitchen) -> Any:
     """Draws every seat's kitchen when a step is done, in the arena's thread, since it takes milliseconds."""
 
     def draw(table: Any, before: State, after: State, joint: Any) -> None:
-        table.notes = (after, [_drawn(game, after, seat) for seat in range(game.num_seats)])
+        table.notes = (after, [_drawn(game, after, seat, _speech(table, seat)) for seat in range(game.num_seats)])
 
     return draw
+
+
+def _speech(table: Any, seat: int) -> Speech:
+    return table.speech.get(seat, ENGLISH)
 
 
 def view(game: Kitchen, table: Any, seat: int) -> dict[str, Any]:
     """The kitchen as picture and words, what can be done and asked, and what was said."""
     state: State = table.state
+    speech = _speech(table, seat)
     kept, drawn = table.notes or (None, [])
-    if kept is not state:
-        drawn = {seat: _drawn(game, state, seat)}
+    mine = drawn[seat] if kept is state else None
+    if mine is None or mine.speech is not speech:  # just begun, or the person has come with another language
+        mine = _drawn(game, state, seat, speech)
     doing = table.doing.get(seat)
     act = parse_macro(doing) if doing else None
     return {
-        **drawn[seat],
+        **mine.view,
         "steps_left": game.horizon - table.t,
-        "doing": label(act, _held(state, seat)) if isinstance(act, Macro) else None,
-        "messages": [_said(r) for r in table.remarks if r.kind == "message"],
+        "doing": speech.act(act, _held(state, seat)) if isinstance(act, Macro) else None,
+        "messages": [_said(r, speech) for r in table.remarks if r.kind == "message"],
         "your_turn": not table.done and doing is None,
         **({"legal": []} if table.done else {}),
     }
 
 
-def _drawn(game: Kitchen, state: State, seat: int) -> dict[str, Any]:
-    """What a state alone shows to a seat."""
+def _drawn(game: Kitchen, state: State, seat: int, speech: Speech) -> Drawn:
     others = [other for other in range(game.num_seats) if other != seat]
     asked = [macro for other in others for macro in _offers(game, state, other)]
-    return {
-        "text": game.render(state, seat),
-        "svg": game.scene(state, seat).svg(),
-        "role": game.seat_names[seat],
-        "order": _order(game, seat),
-        "legal": [_move(macro, state, seat) for macro in legal_macros(game, state, seat)],
-        "requests": [_request(macro) for macro in dict.fromkeys(asked)],
+    held = _held(state, seat)
+    shown = {
+        "text": game.render(state, seat) if speech.plain else speech.kitchen(game, state, seat),
+        "svg": scene(game, state, seat, None if speech.plain else speech.labels(game, seat)).svg(),
+        "role": speech.role(game.seat_names[seat]),
+        "order": _order(game, seat, speech),
+        "legal": [_choice(macro, str(macro), held, speech) for macro in legal_macros(game, state, seat)],
+        "requests": [_choice(macro, f"request('{macro}')", None, speech) for macro in dict.fromkeys(asked)],
     }
+    return Drawn(speech, shown)
 
 
 def _offers(game: Kitchen, state: State, seat: int) -> list[Macro]:
@@ -189,31 +177,23 @@ def _held(state: State, seat: int) -> str | None:
     return held.name if held else None
 
 
-def _move(macro: Macro, state: State, seat: int) -> dict[str, Any]:
-    told = label(macro, _held(state, seat))
-    return {"action": str(macro), "label": told, **_kind(macro)}
+def _choice(macro: Macro, action: str, holds: str | None, speech: Speech) -> dict[str, Any]:
+    """By verb and place choices are told together: many ingredients are one line until it is unfolded."""
+    group = speech.say("Take something from the {place}", place=speech.place(macro.place))
+    told = {"action": action, "label": speech.act(macro, holds)}
+    return {**told, "kind": macro.verb, "value": macro.place, "group": group}
 
 
-def _kind(macro: Macro) -> dict[str, Any]:
-    """By what choices are told together: many ingredients are one line until it is unfolded."""
-    return {"kind": macro.verb, "value": macro.place, "group": f"Take something from the {_place(macro.place)}"}
-
-
-def _request(macro: Macro) -> dict[str, Any]:
-    told = label(macro, None)
-    return {"action": f"request('{macro}')", "label": told, **_kind(macro)}
-
-
-def _said(remark: Any) -> dict[str, Any]:
+def _said(remark: Any, speech: Speech) -> dict[str, Any]:
     asked = [str(Macro(u["verb"], u["object"], u["place"])) for u in remark.payload.get("units", ())]
-    return {"seat": remark.seat, "t": remark.t, "text": readable(remark.payload["text"]), "asks": asked}
+    return {"seat": remark.seat, "t": remark.t, "text": readable(remark.payload["text"], speech), "asks": asked}
 
 
-def _order(game: Kitchen, seat: int) -> list[str]:
-    """The recipe, for those who know it."""
-    from interplay.games.kitchen.dishes import recipe_lines
-
-    return [game.dish.name, *recipe_lines(game.dish)] if game.roles[seat].knows_recipe else []
+def _order(game: Kitchen, seat: int, speech: Speech) -> list[str]:
+    """The recipe, for those who know it; in English as models read it."""
+    if not game.roles[seat].knows_recipe:
+        return []
+    return [speech.dish(game.dish), *(recipe_lines(game.dish) if speech.plain else speech.recipe(game.dish))]
 
 
 def message(game: Kitchen, seat: int, text: str) -> Mapping[str, Any]:

@@ -18,6 +18,7 @@ from interplay.study import books, play_books, withdrawal
 from interplay.study.arena import SIZES
 from interplay.study.books import Person
 from interplay.study.journal import Journal
+from interplay.study.kitchen_words import Speech
 from interplay.study.live import Live
 from interplay.study.play_books import Dealt
 from interplay.study.protocol import Protocol
@@ -47,6 +48,7 @@ class Host:
         self._held: dict[int, Live] = {}  # by game
         self._tasks: dict[int, asyncio.Task] = {}  # by game
         self._locks: dict[int, asyncio.Lock] = {}  # by person
+        self._speech = {one: Speech(one, protocol.words) for one in protocol.languages}
         self._stopped: set[int] = set()  # people who have stopped taking part since the server was started
         self._opening = asyncio.Lock()  # of games of several people, which are opened once
         self._journal: Journal | None = None
@@ -117,7 +119,8 @@ class Host:
         due = live.chairs[who.id].sitter.page
         alias = who.aliases(self.protocol)[due.value(due.item.partner)].record(who.language)
         sender = asyncio.create_task(_send_all(frames, outbox))
-        live.join(who.id, send, {name: alias[name] for name in ("label", "colour", "shape")}, seen)
+        told = {name: alias[name] for name in ("label", "colour", "shape")}
+        live.join(who.id, send, told, seen, self._speech[who.language])
         ender = asyncio.create_task(self._tell_end(live, who.id, outbox))
         try:
             while not sender.done():

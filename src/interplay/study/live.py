@@ -8,7 +8,8 @@ from typing import Any
 
 from interplay.server.refusal import Refusal
 from interplay.study.chairs import Chair, Send, whole
-from interplay.study.cook import Cook
+from interplay.study.cook import ENGLISH, Cook
+from interplay.study.kitchen_words import Speech
 from interplay.study.plain_arena import PlainArena, message_of
 from interplay.study.running import Running
 
@@ -19,8 +20,8 @@ MOST_CHATS = 300  # of one person in one game
 class Live(Running):
     """One game and the people who play it."""
 
-    def join(self, person: int, send: Send, alias: dict[str, str], seen: int = -1) -> None:
-        """A browser has come, or come back after it saw tick `seen`: it is told everything anew."""
+    def join(self, person: int, send: Send, alias: dict[str, str], seen: int = -1, speech: Speech = ENGLISH) -> None:
+        """A browser has come, or come back after it saw tick `seen`: it is told everything anew, in its words."""
         chair, game = self.chairs[person], self.arena.game
         if chair.shut:
             raise Refusal("too_many", "this game is just over: try again in a moment")
@@ -29,6 +30,7 @@ class Live(Running):
         if not self.present:
             self._waited_since = asyncio.get_running_loop().time()
         chair.send, chair.joined, chair.gone_at = send, True, None
+        self.table.speech[chair.seat] = speech
         send({
             "type": "start", "game": game.id.partition("/")[0], "tick_hz": self.setting.tick_hz, "ticks": game.horizon,
             "seat": chair.seat, "you": chair.seat, "alias": alias, "seq": chair.seq,
@@ -101,7 +103,7 @@ class Live(Running):
             return
         if self.table.done:
             raise Refusal("illegal_action", "the game is over")
-        remarks = cook.choose(self.table.state, name)
+        remarks = cook.choose(self.table.state, name, self._speech(chair))
         chair.take(seq)
         self.table.doing[chair.seat] = str(cook.act)
         chair.acknowledge(chair.note(self.table.t, "act", action=str(cook.act), seqs=[seq]), (seq,), self.table.t)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from interplay.errors import InterplayError
 from interplay.study.analysis.plan import Analysis, PlanError, check_plan
+from interplay.study.kitchen_phrases import check as check_words
 from interplay.study.payment import check_formula, games_in
 from interplay.study.protocol_check import Misplaced, check_flow, check_spoken
 from interplay.study.words import Text
@@ -256,7 +257,7 @@ class Withdrawal(Part):
         return self
 
 
-LATER = ("withdrawal",)
+LATER = ("withdrawal", "words")
 
 
 class Protocol(Part):
@@ -275,6 +276,7 @@ class Protocol(Part):
     payment: Payment = Payment()
     completion: Completion = Completion()
     withdrawal: Withdrawal = Withdrawal()
+    words: dict[str, Text] = {}  # what the kitchen says, by its English: in other languages, or otherwise
     grace_s: float = Field(default=60.0, gt=0)  # a game waits so long for a person who has gone
     away_min: float = Field(default=60.0, gt=0)  # after so long, a place is given to someone else
     erasure: Literal["erase_games", "keep_games"] = "erase_games"  # what becomes of games when a person is erased
@@ -302,6 +304,7 @@ class Protocol(Part):
             check_spoken(self.withdrawal, self.languages, "withdrawal: ")
         except ValueError as error:
             raise Misplaced(str(error), "withdrawal") from None
+        check_words(self.words, self.languages)
         check_flow(self)
         try:
             check_plan(self)

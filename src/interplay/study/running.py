@@ -21,8 +21,9 @@ from interplay.agents.api import Identity, Remark
 from interplay.server.clock import Clock
 from interplay.study.arena import Arena
 from interplay.study.chairs import Chair, Pressed
-from interplay.study.cook import Cook
+from interplay.study.cook import ENGLISH, Cook
 from interplay.study.journal import Journal
+from interplay.study.kitchen_words import Speech
 from interplay.study.minds import chosen, wait_for
 from interplay.study.plain_arena import PlainArena
 from interplay.study.play_books import Dealt, Gone
@@ -216,7 +217,7 @@ class Running:
             return
         old, table = self.table, self._laid()
         await asyncio.wrap_future(self.arena.begin(table, [joint.tolist() for joint in old.actions]))
-        table.remarks, table.doing = old.remarks, old.doing
+        table.remarks, table.doing, table.speech = old.remarks, old.doing, old.speech
         self.table = table
         self._overdue.clear()
         self.arena.awake(table)
@@ -270,6 +271,9 @@ class Running:
         chair.cook.choose(self.table.state, "wait(1)")
         self.table.doing[chair.seat] = str(chair.cook.act)
 
+    def _speech(self, chair: Chair) -> Speech:
+        return self.table.speech.get(chair.seat, ENGLISH)
+
     def _playing(self) -> list[Chair]:
         return [chair for chair in self.chairs.values() if chair.seat not in self.taken]
 
@@ -280,7 +284,8 @@ class Running:
             if dropped is not None:
                 self.table.doing[chair.seat] = None
                 self._remarked(self.table, chair.seat, dropped)
-                chair.tell({"type": "error", "message": dropped.payload["message"]})
+                why = self._speech(chair).why(dropped.payload["error"], dropped.payload["message"])
+                chair.tell({"type": "error", "message": why})
                 self._show(chair)
 
     async def _settled(self, seats: Iterable[int]) -> None:

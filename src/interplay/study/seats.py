@@ -53,6 +53,7 @@ class Table:
     notes: Any = None  # what `watch` keeps
     states: list[Any] = field(default_factory=list)  # all so far, of games that are plain Python
     doing: dict[int, str | None] = field(default_factory=dict)  # what people are at, of games played by acts
+    speech: dict[int, Any] = field(default_factory=dict)  # by seat: in which words the kitchen speaks
     talk: Any = None  # where partners think and talk, of games that are plain Python
     emit: Callable[[int | None, Remark], object] = lambda seat, remark: None  # told what they remark, from any thread
 

@@ -112,7 +112,8 @@ class Walker:
     async def go(self) -> Walk:
         """From the first page to the last."""
         began = time.monotonic()
-        async with httpx.AsyncClient(timeout=60) as client:
+        headers = {"accept-language": "en"}  # where the study speaks it: stand-ins read the kitchen's words
+        async with httpx.AsyncClient(timeout=60, headers=headers) as client:
             state = (await self._ask(client, "GET", "state")).json()
             for _ in range(MOST_PAGES):
                 page = state["page"]

@@ -154,3 +154,36 @@ class Simulate:
             for walk in walks
         ]
         show(Table.of(rows, f"Simulated people in {protocol.name}"), json=self.json)
+
+
+@dataclass(frozen=True)
+class Words:
+    """All that the kitchen of language models says to people, as `words:` of a study file, to be translated there.
+
+    Examples:
+      interplay study words de >> my_study.yaml
+    """
+
+    language: Annotated[str, tyro.conf.Positional]
+    """The language, such as de; what we have in it is filled in, the rest is English."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        _needs_server()
+        import yaml
+        from pydantic import TypeAdapter, ValidationError
+
+        from interplay.study.kitchen_phrases import skeleton
+        from interplay.study.protocol import Language
+
+        try:
+            language = TypeAdapter(Language).validate_python(self.language)
+        except ValidationError:
+            raise InterplayError(f"{self.language!r} is no language; write one as de or pt-BR") from None
+        found = skeleton(language)
+        if self.json:
+            rows = [{"phrase": phrase, "said": said[language]} for phrase, said in found.items()]
+            show(Table.of(rows, "What the kitchen says"), json=True)
+            return
+        print(yaml.safe_dump({"words": found}, allow_unicode=True, sort_keys=False, width=120), end="")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 from interplay.games.kitchen.dishes import KINDS, recipe_lines
 from interplay.games.kitchen.layouts import FLOOR, PLACES, WALL, Station
@@ -49,10 +50,10 @@ def _about(game: Kitchen, seat: int | None) -> list[str]:
     ]
     if game.roles[seat].knows_recipe:
         return [*lines, *order]
-    return [*lines, f"Order: you do not know it. The recipe is known to the {_knowing(game)}."]
+    return [*lines, f"Order: you do not know it. The recipe is known to the {knowing(game)}."]
 
 
-def _knowing(game: Kitchen) -> str:
+def knowing(game: Kitchen) -> str:
     return " and the ".join(name for name, role in zip(game.seat_names, game.roles) if role.knows_recipe)
 
 
@@ -99,15 +100,28 @@ _STATION_COLOURS = {
 _SIGNS = {"I": "food", "D": "dishes", "C": "board", "B": "blender", "P": "pot", "O": "oven", "S": "serve"}
 
 
-def scene(game: Kitchen, state: State, seat: int | None = None) -> Scene:
-    """The kitchen as shapes; the order is written below for those who know it."""
-    layout = game.layout
-    width, height = layout.width * CELL, layout.height * CELL
+class Labels(NamedTuple):
+    """What stands in the picture, in words of one's own: signs of stations, foods, how far a utensil is, the order."""
+
+    sign: Callable[[str], str]
+    food: Callable[[str], str]
+    left: Callable[[int], str]  # steps that a utensil still works; 0: it is done
+    order: str
+
+
+def _labels(game: Kitchen, seat: int | None) -> Labels:
     knows = seat is None or game.roles[seat].knows_recipe
-    order = f"order: {game.dish.name if knows else f'known to the {_knowing(game)}'}"
+    order = f"order: {game.dish.name if knows else f'known to the {knowing(game)}'}"
+    return Labels(str, short, lambda left: f"{left} left" if left else "done", order)
+
+
+def scene(game: Kitchen, state: State, seat: int | None = None, labels: Labels | None = None) -> Scene:
+    """The kitchen as shapes; the order is written below for those who know it."""
+    layout, labels = game.layout, labels or _labels(game, seat)
+    width, height = layout.width * CELL, layout.height * CELL
     backdrop: list[Shape] = [
         ("rect", 0, 0, width, height + 18, "#f4efe6", 0),
-        ("text", width / 2, height + 9, order, 9, "#333333", "middle"),
+        ("text", width / 2, height + 9, labels.order, 9, "#333333", "middle"),
     ]
     for y, row in enumerate(layout.rows):
         for x, letter in enumerate(row):
@@ -116,15 +130,17 @@ def scene(game: Kitchen, state: State, seat: int | None = None) -> Scene:
                     ("rect", x * CELL + 0.5, y * CELL + 0.5, CELL - 1, CELL - 1, _STATION_COLOURS[letter], 3)
                 )
             if letter in _SIGNS:
-                backdrop.append(("text", x * CELL + CELL / 2, y * CELL + 7, _SIGNS[letter], 8, "#2b2b2b", "middle"))
+                sign = labels.sign(_SIGNS[letter])
+                backdrop.append(("text", x * CELL + CELL / 2, y * CELL + 7, sign, 8, "#2b2b2b", "middle"))
     shapes: list[Shape] = []
     for station, item in zip(layout.counters, state.world.counters):
         if item is not None:
-            shapes.append(_item(item, station.cell[0] * CELL + CELL / 2, station.cell[1] * CELL + CELL / 2))
+            x, y = station.cell[0] * CELL + CELL / 2, station.cell[1] * CELL + CELL / 2
+            shapes.append(_item(item, x, y, labels))
     for station, utensil in zip(layout.utensils, state.world.utensils):
-        shapes += _filled(station, utensil)
+        shapes += _filled(station, utensil, labels)
     for s, cook in enumerate(state.cooks):
-        shapes += _cook(state, s, cook.x * CELL + CELL / 2, cook.y * CELL + CELL / 2, s == seat)
+        shapes += _cook(state, s, cook.x * CELL + CELL / 2, cook.y * CELL + CELL / 2, s == seat, labels)
     return Scene(width, height + 18, tuple(backdrop), tuple(shapes))
 
 
@@ -135,7 +151,7 @@ def _colour(food: str) -> str:
     return f"#{90 + mix % 140:02x}{80 + (mix >> 8) % 150:02x}{60 + (mix >> 16) % 110:02x}"
 
 
-def _short(food: str) -> str:
+def short(food: str) -> str:
     """A food in a few letters: what was done last, and to what."""
     root = food.split("(")[-1].split("+")[0].split(")")[0]
     mark = "+" if "+" in food else ""
@@ -144,7 +160,7 @@ def _short(food: str) -> str:
     return f"{done}{name[:6]}{'~' if sliced else ''}{mark}"
 
 
-def _item(item: Item, x: float, y: float, size: float = 1.0) -> Shape:
+def _item(item: Item, x: float, y: float, labels: Labels, size: float = 1.0) -> Shape:
     shapes: list[Shape] = []
     if item.on_dish:
         shapes += [("circle", 0, 0, 13 * size, "#ffffff"), ("circle", 0, 0, 10 * size, "#e6ebf0")]
@@ -156,24 +172,24 @@ def _item(item: Item, x: float, y: float, size: float = 1.0) -> Shape:
             ]
         else:
             shapes.append(("circle", 0, 0, 8 * size, _colour(item.food)))
-        shapes.append(("text", 0, 12 * size, _short(item.food), 7.5 * size, "#1c1c1c", "middle"))
+        shapes.append(("text", 0, 12 * size, labels.food(item.food), 7.5 * size, "#1c1c1c", "middle"))
     return ("group", x, y, tuple(shapes))
 
 
-def _filled(station: Station, utensil: Utensil) -> list[Shape]:
+def _filled(station: Station, utensil: Utensil, labels: Labels) -> list[Shape]:
     x, y = station.cell[0] * CELL + CELL / 2, station.cell[1] * CELL + CELL / 2 + 2
     count = len(utensil.contents)
     shapes = [
-        _item(item, x + (k - (count - 1) / 2) * 11, y, 0.8 if count == 1 else 0.6)
+        _item(item, x + (k - (count - 1) / 2) * 11, y, labels, 0.8 if count == 1 else 0.6)
         for k, item in enumerate(utensil.contents)
     ]
     if utensil.left is not None:
-        colour, words = ("#2e7d32", "done") if utensil.done else ("#b3541e", f"{utensil.left} left")
-        shapes.append(("text", x, y + 16, words, 7.5, colour, "middle"))
+        colour = "#2e7d32" if utensil.done else "#b3541e"
+        shapes.append(("text", x, y + 16, labels.left(utensil.left), 7.5, colour, "middle"))
     return shapes
 
 
-def _cook(state: State, seat: int, x: float, y: float, own: bool) -> list[Shape]:
+def _cook(state: State, seat: int, x: float, y: float, own: bool, labels: Labels) -> list[Shape]:
     dx, dy = MOVES[state.cooks[seat].facing]
     shapes: list[Shape] = [("circle", x, y, 17, "#ffffff")] if own else []
     shapes += [
@@ -183,5 +199,5 @@ def _cook(state: State, seat: int, x: float, y: float, own: bool) -> list[Shape]
     ]
     held = state.world.hands[seat]
     if held is not None:
-        shapes.append(_item(held, x + 7, y + 9, 0.65))
+        shapes.append(_item(held, x + 7, y + 9, labels, 0.65))
     return shapes

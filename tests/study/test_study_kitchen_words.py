@@ -1,0 +1,201 @@
+"""The kitchen speaks the language of whoever takes part: Chinese by itself, others as the study file says."""
+
+import asyncio
+import json
+import random
+import re
+
+import pytest
+import yaml
+
+from interplay.cli.main import run
+from interplay.errors import InterplayError
+from interplay.games.kitchen.dishes import DISHES, INGREDIENTS, recipe_lines
+from interplay.games.kitchen.macros import ERRORS, Macro, legal_macros, parse_macro
+from interplay.games.registry import make
+from interplay.server.app import Base
+from interplay.server.database import SERVER, open_database
+from interplay.study.cook import Cook, readable, view
+from interplay.study.kitchen_phrases import PHRASES, skeleton
+from interplay.study.kitchen_words import Speech
+from interplay.study.reading import parse
+from interplay.study.seats import Table
+from interplay.study.tables import HISTORY
+from interplay.study.web import build
+from tests.study.conftest import serving
+from tests.study.visitor import Visitor
+
+WORDS = """
+words:
+  "Take {thing} from the {place}": {de: "{thing} aus {place} nehmen"}
+  egg: {de: Ei}
+  ingredients: {de: dem Vorrat}
+  "boiled {food}": {de: "gekochtes {food}"}
+  chef: {de: Chefin}
+"""
+STUDY = (
+    """
+name: polyglot
+title: Polyglot
+languages: [en, de, zh]
+games: {dish: {game: kitchen/nrc, options: {dish: boiled egg, horizon: 30}, partner_delay_s: 0.01}}
+partners: {plain: stay}
+flow:
+  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
+  - {kind: game, id: dish, title: Dish, game: dish, partner: plain}
+"""
+    + WORDS
+)
+LATIN = re.compile(r"[A-Za-z]{3,}")
+
+
+@pytest.fixture(scope="module")
+def polyglot():
+    return parse(STUDY)
+
+
+def shown(game, state, speech, seat=0):
+    table = Table((1, 2), {1: "plain"}, speech={seat: speech})
+    table.state, table.legal = state, None
+    return view(game, table, seat)
+
+
+def texts(view):
+    """All that a person reads, but for names of actions, which the browser sends back."""
+    found = [view["text"], view["role"], *view["order"], *re.findall(r">([^<>]+)</text>", view["svg"])]
+    return [*found, *(move[part] for move in (*view["legal"], *view["requests"]) for part in ("label", "group"))]
+
+
+@pytest.mark.parametrize("name", ["kitchen/nrc", "kitchen/rc"])
+def test_nothing_is_left_in_english_for_who_reads_chinese(name):
+    for dish in ("boiled egg", "bell_pepper soup", "potato, carrot and onion patty", "baked potato"):
+        game = make(name, dish=dish)
+        state = game.init()
+        for seat in (0, 1):
+            told = texts(shown(game, state, Speech("zh"), seat))
+            assert [text for text in told if LATIN.search(text)] == []
+
+
+def test_states_on_the_way_are_told_in_chinese_too():
+    """Contents of utensils, counters and hands, as far as cooks bring them who try everything."""
+    game, rng = make("kitchen/nrc", dish="bell_pepper soup", horizon=400), random.Random(0)
+    state, seen = game.init(), set()
+    cooks = [Cook(game, seat) for seat in (0, 1)]
+    for _ in range(250):
+        for seat, cook in enumerate(cooks):
+            cook.dropped(state)
+            if cook.act is None:
+                cook.choose(state, str(rng.choice(legal_macros(game, state, seat))))
+        joint = [cook.next(state) for cook in cooks]
+        before, (state, _) = state, game.step(state, joint)
+        for cook in cooks:
+            cook.stepped(before, state, joint)
+        seen |= {utensil.left for utensil in state.world.utensils if utensil.contents}
+        told = texts(shown(game, state, Speech("zh-TW")))
+        assert [text for text in told if LATIN.search(text)] == []
+    assert {None, 0} <= seen, "no utensil was filled and done"
+
+
+def test_english_is_as_models_read_it():
+    game = make("kitchen/rc", dish="boiled egg")
+    told = shown(game, game.init(), Speech())
+    assert told["text"] == game.render(game.init(), 0)
+    assert told["svg"] == game.scene(game.init(), 0).svg()
+    assert told["order"] == ["boiled egg", *recipe_lines(game.dish)]
+
+
+def test_a_study_says_it_in_its_own_words(polyglot):
+    speech = Speech("de", polyglot.words)
+    game = make("kitchen/nrc", dish="boiled egg")
+    told = shown(game, game.init(), speech)
+    assert "Ei aus dem Vorrat nehmen" in [move["label"] for move in told["legal"]]
+    assert told["order"][0] == "gekochtes Ei"
+    assert told["role"] == "Chefin"
+    assert "Take apple from the ingredients".replace("ingredients", "x") not in told["text"]
+    assert speech.say("Wait") == "Wait"  # what is not translated stays English
+    assert readable("request('pickup(egg, ingredient_dispenser)')", speech) == "Please: Ei aus dem Vorrat nehmen."
+    english = Speech("en", polyglot.words)
+    assert english.plain
+    assert english.act(parse_macro("pickup(egg, ingredient_dispenser)"), None) == "Take egg from the ingredients"
+    renamed = Speech("en", {"egg": "hen's egg"})
+    assert renamed.act(Macro("pickup", "egg"), None) == "Take hen's egg"
+
+
+def test_everything_that_can_be_said_is_listed():
+    """Ingredients, reasons, dishes and acts: none falls back to English in Chinese."""
+    speech = Speech("zh")
+    assert set(ERRORS.values()) <= set(PHRASES)
+    assert {name.replace("_", " ") for name in INGREDIENTS} <= set(PHRASES)
+    for dish in DISHES.values():
+        assert not LATIN.search(" ".join([speech.dish(dish), *speech.recipe(dish)]))
+    acts = ("deliver()", "wait(3)", "cook(pot)", "stir()", "fill_dish_with_food(pot2)", "pickup(dish, dish_dispenser)")
+    for text in acts:
+        assert not LATIN.search(speech.act(parse_macro(text), None)), text
+    for held in PHRASES.values():
+        assert held["zh"].strip()
+
+
+def test_on_a_real_server_each_reads_their_own(polyglot, tmp_path):
+    base = Base(open_database(str(tmp_path / "p.db"), (SERVER, HISTORY)))
+
+    async def look(url):
+        async with Visitor(url, "polyglot") as me:
+            await me.answer(agree=True)
+            found = {}
+            for language in ("en", "zh", "de", "en"):
+                headers = {"x-csrf": me.state["csrf"], "origin": me.url}
+                await me.client.post(f"{me.api}/language", json={"language": language}, headers=headers)
+                async with me.game() as line:
+                    tick = await line.until("tick")
+                    await line.send(type="act", seq=100 + len(found), action="pickup(egg, oven)")
+                    error = await line.until("error")
+                found[language] = tick["view"]["order"][0], error["message"]
+            async with me.game() as line:
+                await line.until("tick")
+                await line.send(type="act", seq=200, action="pickup(egg, ingredient_dispenser)")
+                moved = await line.until(lambda m: m["type"] == "tick" and m["t"] >= 1)
+            return found, moved
+
+    with serving(build(polyglot, base, sizes=(1,)), base) as served:
+        found, moved = asyncio.run(asyncio.wait_for(look(served.url), 60))
+    base.database.close()
+    assert found["zh"] == ("煮鸡蛋", "现在不能这样做：那里没有这样东西")
+    assert found["en"][0] == "boiled egg"
+    assert found["en"][1].startswith("this cannot be done now: there is no egg at the oven")
+    assert found["de"][0] == "gekochtes Ei"
+    assert "egg" in moved["view"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "told"),
+    [
+        ("egg: {de: Ei}", "eggs: {de: Ei}", 13, "'eggs' is never said here.*did you mean 'egg'"),
+        ("egg: {de: Ei}", "egg: {fr: oeuf}", 13, "'fr' is not one of this study's languages"),
+        ('"{thing} aus {place} nehmen"', '"{thing} nehmen"', 12, "needs the same names in braces"),
+        ('"gekochtes {food}"', '"gekochtes {foot}"', 15, "needs the same names in braces"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_with_their_line(old, new, line, told):
+    assert old in STUDY
+    with pytest.raises(InterplayError, match=f"line {line}: .*{told}"):
+        parse(STUDY.replace(old, new))
+
+
+def test_the_hash_of_files_without_words_is_as_before(polyglot):
+    bare = STUDY.removesuffix(WORDS)
+    assert parse(bare).hash == parse(bare + "words: {}\n").hash != polyglot.hash
+
+
+def test_the_list_to_translate_is_a_part_of_a_study_file(capsys):
+    assert run(["study", "words", "de"]) == 0
+    text = capsys.readouterr().out
+    assert yaml.safe_load(text)["words"] == skeleton("de")
+    assert parse(STUDY.removesuffix(WORDS) + text).words["egg"] == {"de": "egg"}
+    assert run(["study", "words", "zh", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {"phrase": "egg", "said": "鸡蛋"} in rows
+
+
+def test_something_that_is_no_language_is_told(capsys):
+    assert run(["study", "words", "Deutsch bitte"]) != 0
+    assert "no language" in capsys.readouterr().err
