@@ -52,6 +52,7 @@ COMMANDS = {
     "challenge books": ("interplay.cli.commands.challenge:Books", "audit log and traces, for the host"),
     "study serve": ("interplay.cli.commands.study:Serve", "run a study with people in the browser"),
     "study simulate": ("interplay.cli.commands.study:Simulate", "stand-ins for people try a study before it goes out"),
+    "study example": ("interplay.cli.commands.study:Example", "studies that come with it, to try and to change"),
     "study words": ("interplay.cli.commands.study:Words", "what the kitchen says to people, to be translated"),
     "study analyse": ("interplay.cli.commands.study_analyse:Analyse", "a study's tables and tests, and who is in them"),
     "study participants": ("interplay.cli.commands.study_admin:Participants", "who takes part, and where they stand"),

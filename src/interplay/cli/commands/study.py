@@ -30,13 +30,14 @@ class Serve(Listen):
     """Run a study: participants come with a browser, and everything they do is stored as it happens.
 
     Examples:
-      interplay study serve studies/overcooked_interdependence.yaml
+      interplay study serve my_study.yaml
+      interplay study serve kitchen_chat
       interplay study serve my.yaml --database postgresql://user@host/name --host 0.0.0.0 --port 443
         --certificate server.pem --private-key server.key
     """
 
     study: Annotated[Path, tyro.conf.Positional]
-    """The study file."""
+    """The study file, or the name of a study that comes with the package (`interplay study example`)."""
     database: str | None = None
     """The database: a path (SQLite) or postgresql://...; by default NAME.db here."""
     secure: bool = False
@@ -92,11 +93,11 @@ class Simulate:
     """Send simulated people through a study, by the same HTTP and sockets as real ones: bots play, a model answers.
 
     Examples:
-      interplay study simulate studies/hanabi_preference.yaml --participants 4 --out simulated
+      interplay study simulate hanabi_preference --participants 4 --out simulated
     """
 
     study: Annotated[Path, tyro.conf.Positional]
-    """The study file."""
+    """The study file, or the name of a study that comes with the package (`interplay study example`)."""
     participants: int = 4
     """How many."""
     at_once: int = 2
@@ -154,6 +155,42 @@ class Simulate:
             for walk in walks
         ]
         show(Table.of(rows, f"Simulated people in {protocol.name}"), json=self.json)
+
+
+@dataclass(frozen=True)
+class Example:
+    """Studies that come with the package: list them, or write one as a file to change.
+
+    Examples:
+      interplay study example
+      interplay study example overcooked_ranking --out my_study.yaml
+    """
+
+    name: Annotated[str | None, tyro.conf.Positional] = None
+    """Which one to write; without it, all are listed."""
+    out: Path | None = None
+    """Where to; by default NAME.yaml here."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        _needs_server()
+        from interplay.study.example_studies import examples, write_example
+        from interplay.study.reading import load
+        from interplay.study.words import say
+
+        if self.name is not None:
+            path = write_example(self.name, self.out)
+            note(f"written: {path}; try `interplay study serve {path}`")
+            return
+        if self.out is not None:
+            raise InterplayError("--out: name the study that is to be written there")
+        rows = []
+        for name, path in examples().items():
+            study = load(path)
+            told = {"title": say(study.title, study.languages[0]), "languages": ", ".join(study.languages)}
+            rows.append({"name": name, **told, "games": len(study.games), "partners": len(study.partners)})
+        show(Table.of(rows, "Studies that come with interplay"), json=self.json)
 
 
 @dataclass(frozen=True)
