@@ -139,8 +139,8 @@ class Session:
         config = json.loads(json.dumps(self.plan["stages"][name]))
         rate, seconds = self.rates.get(name, config.pop("rate", 0)), config.pop("seconds", 0) * self.given.share
         config.pop("rate", None)
-        if config.get("network") == "clone":
-            config["network"] = dict(self.plan["clone"])
+        if isinstance(config.get("network"), str):  # one that stages share
+            config["network"] = dict(self.plan[config["network"]])
         options = config["algorithm"].setdefault("options", {})
         output = {"folder": str(self.work / name), "logs": 60, "checkpoints": 1, "snapshots": 3}
         if config["algorithm"]["name"] == "bc":

@@ -127,6 +127,31 @@ def test_a_sequence_takes_up_what_is_remembered_anew(kind, steps):
         np.testing.assert_allclose(after[t], memory, atol=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["lstm", "gru", "mingru"])
+def test_gradients_through_steps_are_those_of_the_steps(kind):
+    """They are written out, so they are compared with what differentiating one step after the other gives."""
+    keys = jax.random.split(jax.random.key(0), 5)
+    cell, size = new_cell(kind, 3, 4, keys[0]), 8 if kind == "lstm" else 4
+    x, memory, anew = (
+        jax.random.normal(k, shape) for k, shape in zip(keys[1:], [(6, 2, 3), (2, size), (6, 2, size)], strict=False)
+    )
+    starts = jnp.arange(12).reshape(6, 2) % 5 == 3
+
+    def at_once(cell, memory, x, anew):
+        return jnp.sum(jnp.sin(unrolled(cell, memory, x, starts, "float32", anew)[0]))
+
+    def by_steps(cell, memory, x, anew):
+        total = 0.0
+        for t in range(6):
+            memory = jnp.where(starts[t][:, None], anew[t], memory)
+            memory, _ = stepped(cell, memory, projected(cell, x[t], "float32"), "float32")
+            total += jnp.sum(jnp.sin(memory))
+        return total
+
+    found, wanted = (jax.jit(jax.grad(f, argnums=(0, 1, 2, 3)))(cell, memory, x, anew) for f in (at_once, by_steps))
+    jax.tree_util.tree_map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), found, wanted)
+
+
 def test_memory_of_own_turns_is_learnt_and_played(tmp_path):
     """Who names a cue that it saw turns ago earns two points a game; the file remembers how it remembers."""
     network = NETWORK | {"depth": 1, "widths": (16,), "recurrent": 16}

@@ -6,6 +6,7 @@ A cell's memory is one flat vector: of a GRU its units, of an LSTM its output an
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -35,10 +36,13 @@ def new_cell(kind: str, inputs: int, units: int, key: PRNGKeyArray) -> Any:
     return made[kind](inputs, units, key=key)
 
 
-def product(x: Float[Array, "... in"], weight: Float[Array, "out in"], precision: str) -> Float[Array, "... out"]:
-    """In the precision, its result too: a result of more bits would make the gradients' products of as many bits."""
+def product(
+    x: Float[Array, "... in"], weight: Float[Array, "out in"], precision: str, out: Any = None
+) -> Float[Array, "... out"]:
+    """In the precision, its result too, unless `out` says otherwise: a result of more bits would make the gradients'
+    products of as many bits."""
     kind = jnp.dtype(precision)
-    return jnp.matmul(x.astype(kind), weight.T.astype(kind), preferred_element_type=kind)
+    return jnp.matmul(x.astype(kind), weight.T.astype(kind), preferred_element_type=out or kind)
 
 
 def projected(cell: Any, x: Float[Array, "... in"], precision: str) -> Float[Array, "... gates"]:
@@ -50,59 +54,124 @@ def stepped(
     cell: Any, memory: Float[Array, "... memory"], gates: Float[Array, "... gates"], precision: str
 ) -> tuple[Float[Array, "... memory"], Float[Array, "... unit"]]:
     """One step: the new memory, and what the cell gives."""
-    if isinstance(cell, MinGRU):
-        z, c = jnp.split(gates.astype(jnp.float32), 2, axis=-1)
-        memory = memory + jax.nn.sigmoid(z) * (c - memory)
-        return memory, memory
-    if isinstance(cell, eqx.nn.LSTMCell):
-        h, c = jnp.split(memory, 2, axis=-1)
-        gates = (gates + product(h, cell.weight_hh, precision)).astype(jnp.float32)
-        i, f, g, o = jnp.split(gates, 4, axis=-1)
-        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
-        h = jax.nn.sigmoid(o) * jnp.tanh(c)
-        return jnp.concatenate([h, c], axis=-1), h
-    reset, update, new = jnp.split(gates.astype(jnp.float32), 3, axis=-1)
-    hidden = product(memory, cell.weight_hh, precision).astype(jnp.float32)
-    of_reset, of_update, of_new = jnp.split(hidden, 3, axis=-1)
-    new = jnp.tanh(new + jax.nn.sigmoid(reset + of_reset) * (of_new + cell.bias_n))
-    memory = new + jax.nn.sigmoid(update + of_update) * (memory - new)
-    return memory, memory
+    memory = _changed(type(cell), memory, gates, _hidden(*_weights(cell), memory, precision))
+    return memory, _given(cell, memory)
 
 
 def unrolled(
     cell: Any,
-    memory: Float[Array, " memory"],
-    x: Float[Array, "step in"],
-    starts: Bool[Array, " step"],
+    memory: Float[Array, "... memory"],
+    x: Float[Array, "step ... in"],
+    starts: Bool[Array, "step ..."],
     precision: str,
-    anew: Float[Array, "step memory"] | None = None,
-) -> tuple[Float[Array, "step memory"], Float[Array, "step unit"]]:
-    """A sequence of steps; where `starts` is true nothing from the step before is remembered, but what `anew` has."""
-    gates = projected(cell, x, precision)
+    anew: Float[Array, "step ... memory"] | None = None,
+) -> tuple[Float[Array, "step ... memory"], Float[Array, "step ... unit"]]:
+    """Sequences of steps, of one or of many at once; where `starts` is true nothing from the step before is remembered,
+    but what `anew` has."""
+    gates, starts = projected(cell, x, precision), starts[..., None]
+    fresh = jnp.zeros((*starts.shape[:-1], 1), memory.dtype) if anew is None else anew
     if isinstance(cell, MinGRU) and len(starts) > SHORT:
-        return _side_by_side(memory, gates, starts, anew)
-    fresh = jnp.zeros((len(starts), 1), memory.dtype) if anew is None else anew
-
-    def turn(memory: Array, now: tuple[Array, Array, Array]) -> tuple[Array, tuple[Array, Array]]:
-        gates, start, fresh = now
-        memory, out = stepped(cell, jnp.where(start, fresh, memory), gates, precision)
-        return memory, (memory, out)
-
-    # Without a product in the loop a short sequence is one kernel, if its steps are written out.
-    unroll = len(starts) if isinstance(cell, MinGRU) else 1
-    return jax.lax.scan(turn, memory, (gates, starts, fresh), unroll=unroll)[1]
+        after = _side_by_side(memory, gates, starts, fresh)
+    else:
+        after = _in_order(type(cell), precision, *_weights(cell), memory, gates, starts, fresh)
+    return after, _given(cell, after)
 
 
-def _side_by_side(memory: Array, gates: Array, starts: Array, anew: Any) -> tuple[Array, Array]:
+def _given(cell: Any, memory: Float[Array, "... memory"]) -> Float[Array, "... unit"]:
+    """What the cell gives to the next layer: of an LSTM the first half of its memory."""
+    return jnp.split(memory, 2, axis=-1)[0] if isinstance(cell, eqx.nn.LSTMCell) else memory
+
+
+def _weights(cell: Any) -> tuple[Any, Any]:
+    """Of the product with what is remembered, and what is added to it; None without one."""
+    if isinstance(cell, MinGRU):
+        return None, None
+    if isinstance(cell, eqx.nn.LSTMCell):
+        return cell.weight_hh, jnp.zeros(cell.weight_hh.shape[0], jnp.float32)
+    return cell.weight_hh, jnp.concatenate([jnp.zeros(2 * cell.hidden_size, jnp.float32), cell.bias_n])
+
+
+def _hidden(weight: Any, bias: Any, memory: Array, precision: str) -> Any:
+    """What is remembered adds this to the gates."""
+    if weight is None:
+        return None
+    return product(memory[..., : weight.shape[1]], weight, precision) + bias.astype(jnp.dtype(precision))
+
+
+def _changed(kind: Any, memory: Array, gates: Array, hidden: Any) -> Array:
+    """The memory after a step, unit by unit, from what the input and what was remembered add to the gates."""
+    gates = gates.astype(jnp.float32)
+    if kind is MinGRU:
+        z, c = jnp.split(gates, 2, axis=-1)
+        return memory + jax.nn.sigmoid(z) * (c - memory)
+    hidden = hidden.astype(jnp.float32)
+    if kind is eqx.nn.LSTMCell:
+        _, c = jnp.split(memory, 2, axis=-1)
+        i, f, g, o = jnp.split(gates + hidden, 4, axis=-1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        return jnp.concatenate([jax.nn.sigmoid(o) * jnp.tanh(c), c], axis=-1)
+    reset, update, new = jnp.split(gates, 3, axis=-1)
+    of_reset, of_update, of_new = jnp.split(hidden, 3, axis=-1)
+    new = jnp.tanh(new + jax.nn.sigmoid(reset + of_reset) * of_new)
+    return new + jax.nn.sigmoid(update + of_update) * (memory - new)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+def _in_order(
+    kind: Any, precision: str, weight: Any, bias: Any, memory: Array, gates: Array, starts: Array, anew: Array
+) -> Float[Array, "step ... memory"]:
+    """The memory after each step. Its gradient is written out: the weights' is then one product of all steps, where
+    differentiating the loop would make one in every step."""
+    return _forwards(kind, precision, weight, bias, memory, gates, starts, anew)[0]
+
+
+def _forwards(kind: Any, precision: str, weight: Any, bias: Any, memory: Array, *steps: Array) -> tuple[Array, Any]:
+    def turn(memory: Array, now: tuple[Array, ...]) -> tuple[Array, tuple[Array, Any, Array]]:
+        gates, start, anew = now
+        before = jnp.where(start, anew, memory)
+        hidden = _hidden(weight, bias, before, precision)
+        after = _changed(kind, before, gates, hidden)
+        return after, (after, hidden, before)
+
+    after, hidden, before = jax.lax.scan(turn, memory, steps)[1]
+    return after, (weight, bias, before, hidden, *steps)
+
+
+def _backwards(kind: Any, precision: str, kept: Any, change: Array) -> tuple:
+    weight, bias, before, hidden, gates, starts, anew = kept
+
+    def turn(later: Array, now: tuple) -> tuple[Array, tuple[Array, Any, Array]]:
+        change, before, hidden, gates, start = now
+        back = jax.vjp(lambda *given: _changed(kind, *given), before, gates, hidden)[1]
+        of_memory, of_gates, of_hidden = back(change + later)
+        if weight is not None:
+            own = product(of_hidden, weight.T, precision).astype(jnp.float32)
+            of_memory = of_memory.at[..., : weight.shape[1]].add(own)
+        return jnp.where(start, 0.0, of_memory), (of_gates, of_hidden, jnp.where(start, of_memory, 0.0))
+
+    steps = (change, before, hidden, gates, starts)
+    first, (of_gates, of_hidden, of_anew) = jax.lax.scan(turn, jnp.zeros_like(before[0]), steps, reverse=True)
+    of_weight = of_bias = None
+    if weight is not None:
+        units, width = weight.shape[1], weight.shape[0]
+        rows = of_hidden.reshape(-1, width), before[..., :units].reshape(-1, units)
+        of_weight = product(rows[0].T, rows[1].T, precision, jnp.float32).astype(weight.dtype)
+        of_bias = jnp.sum(rows[0].astype(jnp.float32), axis=0).astype(bias.dtype)
+    if anew.shape[-1] == 1:  # nothing is taken up anew
+        of_anew = jnp.sum(of_anew, axis=-1, keepdims=True)
+    return of_weight, of_bias, first, of_gates, None, of_anew
+
+
+_in_order.defvjp(_forwards, _backwards)
+
+
+def _side_by_side(memory: Array, gates: Array, starts: Array, anew: Array) -> Array:
     z, c = jnp.split(gates.astype(jnp.float32), 2, axis=-1)
     z = jax.nn.sigmoid(z)
-    keep, add = jnp.where(starts[:, None], 0.0, 1 - z), z * c
+    keep, add = jnp.where(starts, 0.0, 1 - z), z * c + jnp.where(starts, (1 - z) * anew, 0.0)
     add = add.at[0].add(keep[0] * memory)
-    if anew is not None:
-        add = add + jnp.where(starts[:, None], (1 - z) * anew, 0.0)
 
     def compose(earlier: tuple[Array, Array], later: tuple[Array, Array]) -> tuple[Array, Array]:
         return earlier[0] * later[0], later[0] * earlier[1] + later[1]
 
-    found = jax.lax.associative_scan(compose, (keep, add))[1]
-    return found, found
+    return jax.lax.associative_scan(compose, (keep, add))[1]

@@ -312,15 +312,32 @@ class Core(eqx.Module):
         """
         return self.remember(memory, jax.vmap(lambda x: self.trunk(x, extra))(seen), starts, anew)
 
+    def unroll_all(
+        self,
+        memory: Float[Array, "sequence memory"],
+        seen: Array,
+        starts: Bool[Array, "sequence step"],
+        anew: Float[Array, "sequence step memory"] | None = None,
+    ) -> Float[Array, "sequence step feature"]:
+        """The features of many sequences. More than `unroll` for each: gradients of the memory's weights are then one
+        product of all steps of all sequences."""
+
+        def swapped(x: Array) -> Array:
+            return jnp.swapaxes(x, 0, 1)
+
+        features = jax.vmap(jax.vmap(self.trunk))(seen)
+        then = None if anew is None else swapped(anew)
+        return swapped(self.remember(memory, swapped(features), swapped(starts), then)[1])
+
     def remember(
         self,
-        memory: Float[Array, " memory"],
-        features: Float[Array, "step feature"],
-        starts: Bool[Array, " step"],
-        anew: Float[Array, "step memory"] | None = None,
-    ) -> tuple[Float[Array, "step memory"], Float[Array, "step feature"]]:
-        """The same from the trunk's features."""
-        after = [jnp.zeros((starts.shape[0], 0), jnp.float32)]
+        memory: Float[Array, "*many memory"],
+        features: Float[Array, "step *many feature"],
+        starts: Bool[Array, "step ..."],
+        anew: Float[Array, "step *many memory"] | None = None,
+    ) -> tuple[Float[Array, "step *many memory"], Float[Array, "step *many feature"]]:
+        """The same from the trunk's features, of one sequence or of many."""
+        after = [jnp.zeros((*starts.shape, 0), jnp.float32)]
         fresh = [None] * len(self.cells) if anew is None else self._parts(anew)
         for cell, own, then in zip(self.cells, self._parts(memory), fresh, strict=True):
             memories, features = unrolled(cell, own, features, starts, self.shape.precision, then)

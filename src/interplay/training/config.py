@@ -119,7 +119,8 @@ class Output:
     checkpoints: int = 10  # how often in all the whole state is kept for resuming
     snapshots: int = 0  # how many times on the way, beside start and end, the policies are kept
     precision: str = "float16"  # of the weights in the files of policies
-    minutes: float | None = None  # after so long training ends at the next log line, whatever its steps; null: never
+    minutes: float | None = None  # after so long training ends at the next log line; schedules go by the steps that
+    # this allows at the pace so far; null: never
     wandb: str | None = None  # project of a wandb run that is told all log lines too
 
 

@@ -79,7 +79,7 @@ def learner_loss(
     batch may be a part, so that losses and logs of the parts add up. `hold` is how much of the loss is the distance
     to the policy that holds the learner."""
     view = batch.seen if batch.view is None else batch.view
-    logits, value = jax.vmap(member.unroll)(batch.memory, batch.seen, view, batch.start, batch.label, batch.anew)
+    logits, value = member.unroll_all(batch.memory, batch.seen, view, batch.start, batch.label, batch.anew)
     log_prob = log_probs(logits, batch.legal)
     log_ratio = chosen(log_prob, batch.action) - batch.log_prob
     acted, counted = batch.acted / jnp.maximum(totals[0], 1.0), batch.counted / jnp.maximum(totals[1], 1.0)

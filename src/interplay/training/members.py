@@ -75,6 +75,15 @@ class Member(eqx.Module):
         _, features = self.critic.unroll(memory.value, view, starts, label)
         return logits, self.critic.decoded(features)[:, 0]
 
+    def unroll_all(
+        self, memory: Memories, seen: Array, view: Array, starts: Bool[Array, "sequence step"], label: Any, anew: Any
+    ) -> tuple[Float[Array, "sequence step action"], Float[Array, "sequence step"]]:
+        """The same over many sequences."""
+        if isinstance(self.policy, Core) and self.policy.shape.recurrent and not isinstance(self.critic, Core):
+            features = self.policy.unroll_all(memory.policy, seen, starts, anew)
+            return self.policy.outputs(features, seen), self.critic(features)[..., 0]
+        return jax.vmap(self.unroll)(memory, seen, view, starts, label, anew)
+
     def values(
         self, memory: Memories, view: Array, starts: Bool[Array, " step"], label: Any
     ) -> tuple[Float[Array, "step memory"], Float[Array, " step"]]:

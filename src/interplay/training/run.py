@@ -153,13 +153,16 @@ class _Stage:
         snap = _due(total, ends, self.experiment.output.snapshots + 1)
         pending: tuple[Any, int, int] | None = None
         first = began = time.perf_counter()
-        minutes = self.experiment.output.minutes
+        minutes, whole = self.experiment.output.minutes, float(total)
 
         def tell(pending: tuple[Any, int, int], more: Mapping[str, Any] | None = None) -> None:
-            nonlocal began
+            nonlocal began, whole
             numbers = jax.tree_util.tree_map(np.asarray, pending[0])
             now = time.perf_counter()
             line = log.row(self.experiment, numbers, pending[1], pending[2], now - began) | dict(more or {})
+            if minutes is not None and self.curve:  # the first chunk is compiled on the way and says little
+                left = 60 * minutes - (now - first)
+                whole = min(float(total), pending[1] + pending[2] * (1 + max(left, 0.0) / (now - began)))
             began = now
             self.curve.append(line)
             told.add(line)
@@ -168,7 +171,7 @@ class _Stage:
             late = minutes is not None and time.perf_counter() - first > 60 * minutes
             many = end - update
             runs, numbers = self.program.chunk(
-                runs, self.traits, self.program.guests, jnp.int32(update), jnp.int32(many)
+                runs, self.traits, self.program.guests, jnp.int32(update), jnp.int32(many), jnp.float32(whole)
             )
             if pending is not None:
                 tell(pending)

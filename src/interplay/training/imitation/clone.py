@@ -315,7 +315,7 @@ def predictions(core: Core, sequence: Any) -> tuple[Float[Array, " step"], Float
 
 
 def _loss(core: Core, memory: Array, part: _Chunks, dropout: float, key: PRNGKeyArray) -> Array:
-    features = jax.vmap(lambda m, seen, start: core.unroll(m, seen, start)[1])(memory, part.seen, part.start)
+    features = core.unroll_all(memory, part.seen, part.start)
     odds = log_probs(core.decoded(features, dropout, key), part.legal)
     return -jnp.sum(chosen(odds, part.action) * part.turn) / jnp.maximum(jnp.sum(part.turn), 1)
 
