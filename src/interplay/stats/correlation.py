@@ -142,3 +142,8 @@ def _result(kind: str, r: float, p: float, n: int, level: float, *, spread: floa
         return Correlation(kind, r, p, n, r, r, level)
     half = z * math.sqrt(spread / (n - 3))
     return Correlation(kind, r, p, n, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half), level)
+
+
+def correlation_or_nan(a: np.ndarray, b: np.ndarray) -> float:
+    """Pearson's r of two columns; not a number where one of them does not vary."""
+    return float(np.corrcoef(a, b)[0, 1]) if np.ptp(a) > 0 and np.ptp(b) > 0 else math.nan

@@ -128,3 +128,27 @@ def _scores(scores: Any) -> np.ndarray:
     if table.size == 0 or not np.isfinite(table).all():
         raise InterplayError("ranks need at least one score and no missing ones; leave incomplete rows out first")
     return table
+
+
+@dataclass(frozen=True)
+class Friedman:
+    """Whether people agree on an order at all."""
+
+    chi2: float
+    df: int
+    p: float
+    w: float  # Kendall's concordance
+    n: int
+
+
+def friedman(scores: Any) -> Friedman:
+    """Friedman's test of scores [person, item], corrected for ties; two items make it a test of signs."""
+    from scipy.special import chdtrc
+
+    table = np.asarray(scores, float)
+    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
+        raise InterplayError(f"Friedman's test needs at least 2 people and 2 items, got shape {table.shape}")
+    people, items = table.shape
+    w = kendall_w(table)
+    chi2 = people * (items - 1) * w
+    return Friedman(chi2, items - 1, float(chdtrc(items - 1, chi2)), w, people)

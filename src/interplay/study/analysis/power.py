@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.stats import proportion_interval, t_test_power, t_test_sample_size
-from interplay.study.analysis.models import effect_interval
+from interplay.stats import effect_interval, proportion_interval, t_test_power, t_test_sample_size
 
 TESTS = ("one_sample", "paired", "wilcoxon", "friedman")
 MOST = 5000  # people; more is told as an error

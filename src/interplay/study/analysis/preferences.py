@@ -9,11 +9,10 @@ from itertools import combinations
 
 import numpy as np
 
-from interplay.stats import t_test_one_sample
+from interplay.stats import cronbach_alpha, design_fit, effect_interval, t_test_one_sample
 from interplay.study.analysis.common import Result, attempt, enough, mean_row, with_holm
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import preference_figures
-from interplay.study.analysis.models import cronbach, effect_interval, fit
 from interplay.study.analysis.plan import Preferences
 from interplay.table import Row, Table
 
@@ -116,7 +115,7 @@ def strengths(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
         return np.array([*columns, [1.0] * len(rows)]).T
 
     def made(order: Sequence[str]) -> list[Row]:
-        found = fit([row["sum"] for row in rows], design(order), [row["person"] for row in rows])
+        found = design_fit([row["sum"] for row in rows], design(order), [row["person"] for row in rows])
         told = [{"strength": c.slope, "strength_low": c.low, "strength_high": c.high, "p": c.p} for c in found]
         return [{"what": name, **row} for name, row in zip([*order[:-1], "second place"], told, strict=True)]
 
@@ -137,7 +136,7 @@ def strengths(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
 
 def _questions(data: Data, rows: Sequence[Row], questions: Sequence[str], seed: int) -> list[Row]:
     items = np.array([[row[q] for q in questions] for row in rows])
-    whole = attempt(lambda: {"alpha": cronbach(items, [r["person"] for r in rows], seed=seed)})
+    whole = attempt(lambda: {"alpha": cronbach_alpha(items, [r["person"] for r in rows], seed=seed)})
     found = []
     for k, question in enumerate(questions):
         told: Row = {"question": question, "text": data.label(question)}

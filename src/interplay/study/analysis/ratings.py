@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from interplay.stats import TestResult, t_test_one_sample, t_test_paired, wilcoxon
+from interplay.stats import TestResult, cronbach_alpha, effect_interval, t_test_one_sample, t_test_paired, wilcoxon
 from interplay.study.analysis.common import EVERYWHERE, Result, attempt, enough, mean_row, person_means, with_holm
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import rating_figures
-from interplay.study.analysis.models import cronbach, effect_interval
 from interplay.study.analysis.plan import OneSample, Paired, Ratings, Sum
 from interplay.table import Row, Table
 
@@ -89,7 +88,7 @@ def reliability(data: Data, sums: Sequence[Sum], seed: int) -> list[Table]:
         base = {"scale": part.id, "questions": ", ".join(part.of)}
 
         def alpha(part: Sum = part, items: list = items, who: list = who) -> Row:
-            found = cronbach(items or np.zeros((0, len(part.of))), who, seed=seed)
+            found = cronbach_alpha(items or np.zeros((0, len(part.of))), who, seed=seed)
             single.extend(
                 {"scale": part.id, "question": q, "alpha_without": a, "with_the_rest": r}
                 for q, a, r in zip(part.of, found.without, found.item_rest, strict=True)

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from interplay.stats import relations
+from interplay.stats import Coefficient, clustered_fit, relations, within_fit
 from interplay.study.analysis.common import Result, attempt, with_holm
 from interplay.study.analysis.data import Data, near_games
 from interplay.study.analysis.figures import rating_scatter
 from interplay.study.analysis.measures import Measured
-from interplay.study.analysis.models import Coefficient, clustered, within
 from interplay.study.analysis.plan import Regression
 from interplay.study.analysis.ranks import objective_rows
 from interplay.table import Row, Table
@@ -72,8 +71,8 @@ def _fits(rows: Sequence[Row], measure: str) -> Row:
     told: Row = {"n": len(rows), "people": len(set(who))}
     if not rows:
         return {**told, "note": "no game that was rated tells it"}
-    whole = attempt(lambda: _told(clustered(y, x, who)[0], "slope", "p"))
-    own = attempt(lambda: _told(within(y, x, who)[0], "within", "p_within"))
+    whole = attempt(lambda: _told(clustered_fit(y, x, who)[0], "slope", "p"))
+    own = attempt(lambda: _told(within_fit(y, x, who)[0], "within", "p_within"))
     notes = [made.pop("note") for made in (whole, own) if "note" in made]
     own.pop("r", None)
     return {**whole, **own, **told, "note": "; ".join(dict.fromkeys(notes)) or None}

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from interplay.stats import correlation_interval, pearson
+from interplay.stats import correlation_interval, pearson, within_fit
 from interplay.study.analysis.common import Result, attempt, mean_row, person_means
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import session_figures, team_figures
 from interplay.study.analysis.measures import Measured
-from interplay.study.analysis.models import within
 from interplay.study.analysis.plan import Interdependence
 from interplay.table import Row, Table
 
@@ -81,7 +80,7 @@ def _correlated(rows: Sequence[Row], seed: int) -> Row:
     x, y, who = ([row[name] for row in rows] for name in ("constructive", "score", "person"))
     made = correlation_interval(x, y, {"person": who}, seed=seed, units=["person"])
     alone = pearson(x, y)
-    own = attempt(lambda: {"p_within": within(y, x, who)[0].p})
+    own = attempt(lambda: {"p_within": within_fit(y, x, who)[0].p})
     return {"r": made.estimate, "r_low": made.low, "r_high": made.high, "p_games": alone.p, **own}
 
 
@@ -100,7 +99,7 @@ def _slope(rows: Sequence[Row], name: str) -> Row:
     kinds = list(dict.fromkeys((row["game"], row["partner"]) for row in rows))
     y, who = [row[name] for row in rows], [row["person"] for row in rows]
     beside = [[row["turn"], *((row["game"], row["partner"]) == kind for kind in kinds[1:])] for row in rows]
-    made = within(y, np.array(beside, float), who)[0]
+    made = within_fit(y, np.array(beside, float), who)[0]
     return {"per_game": made.slope, "per_game_low": made.low, "per_game_high": made.high, "p": made.p}
 
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from interplay.errors import InterplayError
-from interplay.stats import linear_fit
-from interplay.study.analysis.models import clustered, cronbach, effect_interval, fit, friedman, within
+from interplay.stats import clustered_fit, cronbach_alpha, design_fit, effect_interval, friedman, linear_fit, within_fit
 
 
 def ratings(rng, people=12, most=9, slope=0.0, person=1.0):
@@ -37,7 +36,7 @@ def dense(y, x, who):
 
 def test_clustered_errors_are_the_textbooks():
     y, x, who = ratings(np.random.default_rng(3))
-    found = clustered(y, x, who)[0]
+    found = clustered_fit(y, x, who)[0]
     se, df = dense(y, x, who)
     assert found.slope == pytest.approx(linear_fit(x, y).slope)
     assert found.r == pytest.approx(linear_fit(x, y).r)
@@ -50,10 +49,10 @@ def test_many_people_agree_with_statsmodels():
     sm = pytest.importorskip("statsmodels.api")
     y, x, who = ratings(np.random.default_rng(4), people=150)
     theirs = sm.OLS(y, sm.add_constant(x)).fit(cov_type="cluster", cov_kwds={"groups": who})
-    assert clustered(y, x, who)[0].se == pytest.approx(theirs.bse[1], rel=0.02)
+    assert clustered_fit(y, x, who)[0].se == pytest.approx(theirs.bse[1], rel=0.02)
     dummies = np.column_stack([x, np.eye(150)[who]])
     fixed = sm.OLS(y, dummies).fit(cov_type="cluster", cov_kwds={"groups": who, "use_correction": False})
-    own = within(y, x, who)[0]
+    own = within_fit(y, x, who)[0]
     assert own.slope == pytest.approx(fixed.params[0])
     assert own.se == pytest.approx(fixed.bse[0], rel=0.02)
 
@@ -62,9 +61,9 @@ def test_several_columns_and_designs_without_a_constant():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(80, 2))
     y = x @ [1.0, -2.0] + 0.01 * rng.normal(size=80)
-    first, second = clustered(y, x, np.arange(80))
+    first, second = clustered_fit(y, x, np.arange(80))
     assert (first.slope, second.slope) == (pytest.approx(1, abs=0.01), pytest.approx(-2, abs=0.01))
-    assert fit(y, x, np.arange(80))[1].slope == pytest.approx(-2, abs=0.01)
+    assert design_fit(y, x, np.arange(80))[1].slope == pytest.approx(-2, abs=0.01)
 
 
 def test_p_values_are_honest_where_people_differ():
@@ -73,8 +72,8 @@ def test_p_values_are_honest_where_people_differ():
     p = {"clustered": [], "within": [], "naive": []}
     for _ in range(400):
         y, x, who = ratings(rng, people=20, most=7)
-        p["clustered"].append(clustered(y, x, who)[0].p)
-        p["within"].append(within(y, x, who)[0].p)
+        p["clustered"].append(clustered_fit(y, x, who)[0].p)
+        p["within"].append(within_fit(y, x, who)[0].p)
         p["naive"].append(linear_fit(x, y).p)
     share = {name: np.mean(np.array(values) < 0.05) for name, values in p.items()}
     assert 0.017 < share["clustered"] < 0.083  # 3 standard errors are 0.033
@@ -87,7 +86,7 @@ def test_intervals_hold_the_slope():
     held = {"clustered": 0, "within": 0}
     for _ in range(200):
         y, x, who = ratings(rng, people=15, slope=0.5)
-        for name, function in (("clustered", clustered), ("within", within)):
+        for name, function in (("clustered", clustered_fit), ("within", within_fit)):
             made = function(y, x, who)[0]
             held[name] += made.low < 0.5 < made.high
     assert all(0.9 < count / 200 < 0.995 for count in held.values())
@@ -105,14 +104,14 @@ def test_intervals_hold_the_slope():
 )
 def test_what_has_no_slope_says_why(y, x, who, told):
     with pytest.raises(InterplayError, match=told):
-        clustered(y, x, list(who))
+        clustered_fit(y, x, list(who))
 
 
 def test_nothing_within_people():
     with pytest.raises(InterplayError, match="two ratings"):
-        within([1, 2, 3, 4], [1, 2, 3, 5], list("abcd"))
+        within_fit([1, 2, 3, 4], [1, 2, 3, 5], list("abcd"))
     with pytest.raises(InterplayError, match="does not change"):
-        within([1, 2, 3, 4, 5, 7], [1, 1, 2, 2, 3, 3], list("aabbcc"))
+        within_fit([1, 2, 3, 4, 5, 7], [1, 1, 2, 2, 3, 3], list("aabbcc"))
 
 
 def test_effects_intervals_hold_the_effect():
@@ -130,17 +129,17 @@ def test_effects_intervals_hold_the_effect():
 def test_alpha_by_the_book():
     rng = np.random.default_rng(0)
     items = rng.normal(size=(60, 1)) + rng.normal(size=(60, 4))
-    found = cronbach(items, np.arange(60), seed=0)
+    found = cronbach_alpha(items, np.arange(60), seed=0)
     book = 4 / 3 * (1 - items.var(axis=0, ddof=1).sum() / items.sum(axis=1).var(ddof=1))
     assert found.alpha == pytest.approx(book)
     three = 3 / 2 * (1 - items[:, 1:].var(axis=0, ddof=1).sum() / items[:, 1:].sum(axis=1).var(ddof=1))
     assert found.without[0] == pytest.approx(three)
     assert found.item_rest[2] == pytest.approx(np.corrcoef(items[:, 2], np.delete(items, 2, 1).sum(axis=1))[0, 1])
     assert found.low < 0.8 < found.high  # 4 items that share half of their variance
-    twice = cronbach(np.repeat(items, 4, axis=0), np.repeat(np.arange(60), 4), seed=0)
+    twice = cronbach_alpha(np.repeat(items, 4, axis=0), np.repeat(np.arange(60), 4), seed=0)
     assert twice.high - twice.low > 0.8 * (found.high - found.low)  # the same people again are no more people
     with pytest.raises(InterplayError, match="same sum"):
-        cronbach([[1, 2], [2, 1], [1, 2]], [0, 1, 2], seed=0)
+        cronbach_alpha([[1, 2], [2, 1], [1, 2]], [0, 1, 2], seed=0)
 
 
 def test_friedman_is_scipys():

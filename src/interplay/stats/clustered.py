@@ -1,8 +1,8 @@
-"""Statistics of answers that come in clusters: several from one person are not several people.
+"""Regressions of answers that come in clusters: several from one person are not several people.
 
-`clustered` is ordinary least squares with the bias-reduced sandwich (CR2) of Bell and McCaffrey and their degrees of
-freedom, which hold for few people; `within` does the same after taking away each person's mean, so that only what
-changes within a person counts. `effect_interval` inverts the noncentral t distribution."""
+`clustered_fit` is ordinary least squares with the bias-reduced sandwich (CR2) of Bell and McCaffrey and their degrees
+of freedom, which hold for few people; `within_fit` does the same after taking away each person's mean, so that only
+what changes within a person counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.stats._checks import Seed, generator, open_unit
+from interplay.stats._checks import open_unit
+from interplay.stats.correlation import correlation_or_nan
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,14 @@ class Coefficient:
     clusters: int
 
 
-def clustered(y: Any, x: Any, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
+def clustered_fit(y: Any, x: Any, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
     """A coefficient for each column of x [row, column], with a constant beside them."""
     rows, columns, codes = _checked(y, x, clusters)
     design = np.column_stack([columns - columns.mean(axis=0), np.ones(len(rows))])
     return _sandwich(rows, design, codes, columns.shape[1], level)
 
 
-def fit(y: Any, design: Any, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
+def design_fit(y: Any, design: Any, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
     """A coefficient for each column of a design [row, column] as it is, without a constant."""
     codes = np.unique(np.asarray([str(c) for c in clusters]), return_inverse=True)[1]
     if len(codes) <= np.shape(design)[1]:
@@ -48,7 +49,7 @@ def fit(y: Any, design: Any, clusters: Iterable[Any], *, level: float = 0.95) ->
     return _sandwich(np.asarray(y, float), columns, codes, columns.shape[1], level)
 
 
-def within(y: Any, x: Any, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
+def within_fit(y: Any, x: Any, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
     """The same of differences from each cluster's own mean. Clusters of one row say nothing, and go."""
     rows, columns, codes = _checked(y, x, clusters)
     several = np.bincount(codes)[codes] > 1
@@ -99,7 +100,7 @@ def _sandwich(y: np.ndarray, design: np.ndarray, codes: np.ndarray, count: int, 
         df = _freedom(design, bread, weight, parts, adjusted)
         t = beta[k] / se if se > 0 else math.inf * np.sign(beta[k] or 1)
         half = float(stdtrit(df, (1 + level) / 2)) * se
-        r = _correlation(design[:, k], y)
+        r = correlation_or_nan(design[:, k], y)
         p = float(2 * stdtr(df, -abs(t))) if math.isfinite(t) else 0.0
         low, high = float(beta[k] - half), float(beta[k] + half)
         found.append(Coefficient(float(beta[k]), se, df, p, low, high, r, len(y), len(parts)))
@@ -122,105 +123,3 @@ def _freedom(
     gram = -pulls @ bread @ pulls.T
     gram[np.diag_indices(len(parts))] += [s @ s for s in scores]
     return float(np.trace(gram) ** 2 / np.sum(gram * gram))
-
-
-def effect_interval(t: float, n: int, *, level: float = 0.95) -> tuple[float, float]:
-    """The interval of an effect (mean / sd) of n values or pairs, from its t. Where the noncentral t distribution
-    cannot be computed (effects of many standard deviations) it is the large-sample one."""
-    from scipy.optimize import brentq
-    from scipy.special import nctdtr, ndtri
-
-    df, root = n - 1, math.sqrt(n)
-    tail = (1 - open_unit(level, "level")) / 2
-
-    def bound(share: float, away: int) -> float:
-        def over(centre: float) -> float:  # falls as the centre moves up
-            return float(nctdtr(df, centre, t)) - share
-
-        step = 1.0
-        while (value := over(t + away * step)) * away > 0:
-            step *= 1.5
-        if math.isnan(value):
-            d = t / root
-            return root * (d + away * float(ndtri(1 - tail)) * math.sqrt(1 / n + d * d / (2 * n)))
-        ends = sorted((t - away * 0.999, t + away * step))
-        found: Any = brentq(over, ends[0], ends[1])
-        return float(found)
-
-    return bound(1 - tail, -1) / root, bound(tail, 1) / root
-
-
-@dataclass(frozen=True)
-class Alpha:
-    """How much questions of a scale have in common. The interval draws people whole."""
-
-    alpha: float
-    low: float
-    high: float
-    without: tuple[float, ...]  # alpha of the others, by question
-    item_rest: tuple[float, ...]  # correlation of a question with the sum of the others
-    n: int
-    people: int
-
-
-def cronbach(items: Any, clusters: Iterable[Any], *, seed: Seed, level: float = 0.95, replicates: int = 1000) -> Alpha:
-    """Cronbach's alpha of items [answer, question], with the alphas without each."""
-    table = np.asarray(items, float)
-    if table.ndim != 2 or table.shape[1] < 2 or len(table) < 3:
-        raise InterplayError(f"alpha needs at least 3 answers to at least 2 questions, got shape {table.shape}")
-    total = table.sum(axis=1)
-    if np.ptp(total) == 0:
-        raise InterplayError("everyone has the same sum, so alpha is not defined")
-    codes = np.unique(np.asarray([str(c) for c in clusters]), return_inverse=True)[1]
-    people = int(codes.max()) + 1
-    rng = generator(seed)
-    drawn = rng.multinomial(people, np.full(people, 1 / people), size=replicates)[:, codes].astype(float)
-    values = _alpha(table, drawn)
-    values = values[np.isfinite(values)]
-    ends = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]) if len(values) else (math.nan, math.nan)
-    ones = np.ones((1, len(table)))
-    rest = tuple(_alpha(np.delete(table, k, axis=1), ones)[0] for k in range(table.shape[1]))
-    item = tuple(_correlation(table[:, k], total - table[:, k]) for k in range(table.shape[1]))
-    alone = rest if table.shape[1] > 2 else (math.nan,) * 2
-    whole = float(_alpha(table, ones)[0])
-    return Alpha(whole, float(ends[0]), float(ends[1]), tuple(map(float, alone)), item, len(table), people)
-
-
-def _alpha(table: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """[replicate] alpha where each row stands as often as its count [replicate, row]."""
-    k, n = table.shape[1], counts.sum(axis=1, keepdims=True)
-    parts = np.column_stack([table, table.sum(axis=1)])
-    mean = counts @ parts / n
-    variance = counts @ parts**2 / n - mean**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return k / (k - 1) * (1 - variance[:, :k].sum(axis=1) / variance[:, k]) if k > 1 else np.full(len(n), np.nan)
-
-
-def _correlation(a: np.ndarray, b: np.ndarray) -> float:
-    return float(np.corrcoef(a, b)[0, 1]) if np.ptp(a) > 0 and np.ptp(b) > 0 else math.nan
-
-
-@dataclass(frozen=True)
-class Friedman:
-    """Whether people agree on an order at all."""
-
-    chi2: float
-    df: int
-    p: float
-    w: float  # Kendall's concordance
-    n: int
-
-
-def friedman(scores: Any) -> Friedman:
-    """Friedman's test of scores [person, item], corrected for ties; two items make it a test of signs."""
-    from scipy.special import chdtrc
-
-    from interplay.stats import kendall_w
-
-    table = np.asarray(scores, float)
-    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
-        raise InterplayError(f"Friedman's test needs at least 2 people and 2 items, got shape {table.shape}")
-    people, items = table.shape
-    w = kendall_w(table)
-    chi2 = people * (items - 1) * w
-    return Friedman(chi2, items - 1, float(chdtrc(items - 1, chi2)), w, people)
