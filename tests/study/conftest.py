@@ -19,57 +19,30 @@ from interplay.server.serve import Listen, config
 from interplay.study.reading import parse
 from interplay.study.tables import HISTORY
 from interplay.study.web import build
+from tests.study.texts import FIVE_EUROS, QUIZ, TWO_PARTNERS, consent, game, rounds, study
 
-SMALL = """
-name: small
-title: {en: Small, zh: 小}
-languages: [en, zh]
-scales: {agree: {points: 5, left: {en: disagree, zh: 不同意}, right: {en: agree, zh: 同意}}}
-games:
+SMALL = study(
+    "small",
+    QUIZ + "    explanation: Count.\n",
+    rounds(
+        '{id: liked, type: likert, scale: agree, label: "Did you like {alias}?"}',
+        '{id: why, type: text, label: "Why?", required: false, max: 20}',
+    ),
+    game("cards", "cards", "wild"),
+    title="{en: Small, zh: 小}",
+    languages="[en, zh]",
+    scales="{agree: {points: 5, left: {en: disagree, zh: 不同意}, right: {en: agree, zh: 同意}}}",
+    games="""
   kitchen: {game: overcooked/cramped_room, options: {horizon: 24}, tick_hz: 12}
-  cards: {game: hanabi/2p, seat: alternate, partner_delay_s: 0}
-partners: {still: stay, wild: random}
-designs:
-  rounds: {factors: {partner: [still, wild]}, order: latin}
-flow:
-  - kind: consent
-    id: consent
-    title: {en: Consent, zh: 同意}
-    version: "3"
-    checkboxes: [{id: agree, label: {en: I agree, zh: 我同意}}]
-  - kind: quiz
-    id: quiz
-    title: Quiz
-    tries: 2
-    questions:
-      - id: sum
-        type: choice
-        label: 1 + 1
-        options: [{value: "2", label: two}, {value: "3", label: three}]
-        right_answer: "2"
-        explanation: Count.
-  - kind: repeat
-    id: rounds
-    over: rounds
-    pages:
-      - kind: game
-        id: game
-        title: "Round {turn}"
-        game: kitchen
-        partner: $partner
-        flags: [{id: odd, label: That was odd}]
-      - kind: form
-        id: after
-        title: After
-        questions:
-          - {id: liked, type: likert, scale: agree, label: "Did you like {alias}?"}
-          - {id: why, type: text, label: Why?, required: false, max: 20}
-      - {kind: ranking, id: rank, title: Rank, of: rounds}
-  - {kind: game, id: cards, title: Cards, game: cards, partner: wild}
-end: {en: Thanks, zh: 谢谢}
-payment: {currency: EUR, formula: "5 + mean(scores)"}
-completion: {url: "https://example.org/back?cc={code}", recruiter: prolific, screened_code: NOFIT}
-""".replace("label: 1 + 1", 'label: "1 + 1"').replace("label: Why?", 'label: "Why?"')
+  cards: {game: hanabi/2p, seat: alternate, partner_delay_s: 0}""",
+    **TWO_PARTNERS,
+    first=consent("3", "{en: Consent, zh: 同意}", "{en: I agree, zh: 我同意}"),
+    after={
+        "end": "{en: Thanks, zh: 谢谢}",
+        "payment": FIVE_EUROS,
+        "completion": '{url: "https://example.org/back?cc={code}", recruiter: prolific, screened_code: NOFIT}',
+    },
+)
 
 
 @dataclass

@@ -15,21 +15,15 @@ import pytest
 from interplay.cli.main import run
 from tests.server.conftest import fresh_address, postgres  # noqa: F401  the fixture
 from tests.study.conftest import SMALL
+from tests.study.texts import game, study
 
-TINY = """
-name: tiny
-title: Tiny
-games: {kitchen: {game: overcooked/cramped_room, options: {horizon: 12}}}
-partners: {still: stay}
-flow:
-  - kind: consent
-    id: consent
-    title: Consent
-    version: "1"
-    checkboxes: [{id: agree, label: I agree}]
-  - {kind: game, id: game, title: Game, game: kitchen, partner: still}
-payment: {currency: EUR, formula: "3 + mean(scores)"}
-"""
+TINY = study(
+    "tiny",
+    game("game", "kitchen", "still"),
+    games="{kitchen: {game: overcooked/cramped_room, options: {horizon: 12}}}",
+    partners="{still: stay}",
+    after={"payment": '{currency: EUR, formula: "3 + mean(scores)"}'},
+)
 
 
 @pytest.fixture
@@ -96,7 +90,7 @@ def test_a_study_can_be_checked_without_serving_it(tiny, capsys):
 @pytest.mark.parametrize(
     ("change", "options", "told"),
     [
-        ("partner: still}", [], r"tiny\.yaml, line 12: page 'game': partner 'stil' is not known"),
+        ("partner: still}", [], r"tiny\.yaml, line 7: page 'game': partner 'stil' is not known"),
         ("", ["--batch", "0"], "numbers from 1"),
         ("", ["--database", "mysql://x"], "neither a path, sqlite:// nor postgresql://"),
         ("", ["--database", "postgresql://127.0.0.1:1/x"], "cannot open the database"),

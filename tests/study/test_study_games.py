@@ -22,26 +22,25 @@ from interplay.study.web import build
 from interplay.traces import TraceSet
 from interplay.traces.replay import game_of, replay
 from tests.study.conftest import serving
+from tests.study.texts import game, study
 from tests.study.visitor import Visitor
 
-STUDY = """
-name: arcade
-title: Arcade
-games:
+HERE = "tests.study.test_study_games"
+STUDY = study(
+    "arcade",
+    game("one", "calm", "still", flags="[{id: odd, label: Odd}]"),
+    game("two", "soups", "slow"),
+    game("three", "soups", "quick"),
+    game("four", "house", "still"),
+    game("five", "cards", "slow"),
+    games="""
   calm: {game: overcooked/cramped_room, options: {horizon: 9}, tick_hz: 3}
   soups: {game: overcooked/cramped_room, options: {horizon: 24}, tick_hz: 15}
   house: {game: rescue/two_rooms, options: {horizon: 10}, tick_hz: 20}
-  cards: {game: hanabi/2p, partner_delay_s: 0, think_s: 0.3}
-partners: {still: stay, slow: "tests.study.test_study_games:Slow", quick: "tests.study.test_study_games:quick"}
-grace_s: 5
-flow:
-  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
-  - {kind: game, id: one, title: One, game: calm, partner: still, flags: [{id: odd, label: Odd}]}
-  - {kind: game, id: two, title: Two, game: soups, partner: slow}
-  - {kind: game, id: three, title: Three, game: soups, partner: quick}
-  - {kind: game, id: four, title: Four, game: house, partner: still}
-  - {kind: game, id: five, title: Five, game: cards, partner: slow}
-"""
+  cards: {game: hanabi/2p, partner_delay_s: 0, think_s: 0.3}""",
+    partners=f'{{still: stay, slow: "{HERE}:Slow", quick: "{HERE}:quick"}}',
+    grace_s=5,
+)
 INTERACT, NORTH = ACTIONS.index("interact"), ACTIONS.index("north")
 
 

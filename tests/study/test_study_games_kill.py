@@ -9,23 +9,22 @@ from interplay.study import play_books
 from interplay.traces.replay import game_of, replay
 from tests.study.faults.audit import held
 from tests.study.faults.process import Process
+from tests.study.texts import game, study
 from tests.study.visitor import Visitor
 
 pytestmark = pytest.mark.slow
 
-STUDY = """
-name: faulty
-title: Together
-games:
+STUDY = study(
+    "faulty",
+    "{kind: wait, id: lobby, title: Waiting, patience_s: 300, otherwise: bot}",
+    game("together", "soups", "lobby"),
+    game("dish", "dish", "model"),
+    title="Together",
+    games="""
   soups: {game: overcooked/cramped_room, options: {horizon: 40}, tick_hz: 10}
-  dish: {game: kitchen/nrc, options: {horizon: 30}, partner_delay_s: 0.1}
-partners: {bot: stay, model: "llm:scripted/reference"}
-flow:
-  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
-  - {kind: wait, id: lobby, title: Waiting, patience_s: 300, otherwise: bot}
-  - {kind: game, id: together, title: Together, game: soups, partner: lobby}
-  - {kind: game, id: dish, title: Dish, game: dish, partner: model}
-"""
+  dish: {game: kitchen/nrc, options: {horizon: 30}, partner_delay_s: 0.1}""",
+    partners='{bot: stay, model: "llm:scripted/reference"}',
+)
 
 
 def test_nothing_that_two_people_were_told_is_lost(tmp_path):

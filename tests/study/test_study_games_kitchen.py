@@ -19,27 +19,22 @@ from interplay.study.tables import HISTORY, events, games
 from interplay.study.web import build
 from interplay.traces.replay import game_of, replay
 from tests.study.conftest import serving
+from tests.study.texts import game, study
 from tests.study.visitor import Visitor
 
-STUDY = """
-name: cooks
-title: Cooks
-games:
+HERE = "llm:tests.study.test_study_games_kitchen"
+STUDY = study(
+    "cooks",
+    game("one", "nrc", "model"),
+    game("two", "hurried", "slow"),
+    game("three", "hurried", "broken"),
+    game("four", "hurried", "plain"),
+    games="""
   nrc: {game: kitchen/nrc, options: {horizon: 60}, partner_delay_s: 0.01, think_s: 5}
-  hurried: {game: kitchen/nrc, options: {horizon: 6}, partner_delay_s: 0.01, think_s: 0.2}
-partners:
-  model: "llm:scripted/reference"
-  slow: "llm:tests.study.test_study_games_kitchen:Sluggish"
-  broken: "llm:tests.study.test_study_games_kitchen:Broken"
-  plain: stay
-grace_s: 30
-flow:
-  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
-  - {kind: game, id: one, title: One, game: nrc, partner: model}
-  - {kind: game, id: two, title: Two, game: hurried, partner: slow}
-  - {kind: game, id: three, title: Three, game: hurried, partner: broken}
-  - {kind: game, id: four, title: Four, game: hurried, partner: plain}
-"""
+  hurried: {game: kitchen/nrc, options: {horizon: 6}, partner_delay_s: 0.01, think_s: 0.2}""",
+    partners=f'{{model: "llm:scripted/reference", slow: "{HERE}:Sluggish", broken: "{HERE}:Broken", plain: stay}}',
+    grace_s=30,
+)
 RECIPE = ("put_obj_in_utensil(pot)", "cook(pot)", "wait(3)", "pickup(boiled(egg), pot)", "deliver()")
 
 
@@ -239,17 +234,13 @@ def test_words_for_people():
     assert not any("_" in one or "~" in one for one in labels)
 
 
-PAIR = """
-name: pair
-title: Pair
-games:
-  dish: {game: kitchen/rc, options: {horizon: 12}, partner_delay_s: 0.01, move_s: 2}
-partners: {plain: stay}
-flow:
-  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
-  - {kind: wait, id: lobby, title: Waiting, otherwise: plain}
-  - {kind: game, id: one, title: One, game: dish, partner: lobby}
-"""
+PAIR = study(
+    "pair",
+    "{kind: wait, id: lobby, title: Waiting, otherwise: plain}",
+    game("one", "dish", "lobby"),
+    games="{dish: {game: kitchen/rc, options: {horizon: 12}, partner_delay_s: 0.01, move_s: 2}}",
+    partners="{plain: stay}",
+)
 
 
 def test_two_people_cook_and_talk_and_nobody_waits_for_ever(tmp_path):

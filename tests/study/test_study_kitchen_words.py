@@ -23,6 +23,7 @@ from interplay.study.seats import Table
 from interplay.study.tables import HISTORY
 from interplay.study.web import build
 from tests.study.conftest import serving
+from tests.study.texts import game, line_of, study
 from tests.study.visitor import Visitor
 
 WORDS = """
@@ -33,19 +34,14 @@ words:
   "boiled {food}": {de: "gekochtes {food}"}
   chef: {de: Chefin}
 """
-STUDY = (
-    """
-name: polyglot
-title: Polyglot
-languages: [en, de, zh]
-games: {dish: {game: kitchen/nrc, options: {dish: boiled egg, horizon: 30}, partner_delay_s: 0.01}}
-partners: {plain: stay}
-flow:
-  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
-  - {kind: game, id: dish, title: Dish, game: dish, partner: plain}
-"""
-    + WORDS
+BARE = study(
+    "polyglot",
+    game("dish", "dish", "plain"),
+    languages="[en, de, zh]",
+    games="{dish: {game: kitchen/nrc, options: {dish: boiled egg, horizon: 30}, partner_delay_s: 0.01}}",
+    partners="{plain: stay}",
 )
+STUDY = BARE + WORDS
 LATIN = re.compile(r"[A-Za-z]{3,}")
 
 
@@ -167,30 +163,30 @@ def test_on_a_real_server_each_reads_their_own(polyglot, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "told"),
+    ("old", "new", "where", "told"),
     [
-        ("egg: {de: Ei}", "eggs: {de: Ei}", 13, "'eggs' is never said here.*did you mean 'egg'"),
-        ("egg: {de: Ei}", "egg: {fr: oeuf}", 13, "'fr' is not one of this study's languages"),
-        ('"{thing} aus {place} nehmen"', '"{thing} nehmen"', 12, "needs the same names in braces"),
-        ('"gekochtes {food}"', '"gekochtes {foot}"', 15, "needs the same names in braces"),
+        ("egg: {de: Ei}", "eggs: {de: Ei}", "eggs:", "'eggs' is never said here.*did you mean 'egg'"),
+        ("egg: {de: Ei}", "egg: {fr: oeuf}", "egg:", "'fr' is not one of this study's languages"),
+        ('"{thing} aus {place} nehmen"', '"{thing} nehmen"', "Take {thing}", "needs the same names in braces"),
+        ('"gekochtes {food}"', '"gekochtes {foot}"', "boiled {food}", "needs the same names in braces"),
     ],
 )  # fmt: skip
-def test_mistakes_are_told_with_their_line(old, new, line, told):
+def test_mistakes_are_told_with_their_line(old, new, where, told):
     assert old in STUDY
-    with pytest.raises(InterplayError, match=f"line {line}: .*{told}"):
-        parse(STUDY.replace(old, new))
+    text = STUDY.replace(old, new)
+    with pytest.raises(InterplayError, match=f"line {line_of(text, where)}: .*{told}"):
+        parse(text)
 
 
 def test_the_hash_of_files_without_words_is_as_before(polyglot):
-    bare = STUDY.removesuffix(WORDS)
-    assert parse(bare).hash == parse(bare + "words: {}\n").hash != polyglot.hash
+    assert parse(BARE).hash == parse(BARE + "words: {}\n").hash != polyglot.hash
 
 
 def test_the_list_to_translate_is_a_part_of_a_study_file(capsys):
     assert run(["study", "words", "de"]) == 0
     text = capsys.readouterr().out
     assert yaml.safe_load(text)["words"] == skeleton("de")
-    assert parse(STUDY.removesuffix(WORDS) + text).words["egg"] == {"de": "egg"}
+    assert parse(BARE + text).words["egg"] == {"de": "egg"}
     assert run(["study", "words", "zh", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {"phrase": "egg", "said": "鸡蛋"} in rows

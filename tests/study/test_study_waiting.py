@@ -22,28 +22,21 @@ from interplay.study.web import build
 from interplay.traces.replay import game_of, replay
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 from tests.study.conftest import serving
+from tests.study.texts import game, line_of, repeat, study
 from tests.study.visitor import Visitor
 
-STUDY = """
-name: pairs
-title: Pairs
-games:
+STUDY = study(
+    "pairs",
+    "{kind: wait, id: lobby, title: Waiting, patience_s: 20, otherwise: bot}",
+    game("one", "soups", "lobby"),
+    repeat("rounds", game("game", "$layout", "lobby", "More")),
+    games="""
   soups: {game: overcooked/cramped_room, options: {horizon: 30}, tick_hz: 10, seat: alternate}
-  ring: {game: overcooked/cramped_room, options: {horizon: 32}, tick_hz: 10}
-partners: {bot: stay}
-designs:
-  rounds: {factors: {layout: [soups, ring]}, order: latin}
-grace_s: 0.6
-flow:
-  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
-  - {kind: wait, id: lobby, title: Waiting, patience_s: 20, otherwise: bot}
-  - {kind: game, id: one, title: One, game: soups, partner: lobby}
-  - kind: repeat
-    id: rounds
-    over: rounds
-    pages:
-      - {kind: game, id: game, title: More, game: $layout, partner: lobby}
-"""
+  ring: {game: overcooked/cramped_room, options: {horizon: 32}, tick_hz: 10}""",
+    partners="{bot: stay}",
+    designs="{rounds: {factors: {layout: [soups, ring]}, order: latin}}",
+    grace_s=0.6,
+)
 
 
 def run(work):
@@ -310,29 +303,30 @@ def test_a_game_ends_with_its_score_where_the_study_says_so(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "told"),
+    ("old", "new", "where", "told"),
     [
-        ("otherwise: bot}", "otherwise: nobody}", 13, "otherwise: partner 'nobody' is not known"),
-        ("partner: lobby}\n  - kind", "partner: lobbi}\n  - kind", 14, "'lobbi' is not known; there is bot, lobby"),
-        ("order: latin", "order: shuffle", 19, "share an order"),
-        ("patience_s: 20", "patience_s: -1", 13, "greater than 0"),
-        ("partners: {bot: stay}", "partners: {bot: stay, lobby: stay}", 13, "give one of them another"),
-        ("    pages:\n", "    pages:\n      - {kind: wait, id: w, title: W, otherwise: bot}\n", 19, "outside of"),
+        ("otherwise: bot}", "otherwise: nobody}", "kind: wait", "otherwise: partner 'nobody' is not known"),
+        ("partner: lobby}\n  - kind", "partner: lobbi}\n  - kind", "id: one", "'lobbi' is not known; there is bot"),
+        ("order: latin", "order: shuffle", "id: game", "share an order"),
+        ("patience_s: 20", "patience_s: -1", "kind: wait", "greater than 0"),
+        ("partners: {bot: stay}", "partners: {bot: stay, lobby: stay}", "kind: wait", "give one of them another"),
+        ("pages:\n", "pages:\n      - {kind: wait, id: w, title: W, otherwise: bot}\n", "id: w,", "outside of"),
     ],
 )  # fmt: skip
-def test_mistakes_are_told_with_their_line(old, new, line, told):
+def test_mistakes_are_told_with_their_line(old, new, where, told):
     assert old in STUDY
+    text = STUDY.replace(old, new, 1)
     with pytest.raises(InterplayError) as caught:
-        parse(STUDY.replace(old, new, 1), "pairs.yaml")
+        parse(text, "pairs.yaml")
     assert told in str(caught.value)
-    assert f"line {line}:" in str(caught.value)
+    assert f"line {line_of(text, where)}:" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["human_human", "kitchen_chat"])
 def test_the_examples_are_whole(name):
     protocol = load(Path(__file__).parents[2] / "studies" / f"{name}.yaml")
-    for game in protocol.games:
-        make_arena(protocol, game, (1,)).close()
+    for setting in protocol.games:
+        make_arena(protocol, setting, (1,)).close()
     found = [page.id for page in pages(protocol, first_slots(protocol), 1)]
     assert len(set(found)) == len(found)
 

@@ -17,32 +17,26 @@ from interplay.study.tables import HISTORY, METADATA, events, games, members, pe
 from interplay.study.web import COOKIE, build
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 from tests.study.conftest import serving
+from tests.study.texts import game, line_of, repeat, study
 from tests.study.visitor import Visitor
 
-STUDY = """
-name: leavers
-title: Leavers
-games:
-  soups: {game: overcooked/cramped_room, options: {horizon: 60}, tick_hz: 20}
-partners: {bot: stay}
-designs:
-  rounds: {factors: {partner: [bot]}, order: latin}
-grace_s: 30
-flow:
-  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
-  - {kind: wait, id: lobby, title: Waiting, patience_s: 300, otherwise: bot}
-  - {kind: instructions, id: how, title: How}
-  - {kind: game, id: together, title: Together, game: soups, partner: lobby}
-  - {kind: game, id: again, title: Again, game: soups, partner: lobby}
-  - kind: repeat
-    id: rounds
-    over: rounds
-    pages:
-      - {kind: game, id: game, title: Alone, game: soups, partner: $partner}
-payment: {currency: EUR, formula: "5 + games"}
-completion: {url: "https://example.org/back?cc={code}", recruiter: prolific}
-withdrawal: {text: You have **stopped**., code: PART, payment: "1 + 2 * games", erase: true}
-"""
+STUDY = study(
+    "leavers",
+    "{kind: wait, id: lobby, title: Waiting, patience_s: 300, otherwise: bot}",
+    "{kind: instructions, id: how, title: How}",
+    game("together", "soups", "lobby"),
+    game("again", "soups", "lobby"),
+    repeat("rounds", game("game", "soups", "$partner", "Alone")),
+    games="{soups: {game: overcooked/cramped_room, options: {horizon: 60}, tick_hz: 20}}",
+    partners="{bot: stay}",
+    designs="{rounds: {factors: {partner: [bot]}, order: latin}}",
+    grace_s=30,
+    after={
+        "payment": '{currency: EUR, formula: "5 + games"}',
+        "completion": '{url: "https://example.org/back?cc={code}", recruiter: prolific}',
+        "withdrawal": '{text: You have **stopped**., code: PART, payment: "1 + 2 * games", erase: true}',
+    },
+)
 PLAIN = STUDY[: STUDY.index("withdrawal:")].replace("name: leavers", "name: plain")
 
 
@@ -385,5 +379,5 @@ def test_the_hash_of_files_that_say_nothing_of_it_is_as_before():
 )
 def test_mistakes_are_told_with_their_line(old, new, told):
     assert old in STUDY
-    with pytest.raises(InterplayError, match=f"line 23: .*{told}"):
+    with pytest.raises(InterplayError, match=f"line {line_of(STUDY, 'withdrawal:')}: .*{told}"):
         parse(STUDY.replace(old, new))

@@ -9,26 +9,15 @@ from interplay.study.analysis.plan import Clicks
 from interplay.study.reading import parse
 from tests.metrics.hanabi.scripted import episode
 from tests.study.analysis.synthetic import Truth, synthetic
+from tests.study.texts import game, repeat, study
 
-STUDY = """
-name: cards
-title: Cards
-games: {cards: {game: hanabi/2p, options: {bomb: keep}}}
-partners: {bob: random}
-flow:
-  - {kind: consent, id: consent, title: C, version: "1", checkboxes: [{id: ok, label: ok}]}
-  - kind: repeat
-    id: rounds
-    times: 2
-    pages:
-      - kind: game
-        id: round
-        title: R
-        game: cards
-        partner: bob
-        practice: first
-        flags: [{id: odd, label: Odd}, {id: other, label: Other}]
-"""
+FLAGS = "[{id: odd, label: Odd}, {id: other, label: Other}]"
+STUDY = study(
+    "cards",
+    repeat("rounds", game("round", "cards", "bob", practice="first", flags=FLAGS), times=2),
+    games="{cards: {game: hanabi/2p, options: {bomb: keep}}}",
+    partners="{bob: random}",
+)
 # Bob (seat 1) discards a card known to be playable (t=1), plays one known to be unplayable (t=3), hints (t=5) and plays
 # a card that fits (t=7).
 MOVES = ["hint +1 1", "discard 0", "hint +1 4", "play 2", "hint +1 1", "hint +1 3", "play 0", "play 0"]

@@ -20,6 +20,7 @@ from interplay.study.record_columns import COLUMNS
 from interplay.study.records import Records
 from interplay.table import Table
 from tests.study.analysis.synthetic import _row
+from tests.study.texts import form, game, repeat, study
 
 BROKEN = {"3f79f9ed3a579d03", "793153978a8699c5", "abb33ad8748d61fc", "c2fc96267783e595"}  # a person in the AI's seat
 
@@ -72,14 +73,14 @@ def test_spearman_of_zsc_evals_table(folder, layout):
             given.setdefault(row["evaluation_partner"], {})[row["algorithm"].lower()] = float(row["value"])
     printed = {r["evaluation_partner"]: float(r["value"]) for r in rows if r["metric"] != "rank" and r["value"]}
     names = sorted(given["Human"], key=lambda name: given["Human"][name])
-    study = parse(
-        "name: ring\ntitle: Ring\ngames: {ring: {game: overcooked/coordination_ring}}\n"
-        f"partners: {{{', '.join(f'{n}: random' for n in names)}}}\n"
-        f"designs: {{all: {{factors: {{partner: [{', '.join(names)}]}}}}}}\n"
-        "flow:\n  - {kind: consent, id: c, title: C, version: '1', checkboxes: [{id: ok, label: ok}]}\n"
-        "  - kind: repeat\n    id: r\n    over: all\n    pages:\n"
-        "      - {kind: game, id: g, title: G, game: ring, partner: $partner}\n"
-        "      - {kind: ranking, id: o, title: O, of: all}\n"
+    protocol = parse(
+        study(
+            "ring",
+            repeat("r", game("g", "ring", "$partner"), "{kind: ranking, id: o, title: O, of: all}", over="all"),
+            games="{ring: {game: overcooked/coordination_ring}}",
+            partners=f"{{{', '.join(f'{n}: random' for n in names)}}}",
+            designs=f"{{all: {{factors: {{partner: [{', '.join(names)}]}}}}}}",
+        )
     )
     held = {name: [] for name in COLUMNS}
     for who in ("x", "y", "z"):
@@ -91,7 +92,7 @@ def test_spearman_of_zsc_evals_table(folder, layout):
                      status="done", score=float(turn), length=1)
             )  # fmt: skip
         held["answers"].append(_row("answers", participant=who, page="r.5.o", item="o", question="order", value=names))
-    records = Records(study, **{n: Table(tuple(COLUMNS[n]), rows) for n, rows in held.items()}, traces=None)
+    records = Records(protocol, **{n: Table(tuple(COLUMNS[n]), rows) for n, rows in held.items()}, traces=None)
     measures = [
         {"agent": name, "measure": partner, "value": value, "direction": "lower"}
         for partner, values in given.items()
@@ -109,18 +110,20 @@ def test_spearman_of_zsc_evals_table(folder, layout):
 @pytest.fixture(scope="module")
 def surveys(folder):
     """239 people's first game with one of three partners, and what they thought of it, as a study."""
-    study = parse(
-        "name: three\ntitle: Three\nscales: {five: {points: 5}}\ngames: {cards: {game: hanabi/2p}}\n"
-        "partners: {outer: random, intentional: random, full: random}\n"
-        "designs: {one: {factors: {partner: [outer, intentional, full]}, draw: 1}}\n"
-        "flow:\n  - {kind: consent, id: c, title: C, version: '1', checkboxes: [{id: ok, label: ok}]}\n"
-        "  - {kind: form, id: you, title: You, questions: [{id: hanabiexp, type: number, label: Hanabi}]}\n"
-        "  - kind: repeat\n    id: r\n    over: one\n    pages:\n"
-        "      - {kind: game, id: g, title: G, game: cards, partner: $partner}\n"
-        "      - kind: form\n        id: f\n        title: F\n        questions:\n"
-        "          - {id: like, type: likert, scale: five, label: Like, required: false}\n"
-        "          - {id: skill, type: likert, scale: five, label: Skill, required: false}\n"
-        "          - {id: intention, type: likert, scale: five, label: Intention, required: false}\n"
+    asked = [
+        f"{{id: {name}, type: likert, scale: five, label: {name}, required: false}}"
+        for name in ("like", "skill", "intention")
+    ]
+    protocol = parse(
+        study(
+            "three",
+            form("you", "{id: hanabiexp, type: number, label: Hanabi}"),
+            repeat("r", game("g", "cards", "$partner"), form("f", *asked), over="one"),
+            scales="{five: {points: 5}}",
+            games="{cards: {game: hanabi/2p}}",
+            partners="{outer: random, intentional: random, full: random}",
+            designs="{one: {factors: {partner: [outer, intentional, full]}, draw: 1}}",
+        )
     )
     held = {name: [] for name in COLUMNS}
 
@@ -141,7 +144,7 @@ def surveys(folder):
                 _row("answers", participant=who, page=page, item=item, question=q, value=number(row[q]))
                 for q in questions
             ]
-    return gather(Records(study, **{n: Table(tuple(COLUMNS[n]), rows) for n, rows in held.items()}, traces=None))
+    return gather(Records(protocol, **{n: Table(tuple(COLUMNS[n]), rows) for n, rows in held.items()}, traces=None))
 
 
 def test_ratings_of_three_hanabi_partners(surveys):

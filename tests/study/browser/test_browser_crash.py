@@ -16,19 +16,17 @@ import sqlalchemy as sa
 from interplay.study.tables import games
 from interplay.traces.export import from_record
 from interplay.traces.replay import game_of, replay
+from tests.study.texts import form, game, study
 
 pytestmark = pytest.mark.browser
 
-STUDY = """
-name: fragile
-title: Fragile
-games: {kitchen: {game: overcooked/cramped_room, options: {horizon: 90}}}
-partners: {greedy: overcooked/greedy}
-flow:
-  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
-  - {kind: form, id: about, title: About you, questions: [{id: age, type: number, label: Your age, min: 18, max: 99}]}
-  - {kind: game, id: game, title: Game, game: kitchen, partner: greedy}
-"""
+STUDY = study(
+    "fragile",
+    form("about", "{id: age, type: number, label: Your age, min: 18, max: 99}", title="About you"),
+    game("game", "kitchen", "greedy"),
+    games="{kitchen: {game: overcooked/cramped_room, options: {horizon: 90}}}",
+    partners="{greedy: overcooked/greedy}",
+)
 
 
 class Server:

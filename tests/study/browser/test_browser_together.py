@@ -8,18 +8,16 @@ import sqlalchemy as sa
 from interplay.study import play_books
 from interplay.study.tables import events, games, people
 from tests.study.browser.conftest import quick
+from tests.study.texts import game, study
 
 pytestmark = pytest.mark.browser
 
-HOUSE = """
-name: house
-title: House
-games: {house: {game: rescue/hallway, options: {horizon: 60}}}
-partners: {helper: rescue/helper}
-flow:
-  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
-  - {kind: game, id: house, title: The house, game: house, partner: helper}
-"""
+HOUSE = study(
+    "house",
+    game("house", "house", "helper", "The house"),
+    games="{house: {game: rescue/hallway, options: {horizon: 60}}}",
+    partners="{helper: rescue/helper}",
+)
 
 
 def to_the_room(me) -> None:

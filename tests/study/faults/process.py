@@ -9,53 +9,29 @@ import time
 
 import httpx
 
+from tests.study.texts import AGREE, FIVE_EUROS, QUIZ, TWO_PARTNERS, consent, game, rounds, study
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
 RIGHT = {"sum": "2"}  # the answers of the quiz
-STUDY = """
-name: faulty
-title: Faulty
-scales: {agree: {points: 5, left: disagree, right: agree}}
-games:
+CARDS = game("cards", "cards", "wild")
+STUDY = study(
+    "faulty",
+    QUIZ,
+    rounds(
+        "{id: liked, type: likert, scale: agree, label: Did you like it}",
+        "{id: why, type: text, label: Why}",
+        title="Round",
+    ),
+    CARDS,
+    scales=AGREE,
+    games="""
   kitchen: {game: overcooked/cramped_room, options: {horizon: 45}, tick_hz: 30}
-  cards: {game: hanabi/2p, seat: alternate, partner_delay_s: 0}
-partners: {still: stay, wild: random}
-designs:
-  rounds: {factors: {partner: [still, wild]}, order: latin}
-flow:
-  - {kind: consent, id: consent, title: Consent, version: "3", checkboxes: [{id: agree, label: I agree}]}
-  - kind: quiz
-    id: quiz
-    title: Quiz
-    tries: 2
-    questions:
-      - id: sum
-        type: choice
-        label: How much is one and one
-        options: [{value: "2", label: two}, {value: "3", label: three}]
-        right_answer: "2"
-  - kind: repeat
-    id: rounds
-    over: rounds
-    pages:
-      - kind: game
-        id: game
-        title: Round
-        game: kitchen
-        partner: $partner
-        flags: [{id: odd, label: That was odd}]
-      - kind: form
-        id: after
-        title: After
-        questions:
-          - {id: liked, type: likert, scale: agree, label: Did you like it}
-          - {id: why, type: text, label: Why}
-      - {kind: ranking, id: rank, title: Rank, of: rounds}
-  - {kind: game, id: cards, title: Cards, game: cards, partner: wild}
-end: Thanks
-payment: {currency: EUR, formula: "5 + mean(scores)"}
-completion: {recruiter: prolific}
-"""
-WITHOUT_CARDS = STUDY.replace("  - {kind: game, id: cards, title: Cards, game: cards, partner: wild}\n", "").replace(
+  cards: {game: hanabi/2p, seat: alternate, partner_delay_s: 0}""",
+    **TWO_PARTNERS,
+    first=consent("3"),
+    after={"end": "Thanks", "payment": FIVE_EUROS, "completion": "{recruiter: prolific}"},
+)
+WITHOUT_CARDS = STUDY.replace(f"  - {CARDS}\n", "").replace(
     "  cards: {game: hanabi/2p, seat: alternate, partner_delay_s: 0}\n", ""
 )
 

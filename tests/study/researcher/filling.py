@@ -19,45 +19,26 @@ from interplay.study.researcher import payments
 from interplay.study.running import person_identity
 from interplay.study.tables import events, games, people
 from interplay.traces.export import to_record
+from tests.study.texts import AGREE, FIVE_EUROS, QUIZ, TWO_PARTNERS, consent, form, rounds, study
 
 HORIZON = 20
-TINY = """
-name: tiny
-title: {en: A tiny study, zh: 小研究}
-languages: [en, zh]
-scales: {agree: {points: 5, left: disagree, right: agree}}
-games:
-  kitchen: {game: overcooked/cramped_room, options: {horizon: 20}}
-partners: {still: stay, wild: random}
-designs:
-  rounds: {factors: {partner: [still, wild]}, order: latin}
-flow:
-  - {kind: consent, id: consent, title: Consent, version: "3", checkboxes: [{id: agree, label: I agree}]}
-  - kind: quiz
-    id: quiz
-    title: Quiz
-    tries: 2
-    questions:
-      - {id: sum, type: choice, label: "1 + 1", options: [{value: "2", label: two}, {value: "3", label: three}], right_answer: "2"}
-  - kind: form
-    id: you
-    title: You
-    questions:
-      - {id: about, type: text, label: Tell us about you, required: false}
-  - kind: repeat
-    id: rounds
-    over: rounds
-    pages:
-      - {kind: game, id: game, title: "Round {turn}", game: kitchen, partner: $partner, flags: [{id: odd, label: That was odd}]}
-      - kind: form
-        id: after
-        title: After
-        questions: [{id: liked, type: likert, scale: agree, label: Liked}]
-      - {kind: ranking, id: rank, title: Rank, of: rounds}
-end: Thanks
-payment: {currency: EUR, formula: "5 + mean(scores)"}
-completion: {recruiter: prolific, screened_code: NOFIT, url: "https://example.org/back?cc={code}"}
-"""  # noqa: E501
+TINY = study(
+    "tiny",
+    QUIZ,
+    form("you", "{id: about, type: text, label: Tell us about you, required: false}"),
+    rounds("{id: liked, type: likert, scale: agree, label: Liked}"),
+    title="{en: A tiny study, zh: 小研究}",
+    languages="[en, zh]",
+    scales=AGREE,
+    games="{kitchen: {game: overcooked/cramped_room, options: {horizon: 20}}}",
+    **TWO_PARTNERS,
+    first=consent("3"),
+    after={
+        "end": "Thanks",
+        "payment": FIVE_EUROS,
+        "completion": '{recruiter: prolific, screened_code: NOFIT, url: "https://example.org/back?cc={code}"}',
+    },
+)
 
 
 def protocol(name="tiny", **changes):

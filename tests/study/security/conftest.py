@@ -17,41 +17,28 @@ from interplay.study.reading import parse
 from interplay.study.web import build
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 from tests.study.conftest import serving
+from tests.study.texts import AGREE, FIVE_EUROS, form, rounds, study
 
 PARTNERS = {"secretive_otter": "overcooked/greedy", "quiet_heron": "trained/overcooked/coordination_ring/hsp-1"}
-STUDY = """
-name: secure
-title: Secure
-scales: {agree: {points: 5, left: disagree, right: agree}}
-games:
-  kitchen: {game: overcooked/coordination_ring, options: {horizon: 40}, tick_hz: 20}
-partners: {secretive_otter: overcooked/greedy, quiet_heron: trained/overcooked/coordination_ring/hsp-1}
-designs:
-  rounds: {factors: {partner: [secretive_otter, quiet_heron]}, order: latin}
-flow:
-  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
-  - {kind: instructions, id: how, title: How, figures: [kitchen], text: "You play with **two** partners."}
-  - kind: form
-    id: about
-    title: About
-    questions:
-      - {id: age, type: number, label: Age, min: 18, max: 99}
-      - {id: say, type: text, label: Say, required: false, max: 40}
-  - kind: repeat
-    id: rounds
-    over: rounds
-    pages:
-      - {kind: game, id: game, title: "Round {turn}", game: kitchen, partner: $partner,
-         flags: [{id: odd, label: That was odd}]}
-      - kind: form
-        id: after
-        title: After
-        questions: [{id: liked, type: likert, scale: agree, label: "Did you like {alias}?"}]
-      - {kind: ranking, id: rank, title: Rank, of: rounds}
-end: Thanks
-payment: {currency: EUR, formula: "5 + mean(scores)"}
-completion: {url: "https://example.org/back?cc={code}", recruiter: prolific}
-"""
+STUDY = study(
+    "secure",
+    '{kind: instructions, id: how, title: How, figures: [kitchen], text: "You play with **two** partners."}',
+    form(
+        "about",
+        "{id: age, type: number, label: Age, min: 18, max: 99}",
+        "{id: say, type: text, label: Say, required: false, max: 40}",
+    ),
+    rounds('{id: liked, type: likert, scale: agree, label: "Did you like {alias}?"}'),
+    scales=AGREE,
+    games="{kitchen: {game: overcooked/coordination_ring, options: {horizon: 40}, tick_hz: 20}}",
+    partners="{secretive_otter: overcooked/greedy, quiet_heron: trained/overcooked/coordination_ring/hsp-1}",
+    designs="{rounds: {factors: {partner: [secretive_otter, quiet_heron]}, order: latin}}",
+    after={
+        "end": "Thanks",
+        "payment": FIVE_EUROS,
+        "completion": '{url: "https://example.org/back?cc={code}", recruiter: prolific}',
+    },
+)
 _addresses = itertools.count(1)
 
 
