@@ -11,6 +11,9 @@ export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
 
+# Most of the tests' time goes into compiling programs that run once, so these are compiled without optimising them;
+# the other targets, and pytest called by hand, compile as users do.
+test: export XLA_FLAGS ?= --xla_backend_optimization_level=0
 test: $(VENV)/.dev  ## all that proves rules and contracts, oracles included
 	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser and not llm"
 
