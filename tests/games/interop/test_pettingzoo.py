@@ -44,6 +44,8 @@ def test_observations_lie_in_their_spaces(name):
     game, options = GAMES[name]
     env = to_pettingzoo(game, **options)
     observations, infos = env.reset(seed=3)
+    for place, agent in enumerate(env.agents):
+        env.action_space(agent).seed(place)  # by chance five actions can end a game
     for _ in range(5):
         for agent in env.agents:
             assert env.observation_space(agent).contains(observations[agent])

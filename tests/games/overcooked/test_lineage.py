@@ -134,47 +134,55 @@ def test_three_counts_agree_on_scripted_games(layout, agents):
     traces = api.play(game, [f"overcooked/{a}" for a in agents], episodes=3, seed=1)
     actions = np.stack([e.actions for e in traces])
     assert sum(e.score for e in traces) > 0
-    for joint, (states, found) in zip(actions, play(game, actions)):
+    for episode, joint, (states, found) in zip(traces, actions, play(game, actions)):
         assert tables(game, found.counts) == tracker.track(game, states, joint) == symbolic(game, states, joint)
+        if layout == "forced_coordination":  # every soup stands on four hand-overs
+            assert found.counts.constructive[0].sum() == 4 * episode.score / 20 > 0
 
 
-def test_three_counts_agree_on_human_games_and_forced_soups_stand_on_four_hand_overs():
-    """Every fifth of the 76 games, and every game of forced coordination."""
+@pytest.fixture(scope="module")
+def human_games():
+    """By layout: every fifth of the 76 games, and every game of forced coordination."""
     layouts = {}
     for number, episode in enumerate(human_episodes()):
         if number % 5 == 0 or episode.game_id == "overcooked/forced_coordination":
-            layouts.setdefault(episode.game_id, []).append(episode)
+            layouts.setdefault(episode.game_id.removeprefix("overcooked/"), []).append(episode)
     assert len(layouts) == 5
-    for name, episodes in layouts.items():
-        game = interplay.make(name, horizon=2000)
-        program = jax.jit(jax.vmap(lambda start, a, on, game=game: lineage.track(game.kitchen, start, a, on)))
-        [batch] = replay_batches(game, [dataclasses.replace(e, options=dict(game.options)) for e in episodes], chunk=64)
-        padded = np.zeros((*batch.played.shape, 2), np.int32)
-        for i, episode in enumerate(episodes):
-            padded[i, : episode.length] = episode.actions
-        first = jax.tree_util.tree_map(lambda x: x[:, 0], batch.states)
-        counted = jax.tree_util.tree_map(np.asarray, program(first, padded, batch.played))
-        keep = reader(game)
-        for i, (episode, again) in enumerate(zip(episodes, batch.each())):
-            mine = jax.tree_util.tree_map(lambda x, i=i: x[i], counted)
-            slow = tracker.track(game, again.states, episode.actions)
-            assert tables(game, mine.counts) == slow == symbolic(game, again.states, episode.actions, keep)
-            if name == "overcooked/forced_coordination":
-                assert mine.counts.constructive[0].sum() == 4 * episode.score / 20 > 0
+    return layouts
 
 
-def test_every_soup_of_forced_coordination_stands_on_four_hand_overs():
-    game = interplay.make("overcooked/forced_coordination")
-    traces = api.play(game, ["overcooked/greedy"] * 2, episodes=2, seed=0)
-    actions = np.stack([e.actions for e in traces])
-    for episode, (_, found) in zip(traces, play(game, actions)):
-        assert found.counts.constructive[0].sum() == 4 * episode.score / 20 > 0
+HUMAN = [
+    "forced_coordination",
+    "counter_circuit",
+    *(
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in ("cramped_room", "asymmetric_advantages", "coordination_ring")
+    ),
+]
+
+
+@pytest.mark.parametrize("layout", HUMAN)
+def test_three_counts_agree_on_human_games_and_forced_soups_stand_on_four_hand_overs(layout, human_games):
+    game, episodes = interplay.make(f"overcooked/{layout}", horizon=2000), human_games[layout]
+    program = jax.jit(jax.vmap(lambda start, a, on: lineage.track(game.kitchen, start, a, on)))
+    [batch] = replay_batches(game, [dataclasses.replace(e, options=dict(game.options)) for e in episodes], chunk=64)
+    padded = np.zeros((*batch.played.shape, 2), np.int32)
+    for i, episode in enumerate(episodes):
+        padded[i, : episode.length] = episode.actions
+    first = jax.tree_util.tree_map(lambda x: x[:, 0], batch.states)
+    counted = jax.tree_util.tree_map(np.asarray, program(first, padded, batch.played))
+    keep = reader(game)
+    for i, (episode, again) in enumerate(zip(episodes, batch.each())):
+        mine = jax.tree_util.tree_map(lambda x, i=i: x[i], counted)
+        slow = tracker.track(game, again.states, episode.actions)
+        assert tables(game, mine.counts) == slow == symbolic(game, again.states, episode.actions, keep)
+        if layout == "forced_coordination":
+            assert mine.counts.constructive[0].sum() == 4 * episode.score / 20 > 0
 
 
 def act(game, *script):
-    """Joint actions from one string a seat: N S E W move or turn, i interacts, . stays."""
-    letters = "NSEW.i"
-    length = max(map(len, script))
+    """Joint actions from one string a seat: N S E W move or turn, i interacts, . stays, as all do at the end."""
+    letters, length = "NSEW.i", 20  # one length for all scripts, so that they share a program
     return np.array([[[letters.index(s.ljust(length, ".")[t]) for s in script] for t in range(length)]])
 
 

@@ -7,6 +7,7 @@ tabulated for every combination.
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -146,6 +147,7 @@ STARTS, DELIVERS, PLACES, PLATES, TAKES_DISH, EFFECTIVE = (1 << b for b in range
 NUM_PHASES = 3
 
 
+@functools.lru_cache(maxsize=64)  # most kitchens share a menu, and a table takes longer than all else in a kitchen
 def tabulate(menu: Menu) -> InteractTable:
     """The outcomes of all interacts under this menu, at ((terrain * items + item) * phases + phase) * items + held."""
     shape = (len(TERRAIN), NUM_ITEMS, NUM_PHASES, NUM_ITEMS)
@@ -163,4 +165,6 @@ def tabulate(menu: Menu) -> InteractTable:
         }
         packed[place] = out.item | out.held << 5 | sum(flag for flag, true in flags.items() if true)
         events[place] = sum({BIT[event] for event in out.events})
+    for table in (packed, events):
+        table.setflags(write=False)
     return InteractTable(packed.reshape(-1), events.reshape(-1))
