@@ -7,7 +7,8 @@ is played on the real rules before it is believed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -187,7 +188,7 @@ def prove(game: Game, search: Solver, found: Found, start: Mapping[str, Any] | N
     """Play a plan on the game's rules; an error unless its last step, and no earlier one, reaches the goal."""
     if found.actions is None:
         return
-    key, play = jax.random.key(0), jax.jit(game.step) if is_jax(game) else game.step
+    key, play = jax.random.key(0), _compiled(game) if is_jax(game) else game.step
     state = game.init(key, **(start or {}))
     reached = []
     for actions in found.actions:
@@ -198,6 +199,11 @@ def prove(game: Game, search: Solver, found: Found, start: Mapping[str, Any] | N
             f"{game.id}: played on the rules, the solver's plan of {len(reached)} steps does not reach the goal "
             f"({search.goal}) with its last step, so nothing is certified; the solver is wrong"
         )
+
+
+@functools.lru_cache(maxsize=4)  # the plans of a certificate are for few games, and a method is not compiled only once
+def _compiled(game: Game) -> Callable[..., Any]:
+    return jax.jit(game.step)
 
 
 def table(certificates: Iterable[Certificate]) -> Table:

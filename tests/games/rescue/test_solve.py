@@ -71,10 +71,10 @@ def test_an_idle_teammate_in_the_way_is_told_apart_from_debris():
 
 def test_what_does_not_fit_into_an_episode_is_not_possible():
     text = "####/#nV#/#p.#/####"
-    assert certify(house(text, horizon=62)).verdict == "not required"
-    short = certify(house(text, horizon=61))
-    assert short.alone[0].possible is False
-    assert "an episode has 61" in short.alone[0].why
+    assert Solver(house(text, horizon=62)).alone(0).length == 62
+    short = Solver(house(text, horizon=61)).alone(0)
+    assert short.possible is False
+    assert "an episode has 61" in short.why
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_no_plan_is_shorter_than_the_shortest(text):
         found = space.expand(rows)
         return found._replace(estimate=np.zeros_like(found.estimate))  # not even what is impossible is left out
 
-    found = solver.together()
+    found = space.solve(solver.effort, game.horizon)  # as `together` does
     exhaustive = search(blind, space.row, 0, limit=200_000, batch=space.batch)
     assert found.shortest
     assert exhaustive.way is not None
@@ -153,5 +153,5 @@ def test_whether_a_nurse_can_do_it_alone_by_where_the_victims_lie(name, reached)
     found = []
     for cells in itertools.combinations(sorted(game.plan.house.places), game.plan.hidden):
         start = game.init(jax.random.key(0), victim_cell=jnp.array(cells))
-        found.append(int(Relaxed(game.rules, start, (0,), idle).estimate(start)) < NEVER)
+        found.append(int(jax.jit(Relaxed(game.rules, start, (0,), idle).estimate)(start)) < NEVER)
     assert [sum(found), len(found)] == reached
