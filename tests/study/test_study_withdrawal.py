@@ -134,12 +134,12 @@ def test_stopping_twice_is_stopping_once_and_who_is_done_stays_done(book):
     book.write(withdrawal.withdraw, number)
     then = book.rows(people)
     book.clock.advance(60)
-    book.write(withdrawal.withdraw, number)
+    assert book.write(withdrawal.withdraw, number) is True
     assert book.rows(people) == then
     assert len([event for event in book.rows(events) if event["kind"] == "withdraw"]) == 1
     other = book.someone()
     book.database.write(lambda tx: tx.execute(sa.update(people).where(people.c.id == other).values(status="done")))
-    book.write(withdrawal.withdraw, other)
+    assert book.write(withdrawal.withdraw, other) is False
     assert book.who(other).status == "done"
 
 

@@ -17,6 +17,7 @@ from interplay.server.sockets import REFUSED, TRY_LATER, Frames, Gone
 from interplay.study import books, play_books, withdrawal
 from interplay.study.arena import SIZES
 from interplay.study.books import Person
+from interplay.study.cook import ENGLISH
 from interplay.study.journal import Journal
 from interplay.study.kitchen_words import Speech
 from interplay.study.live import Live
@@ -120,7 +121,7 @@ class Host:
         alias = who.aliases(self.protocol)[due.value(due.item.partner)].record(who.language)
         sender = asyncio.create_task(_send_all(frames, outbox))
         told = {name: alias[name] for name in ("label", "colour", "shape")}
-        live.join(who.id, send, told, seen, self._speech[who.language])
+        live.join(who.id, send, told, seen, self._speech.get(who.language, ENGLISH))
         ender = asyncio.create_task(self._tell_end(live, who.id, outbox))
         try:
             while not sender.done():
@@ -220,7 +221,9 @@ class Host:
         async with self._locks.setdefault(number, asyncio.Lock()):
             live = self._game_of(number)
             t = live.table.t if live is not None and live.chairs[number].came else None
-            await self.base.database.awrite(withdrawal.withdraw, self.base.clock, self.protocol, number, t)
+            write = self.base.database.awrite
+            if not await write(withdrawal.withdraw, self.base.clock, self.protocol, number, t):
+                return  # it was over for them already, in another way
             self._stopped.add(number)
             self.rooms.forget(number)
             live = self._game_of(number)
