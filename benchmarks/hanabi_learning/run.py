@@ -171,7 +171,8 @@ class Session:
             from interplay.play.recorded import load, save
 
             full = options["games"]
-            options |= {"epochs": 2, "select_games": 8, "episodes": 4, "games": str(self.work / "few.npz")}
+            options |= {"epochs": 2, "episodes": 4, "games": str(self.work / "few.npz")}
+            options |= {"select_games": 8} if options["select"] == "self_play" else {}
             save(options["games"], load(full)[:40])
             config["network"] |= {"widths": [16], "recurrent": 16, "decoder": [16]}
             config["runs"] = 3

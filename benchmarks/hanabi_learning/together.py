@@ -2,10 +2,10 @@
 
     python benchmarks/hanabi_learning/together.py hdr_2p ippo_rnn_2p obl1_2p,obl_belief_2p,obl2_2p --minutes 9 --out OUT
 
-A chain is stages that follow each other, with commas. Each runs in a process of its own (run.py); NVIDIA's MPS, where it
-is there, lets their kernels run side by side. OUT/results.json holds what all stages told, OUT/CHAIN.tar the policies of
-a chain (STAGE.tar of each of its stages). Everything is written anew every minute, so a run that is cut short loses
-little.
+A chain is stages that follow each other, with commas. Each runs in a process of its own (run.py); NVIDIA's MPS, where
+it is there, lets their kernels run side by side. OUT/results.json holds what all stages told, OUT/CHAIN.tar the
+policies of a chain (STAGE.tar of each of its stages). Everything is written anew every minute, so a run that is cut
+short loses little.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def main() -> int:
         log = (work / f"{chain}.log").open("w")
         running[chain] = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
     while any(process.poll() is None for process in running.values()):
-        time.sleep(3 if all(p.poll() is not None for p in running.values()) else 5)
+        time.sleep(5)
         if int(time.monotonic()) % EVERY_S < 5:
             gather(given.chains, work, out)
     gather(given.chains, work, out)

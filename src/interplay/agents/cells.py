@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-SHORT = 32  # steps up to which a mingru is worked out one after the other
+SHORT = 32  # steps up to which a mingru is worked out one after the other, which is then quicker
 CELLS = {"gru": 1, "lstm": 2, "mingru": 1}  # vectors of as many units that each remembers
 
 
@@ -133,8 +133,13 @@ def _forwards(kind: Any, precision: str, weight: Any, bias: Any, memory: Array, 
         after = _changed(kind, before, gates, hidden)
         return after, (after, hidden, before)
 
-    after, hidden, before = jax.lax.scan(turn, memory, steps)[1]
+    after, hidden, before = jax.lax.scan(turn, memory, steps, unroll=_written_out(precision))[1]
     return after, (weight, bias, before, hidden, *steps)
+
+
+def _written_out(precision: str) -> int:
+    """Steps of a loop that are written out. Half precision is for accelerators: there 8 are 7 % quicker than 1."""
+    return 8 if precision == "bfloat16" else 1
 
 
 def _backwards(kind: Any, precision: str, kept: Any, change: Array) -> tuple:
@@ -150,7 +155,8 @@ def _backwards(kind: Any, precision: str, kept: Any, change: Array) -> tuple:
         return jnp.where(start, 0.0, of_memory), (of_gates, of_hidden, jnp.where(start, of_memory, 0.0))
 
     steps = (change, before, hidden, gates, starts)
-    first, (of_gates, of_hidden, of_anew) = jax.lax.scan(turn, jnp.zeros_like(before[0]), steps, reverse=True)
+    nothing, unroll = jnp.zeros_like(before[0]), _written_out(precision)
+    first, (of_gates, of_hidden, of_anew) = jax.lax.scan(turn, nothing, steps, reverse=True, unroll=unroll)
     of_weight = of_bias = None
     if weight is not None:
         units, width = weight.shape[1], weight.shape[0]
