@@ -10,7 +10,7 @@ A cell (a, b) is a in one seat and b in all others, with a in every seat in turn
 one and two. `--search` sits search (SPARTA) on an agent down beside that agent.
 
 Line-ups that the file has already, of the same agents by their hashes and with as many games, are not played again, so
-that an agent more costs its own games alone. The file is written while it plays.
+that an agent more costs its own games alone.
 
 Needs jax, equinox, safetensors and numpy alone.
 """
@@ -21,7 +21,6 @@ import argparse
 import json
 import sys
 import time
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ from interplay.games.registry import make
 from interplay.play.engine import run as play
 from interplay.play.lineups import LineUp
 
-EVERY = 20  # line-ups after which the file is written
+ROUND = 50  # games that every line-up plays at a time
 
 
 def main() -> int:
@@ -47,7 +46,6 @@ def main() -> int:
     parser.add_argument("--work", type=Path, help="folder of the stages' folders")
     parser.add_argument("--roster", type=Path, default=table.ROSTER)
     parser.add_argument("--games", type=int, default=200, help="for each seating")
-    parser.add_argument("--batch", type=int, default=2048, help="games at a time")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--search", nargs="*", default=[], help="agents that are also tried with search")
     parser.add_argument("--search-games", type=int, default=50)
@@ -97,7 +95,8 @@ def crossed(given: argparse.Namespace) -> dict[str, Any]:
     agents = [] if given.only else from_roster(given.roster, given.players, given.work)
     agents += [named(word) for word in given.agents]
     names = [a.name for a in agents]
-    if not agents:
+    before = json.loads(given.out.read_text()) if given.out.is_file() else {}
+    if not agents and not absent(before, names, given):
         raise InterplayError("there is nobody to play: name agents, or leave out --only")
     if len(set(names)) < len(names):
         raise InterplayError(f"two agents have one name: {', '.join(names)}")
@@ -106,12 +105,11 @@ def crossed(given: argparse.Namespace) -> dict[str, Any]:
         raise InterplayError(f"--search: there is no agent {unknown[0]!r} among {', '.join(names)}")
     import jax
 
-    before = json.loads(given.out.read_text()) if given.out.is_file() else {}
     found: dict[str, Any] = {
         "kind": "crossplay",
         "players": given.players,
         "seed": given.seed,
-        "agents": [{"name": a.name, **a.config} for a in agents],
+        "agents": [{"name": a.name, **a.config} for a in agents] + absent(before, names, given),
         "rows": still_true(before, agents, given),
         "search": before.get("search", []),
         "device": jax.devices()[0].device_kind,
@@ -124,12 +122,22 @@ def crossed(given: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
+def absent(before: dict[str, Any], names: list[str], given: argparse.Namespace) -> list[dict[str, Any]]:
+    """Policies of the table that played before and whose files are not here now: their games stay true."""
+    if given.only or before.get("seed") != given.seed:
+        return []
+    listed = {one.name for one in table.listed(table.read(given.roster), given.players) if one.crossplay}
+    gone = [a for a in before["agents"] if a["name"] in listed and a["name"] not in names]
+    return [a | {"absent": True} for a in gone]
+
+
 def still_true(before: dict[str, Any], agents: list[Agent], given: argparse.Namespace) -> list[dict[str, Any]]:
     """Rows of agents that are the same by their files' hashes (a bot by its name), with as many games."""
     if before.get("seed") != given.seed:
         return []
     was = {a["name"]: a.get("sha256") for a in before["agents"]}
     same = {a.name for a in agents if a.name in was and was[a.name] == a.config.get("sha256")}
+    same |= {a["name"] for a in absent(before, [a.name for a in agents], given)}
     return [r for r in before["rows"] if r["agent"] in same and r["partner"] in same and r["n"] >= given.games]
 
 
@@ -151,19 +159,19 @@ def play_cells(game: Any, agents: list[Agent], found: dict[str, Any], given: arg
         write(given.out, found)
         return
     line_ups = [LineUp.of(game, [by_name[name] for name in names]) for names in todo]
-    episodes = play(game, line_ups, episodes=given.games, seed=given.seed, batch=given.batch)
-    for number, (names, mine) in enumerate(zip(todo, in_parts(episodes, given.games))):
-        scores = np.array([e.score for e in mine], float)
-        found["rows"] += [row(*cell, scores) for cell in of_team[names]]
-        if number % EVERY == EVERY - 1 or number + 1 == len(todo):
-            write(given.out, found | {"wall_s": round(time.time() - began, 1)})
-            print(f"{number + 1} of {len(todo)} line-ups", file=sys.stderr, flush=True)
+    scores = np.concatenate([round_of(game, line_ups, r, given) for r in range(-(-given.games // ROUND))], axis=1)
+    for names, points in zip(todo, scores[:, : given.games], strict=True):
+        found["rows"] += [row(*cell, points) for cell in of_team[names]]
+    write(given.out, found | {"wall_s": round(time.time() - began, 1)})
 
 
-def in_parts(episodes: Any, each: int) -> Any:
-    """Episodes come line-up by line-up."""
-    for _, part in groupby(enumerate(episodes), key=lambda x: x[0] // each):
-        yield [episode for _, episode in part]
+def round_of(game: Any, line_ups: list[LineUp], number: int, given: argparse.Namespace) -> np.ndarray:
+    """[line-up, game] scores of a few games of everybody at once, so that one program serves all rounds."""
+    seed = given.seed + 1000 * number
+    episodes = play(game, line_ups, episodes=ROUND, seed=seed, batch=len(line_ups) * ROUND)
+    scores = np.array([e.score for e in episodes], float).reshape(len(line_ups), ROUND)
+    print(f"round {number + 1}: {len(line_ups)} line-ups", file=sys.stderr, flush=True)
+    return scores
 
 
 def write(path: Path, found: dict[str, Any]) -> None:
@@ -212,7 +220,7 @@ def _likeliest(base: Agent) -> Agent:
 
 def matrix(found: dict[str, Any]) -> str:
     """Rows: the agent in one seat; columns: its partners. Means over seatings."""
-    names = [a["name"] for a in found["agents"]]
+    names = [a["name"] for a in found["agents"] if not a.get("absent")]
     cells: dict[tuple[str, str], list[float]] = {}
     for r in found["rows"]:
         cells.setdefault((r["agent"], r["partner"]), []).append(r["mean"])

@@ -79,7 +79,7 @@ class Book:
         self.held: dict[str, Any] = empty | (json.loads(path.read_text()) if path.is_file() else {})
 
     def look_up(self, roster: dict, players: int, work: Path | None) -> dict[str, Any]:
-        """The agents that are there. What a stage had before and has no longer is forgotten."""
+        """The agents that are there. What a stage in the work folder had before and has no longer is forgotten."""
         from interplay.agents import neural
         from interplay.agents.api import Agent
 
@@ -88,7 +88,7 @@ class Book:
             loaded = neural.load(file, greedy=True)
             about = dict(loaded.config) | {"sha256": table.sha256(file)}
             found[name] = Agent(name, loaded.mind, about)
-        there = {name.split("/")[0] for name in found}
+        there = {name.split("/")[0] for name in found if table.files_of(name.split("/")[0], work)}
         for part in ("policies", "self_play", "foreseen"):
             for name in list(self.held[part]):
                 if name.split("/")[0] in there and name not in found:
@@ -195,7 +195,7 @@ def met(game: Any, agents: list[Any], episodes: int) -> tuple[np.ndarray, np.nda
     teams = {place: [place[0] if s == place[2] else place[1] for s in seats] for place in places}
     once = sorted({tuple(team) for team in teams.values()})  # at two players each team is that of two places
     line_ups = [LineUp.of(game, [agents[i] for i in team]) for team in once]
-    played = run(game, line_ups, episodes=episodes, seed=11, batch=2048)
+    played = run(game, line_ups, episodes=episodes, seed=11, batch=1 << 15)
     scores = np.array([e.score for e in played], float).reshape(len(once), episodes)
     mean, var = (dict(zip(once, x, strict=True)) for x in (scores.mean(axis=1), scores.var(axis=1, ddof=1) / episodes))
     total, error = (np.zeros((len(agents), len(agents))) for _ in range(2))

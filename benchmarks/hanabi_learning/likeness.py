@@ -65,7 +65,7 @@ def main() -> None:
     print("people", people, flush=True)
     before, clones = held.get("clones", {}), {}
     for name, stage, file in table.policies(table.read(given.roster), given.players, given.work):
-        if stage.removesuffix(f"_{given.players}p") not in ("bc", "bc_turns", "hdr"):
+        if stage.removesuffix(f"_{given.players}p") not in ("bc", "bc_turns", "hdr", "hdr_proxies"):
             continue
         for mark, greedy in (("", False), ("+", True)):
             digest, known = table.sha256(file), before.get(name + mark, {})

@@ -65,7 +65,7 @@ def measured(agents: list[Agent], players: int, episodes: int) -> list[dict[str,
     places = itertools.product(range(len(agents)), range(len(agents)), seats)
     teams = {tuple(i if s == seat else j for s in seats) for i, j, seat in places}
     line_ups = [LineUp.of(game, [agents[i] for i in team]) for team in sorted(teams)]
-    games = TraceSet.in_memory(list(run(game, line_ups, episodes=episodes, seed=0)))
+    games = TraceSet.in_memory(list(run(game, line_ups, episodes=episodes, seed=0, batch=1 << 15)))
     return [dict(row) for row in wide(interplay.measure(games, ["hanabi/pool"]))]
 
 

@@ -50,7 +50,7 @@ def main() -> int:
 def take_in(folder: Path, results: Path, work: Path | None) -> list[str]:
     """Merge one folder; the stages that were taken in."""
     file = folder if folder.is_file() else folder / "results.json"
-    speeds = [] if folder.is_file() else sorted(folder.glob("**/speed.json"))
+    speeds = [] if folder.is_file() else sorted(folder.glob("speed.json"))
     if not file.is_file() and not speeds:
         raise SystemExit(f"error: {folder} has neither results.json nor speed.json: is it what run.py wrote?")
     taken = []
@@ -94,6 +94,8 @@ def without_paths(value: Any, work: str) -> Any:
         return {key: without_paths(one, work) for key, one in value.items()}
     if isinstance(value, list):
         return [without_paths(one, work) for one in value]
+    if isinstance(value, str) and value.endswith(".npz"):
+        return Path(value).name
     if not isinstance(value, str) or not value.startswith("/"):
         return value
     return value.removeprefix(f"{work}/") if value.startswith(f"{work}/") else Path(value).name

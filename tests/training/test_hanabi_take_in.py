@@ -134,7 +134,7 @@ def test_the_table_says_what_is_shipped(scripts, left_behind, tmp_path, capsys):
             "hdr-1": {"stage": "hdr_2p", "hold": 0.2},
             "hdr-0": {"stage": "hdr_2p", "hold": 0, "ship": False},
             "op-1": {"stage": "op_2p", "run": 0},
-            "fcp-1": {"stage": "fcp_2p", "run": 0},
+            "never-1": {"stage": "fcp_2p", "run": 0},
         }
     )
     manifest = scripts.take_in.ship(table, work, data, results)
@@ -227,7 +227,7 @@ def test_an_evaluation_plays_only_what_it_has_not_played(scripts, stage_play, tm
 def test_an_agent_more_costs_its_own_games_alone(scripts, stage_play, tmp_path):
     given = cast(tmp_path)
     asked = argparse.Namespace(
-        agents=[], only=False, players=2, work=given.work, roster=given.roster, games=8, batch=64, seed=0, search=[],
+        agents=[], only=False, players=2, work=given.work, roster=given.roster, games=8, seed=0, search=[],
         out=tmp_path / "crossplay_2p.json",
     )  # fmt: skip
     scripts.crossplay.crossed(asked)
@@ -243,6 +243,11 @@ def test_an_agent_more_costs_its_own_games_alone(scripts, stage_play, tmp_path):
     assert len(stage_play) == 1 + 3 * 2  # with itself, and both seatings with each of three
     again = json.loads(asked.out.read_text())["rows"]
     assert [r for r in again if "new+" not in (r["agent"], r["partner"])] == first
+    asked.agents, asked.work = [], tmp_path / "nowhere"
+    stage_play.clear()
+    scripts.crossplay.crossed(asked)  # their files are not here, but what they played is true
+    assert json.loads(asked.out.read_text())["rows"] == first
+    assert stage_play == []
     asked.agents = ["lost=nowhere.safetensors"]
     with pytest.raises(Exception, match=r"nowhere.safetensors"):
         scripts.crossplay.crossed(asked)

@@ -13,19 +13,19 @@ from interplay.play.lineups import LineUp
 
 
 def test_they_are_there_and_tell_how_they_were_made():
-    names = [name for name in shipped() if name.startswith("hanabi/2p/")]
-    assert {"hanabi/2p/ippo-1", "hanabi/2p/op-1", "hanabi/2p/op-2", "hanabi/2p/obl1-1"} <= set(names)
-    game = make("hanabi/2p")
+    names = [name for name in shipped() if name.startswith("hanabi/")]
+    assert {f"hanabi/2p/{name}" for name in ("ippo-1", "op-1", "obl1-1", "proxy-1", "proxy-2")} <= set(names)
+    assert {"hanabi/3p/proxy-1", "hanabi/3p/proxy-2"} <= set(names)
     for name in names:
         found = agent(f"trained/{name}")
-        found.mind.bind(game)  # type: ignore[union-attr]
+        found.mind.bind(make(name.rpartition("/")[0]))  # type: ignore[union-attr]
         clone = found.config["algorithm"] == "bc"
         assert ("held_out_cross_entropy" if clone else "return") in found.config
     assert agent("trained/hanabi/2p/obl1-1").config["method"] == "OBL-1, analytic belief"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ippo-1", "op-1", "op-2", "obl1-1"])
+@pytest.mark.parametrize("name", ["ippo-1", "op-1", "obl1-1", "obl2-1", "proxy-1"])
 def test_they_score_what_their_files_say(name):
     game, found = make("hanabi/2p"), agent(f"trained/hanabi/2p/{name}")
     scores = [e.score for e in play(game, [LineUp.of(game, [found, found])], episodes=60, seed=0)]
