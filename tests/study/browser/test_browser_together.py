@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import sqlalchemy as sa
 
@@ -137,6 +139,24 @@ def test_cooking_beside_a_partner_that_talks(arrive, serve):
     row = served.base.database.read(lambda tx: tx.execute(query).one())
     said = [remark for remark in play_books.unpack(row.episode).events if remark.kind == "message"]
     assert any("bring" in str(remark.payload) for remark in said)
+
+
+def test_the_kitchen_speaks_chinese_and_what_the_file_says(arrive, serve):
+    words = {"Wait": {"zh": "歇一会儿"}}
+    text = quick("kitchen_chat", steps=8, name="kitchen_zh", languages=["en", "zh"], words=words)
+    me = arrive(serve(text, speed=10), language="zh-CN")
+    me.consent()
+    me.go_on()
+    me.playing()
+    me.page.wait_for_selector(".kitchen-board[data-t]")
+    me.picture("kitchen-3-zh")
+    shown = me.page.inner_text(".kitchen-board")
+    assert "歇一会儿" in shown
+    assert "您的角色：主厨。 订单：煮鸡蛋" in shown
+    assert not re.search("[A-Za-z]{3,}", shown)
+    me.page.select_option("select[name=language]", "en")
+    me.page.wait_for_selector("text=You are the chef.")
+    assert "Take" in me.page.inner_text(".kitchen-board")
 
 
 def act_until_over(me) -> None:

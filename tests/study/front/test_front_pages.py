@@ -101,7 +101,7 @@ def test_a_form_by_mouse(visit, mock):
 def test_a_form_by_keyboard_alone(visit, mock):
     page = visit([p.FORM, AFTER])
     keys = page.keyboard
-    page.locator("select[name=language]").focus()
+    page.locator("header .stop").focus()
     for press in (
         "Tab",
         "Space",
@@ -210,7 +210,7 @@ def test_ranking_by_keyboard_alone(visit, mock):
     page = visit([p.RANKING, AFTER])
     assert order(page) == ["b", "c", "d", "a"]
     keys = page.keyboard
-    page.locator("select[name=language]").focus()
+    page.locator("header .stop").focus()
     for press in ("Tab", "Tab", "Tab", "Space", "ArrowUp", "ArrowUp", "Escape"):
         keys.press(press)
     assert order(page) == ["b", "c", "d", "a"]
