@@ -19,6 +19,8 @@ def postgres():
     # PostgreSQL refuses to run as root and then runs as another user, who may not look into pytest's folders.
     folder = tempfile.mkdtemp(prefix="interplay-postgres-")
     server = pgserver.get_server(folder)
+    # No test pulls the plug of the machine, and a shutdown that waits for the disk takes ten seconds and more.
+    server.psql("ALTER SYSTEM SET fsync = off;\nSELECT pg_reload_conf();")
     yield server.get_uri()
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
