@@ -177,11 +177,11 @@ def crossplay(found: Found, players: int) -> list[str]:
     if held is None:
         return []
     names, mean = [a["name"] for a in held["agents"]], cells(found, players)
-    names = [a for a in names if all((a, b) in mean and (b, a) in mean for b in names)]
     rows = [[a, *(f"**{mean[a, b]:.1f}**" if a == b else f"{mean[a, b]:.1f}" for b in names)] for a in names]
     games = min(r["n"] for r in held["rows"])
     seats = "in either seat" if players == 2 else "as one of three, in every seat, beside two of the partner"
     about = f"Mean score of the row's agent {seats}, all by their likeliest moves; {games} games a seating."
+    about += " With itself in bold."
     outside = {a: float(np.mean([mean[a, b] for b in names if b != a])) for a in names} if len(names) > 1 else {}
     order = ", ".join(f"{a} {v:.1f}" for a, v in sorted(outside.items(), key=lambda x: -x[1]))
     stages = {a["name"]: a for a in held["agents"] if "stage" in a}

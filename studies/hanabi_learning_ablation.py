@@ -136,6 +136,8 @@ def proxies(found: Found, players: int) -> list[str]:
         rows.append([who, *["–"] * 4, number(people["ipp"]), number(people["communicativeness"])])
     for _, label, name in _row_names(names, clone):
         rows.append([label, *_proxy(held, alike, name)])
+    for name in sorted(n for n in held.get("self_play", {}) if n.startswith("hdr_proxies_")):
+        rows.append([f"λ = {name.split('/')[1]}, from another clone", *_proxy(held, alike, name)])
     if len(rows) < 2:
         return []
     ipp, talk = PEOPLE[players]

@@ -38,7 +38,7 @@ def load(folder: Path = RESULTS, roster: Path = ROSTER) -> Found:
         held = json.loads(path.read_text())
         kind = held.get("kind") if isinstance(held, dict) else None
         if kind == "crossplay":
-            found.crossplay[held["players"]] = held
+            found.crossplay[held["players"]] = complete(held)
             found.search.extend(row | {"players": held["players"]} for row in held["search"])
         elif kind == "likeness":
             found.likeness[held["players"]] = held
@@ -49,6 +49,19 @@ def load(folder: Path = RESULTS, roster: Path = ROSTER) -> Found:
         elif path.name == "speed.json":
             found.speed.update(held)
     return found
+
+
+def complete(held: dict[str, Any]) -> dict[str, Any]:
+    """The matrix without agents that some others never met, as their files were not there when those came."""
+    met = {(r["agent"], r["partner"]) for r in held["rows"]}
+    kept: list[dict[str, Any]] = []
+    for one in sorted(held["agents"], key=lambda a: bool(a.get("absent"))):
+        names = [a["name"] for a in kept] + [one["name"]]
+        if all((a, one["name"]) in met and (one["name"], a) in met for a in names):
+            kept.append(one)
+    names = {a["name"] for a in kept}
+    rows = [r for r in held["rows"] if r["agent"] in names and r["partner"] in names]
+    return held | {"agents": [a for a in held["agents"] if a["name"] in names], "rows": rows}
 
 
 def trained_steps(told: dict[str, Any]) -> float:

@@ -20,6 +20,7 @@ METHODS: dict[str, Published] = {  # the part of a stage's name before its numbe
     "bc": Published("BC", "50 or 70 epochs, 1,000 games", None, "–", {2: "2.12", 3: "3.31"}, "AH2AC2"),
     "bc_turns": Published("BC", "50 or 70 epochs, 1,000 games", None, "–", {2: "2.12", 3: "3.31"}, "AH2AC2"),
     "hdr": Published("HDR-IPPO", "1e10", 1e10, "9.24 / 7.52 (file names)", {2: "12.76", 3: "14.03"}, "AH2AC2"),
+    "hdr_proxies": Published("HDR-IPPO", "5e9", 5e9, "22.55, 22.97 (its proxies)", {2: "22.76"}, "AH2AC2"),
     "ippo_ff": Published("IPPO", "1e10", 1e10, "24.18; 15.78 at 1e9", {2: "10.16", 3: "6.34"}, "AH2AC2, JaxMARL"),
     "ippo_rnn": Published("IPPO, recurrent", "1e9", 1e9, "18.33 at 1e9 (S5)", {}, "JaxMARL"),
     "entropy": Published("high-entropy IPPO", "1e10", 1e10, "24.48 / 24.66", {}, "Forkel 2025"),

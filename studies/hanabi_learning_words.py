@@ -133,7 +133,18 @@ def _of_partners(found: Found, players: int) -> list[str]:
     most = max(kept, key=lambda a: kept[a])
     if most.startswith("obl"):
         lines[0] += f" {most} keeps most: its moves rest on no agreement, as they should."
-    return lines + _of_proxies(found, players, mean) + _of_bots(players, mean)
+    return lines + _of_clones(players, mean) + _of_proxies(found, players, mean) + _of_bots(players, mean)
+
+
+def _of_clones(players: int, mean: dict[tuple[str, str], float]) -> list[str]:
+    clones = [a for a in _learned(mean) if method_of(a).startswith("bc")]
+    scores = {a: float(np.mean([mean[a, c] for c in clones])) for a in _learned(mean) if a not in clones and clones}
+    if not scores:
+        return []
+    order = ", ".join(f"{a} {v:.1f}" for a, v in sorted(scores.items(), key=lambda x: -x[1])[:4])
+    own = float(np.mean([mean[c, c] for c in clones]))
+    whose = "people" if players == 2 else "H-Group bots"
+    return [f"- With clones of {whose} at {players} players ({own:.1f} with themselves) do best: {order}."]
 
 
 def _of_proxies(found: Found, players: int, mean: dict[tuple[str, str], float]) -> list[str]:
@@ -185,7 +196,7 @@ def _of_conventions(found: Found, players: int) -> list[str]:
     for a, b in twins:
         own = (mean[a, a] + mean[b, b]) / 2
         both = (mean[a, b] + mean[b, a]) / 2
-        lines.append(f"- Two seeds of one method: {a} and {b} make {both:.1f} together, {own:.1f} each with itself.")
+        lines.append(f"- Two runs of one method: {a} and {b} make {both:.1f} together, {own:.1f} each with itself.")
     return lines
 
 
