@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from interplay.challenge.spec import load as challenge
 from interplay.cli.main import run
 from interplay.errors import InterplayError
-from interplay.study import example_studies
+from interplay.server.shelf import CHALLENGES, STUDIES, Shelf
 from interplay.study.reading import load
 
 ROOT = Path(__file__).parents[2]
@@ -38,12 +39,27 @@ def test_the_wheel_holds_every_example_and_what_a_study_needs(wheel):
     assert not [path for path in wheel if path.startswith("interplay/study/web/")]
 
 
-def test_an_installed_package_finds_them_beside_itself(tmp_path, monkeypatch):
+def test_the_wheel_holds_every_challenge(wheel):
+    shipped = sorted(path for path in wheel if path.startswith("interplay/challenge/examples/"))
+    assert shipped == [f"interplay/challenge/examples/{path.name}" for path in sorted(ROOT.glob("challenges/*.yaml"))]
+
+
+def test_an_installed_package_finds_them_beside_itself(tmp_path):
     (tmp_path / "mine.yaml").write_text("name: mine\n")
-    monkeypatch.setattr(example_studies, "SHIPPED", tmp_path)
-    assert list(example_studies.examples()) == ["mine"]
-    monkeypatch.setattr(example_studies, "SHIPPED", tmp_path / "not here")
-    assert list(example_studies.examples()) == NAMES
+    assert list(Shelf("study", tmp_path, STUDIES.written).files()) == ["mine"]
+    assert list(Shelf("study", tmp_path / "not here", STUDIES.written).files()) == NAMES
+
+
+def test_challenges_are_listed_written_and_read_by_name(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run(["challenge", "example", "--json"]) == 0
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)["rows"]] == list(CHALLENGES.files())
+    assert run(["challenge", "example", "hanabi_demo", "--out", "mine.yaml"]) == 0
+    assert challenge("mine.yaml") == challenge("hanabi_demo")
+    with pytest.raises(InterplayError, match=r"cannot read the challenge nothing: .*by its name: hanabi_demo, "):
+        challenge("nothing")
+    assert run(["challenge", "example", "hanabi_demos"]) == 2
+    assert "hanabi_demo" in capsys.readouterr().err
 
 
 def test_a_bare_name_is_an_example_unless_there_is_such_a_file(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from interplay.errors import InterplayError
+from interplay.server.shelf import CHALLENGES
 from interplay.server.signing import canonical
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
@@ -157,14 +158,17 @@ class Challenge(_Part):
 
 
 def load(path: str | Path) -> Challenge:
-    """The challenge that a file describes; an error says which line of it is wrong and how."""
+    """The challenge that a file describes, or one that comes with the package by its bare name; an error says which
+    line of it is wrong and how."""
     import yaml
 
-    file = Path(path)
+    file = CHALLENGES.meant(path)
     try:
         data = yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InterplayError(f"cannot read the challenge {file}: {error.strerror}") from None
+        ours = ", ".join(CHALLENGES.files())
+        more = f"; a challenge of ours goes by its name: {ours}" if isinstance(error, FileNotFoundError) else ""
+        raise InterplayError(f"cannot read the challenge {file}: {error.strerror}{more}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InterplayError(f"{file} is not YAML: {error}") from None
     if not isinstance(data, dict):

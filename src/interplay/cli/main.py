@@ -42,6 +42,10 @@ COMMANDS = {
     "llm audit": ("interplay.cli.commands.audit:AuditCommand", "what messages achieved, on traces or transcripts"),
     "bench": ("interplay.cli.commands.bench:Bench", "steps per second of a game on this machine"),
     "challenge check": ("interplay.cli.commands.challenge:Check", "look a challenge file over before it is served"),
+    "challenge example": (
+        "interplay.cli.commands.challenge:Example",
+        "challenges that come with it, to try and to change",
+    ),
     "challenge serve": ("interplay.cli.commands.challenge:Serve", "host a challenge with hidden partners"),
     "challenge register": ("interplay.cli.commands.challenge:Register", "register a team; its keys are shown once"),
     "challenge enter": ("interplay.cli.commands.challenge:Enter", "begin an evaluation with a pre-registered plan"),

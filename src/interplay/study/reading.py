@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from interplay.errors import InterplayError
-from interplay.study.example_studies import examples
+from interplay.server.shelf import STUDIES
 from interplay.study.protocol import Protocol
 
 LARGEST = 1_000_000  # characters of a file
@@ -17,13 +17,11 @@ LARGEST = 1_000_000  # characters of a file
 def load(path: str | Path) -> Protocol:
     """The protocol that a file describes; one of the studies that come with the package by its bare name, where no file
     is called so."""
-    file, known = Path(path), examples()
-    if not file.exists() and str(path) in known:
-        file = known[str(path)]
+    file = STUDIES.meant(path)
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
-        more = f"; a study of ours goes by its name: {', '.join(known)}" if isinstance(error, FileNotFoundError) else ""
+        more = f"; a study of ours goes by its name: {', '.join(STUDIES.files())}" if isinstance(error, FileNotFoundError) else ""
         raise InterplayError(f"cannot read the study {file}: {error.strerror}{more}") from None
     except UnicodeDecodeError as error:
         raise InterplayError(f"{file} is not written in UTF-8: {error.reason} at byte {error.start}") from None

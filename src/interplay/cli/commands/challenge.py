@@ -46,11 +46,11 @@ class Check:
     """Look a challenge file over before it is served: its games and partners are made, and counts are told.
 
     Examples:
-      interplay challenge check challenges/hanabi_proxies.yaml
+      interplay challenge check hanabi_proxies
     """
 
     challenge: Annotated[Path, tyro.conf.Positional]
-    """The challenge file."""
+    """The challenge file, or the name of a challenge that comes with the package (`interplay challenge example`)."""
     json: bool = False
     """Print one JSON object."""
 
@@ -63,17 +63,52 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Example:
+    """Challenges that come with the package: list them, or write one as a file to change.
+
+    Examples:
+      interplay challenge example
+      interplay challenge example hanabi_proxies --out mine.yaml
+    """
+
+    name: Annotated[str | None, tyro.conf.Positional] = None
+    """Which one to write; without it, all are listed."""
+    out: Path | None = None
+    """Where to; by default NAME.yaml here."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        _needs_server()
+        from interplay.challenge.spec import load
+        from interplay.server.shelf import CHALLENGES
+
+        if self.name is not None:
+            path = CHALLENGES.copied(self.name, self.out)
+            note(f"written: {path}; try `interplay challenge check {path}`")
+            return
+        if self.out is not None:
+            raise InterplayError("--out: name the challenge that is to be written there")
+        found = {name: load(path) for name, path in CHALLENGES.files().items()}
+        rows = [
+            {"name": name, "title": one.title, "settings": ", ".join(setting.name for setting in one.settings)}
+            for name, one in found.items()
+        ]
+        show(Table.of(rows, "Challenges that come with interplay"), json=self.json)
+
+
+@dataclass(frozen=True)
 class Serve(Listen):
     """Host a challenge: leaderboard, registration, games with hidden partners.
 
     Examples:
-      interplay challenge serve challenges/hanabi_demo.yaml
+      interplay challenge serve hanabi_demo
       interplay challenge serve my.yaml --database postgresql://user@host/name --host 0.0.0.0 --port 443
         --certificate server.pem --private-key server.key
     """
 
     challenge: Annotated[Path, tyro.conf.Positional]
-    """The challenge file."""
+    """The challenge file, or the name of a challenge that comes with the package (`interplay challenge example`)."""
     database: Annotated[str | None, tyro.conf.arg(aliases=["--db"])] = None
     """The database: a path (SQLite) or postgresql://...; by default NAME.db here."""
     capacity: int = 512
@@ -298,7 +333,7 @@ class Issue:
     """
 
     challenge: Annotated[Path, tyro.conf.Positional]
-    """The challenge file."""
+    """The challenge file, or the name of a challenge that comes with the package (`interplay challenge example`)."""
     agent: str
     """The name of the agent on the leaderboard."""
     team: str = "host"
@@ -340,7 +375,7 @@ class Books:
     """
 
     challenge: Annotated[Path, tyro.conf.Positional]
-    """The challenge file."""
+    """The challenge file, or the name of a challenge that comes with the package (`interplay challenge example`)."""
     database: Annotated[str | None, tyro.conf.arg(aliases=["--db"])] = None
     """The database; by default NAME.db here."""
     evaluation: str | None = None

@@ -175,18 +175,18 @@ class Example:
 
     def run(self) -> None:
         _needs_server()
-        from interplay.study.example_studies import examples, write_example
+        from interplay.server.shelf import STUDIES
         from interplay.study.reading import load
         from interplay.study.words import say
 
         if self.name is not None:
-            path = write_example(self.name, self.out)
+            path = STUDIES.copied(self.name, self.out)
             note(f"written: {path}; try `interplay study serve {path}`")
             return
         if self.out is not None:
             raise InterplayError("--out: name the study that is to be written there")
         rows = []
-        for name, path in examples().items():
+        for name, path in STUDIES.files().items():
             study = load(path)
             told = {"title": say(study.title, study.languages[0]), "languages": ", ".join(study.languages)}
             rows.append({"name": name, **told, "games": len(study.games), "partners": len(study.partners)})

@@ -1,0 +1,48 @@
+"""Files that come with the package to look at, to try, and to take as a beginning of one's own: studies, challenges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from interplay.errors import InterplayError, UnknownName
+
+PACKAGE = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Files of one kind."""
+
+    kind: str  # what one of them is
+    shipped: Path  # where an installed package has them; `pyproject.toml` puts them there
+    written: Path  # where they are written
+
+    def files(self) -> dict[str, Path]:
+        """By name."""
+        folder = self.shipped if self.shipped.is_dir() else self.written
+        return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+    def meant(self, given: str | Path) -> Path:
+        """The file that is called so; where there is none, the one of ours that goes by this bare name."""
+        return Path(given) if Path(given).exists() else self.files().get(str(given), Path(given))
+
+    def copied(self, name: str, out: Path | None = None) -> Path:
+        """A copy to change. Nothing is overwritten."""
+        known, path = self.files(), out or Path(f"{name}.yaml")
+        if name not in known:
+            raise UnknownName(f"example {self.kind}", name, list(known))
+        if path.is_dir():
+            path = path / f"{name}.yaml"
+        try:
+            with path.open("x", encoding="utf-8") as file:
+                file.write(known[name].read_text(encoding="utf-8"))
+        except FileExistsError:
+            raise InterplayError(f"{path} is there already: choose another name with --out") from None
+        except OSError as error:
+            raise InterplayError(f"cannot write {path}: {error.strerror}") from None
+        return path
+
+
+STUDIES = Shelf("study", PACKAGE / "study" / "examples", PACKAGE.parents[1] / "studies")
+CHALLENGES = Shelf("challenge", PACKAGE / "challenge" / "examples", PACKAGE.parents[1] / "challenges")
