@@ -17,6 +17,7 @@ from interplay.symbolic.read import read, symbolic_trace
 from tests.games.overcooked.test_lineage import KITCHENS, kitchen, play
 
 COUNTERS, POTS, BOTH = ("counters",), ("pots",), ("counters", "pots")
+PLAYED = (24, 300)  # episodes, steps; as many as in the tests of lineage, so that programs are shared
 KEYS = {letter: n for n, letter in enumerate("NSEW.I")}
 
 
@@ -90,9 +91,9 @@ def test_pots_are_counted_when_asked():
 def test_random_games_are_counted_alike_in_both_ways(name):
     game = kitchen(name)
     odds = np.array([1, 1, 1, 1, 0.5, 5])
-    actions = np.random.default_rng(1).choice(6, size=(12, 250, game.num_seats), p=odds / odds.sum())
+    actions = np.random.default_rng(1).choice(6, size=(*PLAYED, game.num_seats), p=odds / odds.sum())
     reader = Reader(game)
-    for (states, found), joint in zip(play(game, actions), actions):
+    for (states, found), joint in zip(play(game, actions)[:12], actions):
         agree(reader.read(states, joint), found.counts)
 
 
@@ -181,9 +182,9 @@ def test_other_kitchens_see_few_hand_overs_and_some_none(human):
 
 def test_rates_stay_in_their_bounds():
     game = kitchen("three")
-    actions = np.random.default_rng(4).choice(6, size=(12, 250, 3), p=[0.1, 0.1, 0.1, 0.1, 0.1, 0.5])
+    actions = np.random.default_rng(4).choice(6, size=(*PLAYED, 3), p=[0.1, 0.1, 0.1, 0.1, 0.1, 0.5])
     reader = Reader(game)
-    for (states, _), joint in zip(play(game, actions), actions):
+    for (states, _), joint in zip(play(game, actions)[:12], actions):
         found = count(reader.read(states, joint), Options(channels=BOTH))
         assert sum(found.number(kind) for kind in CLASSES) == found.number() == len(found.links)
         assert found.number() > 0
@@ -225,7 +226,7 @@ def test_a_trace_of_another_game_is_refused():
     with pytest.raises(DomainError, match="cannot read 'rescue/cottage'"):
         Reader(interplay.make("rescue/cottage"))
     two = kitchen("two")
-    joint = np.random.default_rng(3).choice(6, size=(1, 250, 2), p=[0.1, 0.1, 0.1, 0.1, 0.1, 0.5])
-    [(states, _)] = play(two, joint)
+    joint = np.random.default_rng(3).choice(6, size=(*PLAYED, 2), p=[0.1, 0.1, 0.1, 0.1, 0.1, 0.5])
+    states, _ = play(two, joint)[0]
     with pytest.raises(DomainError, match=r"needs|by the states|no action put there"):
         Reader(two).read(states, np.full_like(joint[0], 4))
