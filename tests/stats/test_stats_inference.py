@@ -1,5 +1,7 @@
 """Tests, corrections, correlations and regressions agree with scipy, statsmodels and printed values."""
 
+import gc
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -12,6 +14,14 @@ from interplay import stats
 from interplay.errors import InterplayError
 from interplay.stats.correlation import pearson_p_value
 from interplay.stats.hypothesis_tests import ALTERNATIVES, t_p_value
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _little_to_collect():
+    """statsmodels collects garbage with every correction, which takes long in a process that holds much."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture
