@@ -15,6 +15,7 @@ from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.training.advantages import new_normaliser
 from interplay.training.algorithms import hdr, sp
+from interplay.training.algorithms.fcp import taken_at
 from interplay.training.anchor import opinion
 from interplay.training.collect import begin, collect
 from interplay.training.loss import distance, learner_loss, log_probs
@@ -210,8 +211,9 @@ def test_play_by_turns_learns_and_is_refused_where_it_cannot_be():
 
 @pytest.mark.slow
 def test_training_ends_when_its_time_is_up(tmp_path):
-    """The policy's file says how many steps it had, and a second call does not go on."""
-    output = {"folder": str(tmp_path), "minutes": 0.0, "logs": 36}
+    """The policy's file says how many steps it had, a second call does not go on, and the last snapshot is the end: a
+    share of the training is one of what there was of it."""
+    output = {"folder": str(tmp_path), "minutes": 0.0, "logs": 36, "snapshots": 2}
     experiment = small("Match", runs=1, output=output)
     trained = sp.train(experiment, quiet=True)
     reached = trained.curve[-1]["steps"]
@@ -219,3 +221,8 @@ def test_training_ends_when_its_time_is_up(tmp_path):
     assert trained.policies[0]["steps"] == reached
     again = sp.train(experiment, quiet=True)
     assert again.curve == trained.curve
+    assert [s.update * 16 * 8 for s in again.snapshots] == [0, reached]
+    first, last = taken_at(again, (0.0, 1.0))
+    kept, end = (a.mind.core.head.weight for a in (last, trained.agent(0)))
+    np.testing.assert_allclose(kept, end, atol=1e-3)
+    assert np.abs(np.asarray(first.mind.core.head.weight - end)).max() > 1e-2

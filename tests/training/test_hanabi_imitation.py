@@ -76,6 +76,20 @@ def test_only_hanabi_has_names_to_change():
         clone(data, Shape((2,), 2, widths=(4,)), how, splits(12, 3, 0), jax.random.key(0))
 
 
+def test_names_and_memory_change_with_the_game_not_within_it():
+    """A chunk in the middle of a game would begin with what was remembered under other names."""
+    game = make("hanabi/2p")
+    data = replayed(game, [random_game(game, seed, steps=8) for seed in range(3)], "belief")
+    names, roles = renamings(game, "belief"), splits(3, 3, 0)
+    shape = Shape((658,), 21, widths=(4,), recurrent=4)
+    for chunk in (4, 7):
+        how = Cloning(epochs=1, batch=4, chunk=chunk, rename=True)
+        with pytest.raises(InterplayError, match=rf"chunk is {chunk}: set chunk to 0"):
+            clone(data, shape, how, roles, jax.random.key(0), renamings=names)
+    how = Cloning(epochs=1, batch=4, chunk=4, rename=True)
+    clone(data, Shape((658,), 21, widths=(4,)), how, roles, jax.random.key(0), renamings=names)  # nothing to remember
+
+
 def test_a_file_of_games_gives_them_back(tmp_path):
     game = make("hanabi/2p")
     games = [random_game(game, seed, steps=6 + seed) for seed in range(3)]

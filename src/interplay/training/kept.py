@@ -39,6 +39,10 @@ def reopened(folder: str | Path, experiment: Experiment | None = None, *, stage:
         raise InterplayError(f"{folder} holds no training run")
     if not manifest["policies"]:
         raise InterplayError(f"{folder} holds no policies yet: its training has not come to an end")
+    if manifest["state"]["file"] is None:  # clones learn from recorded games, and keep no state to go on from
+        raise InterplayError(
+            f"{folder} holds clones of recorded games, not a population of self-play; name their files as partners"
+        )
     theirs = build(Experiment, manifest["experiment"], f"{folder}: experiment")
     game = make(theirs.game.name, **theirs.game.options)
     if experiment is not None:

@@ -181,7 +181,7 @@ class _Stage:
                 runs, more = scheme.between(runs, update) if scheme.between is not None and due else (runs, {})
                 tell(pending, more)
                 pending = None
-                if update in snap:
+                if update in snap or late:  # the last snapshot is the end, whenever that comes
                     self._snap(runs, update, self.curve[-1]["member_returns"])
                 if update in keep or late:
                     self._keep(runs, update)

@@ -28,7 +28,7 @@ class Options:
     snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
     tables: int = 0  # groups of environments, each with one partner at a time; 0: as many as partners, if envs allow
     redraw: str = "updates"  # or episode: every environment and seat has a new partner in every episode
-    checkpoints: tuple[float, ...] = ()  # shares of the population's budget whose policies are partners; none: 3 skills
+    checkpoints: tuple[float, ...] = ()  # shares of the population's training that give partners; none: 3 skills
 
     def __post_init__(self) -> None:
         if any(not 0 <= share <= 1 for share in self.checkpoints):
@@ -70,11 +70,12 @@ def three_skills(trained: Trained) -> list[Agent]:
 
 
 def taken_at(trained: Trained, shares: tuple[float, ...]) -> list[Agent]:
-    """Of every member: its policies at the snapshots nearest to these shares of its budget."""
+    """Of every member: its policies at the snapshots nearest to these shares of its training, which the clock may have
+    ended early."""
     if not trained.snapshots:
         raise InterplayError("checkpoints of a population need its snapshots; train it with snapshots, 1 or more")
     updates = np.array([s.update for s in trained.snapshots])
-    nearest = [int(np.argmin(np.abs(updates - share * trained.experiment.updates))) for share in shares]
+    nearest = [int(np.argmin(np.abs(updates - share * updates[-1]))) for share in shares]
     return [trained.agent(*member, snapshot=which) for member in sound(trained) for which in dict.fromkeys(nearest)]
 
 

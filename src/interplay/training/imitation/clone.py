@@ -39,7 +39,7 @@ class Cloning:
     learning_rate: Schedule = ((0.0, 2e-3), (1.0, 1e-4))
     weight_decay: float = 1e-3
     dropout: float = 0.0  # share of the decoder's units that are left out, anew in every step
-    rename: bool = False  # colours of Hanabi get other names, drawn for every sequence in every step
+    rename: bool = False  # colours of Hanabi get other names, for every sequence in every step; memory needs chunk 0
     select: str = "loss"  # which epoch is kept: least loss on games apart, or self_play: most points with itself
     select_games: int = 0  # games that it is chosen by, each played with the likeliest actions; the same every time
 
@@ -187,6 +187,12 @@ def _arranged(
 ) -> tuple[_Static, _Material]:
     data = own_turns(data) if shape.own_turns else data
     length = (how.chunk or data.action.shape[1]) if shape.recurrent else 1
+    if renamings is not None and shape.recurrent and length < data.action.shape[1]:
+        # What is remembered at the start of a chunk comes from the game as it was, under the real names.
+        raise InterplayError(
+            f"algorithm.options.rename: memory does not go on from chunk to chunk under other names; the longest game "
+            f"has {data.action.shape[1]} steps, and chunk is {length}: set chunk to 0, which takes whole games"
+        )
     data = _padded(data, length)
     sequences, steps = data.action.shape
     useful = data.turn.reshape(sequences * (steps // length), length).any(axis=1)  # the others teach nothing
