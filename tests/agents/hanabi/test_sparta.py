@@ -12,7 +12,9 @@ import pytest
 
 from interplay.agents.api import Agent, Info, Policy
 from interplay.agents.basic import masked
-from interplay.agents.hanabi.sparta import Sparta, sparta
+from interplay.agents.hanabi.sparta import Sparta, _remember, sparta
+from interplay.agents.networks import Core, Shape
+from interplay.agents.neural import NeuralPolicy
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError
 from interplay.games.hanabi.hands import unseen
@@ -114,6 +116,45 @@ def test_search_plays_a_card_that_the_policy_would_never_play(search):
     assert float(scores[NAMES.index("play 0")]) == 1.0
     assert float(scores[NAMES.index("discard 0")]) == 0.0
     assert float(scores[NAMES.index("noop")]) == -np.inf
+
+
+@pytest.mark.parametrize(("players", "own_turns"), [(2, False), (3, True)])
+def test_partners_with_memory_are_remembered_as_they_were(players, own_turns):
+    """Gone through again with its real hand, the game gives every partner the memory that it has; so its moves are
+    explained, whatever the searching player did itself."""
+    game = make(f"hanabi/{players}p", suits="RY", copies=[3, 2], hand_size=2, hint_tokens=3, lives=9)
+    size = game.encodings["belief"].shape
+    assert size is not None
+    shape = Shape(size, len(game.action_names), widths=(8,), recurrent=4, cell="lstm", depth=2, own_turns=own_turns)
+    policy = NeuralPolicy(Core(shape, 3.0, jax.random.key(1)), "belief", greedy=True)
+    seat, key, rng = 1, jax.random.key(0), np.random.default_rng(0)
+    mind = Sparta(policy, rollouts=1, hands=1).bind(game)
+    assert isinstance(mind, Sparta)
+
+    @eqx.filter_jit
+    def follow(past, memories, state):
+        mine = jax.tree_util.tree_map(lambda x: x[seat], game.observe(state, "seen"))
+        past, legal = _remember(game.rules, past, mine), game.legal(state)
+        memories, moves, _ = jax.vmap(lambda *x: policy.act(*x, key))(memories, game.observe(state, "belief"), legal)
+        return past, memories, moves, legal, mind._replay(past, mine, state.hands[seat])
+
+    state = game.init(jax.random.key(4))
+    past, memories = mind.init(key, jnp.int32(seat)), jnp.zeros((players, shape.memory))
+    drew = 0
+    for _ in range(4 * players):
+        past, memories, moves, legal, (explained, again) = follow(past, memories, state)
+        assert bool(explained)
+        others = np.arange(players) != seat
+        np.testing.assert_allclose(np.asarray(again)[others], np.asarray(memories)[others], atol=1e-5)
+        moves = np.array(moves)
+        if int(state.time) % players == seat:  # it searches: its own moves need no reason
+            moves[seat] = rng.choice(np.flatnonzero(legal[seat][:4]))  # a discard or a play
+            drew += 1
+        state, step = game.step(state, jnp.asarray(moves))
+        if bool(step.terminated):
+            break
+    assert drew > 1  # its hand changed on the way
+    assert np.abs(np.asarray(memories)).max() > 0.01
 
 
 @pytest.mark.slow
