@@ -65,7 +65,8 @@ def evaluate(given: argparse.Namespace) -> dict[str, Any]:
     self_play(book, game, chosen, given.self_play)
     if given.games is not None:
         tell_people(book, game, chosen, given)
-    for stage in sorted({name.split("/")[0] for name, a in chosen.items() if "hold" in a.config}):
+    held = {name.split("/")[0] for name, a in chosen.items() if "hold" in a.config}
+    for stage in sorted(s for s in held if table.files_of(s, given.work)):  # the package has some of a stage's alone
         ablation(book, game, stage, agents, given)
     return book.held
 

@@ -64,6 +64,7 @@ def main() -> None:
         parser.error("beside whom? give --people or --bots")
     print("people", people, flush=True)
     before, clones = held.get("clones", {}), {}
+    absent = {name: one for name, one in before.items() if not table.files_of(name.split("/")[0], given.work)}
     for name, stage, file in table.policies(table.read(given.roster), given.players, given.work):
         if stage.removesuffix(f"_{given.players}p") not in ("bc", "bc_turns", "hdr", "hdr_proxies"):
             continue
@@ -76,7 +77,7 @@ def main() -> None:
             print(name + mark, known, flush=True)
             found = {"kind": "likeness", "players": given.players, "people": people, "clones": before | clones}
             path.write_text(json.dumps(found, indent=1) + "\n")
-    found = {"kind": "likeness", "players": given.players, "people": people, "clones": clones}
+    found = {"kind": "likeness", "players": given.players, "people": people, "clones": absent | clones}
     path.write_text(json.dumps(found, indent=1) + "\n")
 
 

@@ -35,10 +35,13 @@ def main() -> int:
     parser.add_argument("--episodes", type=int, default=25, help="games of each seating of each pair")
     parser.add_argument("--out", type=Path, help="default: results/table3_2p.json")
     given = parser.parse_args()
-    began = time.time()
-    rows = measured(pool(given.roster, given.players, given.work), given.players, given.episodes)
+    began, path = time.time(), given.out or RESULTS / f"table3_{given.players}p.json"
+    agents = pool(given.roster, given.players, given.work)
+    known = len(json.loads(path.read_text())["rows"]) if path.is_file() else 0
+    if len(agents) < known:
+        raise SystemExit(f"error: {path} has a pool of {known}, here are {len(agents)}: name --work, or another --out")
+    rows = measured(agents, given.players, given.episodes)
     found = {"kind": "table3", "players": given.players, "episodes": given.episodes, "rows": rows}
-    path = given.out or RESULTS / f"table3_{given.players}p.json"
     path.write_text(json.dumps(found | {"wall_s": round(time.time() - began, 1)}, indent=1) + "\n")
     print(f"{len(rows)} agents, {time.time() - began:.0f} s")
     return 0

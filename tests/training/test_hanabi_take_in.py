@@ -217,6 +217,9 @@ def test_an_evaluation_plays_only_what_it_has_not_played(scripts, stage_play, tm
     policy(given.work / "bc_turns_2p" / "run1.safetensors", run=1)
     again = scripts.evaluate.evaluate(given)  # the clone of another stage
     assert again["ablation"]["hdr_2p"]["agents"] == ["bc_turns_2p/1", "hdr_2p/0", "hdr_2p/0.5"]
+    without = argparse.Namespace(**vars(given) | {"work": tmp_path / "nowhere"})
+    with pytest.raises(SystemExit, match="no policies of any stage"):
+        scripts.evaluate.evaluate(without)
     other = tmp_path / "other"
     policy(other / "hdr_2p" / "run0.safetensors", run=5, hold=0.3, clone="run1")
     after = scripts.evaluate.evaluate(argparse.Namespace(**vars(given) | {"work": other}))
