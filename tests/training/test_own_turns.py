@@ -10,6 +10,7 @@ import pytest
 from interplay.agents.cells import SHORT, new_cell, projected, stepped, unrolled
 from interplay.agents.neural import NeuralPolicy, load, save
 from interplay.errors import InterplayError
+from interplay.games.hanabi.colours import OwnColours
 from interplay.games.registry import make
 from interplay.training import minds
 from interplay.training.advantages import new_normaliser
@@ -25,6 +26,7 @@ from interplay.training.scheme import Scheme, plain_traits
 from interplay.training.seating import Plan
 from interplay.training.setting import Setting
 from interplay.training.update import prepare
+from tests.training import tiny_hanabi
 from tests.training.conftest import small
 
 NETWORK = {
@@ -212,3 +214,36 @@ def test_what_cannot_remember_its_own_turns_alone():
         sp.train(always, quiet=True)
     with pytest.raises(InterplayError, match=r"network\.own_turns: .* set recurrent"):
         small("TurnsRecall", network={"own_turns": True})
+
+
+@pytest.mark.slow
+def test_three_seats_have_three_minds_under_names_of_their_own():
+    """Other-play by turns at three players: play asks each seat as an agent in it would be asked, from game to game,
+    and the update comes to the same odds and values from sequences that are sorted by seat."""
+    network = {"recurrent": 5, "cell": "lstm", "depth": 2, "own_turns": True, "shared_trunk": True}
+    ppo = {"epochs": 1, "minibatches": 2, "chunk": 8, "value_clip": None}
+    spec = tiny_hanabi.experiment(players=3, network=network, ppo=ppo, rollout=32, steps=8 * 32)
+    game = Movers(OwnColours(make(spec.game.name, **spec.game.options)))
+    setting = Setting.of(spec, game, Scheme(Plan(((0,),))))
+    _, (_, rollout, _, _), batch = tiny_hanabi.rollouts(setting)(3)
+    member = new_member(game, spec.network, 0, jax.random.key(3))
+    start, who = np.asarray(rollout.start), np.asarray(rollout.who)[:, 0]
+    assert set(who.ravel().tolist()) == {0, 1, 2}
+    assert start[1:].any()  # games end and begin on the way
+    mind = NeuralPolicy(member.policy, "belief")
+    act, waits = jax.jit(lambda *given: mind.act(*given)), jnp.zeros(len(game.action_names), bool).at[-1].set(True)
+    for env in range(2):
+        for t in range(32):
+            memories = [mind.init(None, 0)] * 3 if start[t, env] else memories
+            seen, legal = rollout.seen[t, 0, env], rollout.legal[t, 0, env]
+            asked = [act(memories[s], seen, legal if s == who[t, env] else waits, jax.random.key(0)) for s in range(3)]
+            memories = [memory for memory, _, _ in asked]
+            told = log_probs(rollout.logits[t, 0, env], legal)
+            np.testing.assert_allclose(log_probs(asked[who[t, env]][2].logits, legal), told, atol=1e-5)
+    own = one_of(batch)
+    totals = jnp.sum(own.acted), jnp.sum(own.counted)
+    _, told = learner_loss(member, own, spec.ppo, jnp.float32(0.0), totals)
+    assert abs(float(told["kl"])) < 1e-6
+    _, value = jax.vmap(member.unroll)(own.memory, own.seen, own.seen, own.start, own.label, own.anew)
+    np.testing.assert_allclose(value, own.value, atol=1e-5)
+    assert float(jnp.std(value)) > 1e-3
