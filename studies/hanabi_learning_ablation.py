@@ -122,7 +122,7 @@ def _distance(found: Found, players: int) -> list[str]:
     if not ends:
         return []
     each = ", ".join(f"{value:.3f} (λ = {weight:g})" for weight, value in ends.items())
-    return [f"KL(clone || policy) at the end of training, nats a decision: {each}.", ""]
+    return [f"KL(clone || policy) at the end of training, nats a decision of its own games: {each}.", ""]
 
 
 def proxies(found: Found, players: int) -> list[str]:

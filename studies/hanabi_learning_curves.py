@@ -103,14 +103,20 @@ def draw(found: Found, folder: Path) -> list[Path]:
     return made
 
 
-def _figure(panels: int) -> tuple[Any, Any]:
+def _figure(rows: int, columns: int) -> tuple[Any, Any]:
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     pyplot.rcParams.update({"svg.hashsalt": "interplay", "svg.fonttype": "none", "font.size": 9})
-    return pyplot.subplots(1, panels, figsize=(5.2 * panels, 3.8), layout="constrained", squeeze=False)
+    size = (5.6 * columns + 1.8, 3.6 * rows)
+    return pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+
+
+def _legend(axis: Any) -> None:
+    """Beside the panel, where it hides nothing."""
+    axis.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def _saved(figure: Any, path: Path) -> Path:
@@ -123,8 +129,8 @@ def _saved(figure: Any, path: Path) -> Path:
 
 def _curves(found: Found) -> Any:
     shown = [players for players in (2, 3) if learnt(found, players)]
-    figure, axes = _figure(len(shown))
-    for axis, players in zip(axes[0], shown, strict=True):
+    figure, axes = _figure(len(shown), 1)
+    for axis, players in zip(axes[:, 0], shown, strict=True):
         for method, told in learnt(found, players).items():
             points = returns(told)
             axis.plot(*zip(*points), color=COLOURS[ALONE.index(method)], label=NAMES[method], linewidth=1.5)
@@ -133,19 +139,19 @@ def _curves(found: Found) -> Any:
             axis.plot([point.steps], [point.score], mark, color="black", label=told_as, markersize=5, fillstyle="none")
         axis.set(xscale="log", xlabel="steps of the game", ylabel="return", ylim=(0, 25), title=f"{players} players")
         axis.grid(color="#dddddd", linewidth=0.6)
-        axis.legend(fontsize=7, frameon=False, loc="upper left")
+        _legend(axis)
     return figure
 
 
 def _held(found: Found) -> Any:
     """HDR-IPPO: the return and the distance from the clone, by λ (the challenge's Figures 6 and 7)."""
     shown = [players for players in (2, 3) if f"hdr_{players}p" in found.stages]
-    figure, axes = _figure(2 * len(shown))
-    for column, players in enumerate(shown):
+    figure, axes = _figure(len(shown), 2)
+    for row, players in enumerate(shown):
         told = found.stages[f"hdr_{players}p"]
         hold = told["config"]["algorithm"]["options"].get("hold", [0.25])
         for place, (key, label) in enumerate((("returns", "return"), ("anchor_kls", "KL(clone || policy), nats"))):
-            axis = axes[0][2 * column + place]
+            axis = axes[row][place]
             lines = [line for line in told["curve"] if line.get(key)]
             for run in range(told["config"].get("runs", 1)):
                 points = [(line["steps"], line[key][run]) for line in lines if line[key][run] is not None]
@@ -156,5 +162,5 @@ def _held(found: Found) -> Any:
             if key == "anchor_kls":
                 axis.set_yscale("log")
             axis.grid(color="#dddddd", linewidth=0.6)
-            axis.legend(fontsize=7, frameon=False)
+        _legend(axes[row][1])
     return figure

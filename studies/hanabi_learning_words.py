@@ -190,7 +190,7 @@ def _of_conventions(found: Found, players: int) -> list[str]:
     told = "; ".join(", ".join(g) for g in large) or "none"
     apart = f" By themselves: {', '.join(alone)}." if alone else ""
     how = f"every pair of a group makes at least {100 * SHARED:.0f} % of the mean of what the two make with themselves"
-    lines = [f"- Agents of {players} players that share conventions ({how}): {told}.{apart}"]
+    lines = [f"- Agents of {players} players that share conventions, or need none ({how}): {told}.{apart}"]
     learned = [a for a in strong if not is_bot(a) and method_of(a) not in ("bc", "hdr")]
     twins = [(a, b) for a, b in combinations(learned, 2) if method_of(a) == method_of(b)]
     for a, b in twins:

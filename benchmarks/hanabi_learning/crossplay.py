@@ -112,6 +112,7 @@ def crossed(given: argparse.Namespace) -> dict[str, Any]:
         "agents": [{"name": a.name, **a.config} for a in agents] + absent(before, names, given),
         "rows": still_true(before, agents, given),
         "search": before.get("search", []),
+        "wall_s": before.get("wall_s"),
         "device": jax.devices()[0].device_kind,
     }
     play_cells(game, agents, found, given)
