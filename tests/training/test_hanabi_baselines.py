@@ -232,6 +232,12 @@ def test_options_that_make_no_sense_are_refused(name, options, told):
         train(experiment(name, options), quiet=True)
 
 
+@pytest.mark.parametrize(("encoding", "told"), [("none", "has no 'none'"), ("seen", "a network cannot read 'seen'")])
+def test_views_that_styles_cannot_be_added_to(encoding, told):
+    with pytest.raises(InterplayError, match=told):
+        train(experiment("anyplay", {"styles": 2}, network={"encoding": encoding}), quiet=True)
+
+
 def test_every_stage_of_the_benchmark_is_a_configuration(tmp_path):
     """As the driver fills it in, with other stages' folders in place of their names."""
     folder = Path(__file__).parents[2] / "benchmarks" / "hanabi_learning"

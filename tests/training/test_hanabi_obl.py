@@ -90,6 +90,30 @@ def test_beliefs_that_do_not_fit_are_refused(tmp_path):
         beliefs.load(tmp_path / "b.safetensors", make("hanabi/2p"))
 
 
+@pytest.mark.parametrize(
+    ("options", "changes", "told"),
+    [
+        ({"epsilon": 3.0}, {}, "from 0 to 1"),
+        ({"widths": []}, {}, "at least one layer"),
+        ({}, {"runs": 2}, "one belief is learnt at a time"),
+        ({}, {"ppo": {"minibatches": 5}}, "cannot be cut into 5"),
+        ({}, {"network": {"encoding": "seen"}}, "a network cannot read 'seen'"),
+        ({}, {"network": {"encoding": "none"}}, "has no 'none'"),
+    ],
+)
+def test_beliefs_that_cannot_be_learnt(options, changes, told):
+    with pytest.raises(InterplayError, match=told):
+        train(experiment("obl_belief", {"policy": "random"} | options, **changes), quiet=True)
+
+
+def test_a_belief_is_not_written_into_another_run(tmp_path):
+    (tmp_path / "manifest.json").write_text("{}")
+    (tmp_path / "log.jsonl").write_text("old")
+    with pytest.raises(InterplayError, match="holds a training run"):
+        train(experiment("obl_belief", {"policy": "random"}, folder=tmp_path), quiet=True)
+    assert (tmp_path / "log.jsonl").read_text() == "old"
+
+
 def test_a_belief_that_knows_nothing_is_the_one_by_copies():
     game = make("hanabi/2p", **TINY)
     belief = beliefs.HandBelief(game.rules, game.encodings["belief"].shape[0], "belief", (8,), jax.random.key(0))

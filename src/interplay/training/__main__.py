@@ -37,7 +37,8 @@ def _train(given: argparse.Namespace) -> int:
         print("note: no output.folder (or --out) was given, so no policies will be kept", file=sys.stderr)
     trained = train(experiment, quiet=given.quiet)
     last = trained.curve[-1]
-    summary = {k: last[k] for k in ("update", "steps", "return", "returns", "held_out", "chance") if k in last}
+    told = ("update", "steps", "return", "returns", "held_out", "chance", "nats_a_card", "nats_by_copies")
+    summary = {k: last[k] for k in told if k in last}
     summary["folder"] = None if experiment.output.folder is None else str(Path(experiment.output.folder))
     print(json.dumps(summary))
     return 0

@@ -30,6 +30,7 @@ from interplay.training.algorithms.sp import scheme as self_play
 from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
 from interplay.training.loader import build
+from interplay.training.members import policy_shape
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 
@@ -56,12 +57,12 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max E_z [J(π_z, π) + α log q(z | what the other saw)]."""
     options = build(Options, experiment.algorithm.options, "algorithm.options")
     game = make(experiment.game.name, **experiment.game.options)
-    encoding = experiment.network.encoding
-    if game.num_seats < 2 or len(game.encodings[encoding].shape or ()) != 1:
+    encoding, shape = experiment.network.encoding, policy_shape(game, experiment.network)
+    if game.num_seats < 2 or len(shape.input) != 1 or shape.mask:  # a style stands where the mask of the view would
         raise InterplayError(f"any-play is for two seats or more that read a flat vector; {encoding!r} is none")
     if experiment.envs % options.parts:
         raise InterplayError(f"algorithm.options.parts: {experiment.envs} envs cannot be cut into {options.parts}")
-    plain = game.encodings[encoding].shape[0]  # type: ignore[index]
+    plain = shape.input[0]
     judge = Judging(options, plain, game.num_seats, experiment.envs)
 
     def ship(core: Any) -> Any:

@@ -10,6 +10,7 @@ The log tells nats a card, learnt and by copies left alone: what the policy's mo
 from __future__ import annotations
 
 import json
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,16 +22,17 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, PRNGKeyArray
 
-from interplay.agents.api import Policy
+from interplay.agents.api import Agent, Policy
 from interplay.agents.basic import Noisy
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.registry import make
 from interplay.training import belief as beliefs
-from interplay.training import schedule
+from interplay.training import checkpoint, schedule
 from interplay.training.config import Experiment
 from interplay.training.loader import build
+from interplay.training.members import policy_shape
 from interplay.training.run import Trained
 from interplay.training.setting import where
 
@@ -42,6 +44,12 @@ class Options:
     policy: str  # checkpoint, or the name of an agent without memory
     epsilon: float = 0.1  # share of its moves that are made at random, so that all views are met
     widths: tuple[int, ...] = (256, 256)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.epsilon <= 1:
+            raise InterplayError(f"algorithm.options.epsilon: {self.epsilon}; a share of moves, from 0 to 1")
+        if not self.widths:
+            raise InterplayError("algorithm.options.widths: a belief needs at least one layer")
 
 
 class Learning(eqx.Module):
@@ -57,32 +65,60 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     game = make(experiment.game.name, **experiment.game.options)
     if not isinstance(game, Hanabi):
         raise InterplayError(f"{game.id} has no hands to believe in; off-belief learning is written for Hanabi")
+    _check(experiment, game)
     found = agent(options.policy)
+    teacher = _Teacher(experiment, game, _playing(found, options, game), options)
+    learning, curve = _taught(teacher, quiet)
+    if experiment.output.folder is not None:
+        folder = Path(experiment.output.folder)
+        beliefs.save(folder / "belief.safetensors", learning.belief, game, {"policy": found.name, **curve[-1]})
+        (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in curve))
+    return Trained(experiment, game, curve, learning.belief, [])
+
+
+def _check(experiment: Experiment, game: Any) -> None:
+    """What can be wrong, before anything is compiled."""
+    policy_shape(game, experiment.network)  # an error if the encoding is none that a network reads
+    if experiment.runs != 1:
+        raise InterplayError(f"runs: {experiment.runs}; one belief is learnt at a time")
+    if experiment.envs * experiment.rollout % experiment.ppo.minibatches:
+        steps = f"{experiment.envs} envs x {experiment.rollout} steps"
+        raise InterplayError(f"ppo.minibatches: {steps} cannot be cut into {experiment.ppo.minibatches}")
+    folder = experiment.output.folder
+    if folder is not None and (Path(folder) / checkpoint.MANIFEST).exists():
+        raise InterplayError(f"{folder} holds a training run. Choose another folder; nothing was changed")
+
+
+def _playing(found: Agent, options: Options, game: Any) -> Policy:
+    """The policy as its games are played, with moves at random."""
     if not isinstance(found.mind, Policy):
         raise InterplayError(f"{options.policy!r} is a player; a belief is learnt from a policy")
     policy = Noisy(found.mind, options.epsilon).bind(game)
     memory = jax.eval_shape(lambda: policy.init(jax.random.key(0), jnp.int32(0)))
     if any(x.size for x in jax.tree_util.tree_leaves(memory)):
         raise InterplayError(f"{options.policy!r} has a memory; this belief is of what is seen at one time")
-    teacher = _Teacher(experiment, game, policy, options)
-    learning, curve, first = teacher.begin(), [], time.perf_counter()
+    return policy
+
+
+def _taught(teacher: _Teacher, quiet: bool) -> tuple[Learning, list[dict[str, Any]]]:
+    """All updates, or those that the clock allows, and the lines of the log."""
+    experiment, learning, curve = teacher.experiment, teacher.begin(), []
+    per_update, minutes, first = experiment.envs * experiment.rollout, experiment.output.minutes, time.perf_counter()
     for update in range(1, experiment.updates + 1):
         began = time.perf_counter()
-        late = experiment.output.minutes is not None and began - first > 60 * experiment.output.minutes
+        late = minutes is not None and began - first > 60 * minutes
         learning, told = teacher.update(learning, jnp.float32(update / experiment.updates))
         if update % max(1, experiment.updates // experiment.output.logs) == 0 or update == experiment.updates or late:
             line = {k: float(v) for k, v in told.items()}
-            steps = update * experiment.envs * experiment.rollout
             unknown = {"return": None, "returns": [None], "member_returns": [[None]]}
-            speed = round(experiment.envs * experiment.rollout / max(time.perf_counter() - began, 1e-9))
-            curve.append({"update": update, "steps": steps, "steps_per_s": speed, **unknown, **line})
+            speed = round(per_update / max(time.perf_counter() - began, 1e-9))
+            curve.append({"update": update, "steps": update * per_update, "steps_per_s": speed, **unknown, **line})
+            if not quiet:
+                apart = f"{line['nats_a_card']:.3f} nats a card, {line['nats_by_copies']:.3f} by copies left"
+                print(f"obl_belief: {update}/{experiment.updates} updates, {apart}", file=sys.stderr, flush=True)
         if late:
             break
-    if experiment.output.folder is not None:
-        folder = Path(experiment.output.folder)
-        beliefs.save(folder / "belief.safetensors", learning.belief, game, {"policy": found.name, **curve[-1]})
-        (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in curve))
-    return Trained(experiment, game, curve, learning.belief, [])
+    return learning, curve
 
 
 class _Teacher:
