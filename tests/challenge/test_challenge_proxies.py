@@ -25,7 +25,7 @@ def test_the_hidden_partners_are_the_rosters_proxies_and_three_players_are_no_pe
     found, listed = load(FILE), json.loads(ROSTER.read_text())
     for setting in found.settings:
         names = listed[setting.name]["proxies"]
-        proxies = [name if "/" in name else f"trained/hanabi/{setting.name}/{name}" for name in names]
+        proxies = [f"greedy:trained/hanabi/{setting.name}/{name}" for name in names]
         assert list(setting.partners) == proxies
         assert setting.games == 1000
     assert "bots that play by the H-Group conventions" in " ".join(found.text.split())
@@ -40,7 +40,9 @@ def test_the_file_passes_its_check_which_names_no_partner(capsys, tmp_path):
     assert (three["partners"], three["line_ups"], three["games_per_line_up"]) == (2, 18, [55, 56])
     assert not any(partner in out for setting in load(FILE).settings for partner in setting.partners)
     wrong = tmp_path / "wrong.yaml"
-    wrong.write_text(FILE.read_text().replace("partners: [trained/hanabi/2p/", "partners: [trained/hanabi/2p/none-"))
+    wrong.write_text(
+        FILE.read_text().replace("partners: [greedy:trained/hanabi/2p/", "partners: [trained/hanabi/2p/none-")
+    )
     assert run(["challenge", "check", str(wrong)]) == 2
     assert "setting '2p'" in capsys.readouterr().err
 

@@ -1,5 +1,5 @@
-"""Agents by name: `overcooked/onion_passer`, `module:Thing`, `llm:provider/model`, `sparta:NAME`, or the path of a
-checkpoint."""
+"""Agents by name: `overcooked/onion_passer`, `module:Thing`, `llm:provider/model`, `sparta:NAME`, `greedy:NAME`, or the
+path of a checkpoint."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ AGENTS = Registry(
 
 
 def agent(name: str, **options: Any) -> Agent:
-    """The agent of this name. `name+0.1` adds random actions in one turn of ten.
+    """The agent of this name. `name+0.1` adds random actions in one turn of ten; `greedy:name` is a trained policy that
+    takes its likeliest actions.
 
     A registered thing is either a policy or player (called with the options), or a family: an object
     with `make(variant, **options)` and `variants()`.
@@ -38,6 +39,8 @@ def agent(name: str, **options: Any) -> Agent:
         from interplay.agents.hanabi.sparta import sparta
 
         return sparta(name.removeprefix("sparta:"), **options)
+    if name.startswith("greedy:"):
+        return _greedy(name.removeprefix("greedy:"), options)
     if is_checkpoint(name):
         return _checkpoint(name, options)
     base, plus, noise = name.partition("+")
@@ -58,6 +61,13 @@ def _checkpoint(path: str, options: dict[str, Any]) -> Agent:
         if option not in known:
             raise UnknownName("option of a checkpoint", option, known)
     return load(path, **options)
+
+
+def _greedy(name: str, options: dict[str, Any]) -> Agent:
+    if not name.startswith("trained/") and not is_checkpoint(name.partition("+")[0]):
+        raise InterplayError(f"greedy:{name}: only trained policies sample, trained/... or the path of a checkpoint")
+    found = agent(name, **options | {"greedy": True})
+    return Agent(f"greedy:{found.name}", found.mind, found.config)
 
 
 def _make(name: str, options: dict[str, Any]) -> Agent:

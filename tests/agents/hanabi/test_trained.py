@@ -7,6 +7,7 @@ import pytest
 
 from interplay.agents.registry import agent
 from interplay.agents.shipped import shipped
+from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.play.engine import run as play
 from interplay.play.lineups import LineUp
@@ -30,3 +31,12 @@ def test_they_score_what_their_files_say(name):
     game, found = make("hanabi/2p"), agent(f"trained/hanabi/2p/{name}")
     scores = [e.score for e in play(game, [LineUp.of(game, [found, found])], episodes=60, seed=0)]
     assert np.mean(scores) == pytest.approx(found.config["return"], abs=1.5)
+
+
+def test_likeliest_moves_go_by_a_name():
+    found = agent("greedy:trained/hanabi/2p/proxy-1")
+    assert found.name == "greedy:trained/hanabi/2p/proxy-1"
+    assert bool(found.mind.greedy)  # type: ignore[union-attr]
+    assert not bool(agent("trained/hanabi/2p/proxy-1").mind.greedy)  # type: ignore[union-attr]
+    with pytest.raises(InterplayError, match=r"greedy:hanabi/smart: only trained policies sample"):
+        agent("greedy:hanabi/smart")
