@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from interplay.agents.cells import SHORT, new_cell, projected, stepped, unrolled
+from interplay.agents.networks import Core, Shape
 from interplay.agents.neural import NeuralPolicy, load, save
 from interplay.errors import InterplayError
 from interplay.games.hanabi.colours import OwnColours
 from interplay.games.registry import make
-from interplay.training import minds
+from interplay.training import checkpoint, minds
 from interplay.training.advantages import new_normaliser
-from interplay.training.algorithms import sp
+from interplay.training.algorithms import sp, train
 from interplay.training.anchor import opinion
 from interplay.training.collect import begin, collect
 from interplay.training.imitation.clone import Cloning, clone, splits
@@ -247,3 +248,26 @@ def test_three_seats_have_three_minds_under_names_of_their_own():
     _, value = jax.vmap(member.unroll)(own.memory, own.seen, own.seen, own.start, own.label, own.anew)
     np.testing.assert_allclose(value, own.value, atol=1e-5)
     assert float(jnp.std(value)) > 1e-3
+
+
+@pytest.mark.slow
+def test_a_clone_of_own_turns_is_held_by_turns(tmp_path):
+    """From a folder of clones the best is taken; runs begin as it is, train by turns, and ship as it remembers."""
+    spec = tiny_hanabi.experiment("hdr", {"clone": str(tmp_path / "bc"), "hold": [0.0, 1.0]}, runs=2)
+    ppo = dataclasses.replace(spec.ppo, learning_rate=((0.0, 1e-2),))
+    spec = dataclasses.replace(spec, steps=8 * 12 * 6, ppo=ppo, output=dataclasses.replace(spec.output, logs=6))
+    game = make(spec.game.name, **spec.game.options)
+    shape = Shape(game.encodings["belief"].shape, len(game.action_names), widths=(8,), recurrent=4, own_turns=True)
+    listed = []
+    for run, points in enumerate((0.5, 2.0, None)):
+        file = f"policies/run{run}.safetensors"
+        core = Core(shape, 1.0, jax.random.key(run))
+        save(tmp_path / "bc" / file, core, game, "belief", training={"return": points}, precision="float32")
+        listed.append({"file": file, "learner": ""})
+    checkpoint.write_manifest(tmp_path / "bc", {"policies": listed})
+    trained = train(spec, quiet=True)
+    free, held = np.array([line["anchor_kls"] for line in trained.curve]).T
+    assert held[0] < 1e-6  # it begins as the best of the clones
+    assert free[-1] > 0.01 > 5 * held.max()
+    best = load(tmp_path / "bc" / "policies/run1.safetensors").mind.core.shape
+    assert trained.agent(0).mind.core.shape == best
