@@ -88,9 +88,32 @@ def prepare(
         normaliser = observe_returns(normaliser, flat, ppo.normaliser_decay, present)
         mean, deviation = scale(normaliser)
     told = _explained(value, target, counted)
-    memory, anew, order = rollout.memory, None, None
-    if rollout.who is not None:  # the turns of one mind after the other
+    signals = Signals(
+        advantage=_normalised(setting, advantage, acted) * weights,
+        target=(target - mean[:, None]) / deviation[:, None],
+        acted=acted,
+        counted=counted,
+    )
+    return _sequences(setting, rollout, start, label, found, signals, anchor), normaliser, found.memory_after, told
+
+
+class Signals(NamedTuple):
+    """What is learnt from in each step, [step, learner, slot]."""
+
+    advantage: Array
+    target: Array  # of the value, normalised
+    acted: Array
+    counted: Array
+
+
+def _sequences(
+    setting: Setting, rollout: Rollout, start: Array, label: Array, found: Appraisal, signals: Signals, anchor: Any
+) -> Batch:
+    """The steps of a rollout cut into sequences, where slots have several minds those of one mind after the other."""
+    memory, begins, anew, order = rollout.memory, start, None, None
+    if rollout.who is not None:
         order = minds.by_mind(rollout.who)
+        begins = minds.taken_up(rollout.who, start, order)
         memory = jnp.take_along_axis(memory, order[..., None], axis=0)
         anew = _fold(setting, memory)
 
@@ -99,25 +122,23 @@ def prepare(
             x = jnp.take_along_axis(x, order.reshape(order.shape + (1,) * (x.ndim - 3)), axis=0)
         return _fold(setting, x)
 
-    begins = start if order is None else minds.taken_up(rollout.who, start, order)
-    batch = Batch(
+    return Batch(
         seen=folded(rollout.seen),
         view=None if rollout.view is None else folded(rollout.view),
         legal=folded(rollout.legal),
         action=folded(rollout.action),
         start=_fold(setting, begins),
         log_prob=folded(chosen(log_probs(rollout.logits, rollout.legal), rollout.action)),
-        advantage=folded(_normalised(setting, advantage, acted) * weights),
-        target=folded((target - mean[:, None]) / deviation[:, None]),
+        advantage=folded(signals.advantage),
+        target=folded(signals.target),
         value=folded(found.values),
-        acted=folded(acted),
-        counted=folded(counted),
+        acted=folded(signals.acted),
+        counted=folded(signals.counted),
         memory=Memories(_first(setting, memory), _first(setting, found.memory_before)),
         label=jnp.tile(label, (1, setting.experiment.rollout // setting.chunk, 1)),
         anew=anew,
         anchor=None if anchor is None else folded(anchor),
     )
-    return batch, normaliser, found.memory_after, told
 
 
 def _labels(setting: Setting, world: World, of: Any = None) -> Float[Array, "learner slot label"]:
