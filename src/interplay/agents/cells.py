@@ -70,6 +70,7 @@ def unrolled(
     but what `anew` has."""
     gates, starts = projected(cell, x, precision), starts[..., None]
     fresh = jnp.zeros((*starts.shape[:-1], 1), memory.dtype) if anew is None else anew
+    after: Any  # a custom gradient says nothing of the type it gives
     if isinstance(cell, MinGRU) and len(starts) > SHORT:
         after = _side_by_side(memory, gates, starts, fresh)
     else:
