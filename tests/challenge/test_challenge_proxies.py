@@ -40,9 +40,8 @@ def test_the_file_passes_its_check_which_names_no_partner(capsys, tmp_path):
     assert (three["partners"], three["line_ups"], three["games_per_line_up"]) == (2, 18, [55, 56])
     assert not any(partner in out for setting in load(FILE).settings for partner in setting.partners)
     wrong = tmp_path / "wrong.yaml"
-    wrong.write_text(
-        FILE.read_text().replace("partners: [greedy:trained/hanabi/2p/", "partners: [trained/hanabi/2p/none-")
-    )
+    spoilt = FILE.read_text().replace("partners: [greedy:trained/hanabi/2p/", "partners: [trained/hanabi/2p/none-")
+    wrong.write_text(spoilt)
     assert run(["challenge", "check", str(wrong)]) == 2
     assert "setting '2p'" in capsys.readouterr().err
 

@@ -21,7 +21,8 @@ def load(path: str | Path) -> Protocol:
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
-        more = f"; a study of ours goes by its name: {', '.join(STUDIES.files())}" if isinstance(error, FileNotFoundError) else ""
+        ours = ", ".join(STUDIES.files())
+        more = f"; a study of ours goes by its name: {ours}" if isinstance(error, FileNotFoundError) else ""
         raise InterplayError(f"cannot read the study {file}: {error.strerror}{more}") from None
     except UnicodeDecodeError as error:
         raise InterplayError(f"{file} is not written in UTF-8: {error.reason} at byte {error.start}") from None
