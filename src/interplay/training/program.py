@@ -57,23 +57,25 @@ class Program:
 
     @cached_property
     def chunk(self) -> Any:
-        """(runs, traits, guests, first update, how many, of how many in all) -> runs, logs [chunk_size, run, ...].
+        """(runs, traits, guests, first update, how many, pace) -> runs, logs [chunk_size, run, ...].
 
-        How many is not compiled in, so that the last, shorter chunk is served by the same program. Of how many in all
-        is what schedules go by; where a clock ends the training, it is a guess.
+        How many is not compiled in, so that the last, shorter chunk is served by the same program. The pace is where
+        schedules are and how far an update takes them; None: by the updates that the experiment has.
         """
 
         def chunk(
-            runs: Run, traits: Traits, guests: Any, first: Array, many: Array, whole: Any = None
+            runs: Run, traits: Traits, guests: Any, first: Array, many: Array, pace: Any = None
         ) -> tuple[Run, dict]:
-            total = jnp.float32(self.experiment.updates if whole is None else whole)
+            def share(i: Array) -> Array:
+                return (first + i) / self.experiment.updates if pace is None else pace[0] + i * pace[1]
+
             update = jax.jit(self._update_all)  # traced once, for the shapes of the logs and for the loop
-            logs = jax.eval_shape(update, runs, traits, guests, first, total)[1]
+            logs = jax.eval_shape(update, runs, traits, guests, first, share(first))[1]
             empty = jax.tree_util.tree_map(lambda x: jnp.zeros((self.chunk_size, *x.shape), x.dtype), logs)
 
             def one(i: Array, carry: tuple[Run, dict]) -> tuple[Run, dict]:
                 runs, logs = carry
-                runs, told = update(runs, traits, guests, first + i, total)
+                runs, told = update(runs, traits, guests, first + i, share(i))
                 return runs, jax.tree_util.tree_map(lambda all, now: all.at[i].set(now), logs, told)
 
             return jax.lax.fori_loop(0, many, one, (runs, empty))
@@ -118,7 +120,7 @@ class Program:
         return new_member(self.setting.game, self.experiment.network, self.setting.labels, key)
 
     def _update_all(
-        self, runs: Run, traits: Traits, guests: Any, number: Array, total: Array
+        self, runs: Run, traits: Traits, guests: Any, number: Array, share: Array
     ) -> tuple[Run, dict[str, Array]]:
         """What is the same for all runs is computed once: the schedules and the orders of the sequences."""
         ppo, setting = self.experiment.ppo, self.setting
@@ -127,7 +129,6 @@ class Program:
         if ppo.minibatches > 1:
             keys = jax.random.split(for_order, ppo.epochs)
             orders = jnp.stack([jax.random.permutation(k, setting.sequences) for k in keys])
-        share = jnp.minimum(number / total, 1.0)
         each = jax.vmap(self._update, in_axes=(0, 0, self._axis, None, None, None))
         return each(runs, traits, guests, orders, share, number)
 

@@ -21,6 +21,7 @@ from interplay.games.registry import make
 from interplay.training import checkpoint, log
 from interplay.training.config import Experiment
 from interplay.training.loader import as_json
+from interplay.training.pace import Pace
 from interplay.training.program import Program
 from interplay.training.scheme import Guests, Scheme, Traits, plain_traits
 from interplay.training.setting import Run, Setting
@@ -152,26 +153,25 @@ class _Stage:
         keep = _due(total, ends, max(1, self.experiment.output.checkpoints))
         snap = _due(total, ends, self.experiment.output.snapshots + 1)
         pending: tuple[Any, int, int] | None = None
-        first = began = time.perf_counter()
-        minutes, whole = self.experiment.output.minutes, float(total)
+        began, minutes = time.perf_counter(), self.experiment.output.minutes
+        pace = None if minutes is None else Pace(total, minutes, update)
 
         def tell(pending: tuple[Any, int, int], more: Mapping[str, Any] | None = None) -> None:
-            nonlocal began, whole
+            nonlocal began
             numbers = jax.tree_util.tree_map(np.asarray, pending[0])
             now = time.perf_counter()
             line = log.row(self.experiment, numbers, pending[1], pending[2], now - began) | dict(more or {})
-            if minutes is not None and self.curve:  # the first chunk is compiled on the way and says little
-                left = 60 * minutes - (now - first)
-                whole = min(float(total), pending[1] + pending[2] * (1 + max(left, 0.0) / (now - began)))
+            if pace is not None:
+                pace.heard(pending[1] + pending[2])
             began = now
             self.curve.append(line)
             told.add(line)
 
         for end in ends[bisect(ends, update) :]:
-            late = minutes is not None and time.perf_counter() - first > 60 * minutes
-            many = end - update
+            late, many = pace is not None and pace.late, end - update
+            ahead = None if pace is None else jnp.asarray(pace.ahead(update, many), jnp.float32)
             runs, numbers = self.program.chunk(
-                runs, self.traits, self.program.guests, jnp.int32(update), jnp.int32(many), jnp.float32(whole)
+                runs, self.traits, self.program.guests, jnp.int32(update), jnp.int32(many), ahead
             )
             if pending is not None:
                 tell(pending)
