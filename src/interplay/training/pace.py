@@ -32,7 +32,7 @@ class Pace:
             self._rate = (update - self._mark[1]) / max(self._now() - self._mark[0], 1e-9)
 
     def ahead(self, update: int, many: int) -> tuple[float, float]:
-        """For the chunk of so many updates that begins here: the share of the schedules done, and what an update adds."""
+        """For a chunk of so many updates that begins here: the share of the schedules done, and what an update adds."""
         left = self.total - update
         if self._rate is not None:
             left = min(left, self._rate * (self._end - self._now()))
