@@ -67,9 +67,9 @@ def curves(found: Found) -> list[str]:
     lines = ["## Return against steps", "", f"![Return against steps of training](../images/{CURVES})", ""]
     about = (
         "Returns of training, with sampled moves; means over runs. Runs that a clock ended went by the pace of the "
-        "last chunk; where others on the GPU came to their end it rose, so that schedules took a step back: the learning "
-        "rates of HDR-IPPO after 6e7 steps, and BR-BC's odds of meeting a clone after 1.1e8, which is its peak there. "
-        "Schedules no longer go back."
+        "last chunk; where others on the GPU came to their end it rose, so that schedules took a step back: the "
+        "learning rates of HDR-IPPO after 6e7 steps, and BR-BC's odds of meeting a clone after 1.1e8, which is its "
+        "peak there. Schedules no longer go back."
     )
     return [*lines, about, "", *table(head, rows)]
 
