@@ -33,7 +33,7 @@ from interplay.games.hanabi.hands import draw_hand, set_hand, unseen
 from interplay.games.hanabi.state import DISCARD, NO_CARD, PLAY, Rules, State
 
 LISTED = 5000  # up to so many combinations of cards all hands are listed
-MOVES = 7  # weighed side by side: more is quicker, and takes more memory
+PARTS = 3  # of the rollouts, one after the other: fewer is quicker, and takes more memory
 
 
 class Past(NamedTuple):
@@ -52,7 +52,7 @@ class Sparta(Policy):
 
     blueprint: Policy
     least: Float[Array, ""]  # how much better a move has to be
-    rollouts: int = eqx.field(static=True)  # in all, shared by the moves
+    rollouts: int = eqx.field(static=True)  # in all, shared equally by the legal moves
     hands: int = eqx.field(static=True)  # drawn where they cannot be listed
     rules: Rules | None = eqx.field(static=True)
 
@@ -130,20 +130,28 @@ class Sparta(Policy):
         rules, game = self.game.rules, self.game
         for_hands, for_choice, for_deck, for_play = jax.random.split(key, 4)
         hands, weights = self.belief(past, obs, for_hands)
-        many = max(1, self.rollouts // len(game.action_names))
-        chosen = jax.random.categorical(for_choice, weights, shape=(many,))
+        actions = len(game.action_names)
+        rollouts = max(self.rollouts, actions)
+        deals = max(1, rollouts // rules.hand_size)  # as many as moves need where there are no more than cards to play
+        chosen = jax.random.categorical(for_choice, weights, shape=(deals,))
         picked = hands[chosen]
         memories = jax.vmap(lambda hand: self._replay(past, obs, hand)[1])(picked)
-        decks = jax.random.split(for_deck, many)
+        decks = jax.random.split(for_deck, deals)
         blank = _state(rules, obs, _placeholder(obs), _turns_left(rules, past, obs.time))
         states = jax.vmap(lambda hand, k: set_hand(rules, blank, obs.seat, hand, k))(picked, decks)
-        plays = jax.random.split(for_play, many)  # the same hands, decks and chances for every move
+        plays = jax.random.split(for_play, deals)
+        # The legal moves one after the other, all of them with the same hand, deck and chances, then with the next.
+        count, number = jnp.sum(legal), jnp.arange(rollouts)
+        rounds = jnp.clip(rollouts // count, 1, deals)
+        move, deal = jnp.argsort(~legal, stable=True)[number % count], number // count
 
-        def of_move(action: Array) -> Array:
-            return jnp.mean(jax.vmap(lambda s, m, k: self._to_the_end(s, m, past, action, k))(states, memories, plays))
+        def one(now: tuple[Array, Array]) -> Array:
+            state, memory, key = jax.tree_util.tree_map(lambda x: x[now[1]], (states, memories, plays))
+            return self._to_the_end(state, memory, past, now[0], key)
 
-        scores = jax.lax.map(of_move, jnp.arange(len(game.action_names)), batch_size=MOVES)
-        return jnp.where(legal, scores, -jnp.inf), jnp.any(jnp.isfinite(weights))
+        scores = jax.lax.map(one, (move, jnp.minimum(deal, deals - 1)), batch_size=-(-rollouts // PARTS))
+        total = jnp.zeros(actions).at[move].add(jnp.where(deal < rounds, scores, 0.0))
+        return jnp.where(legal, total / rounds, -jnp.inf), jnp.any(jnp.isfinite(weights))
 
     def belief(
         self, past: Past, obs: Seen, key: PRNGKeyArray
