@@ -224,25 +224,29 @@ def _turn(
     here = jax.nn.one_hot(world.rotation, plan.roles) * done[:, None]
     watched = None if extra is None else finished.seen + jnp.sum(extra, axis=1)
     finished = Finished(score=finished.score + here * score[:, None], episodes=finished.episodes + here, seen=watched)
-    fresh = now["fresh"] if "fresh" in now else jax.vmap(_start_of(setting))(now["reset"])
-    rotation = _rotation(plan, world.table_rotation, now["rotation"])
-    pool = world.pool
-    if setting.scheme.origins is not None:
-        pool = where(now["keep"], (world.state, world.rotation), pool)
-        fresh, rotation = _resumed(setting, pool, fresh, rotation, now["place"])
-    world = dataclasses.replace(
-        world,
-        state=where(done, fresh, state),
-        note=where(done, _new_note(setting), note),
-        start=done,
-        rotation=jnp.where(done, rotation, world.rotation),
-        score=jnp.where(done, 0.0, score),
-        memory=after_memory,
-        guest_memory=guest_memory,
-        pool=pool,
-        **_new_company(setting, world, done, now),
+    after = dataclasses.replace(
+        world, state=state, note=note, start=done, score=score, memory=after_memory, guest_memory=guest_memory
     )
-    return (world, cuts, finished), played
+    return (_begun_anew(setting, world, after, now), cuts, finished), played
+
+
+def _begun_anew(setting: Setting, before: World, after: World, now: dict[str, Any]) -> World:
+    """The world after a step, with new episodes where some ended (`after.start`)."""
+    done = after.start
+    fresh = now["fresh"] if "fresh" in now else jax.vmap(_start_of(setting))(now["reset"])
+    rotation, pool = _rotation(setting.plan, before.table_rotation, now["rotation"]), before.pool
+    if setting.scheme.origins is not None:
+        pool = where(now["keep"], (before.state, before.rotation), pool)
+        fresh, rotation = _resumed(setting, pool, fresh, rotation, now["place"])
+    return dataclasses.replace(
+        after,
+        state=where(done, fresh, after.state),
+        note=where(done, _new_note(setting), after.note),
+        rotation=jnp.where(done, rotation, before.rotation),
+        score=jnp.where(done, 0.0, after.score),
+        pool=pool,
+        **_new_company(setting, before, done, now),
+    )
 
 
 def _further_chance(setting: Setting, key: PRNGKeyArray, steps: int, odds: Any) -> dict[str, Array]:

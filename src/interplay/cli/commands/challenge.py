@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from interplay.cli.from_shelf import FromShelf
 from interplay.cli.show import note, show
 from interplay.errors import InterplayError
 from interplay.progress import bar
@@ -63,7 +64,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Example:
+class Example(FromShelf):
     """Challenges that come with the package: list them, or write one as a file to change.
 
     Examples:
@@ -71,29 +72,17 @@ class Example:
       interplay challenge example hanabi_proxies --out mine.yaml
     """
 
-    name: Annotated[str | None, tyro.conf.Positional] = None
-    """Which one to write; without it, all are listed."""
-    out: Path | None = None
-    """Where to; by default NAME.yaml here."""
-    json: bool = False
-    """Print one JSON object."""
-
     def run(self) -> None:
         _needs_server()
         from interplay.challenge.spec import load
         from interplay.server.shelf import CHALLENGES
 
-        if self.name is not None:
-            path = CHALLENGES.copied(self.name, self.out)
-            note(f"written: {path}; try `interplay challenge check {path}`")
+        if self.wrote(CHALLENGES, "interplay challenge check"):
             return
-        if self.out is not None:
-            raise InterplayError("--out: name the challenge that is to be written there")
-        found = {name: load(path) for name, path in CHALLENGES.files().items()}
-        rows = [
-            {"name": name, "title": one.title, "settings": ", ".join(setting.name for setting in one.settings)}
-            for name, one in found.items()
-        ]
+        rows = []
+        for name, path in CHALLENGES.files().items():
+            one = load(path)
+            rows.append({"name": name, "title": one.title, "settings": ", ".join(s.name for s in one.settings)})
         show(Table.of(rows, "Challenges that come with interplay"), json=self.json)
 
 

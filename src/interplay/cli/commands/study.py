@@ -10,6 +10,7 @@ from typing import Annotated
 
 import tyro
 
+from interplay.cli.from_shelf import FromShelf
 from interplay.cli.show import note, show
 from interplay.errors import InterplayError
 from interplay.progress import bar
@@ -158,7 +159,7 @@ class Simulate:
 
 
 @dataclass(frozen=True)
-class Example:
+class Example(FromShelf):
     """Studies that come with the package: list them, or write one as a file to change.
 
     Examples:
@@ -166,25 +167,14 @@ class Example:
       interplay study example overcooked_ranking --out my_study.yaml
     """
 
-    name: Annotated[str | None, tyro.conf.Positional] = None
-    """Which one to write; without it, all are listed."""
-    out: Path | None = None
-    """Where to; by default NAME.yaml here."""
-    json: bool = False
-    """Print one JSON object."""
-
     def run(self) -> None:
         _needs_server()
         from interplay.server.shelf import STUDIES
         from interplay.study.reading import load
         from interplay.study.words import say
 
-        if self.name is not None:
-            path = STUDIES.copied(self.name, self.out)
-            note(f"written: {path}; try `interplay study serve {path}`")
+        if self.wrote(STUDIES, "interplay study serve"):
             return
-        if self.out is not None:
-            raise InterplayError("--out: name the study that is to be written there")
         rows = []
         for name, path in STUDIES.files().items():
             study = load(path)
