@@ -88,6 +88,23 @@ def serving(app, base):
     thread.join(30)
 
 
+@contextlib.contextmanager
+def opened(protocol, folder):
+    """A study of its own database in a folder, with its games compiled, while it is served."""
+    database = open_database(str(folder / "study.db"), (SERVER, HISTORY))
+    base = Base(database)
+    app = build(protocol, base, sizes=(1,))
+    for arena in app.state.host.arenas.values():
+        arena.warm()
+    with serving(app, base) as found:
+        yield found
+    database.close()
+
+
+def within_a_minute(work):
+    return asyncio.run(asyncio.wait_for(work, 60))
+
+
 @pytest.fixture(scope="session")
 def small():
     return parse(SMALL)

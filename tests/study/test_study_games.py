@@ -11,17 +11,15 @@ from interplay.errors import InterplayError
 from interplay.games.overcooked.state import ACTIONS
 from interplay.games.registry import make
 from interplay.games.rescue.state import WALL
-from interplay.server.app import Base
-from interplay.server.database import SERVER, open_database
 from interplay.study import play_books
 from interplay.study.reading import parse
 from interplay.study.staging import make_arena
-from interplay.study.tables import HISTORY, events, games
+from interplay.study.tables import events, games
 from interplay.study.views import VIEWERS
-from interplay.study.web import build
 from interplay.traces import TraceSet
 from interplay.traces.replay import game_of, replay
-from tests.study.conftest import serving
+from tests.study.conftest import opened
+from tests.study.conftest import within_a_minute as run
 from tests.study.texts import game, study
 from tests.study.visitor import Visitor
 
@@ -61,21 +59,11 @@ def quick():
     return FunctionPlayer(lambda seen, legal: INTERACT, encoding="nothing")
 
 
-def run(work):
-    return asyncio.run(asyncio.wait_for(work, 60))
-
-
 @pytest.fixture(scope="module")
 def arcade(tmp_path_factory):
-    database = open_database(str(tmp_path_factory.mktemp("arcade") / "a.db"), (SERVER, HISTORY))
-    base = Base(database)
     protocol = parse(STUDY.replace("rescue/two_rooms", f"rescue/{_small_house()}"))
-    app = build(protocol, base, sizes=(1,))
-    for arena in app.state.host.arenas.values():
-        arena.warm()
-    with serving(app, base) as found:
+    with opened(protocol, tmp_path_factory.mktemp("arcade")) as found:
         yield found
-    database.close()
 
 
 def _small_house():

@@ -1,6 +1,5 @@
 """People who play together: waiting rooms, pairs, time-outs, someone who leaves; each sees what is theirs to see."""
 
-import asyncio
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,8 @@ from interplay.study.waiting import HERE_S, WaitingRooms
 from interplay.study.web import build
 from interplay.traces.replay import game_of, replay
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
-from tests.study.conftest import serving
+from tests.study.conftest import opened, serving
+from tests.study.conftest import within_a_minute as run
 from tests.study.texts import game, line_of, repeat, study
 from tests.study.visitor import Visitor
 
@@ -39,20 +39,10 @@ STUDY = study(
 )
 
 
-def run(work):
-    return asyncio.run(asyncio.wait_for(work, 60))
-
-
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory):
-    database = open_database(str(tmp_path_factory.mktemp("pairs") / "p.db"), (SERVER, HISTORY))
-    base = Base(database)
-    app = build(parse(STUDY), base, sizes=(1,))
-    for arena in app.state.host.arenas.values():
-        arena.warm()
-    with serving(app, base) as found:
+    with opened(parse(STUDY), tmp_path_factory.mktemp("pairs")) as found:
         yield found
-    database.close()
 
 
 async def _met(url, study):

@@ -8,15 +8,15 @@ import sqlalchemy as sa
 
 from interplay.errors import InterplayError
 from interplay.server import audit
-from interplay.server.app import Base
 from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database
 from interplay.study import books, groups, play_books, records, withdrawal
 from interplay.study.reading import parse
 from interplay.study.tables import HISTORY, METADATA, events, games, members, people, slots
-from interplay.study.web import COOKIE, build
+from interplay.study.web import COOKIE
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
-from tests.study.conftest import serving
+from tests.study.conftest import opened
+from tests.study.conftest import within_a_minute as run
 from tests.study.texts import game, line_of, repeat, study
 from tests.study.visitor import Visitor
 
@@ -40,20 +40,10 @@ STUDY = study(
 PLAIN = STUDY[: STUDY.index("withdrawal:")].replace("name: leavers", "name: plain")
 
 
-def run(work):
-    return asyncio.run(asyncio.wait_for(work, 60))
-
-
 @pytest.fixture(scope="module")
 def leavers(tmp_path_factory):
-    database = open_database(str(tmp_path_factory.mktemp("leavers") / "l.db"), (SERVER, HISTORY))
-    base = Base(database)
-    app = build(parse(STUDY), base, sizes=(1,))
-    for arena in app.state.host.arenas.values():
-        arena.warm()
-    with serving(app, base) as found:
+    with opened(parse(STUDY), tmp_path_factory.mktemp("leavers")) as found:
         yield found
-    database.close()
 
 
 def rows(served, table, who=None):
