@@ -10,8 +10,8 @@ __version__ = "0.1.0"
 
 # Names are imported when first used, so that `import interplay` is quick and does not load JAX.
 _PUBLIC = {
-    "make": "interplay.games.registry",
-    "agent": "interplay.agents.registry",
+    "make": "interplay.api",
+    "agent": "interplay.api",
     "play": "interplay.api",
     "crossplay": "interplay.api",
     "measure": "interplay.api",
@@ -26,14 +26,14 @@ __all__ = ["__version__", *_PUBLIC]
 
 if TYPE_CHECKING:
     from interplay.agents.check import check_agent as check_agent
-    from interplay.agents.registry import agent as agent
+    from interplay.api import agent as agent
     from interplay.api import crossplay as crossplay
+    from interplay.api import make as make
     from interplay.api import measure as measure
     from interplay.api import play as play
     from interplay.errors import InterplayError as InterplayError
     from interplay.games.check import check_game as check_game
     from interplay.games.interop.pettingzoo import to_pettingzoo as to_pettingzoo
-    from interplay.games.registry import make as make
     from interplay.traces import TraceSet as TraceSet
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
-from interplay.games.registry import make
 from interplay.progress import bar
+from interplay.trust import admit
 
 if TYPE_CHECKING:
+    from interplay.agents.api import Agent
     from interplay.games.api import Game
     from interplay.partners.grade import Grade
     from interplay.play.episodes import Episode
@@ -21,6 +22,34 @@ if TYPE_CHECKING:
     from interplay.traces import TraceSet
 
 PART = 512  # episodes written at a time: a killed run loses no more
+
+
+def make(name: str, **options: Any) -> Game:
+    """Make the game of this name, such as `overcooked/counter_circuit`, or what `module:Thing` names.
+
+    Args:
+        name: A registered game, or a reference to a class or function of yours, which is called with the options.
+        options: The game's options; `interplay list games` shows which there are.
+    """
+    from interplay.games import registry
+
+    admit([name])
+    return registry.make(name, **options)
+
+
+def agent(name: str, **options: Any) -> Agent:
+    """Find the agent of this name.
+
+    Args:
+        name: A registered agent (`overcooked/greedy`, `trained/...`), the path of a checkpoint, `llm:provider/model`,
+            or a reference `module:Thing` or `file.py:thing` to your own. `NAME+0.1` acts at random in one turn of
+            ten, `greedy:NAME` takes a trained policy's likeliest actions.
+        options: The agent's options.
+    """
+    from interplay.agents import registry
+
+    admit([name])
+    return registry.agent(name, **options)
 
 
 def play(
@@ -37,6 +66,7 @@ def play(
     """Let agents (one for each seat: names, policies, players) play; their traces, in memory or in a folder `out`."""
     from interplay.play.lineups import LineUp
 
+    admit(agents)
     world = _game(game)
     return _record(world, [LineUp.of(world, agents)], episodes, seed, out, engine, batch, progress)
 
@@ -55,6 +85,7 @@ def crossplay(
     """Every agent with every agent in every seating, self-play included."""
     from interplay.play.lineups import all_line_ups
 
+    admit(agents)
     world = _game(game)
     return _record(world, all_line_ups(world, agents), episodes, seed, out, engine, batch, progress)
 
@@ -125,6 +156,7 @@ def grade(
     from interplay.partners.panels import panel as find_panel
     from interplay.report.assemble import grade_document
 
+    admit([agent, *partners])
     world, ego = _game(game), as_agent(agent)
     chosen = find_panel(world, panel, partners)
     folder = Path(out) if out is not None else new_folder("grade")
@@ -182,6 +214,8 @@ def import_traces(
 
     # Nothing is written if the source turns out to be unreadable.
     episodes, left = sort_out(IMPORTERS.load(kind)(source), partial=partial)
+    if not episodes:
+        raise InterplayError(f"{os.fspath(source)} holds no games, so nothing was imported")
     meta = {"imported": kind, "source": os.path.basename(os.fspath(source)), "left_out": [str(item) for item in left]}
     traces = TraceSet.create(out, meta)
     for part in _parts(episodes):
@@ -232,6 +266,7 @@ def _record(
 
     if not 0 <= seed < 2**32:
         raise InterplayError(f"seed: {seed}; a seed is a whole number from 0 to {2**32 - 1}")
+    admit([game.id])  # a game that a person gave may be made again to measure its traces
     meta = {"game": game.id, "episodes_per_line_up": episodes, "line_ups": len(line_ups), "seed": seed}
     traces = TraceSet.create(out, meta) if out is not None else TraceSet.in_memory(meta=meta)
     with bar("playing", len(line_ups) * episodes, show=progress) as advance:

@@ -8,7 +8,7 @@ import pytest
 import interplay
 from interplay.agents import Agent
 from interplay.errors import InterplayError
-from interplay.registry import load_reference
+from interplay.trust import import_object
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RING = "overcooked/coordination_ring"
@@ -67,7 +67,7 @@ def test_without_torch_the_example_says_what_to_do():
 
 
 def test_a_callable_agent_is_asked_for_what_does_something():
-    choose = load_reference(f"{EXAMPLES / 'callable_agent.py'}:choose")
+    choose = import_object(f"{EXAMPLES / 'callable_agent.py'}:choose")
     legal, details = np.ones(6, bool), np.zeros(20, np.float32)
     details[-6:] = [0, 1, 0, 0, 0, 0]
     assert choose(details, legal) == 1
@@ -78,11 +78,11 @@ def test_a_callable_agent_is_asked_for_what_does_something():
 def test_a_file_can_import_what_lies_beside_it(tmp_path):
     (tmp_path / "beside_it.py").write_text("ACTION = 4\n")
     (tmp_path / "mine.py").write_text("import beside_it\n\ndef answer():\n    return beside_it.ACTION\n")
-    assert load_reference(f"{tmp_path}/mine.py:answer")() == 4
+    assert import_object(f"{tmp_path}/mine.py:answer")() == 4
     with pytest.raises(InterplayError, match="no such file"):
-        load_reference(f"{tmp_path}/gone.py:answer")
+        import_object(f"{tmp_path}/gone.py:answer")
     with pytest.raises(InterplayError, match="has no 'other'"):
-        load_reference(f"{tmp_path}/mine.py:other")
+        import_object(f"{tmp_path}/mine.py:other")
     (tmp_path / "lacking.py").write_text("import no_such_module_anywhere\n")
     with pytest.raises(InterplayError, match="no_such_module_anywhere"):
-        load_reference(f"{tmp_path}/lacking.py:answer")
+        import_object(f"{tmp_path}/lacking.py:answer")

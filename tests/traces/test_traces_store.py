@@ -355,7 +355,7 @@ WRONG = {
     "a file": (lambda f: (shutil.rmtree(f), f.write_text("x")), "is a file; a trace set is a folder"),
     "no manifest": (lambda f: (f / "manifest.json").unlink(), "its manifest.json is missing"),
     "another folder": (lambda f: (shutil.rmtree(f), f.mkdir()), "is not a trace set: it has no manifest.json"),
-    "damaged manifest": (lambda f: truncate(f / "manifest.json"), "manifest.json is damaged, it is not JSON"),
+    "damaged manifest": (lambda f: truncate(f / "manifest.json"), "manifest.json is not JSON"),
     "foreign manifest": (
         lambda f: (f / "manifest.json").write_text('{"name": "web app"}'),
         "another program: it names no",
@@ -374,7 +374,7 @@ WRONG = {
     ),
     "missing table": (
         lambda f: (f / "part-000000/checksums.parquet").unlink(),
-        "checksums.parquet is missing: restore",
+        "checksums.parquet: there is no such file: restore",
     ),
     "part is a file": (lambda f: (f / "part-000007").write_text(""), "part-000007 should be a folder"),
     "foreign part": (lambda f: shutil.copytree(f / "part-000000", f / "part-000002"), "comes from another trace set"),

@@ -20,6 +20,7 @@ from interplay.agents.api import Info, Policy
 from interplay.agents.basic import masked
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.safe_files import read_safetensors
 
 
 class JaxMARLPolicy(Policy):
@@ -103,12 +104,7 @@ def from_jaxmarl(
 
 def load_params(path: str | Path) -> dict[str, Any]:
     """Parameters from a file of JaxMARL's `save_params`: safetensors whose names are paths joined by commas."""
-    from safetensors.numpy import load_file
-
-    try:
-        flat = load_file(str(path))
-    except Exception as error:
-        raise InterplayError(f"cannot read {path} as parameters (safetensors): {error}") from error
+    flat = read_safetensors(path).arrays
     tree: dict[str, Any] = {}
     for name, array in flat.items():
         *folders, last = name.split(",")

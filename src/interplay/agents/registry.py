@@ -9,6 +9,7 @@ from typing import Any
 from interplay.agents.api import Agent, as_agent
 from interplay.errors import InterplayError, UnknownName
 from interplay.registry import Registry
+from interplay.trust import is_reference
 
 AGENTS = Registry(
     "agent",
@@ -48,9 +49,26 @@ def agent(name: str, **options: Any) -> Agent:
     return with_noise(found, noise, name) if plus else found
 
 
+def recorded_agent(name: Any) -> Agent:
+    """The agent that data names: a registered one, with noise or not. Files and language models only people name.
+
+    Raises:
+        InterplayError: Nothing is registered under this name.
+    """
+    base = name.removeprefix("greedy:") if isinstance(name, str) else ""
+    if not base or ":" in base or is_checkpoint(base.partition("+")[0]):
+        raise InterplayError(f"{name!r:.100} is no registered agent; data may name no other")
+    return agent(name)
+
+
 def is_checkpoint(name: str) -> bool:
     """Whether a name is the path of a trained policy: its file, or the folder of a training run."""
-    return name.endswith(".safetensors") or (Path(name) / "manifest.json").is_file()
+    if name.endswith(".safetensors"):
+        return True
+    try:
+        return (Path(name) / "manifest.json").is_file()
+    except (OSError, ValueError):  # no name of a file can be so long, or hold such characters
+        return False
 
 
 def _checkpoint(path: str, options: dict[str, Any]) -> Agent:
@@ -71,7 +89,7 @@ def _greedy(name: str, options: dict[str, Any]) -> Agent:
 
 
 def _make(name: str, options: dict[str, Any]) -> Agent:
-    if ":" in name:
+    if is_reference(name):
         return as_agent(AGENTS.load(name)(**options), name)
     family, slash, variant = name.partition("/")
     if family not in AGENTS.names():

@@ -20,7 +20,8 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from interplay.agents.registry import agent as find_agent
 from interplay.challenge.minds import Mind, Seen, mind
 from interplay.errors import InterplayError
-from interplay.games.registry import make
+from interplay.games.registry import make_recorded
+from interplay.trust import is_reference
 
 PATIENCE = 8  # connections in a row that fail before the client gives up
 Progress = Callable[[int], None]
@@ -72,7 +73,9 @@ class Candidate:
         name = self.agents.get(setting, self.agents.get(""))
         if name is None:
             raise InterplayError(f"no agent for the setting {setting!r}: give {setting}=AGENT, or one for all")
-        return mind(find_agent(name), make(game, **options), self.seed)
+        if not isinstance(game, str) or is_reference(game):
+            raise InterplayError(f"the server names the game {game!r:.100}, which is not a registered one")
+        return mind(find_agent(name), make_recorded(game, options), self.seed)
 
     def prepare(self, challenge: Mapping[str, Any]) -> str:
         """Make all minds now; the encoding that they read, which must be one."""

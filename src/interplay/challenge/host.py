@@ -30,7 +30,7 @@ from interplay.challenge.table import TEXT, Arena, Fault, Look, Table
 from interplay.challenge.wire import pack_tree
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
-from interplay.games.registry import make
+from interplay.games.registry import make_recorded
 from interplay.partners.panels import panel
 from interplay.server.app import Base
 from interplay.server.keys import Key
@@ -363,7 +363,7 @@ def pack_episode(match: Match) -> bytes:
 def make_stage(setting: Setting, *, capacity: int = 512, sizes: Sequence[int] | None = None) -> Stage:
     """A setting with its game and partners made; an error says what is wrong with it."""
     try:
-        game = make(setting.game, **setting.options)
+        game = make_recorded(setting.game, setting.options)
         if setting.panel is not None:
             partners = panel(game, setting.panel).partners
         else:

@@ -40,6 +40,7 @@ from interplay.partners.panel_file import PANEL, read_panel, rounded, write_json
 from interplay.partners.rulers import rulers, trial
 from interplay.partners.select import select
 from interplay.partners.tables import behaviour_json
+from interplay.safe_files import read_json
 from interplay.table import plain
 from interplay.training.algorithms.br import best_response, partners_of
 from interplay.training.algorithms.hsp import BIASED, RESPONSE, pairs
@@ -94,10 +95,9 @@ class _Work:
                 raise InterplayError(f"{self.folder} holds something else; choose a new folder. Nothing was changed")
             self.folder.mkdir(parents=True, exist_ok=True)
             write_json(path, mine | {"stages": {}})
-        try:
-            state = json.loads(path.read_text())
-        except json.JSONDecodeError as error:
-            raise InterplayError(f"{path} is damaged: {error}") from None
+        state = read_json(path, within=self.folder)
+        if not isinstance(state, dict) or not {"config", "game", "stages"} <= set(state):
+            raise InterplayError(f"{path} is damaged: it lacks config, game or stages")
         for what in ("config", "game"):
             for name, value in mine[what].items():
                 if state[what].get(name) != value and name != "most_envs":  # which changes no result

@@ -15,7 +15,6 @@ A trace set holds more and needs more to be read; this is what travels to a mach
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +24,7 @@ import numpy as np
 from jaxtyping import Int
 
 from interplay.errors import InterplayError
+from interplay.safe_files import parse_json, read_npz
 
 FORMAT, VERSION = "interplay-recorded", 1
 ARRAYS = ("rules", "actions", "length", "learn", "person", "score")
@@ -60,7 +60,7 @@ def save(path: str | Path, games: Sequence[Recorded]) -> None:
     arrays: dict[str, np.ndarray] = {
         "about": np.array(json.dumps({"format": FORMAT, "version": VERSION, "rules": kinds})),
         "rules": np.array([kinds.index({"game": g.game, "options": dict(g.options)}) for g in games], np.int16),
-        "actions": actions.astype(np.int8) if actions.max() < 128 else actions,
+        "actions": actions.astype(np.int8) if actions.max(initial=0) < 128 else actions,
         "length": np.array([len(one.actions) for one in games], np.int32),
         "learn": np.array([(True,) * seats if one.learn is None else one.learn for one in games], bool),
         "person": np.array([-1 - i if g.person is None else g.person for i, g in enumerate(games)], np.int64),
@@ -77,14 +77,8 @@ def save(path: str | Path, games: Sequence[Recorded]) -> None:
 def load(path: str | Path) -> list[Recorded]:
     """The games of a file that `save` wrote."""
     path = Path(path)
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            found = {name: file[name] for name in file.files}
-        about = json.loads(str(found.pop("about", "null")))
-    except FileNotFoundError:
-        raise InterplayError(f"there is no file of recorded games {path}") from None
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise InterplayError(f"{path} is damaged or no file of recorded games: {error}") from None
+    found = read_npz(path)
+    about = parse_json(str(found.pop("about", "null")), f"{path}, about")
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise InterplayError(f"{path} holds no recorded games: it does not say {FORMAT!r}")
     if about.get("version") != VERSION:
@@ -92,6 +86,7 @@ def load(path: str | Path) -> list[Recorded]:
     missing = [name for name in ARRAYS if name not in found]
     if missing:
         raise InterplayError(f"{path} lacks {', '.join(missing)}")
+    _check(path, found, about)
     starts = {name.removeprefix("start."): found[name] for name in found if name.startswith("start.")}
     return [
         Recorded(
@@ -106,3 +101,22 @@ def load(path: str | Path) -> list[Recorded]:
         )
         for i in range(len(found["length"]))
     ]
+
+
+def _check(path: Path, arrays: Mapping[str, np.ndarray], about: Mapping[str, Any]) -> None:
+    """Every array speaks of the same games, and every game of rules that are there."""
+    games, rules = arrays["actions"].shape[:1], about.get("rules")
+    shapes = {"rules": games, "length": games, "person": games, "score": games}
+    shapes["learn"] = (*games, *arrays["actions"].shape[2:])
+    for name, shape in shapes.items():
+        if arrays["actions"].ndim != 3 or arrays[name].shape != shape or arrays[name].dtype.kind not in "biuf":
+            raise InterplayError(f"{path}: {name} does not fit actions of shape {arrays['actions'].shape}")
+    starts = [values for name, values in arrays.items() if name.startswith("start.")]
+    if any(values.shape[:1] != games for values in starts):
+        raise InterplayError(f"{path}: a start value does not have a row for each of {games[0]} games")
+    whole = isinstance(rules, list) and all(isinstance(r, dict) and {"game", "options"} <= set(r) for r in rules)
+    numbers, lengths = arrays["rules"], arrays["length"]
+    if not whole or (numbers.size and not (numbers.min() >= 0 and numbers.max() < len(rules))):  # type: ignore[arg-type]
+        raise InterplayError(f"{path}: a game names rules that the file does not tell")
+    if lengths.size and not (lengths.min() >= 0 and lengths.max() <= arrays["actions"].shape[1]):
+        raise InterplayError(f"{path}: a game is longer than its actions")

@@ -7,7 +7,7 @@ from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.games.api import is_jax
-from interplay.games.registry import make
+from interplay.games.registry import make_recorded
 from interplay.study.arena import Arena
 from interplay.study.plain_arena import PlainArena
 from interplay.study.protocol import Play, Protocol, Repeat, Setting, Wait
@@ -18,7 +18,7 @@ def make_arena(protocol: Protocol, name: str, sizes: Sequence[int]) -> Arena | P
     """The arena of one of a study's games; an error tells which, and what is wrong with it or its partners."""
     setting = protocol.games[name]
     try:
-        game = make(setting.game, **setting.options)
+        game = make_recorded(setting.game, setting.options)
         viewer(game)
         if isinstance(setting.seat, int) and not 0 <= setting.seat < game.num_seats:
             raise InterplayError(f"seat {setting.seat}: {game.id} has seats 0 to {game.num_seats - 1}")

@@ -20,7 +20,7 @@ from jaxtyping import Bool, UInt32
 from interplay.errors import InterplayError, TraceError
 from interplay.games.api import Game, State, Step, is_jax
 from interplay.games.checksum import checksum
-from interplay.games.registry import make
+from interplay.games.registry import make_recorded
 from interplay.play.episodes import Episode
 from interplay.traces.compare import compare
 
@@ -107,13 +107,9 @@ def made_game(episode: Episode) -> Game:
 
 def _make(episode: Episode) -> Game:
     try:
-        return make(episode.game_id, **episode.options)
+        return make_recorded(episode.game_id, episode.options)
     except InterplayError as error:
         raise TraceError(f"cannot make the game {episode.game_id!r} again: {error}") from error
-    except TypeError as error:
-        raise TraceError(
-            f"cannot make the game {episode.game_id!r} again with the options {dict(episode.options)}: {error}"
-        ) from error
 
 
 def check_fits(game: Game, episode: Episode) -> None:
@@ -215,7 +211,10 @@ def _replay_batch(game: Game, episodes: Sequence[Episode], keep_states: bool) ->
         played[i, : episode.length] = True
     start = {name: np.stack([e.start[name] for e in rows]) for name in episodes[0].start}
     keys = jax.random.split(jax.random.key(0), len(rows))  # a replayable game asks nothing of them
-    states, steps, checks, legal = _program(game, keep_states)(start, keys, actions, played)
+    try:
+        states, steps, checks, legal = _program(game, keep_states)(start, keys, actions, played)
+    except (TypeError, ValueError, IndexError, KeyError) as error:  # of the game's own code, on what data gave it
+        raise _unplayable(episodes[0], error) from None
     n = len(episodes)
     states, steps = jax.tree_util.tree_map(lambda leaf: leaf[:n], (states, steps))
     return Batch(
@@ -225,6 +224,14 @@ def _replay_batch(game: Game, episodes: Sequence[Episode], keep_states: bool) ->
         played=played[:n],
         checks=np.asarray(checks)[:n],
         legal=np.asarray(legal)[:n],
+    )
+
+
+def _unplayable(episode: Episode, error: Exception) -> TraceError:
+    said = str(error).splitlines() or [""]
+    return TraceError(
+        f"{episode.game_id}, episode {episode.index}: the game cannot be played from the start that was recorded, "
+        f"{type(error).__name__}: {said[0][:300]}"
     )
 
 
@@ -262,7 +269,10 @@ def _compile(game: Game, keep_states: bool) -> Callable[..., Any]:
 
 def _play_through(game: Game, episode: Episode) -> Replay:
     key = jax.random.key(0)
-    state = game.init(key, **episode.start)
+    try:
+        state = game.init(key, **episode.start)
+    except (TypeError, ValueError, IndexError, KeyError) as error:
+        raise _unplayable(episode, error) from None
     states, steps, legal = [state], [], []
     for actions in np.asarray(episode.actions):
         legal.append(np.asarray(game.legal(state))[np.arange(game.num_seats), actions])

@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.agents.overcooked.registry import Family as Chefs
-from interplay.games.overcooked.game import Family as Kitchens
 from interplay.games.overcooked.game import Overcooked
 from interplay.games.overcooked.state import STAY
+from interplay.games.registry import make
 
 USER_LAYOUT = "XXXXPXXX/O  1   X/X  XX 2P/D      S/XXXXXTXX"
 MULTI = {"orders": ["OOT", "OT"], "values": [30, 10], "times": [15, 10], "auto_cook": False, "unordered": -10}
@@ -71,7 +71,7 @@ def _frozen(value):
 @cache
 def _roller(name: str, options: tuple):
     given = {k: list(v) if isinstance(v, tuple) else v for k, v in options}
-    game = Kitchens.make(name, **given)
+    game = make(f"overcooked/{name}", **given)
     seats = jnp.arange(game.num_seats)
 
     def one(team, key):

@@ -29,6 +29,7 @@ from interplay.agents.api import Agent, Info, Policy
 from interplay.agents.basic import masked
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.safe_files import read_safetensors
 
 Arrays = Mapping[str, Any]
 GATES = "ifgo"
@@ -173,16 +174,8 @@ def _kind(keys: set[str]) -> str | None:
 
 def load(path: str | Path, *, greedy: bool | None = None) -> Agent:
     """The agent of a published file. OBL takes its likeliest action, all others sample unless they are to be greedy."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
     path = Path(path)
-    if not path.exists():
-        raise InterplayError(f"there is no file {path}")
-    try:
-        arrays = load_file(path)
-    except SafetensorError as error:
-        raise InterplayError(f"{path} is damaged or no safetensors file: {error}") from None
+    arrays = read_safetensors(path).arrays
     kind = _kind(set(arrays))
     if kind is None:
         some = ", ".join(sorted(arrays)[:3])

@@ -15,6 +15,7 @@ from interplay.agents.llm.talk import Talker
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.registry import Registry
+from interplay.trust import import_object
 
 TABLES = Registry(
     "game for language models",
@@ -55,9 +56,7 @@ class LLMPlayer:
         return TABLES.load(family)(self._caller(game, seat, seed, Meter()), self.settings)
 
     def begin_talking(self, game: Game, seat: int, seed: int, meter: Meter) -> Talker:
-        from interplay.registry import load_reference
-
-        return load_reference(TALKING[_family(game)])(self._caller(game, seat, seed, meter), self.settings)
+        return import_object(TALKING[_family(game)])(self._caller(game, seat, seed, meter), self.settings)
 
     def _caller(self, game: Game, seat: int, seed: int, meter: Meter) -> Caller:
         return Caller(

@@ -209,7 +209,7 @@ class Baselines:
     """Print one JSON object."""
 
     def run(self) -> None:
-        from interplay.games.registry import make
+        from interplay.games.registry import make_recorded
         from interplay.partners.baselines import add_baselines
         from interplay.partners.panel_file import read_panel
         from interplay.training.algorithms.br import partners_of
@@ -221,6 +221,6 @@ class Baselines:
             if not equals or not name or not who:
                 raise InterplayError(f"--agents {one!r}: write NAME=AGENT, as in sp=runs/sp")
             egos.setdefault(name, []).extend(partners_of(who))
-        game = make(made_for["id"], **made_for["options"])
+        game = make_recorded(made_for["id"], made_for["options"])
         table = add_baselines(self.panel, game, egos, episodes=self.episodes, seed=self.seed)
         show(table, json=self.json)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from interplay.agents.api import Identity
 from interplay.games.api import is_jax
-from interplay.games.registry import make
+from interplay.games.registry import make_recorded
 from interplay.play.episodes import Episode
 from interplay.server.database import Tx
 from interplay.study.arena import Arena
@@ -46,7 +46,7 @@ def so_far(tx: Tx, protocol: Protocol, row: Any) -> dict[str, Any]:
 
 def rebuilt(told: Mapping[str, Any]) -> Episode:
     """The game up to its last stored step."""
-    game = make(told["world"], **told["options"])
+    game = make_recorded(told["world"], told["options"])
     arena = Arena(game, {}, sizes=(1,)) if is_jax(game) else PlainArena(game, {})
     table = Table((told["chance"][0], told["chance"][1]), {})
     try:

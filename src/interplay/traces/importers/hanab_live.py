@@ -20,6 +20,7 @@ from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, Rules
 from interplay.play.episodes import Episode, Remarked
+from interplay.safe_files import parse_json, read_text
 from interplay.traces.importers.drafts import Draft, Settled, draft_episode, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi, joint_moves, seated_first
 from interplay.traces.importers.table import LeftOut
@@ -62,26 +63,19 @@ def _drafts(path: Path) -> Iterator[Draft | LeftOut]:
 def _records(path: Path) -> Iterator[tuple[str, Any]]:
     """Games with their places within the file."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TraceError(f"cannot read {path}: {error}") from None
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
-    by_line = len(lines) > 1 and lines[0][1].lstrip().startswith("{") and lines[0][1].rstrip().endswith("}")
-    try:
-        if by_line:
+        text = read_text(path)
+        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        if len(lines) > 1 and lines[0][1].lstrip().startswith("{") and lines[0][1].rstrip().endswith("}"):
             for number, line in lines:
-                at = number
-                yield f", line {number}", json.loads(line)
+                yield f", line {number}", parse_json(line, f"{path}, line {number}")
             return
-        at = None
-        found = json.loads(text)
-    except json.JSONDecodeError as error:
-        number = at or error.lineno
-        raise TraceError(f"{path}, line {number} is not JSON: {error.msg}. The file may be cut short") from None
-    if isinstance(found, list):
-        yield from ((f", game {i}", record) for i, record in enumerate(found, start=1))
+        games = parse_json(text, str(path))
+    except InterplayError as error:
+        raise TraceError(f"{error}. The file may be cut short") from None
+    if isinstance(games, list):
+        yield from ((f", game {i}", record) for i, record in enumerate(games, start=1))
     else:
-        yield "", found
+        yield "", games
 
 
 def _draft(record: Any, where: str, index: int) -> Draft:

@@ -1,0 +1,10 @@
+"""What can be done with houses of search and rescue."""
+
+from interplay.games.family import GameFamily
+
+FAMILY = GameFamily(
+    name="rescue",
+    build="interplay.games.rescue.game:make",
+    options="interplay.games.rescue.game:RescueOptions",
+    variants="interplay.games.rescue.game:variants",
+)
