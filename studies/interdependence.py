@@ -16,8 +16,6 @@ from pathlib import Path
 from interdependence_page import CHANNEL_LABELS, CIRCUIT, COUNTERS, FORCED, LAYOUTS, SEED, one, page
 
 import interplay
-from interplay.play.engine import run
-from interplay.play.lineups import LineUp
 from interplay.report import (
     Columns,
     Figure,
@@ -48,6 +46,8 @@ from interplay.report.paper_tables import (
     sections,
     summary,
 )
+from interplay.rollout.engine import run
+from interplay.rollout.teams import Team
 from interplay.table import Table
 from interplay.traces import TraceSet
 from interplay.traces.importers.overcooked_ai import human_episodes
@@ -70,8 +70,7 @@ JOINT = {CIRCUIT: (PASSER, RECEIVER), FORCED: (GREEDY, GREEDY)}
 
 def play(layout: str, teams: Iterable[Sequence[str]], episodes: int) -> TraceSet:
     game = interplay.make(f"overcooked/{layout}")
-    line_ups = [LineUp.of(game, team) for team in teams]
-    return TraceSet.in_memory(list(run(game, line_ups, episodes=episodes, seed=SEED)))
+    return TraceSet.in_memory(list(run(game, [Team.of(game, team) for team in teams], episodes=episodes, seed=SEED)))
 
 
 def seatings(layout: str, agent: str, partner: str) -> list[tuple[str, str]]:

@@ -89,7 +89,7 @@ def egos_of(folder: Path) -> dict[str, list[Agent]]:
     seeds = json.loads((HERE / "pipeline.json").read_text())["egos"]
     found = {job: partners_of(str(folder / job))[:many] for job, many in seeds.items() if (folder / job).is_dir()}
     return {
-        job: [Agent(f"{job}-{i}", a.mind, a.config) for i, a in enumerate(agents, 1)] for job, agents in found.items()
+        job: [Agent(f"{job}-{i}", a.policy, a.config) for i, a in enumerate(agents, 1)] for job, agents in found.items()
     }
 
 

@@ -17,7 +17,7 @@ _PUBLIC = {
     "measure": "interplay.api",
     "TraceSet": "interplay.traces",
     "check_game": "interplay.games.check",
-    "check_agent": "interplay.agents.check",
+    "check_agent": "interplay.rollout.check_agent",
     "to_pettingzoo": "interplay.games.interop.pettingzoo",
     "InterplayError": "interplay.errors",
 }
@@ -25,7 +25,6 @@ _PUBLIC = {
 __all__ = ["__version__", *_PUBLIC]
 
 if TYPE_CHECKING:
-    from interplay.agents.check import check_agent as check_agent
     from interplay.api import agent as agent
     from interplay.api import crossplay as crossplay
     from interplay.api import make as make
@@ -34,11 +33,12 @@ if TYPE_CHECKING:
     from interplay.errors import InterplayError as InterplayError
     from interplay.games.check import check_game as check_game
     from interplay.games.interop.pettingzoo import to_pettingzoo as to_pettingzoo
+    from interplay.rollout.check_agent import check_agent as check_agent
     from interplay.traces import TraceSet as TraceSet
 
 
 class CallableRoom(ModuleType):
-    """A room that is called like the function of the same name: importing `interplay.play.engine` makes
+    """A room that is called like the function of the same name: importing `interplay.rollout.engine` makes
     `interplay.play` that module, and it must stay what the library's users call."""
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:

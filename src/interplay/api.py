@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from interplay.agents.api import Agent
     from interplay.games.api import Game
     from interplay.partners.grade import Grade
-    from interplay.play.episodes import Episode
-    from interplay.play.lineups import LineUp
+    from interplay.rollout.episode import Episode
+    from interplay.rollout.teams import Team
     from interplay.table import Table
     from interplay.traces import TraceSet
 
@@ -64,11 +64,11 @@ def play(
     progress: bool = False,
 ) -> TraceSet:
     """Let agents (one for each seat: names, policies, players) play; their traces, in memory or in a folder `out`."""
-    from interplay.play.lineups import LineUp
+    from interplay.rollout.teams import Team
 
     admit(agents)
     world = _game(game)
-    return _record(world, [LineUp.of(world, agents)], episodes, seed, out, engine, batch, progress)
+    return _record(world, [Team.of(world, agents)], episodes, seed, out, engine, batch, progress)
 
 
 def crossplay(
@@ -83,11 +83,11 @@ def crossplay(
     progress: bool = False,
 ) -> TraceSet:
     """Every agent with every agent in every seating, self-play included."""
-    from interplay.play.lineups import all_line_ups
+    from interplay.rollout.teams import all_teams
 
     admit(agents)
     world = _game(game)
-    return _record(world, all_line_ups(world, agents), episodes, seed, out, engine, batch, progress)
+    return _record(world, all_teams(world, agents), episodes, seed, out, engine, batch, progress)
 
 
 def measure(
@@ -106,7 +106,7 @@ def measure(
 
 
 def team_scores(traces: TraceSet, *, seed: int = 0) -> Table:
-    """A row per line-up: its mean score with an interval."""
+    """A row per team: its mean score with an interval."""
     from interplay.stats import interval_table
     from interplay.table import Table
 
@@ -117,11 +117,11 @@ def team_scores(traces: TraceSet, *, seed: int = 0) -> Table:
         {**{b: r[b] for b in by}, "mean": r["estimate"], "low": r["low"], "high": r["high"], "episodes": r["n"]}
         for r in found
     ]
-    return Table.of(rows, "Mean score of each line-up, with its 95 % interval")
+    return Table.of(rows, "Mean score of each team, with its 95 % interval")
 
 
 def mean_over_episodes(table: Table) -> Table:
-    """A tidy table averaged over the episodes of each line-up; a value missing in all of them stays missing."""
+    """A tidy table averaged over the episodes of each team; a value missing in all of them stays missing."""
     by = [c for c in table.columns if c not in ("episode", "value", "seed")]
     return table.summarise(by, "value", {"value": lambda v: sum(v) / len(v), "episodes": len})
 
@@ -160,8 +160,8 @@ def grade(
     world, ego = _game(game), as_agent(agent)
     chosen = find_panel(world, panel, partners)
     folder = Path(out) if out is not None else new_folder("grade")
-    line_ups = grading.line_ups(world, ego, chosen)
-    traces = _record(world, line_ups, episodes, seed, folder / "traces", "local", None, progress)
+    teams = grading.teams(world, ego, chosen)
+    traces = _record(world, teams, episodes, seed, folder / "traces", "local", None, progress)
     found = grading.summarise(traces, world, ego, chosen, seed)
     provenance = {"panel": f"{chosen.name} ({chosen.hash(world)})", "seed": seed, "traces": "traces/ beside this file"}
     tables = (found.overall, found.partners, found.cells, found.measured)
@@ -253,7 +253,7 @@ def _traces(traces: TraceSet | str | os.PathLike[str]) -> TraceSet:
 
 def _record(
     game: Game,
-    line_ups: Sequence[LineUp],
+    teams: Sequence[Team],
     episodes: int,
     seed: int,
     out: str | os.PathLike[str] | None,
@@ -261,17 +261,17 @@ def _record(
     batch: int | None,
     progress: bool,
 ) -> TraceSet:
-    from interplay.play.engine import DEFAULT_BATCH, run
+    from interplay.rollout.engine import DEFAULT_BATCH, run
     from interplay.traces import TraceSet
 
     if not 0 <= seed < 2**32:
         raise InterplayError(f"seed: {seed}; a seed is a whole number from 0 to {2**32 - 1}")
     admit([game.id])  # a game that a person gave may be made again to measure its traces
-    meta = {"game": game.id, "episodes_per_line_up": episodes, "line_ups": len(line_ups), "seed": seed}
+    meta = {"game": game.id, "episodes_per_line_up": episodes, "teams": len(teams), "seed": seed}
     traces = TraceSet.create(out, meta) if out is not None else TraceSet.in_memory(meta=meta)
-    with bar("playing", len(line_ups) * episodes, show=progress) as advance:
+    with bar("playing", len(teams) * episodes, show=progress) as advance:
         found = run(
-            game, line_ups, episodes=episodes, seed=seed, engine=engine, batch=batch or DEFAULT_BATCH, progress=advance
+            game, teams, episodes=episodes, seed=seed, engine=engine, batch=batch or DEFAULT_BATCH, progress=advance
         )
         for part in _parts(found):
             traces.append(part)

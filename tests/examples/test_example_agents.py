@@ -36,8 +36,8 @@ def test_an_example_plays_and_an_episode_can_be_had_again(name, game):
 
 def test_the_onnx_model_tells_what_the_policy_tells(tmp_path):
     pytest.importorskip("onnxruntime", reason="the ONNX example needs onnx and onnxruntime")
-    policy = interplay.agent(f"trained/{RING}/hsp-1").mind.core  # type: ignore[union-attr]
-    player = example("onnx_agent").mind
+    policy = interplay.agent(f"trained/{RING}/hsp-1").policy.core  # type: ignore[union-attr]
+    player = example("onnx_agent").policy
     for seed in range(3):
         seen = np.random.default_rng(seed).random(policy.shape.input[0], np.float32)
         seen[-6:] = 1  # all actions would change something
@@ -49,11 +49,11 @@ def test_the_onnx_model_tells_what_the_policy_tells(tmp_path):
 
 def test_the_torch_model_tells_what_the_policy_tells(game):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    policy = interplay.agent(f"trained/{RING}/hsp-1").mind.core  # type: ignore[union-attr]
+    policy = interplay.agent(f"trained/{RING}/hsp-1").policy.core  # type: ignore[union-attr]
     mine = example("torch_agent")
     seen = np.ones(policy.shape.input[0], np.float32)
     with torch.inference_mode():
-        told = mine.mind.model(torch.from_numpy(seen)).numpy()  # type: ignore[union-attr]
+        told = mine.policy.model(torch.from_numpy(seen)).numpy()  # type: ignore[union-attr]
     assert np.allclose(told, policy.step(policy.start(), seen)[1], atol=1e-4)
     interplay.play(game, [mine, "stay"], episodes=1)
 

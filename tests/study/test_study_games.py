@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from interplay.agents.api import FunctionPlayer, Move, Remark
+from interplay.agents.api import FunctionPlayer, Move, TraceEvent
 from interplay.errors import InterplayError
 from interplay.games.overcooked.state import ACTIONS
 from interplay.games.registry import make
@@ -305,7 +305,7 @@ def test_remarks_of_players_go_into_the_trace():
         async def act(self, view):
             if view.t:
                 raise ValueError("out of words")
-            return Move(NORTH, [Remark("thought", {"text": "north"})])
+            return Move(NORTH, [TraceEvent("thought", {"text": "north"})])
 
     game = make("overcooked/cramped_room", horizon=4)
     import jax

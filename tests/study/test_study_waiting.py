@@ -7,7 +7,7 @@ import pytest
 
 from interplay.agents.api import Identity
 from interplay.errors import InterplayError
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 from interplay.server.app import Base
 from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database

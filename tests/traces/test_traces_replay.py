@@ -246,11 +246,11 @@ def test_overcooked_replays_and_verifies(tmp_path):
 
 
 def test_what_is_played_is_verified(tmp_path):
-    from interplay.play.engine import run
-    from interplay.play.lineups import LineUp
+    from interplay.rollout.engine import run
+    from interplay.rollout.teams import Team
 
     game = make("overcooked/counter_circuit", horizon=70)
-    played = run(game, [LineUp.of(game, ["random", "stay"])], episodes=5, seed=3)
+    played = run(game, [Team.of(game, ["random", "stay"])], episodes=5, seed=3)
     traces = TraceSet.create(tmp_path / "set")
     traces.append(played)
     report = verify(TraceSet.open(tmp_path / "set")).check()

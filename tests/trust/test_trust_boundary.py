@@ -31,7 +31,7 @@ from interplay.games.registry import make, make_recorded
 from interplay.metrics.brprox_rows import read_rows
 from interplay.metrics.communication.foreign import read_transcripts
 from interplay.partners import features, panel_file
-from interplay.play import recorded
+from interplay.rollout import recorded_games as recorded
 from interplay.server.shelf import CHALLENGES
 from interplay.study import reading, staging
 from interplay.study.analysis.sources import read_measures

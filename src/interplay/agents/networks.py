@@ -6,6 +6,7 @@ one batched product, where a library convolution would run member by member.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
@@ -82,6 +83,14 @@ class Shape:
 
     def as_json(self) -> dict[str, Any]:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+    def changes(self) -> dict[str, Any]:
+        """What differs from the defaults: later versions may know more of networks than this one does."""
+        return {
+            f.name: getattr(self, f.name)
+            for f in dataclasses.fields(self)
+            if f.default is dataclasses.MISSING or getattr(self, f.name) != f.default
+        }
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Shape:

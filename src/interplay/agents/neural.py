@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -36,6 +36,7 @@ HARMLESS = {"horizon", "rule_out_null_interacts"}
 class NeuralPolicy(Policy):
     """A trained network. It samples its actions, or takes the likeliest if `greedy`."""
 
+    identity_kind: ClassVar[str] = "network"
     core: Core | Foreseeing
     greedy: Bool[Array, ""]
     reads: str = eqx.field(static=True)  # the encoding
@@ -44,6 +45,11 @@ class NeuralPolicy(Policy):
     def __init__(self, core: Core | Foreseeing, reads: str, *, trained_for: str = "", greedy: bool = False):
         self.core, self.reads, self.trained_for = core, reads, trained_for
         self.greedy = jnp.bool_(greedy)
+
+    def fingerprint(self) -> Mapping[str, Any]:
+        """The network as its file tells it, what it reads and was trained for, and its weights."""
+        told = {"network": self.core.shape.changes(), "reads": self.reads, "trained_for": self.trained_for}
+        return told | {"greedy": self.greedy, "weights": named_arrays(self.core)}
 
     @property
     def encoding(self) -> str:

@@ -3,10 +3,12 @@ path of a checkpoint."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from interplay.agents.api import Agent, as_agent
+from interplay.agents.identity import content_hash
 from interplay.errors import InterplayError, UnknownName
 from interplay.registry import Registry
 from interplay.trust import is_reference
@@ -85,7 +87,7 @@ def _greedy(name: str, options: dict[str, Any]) -> Agent:
     if not name.startswith("trained/") and not is_checkpoint(name.partition("+")[0]):
         raise InterplayError(f"greedy:{name}: only trained policies sample, trained/... or the path of a checkpoint")
     found = agent(name, **options | {"greedy": True})
-    return Agent(f"greedy:{found.name}", found.mind, found.config)
+    return replace(found, name=f"greedy:{found.name}")
 
 
 def _make(name: str, options: dict[str, Any]) -> Agent:
@@ -98,8 +100,10 @@ def _make(name: str, options: dict[str, Any]) -> Agent:
     if slash:
         if not hasattr(thing, "make"):
             raise UnknownName("agent", name, names())
-        return thing.make(variant, **options)
-    return Agent(name, thing(**options), dict(options))
+        made = thing.make(variant, **options)
+        declared = made.kind or getattr(made.policy, "identity_kind", "")
+        return made if declared else replace(made, kind=name)
+    return Agent(name, thing(**options), dict(options), kind=name)
 
 
 def with_noise(base: Agent, noise: str, name: str) -> Agent:
@@ -114,7 +118,8 @@ def with_noise(base: Agent, noise: str, name: str) -> Agent:
         raise InterplayError(f"the noise in {name!r} is a share of turns between 0 and 1, not {noise}")
     if not base.is_policy:
         raise InterplayError(f"{base.name!r} is a player; only policies can be given noise")
-    return Agent(name, Noisy(base.mind, epsilon), dict(base.config) | {"epsilon": epsilon})  # type: ignore[arg-type]
+    config = {**base.config, "epsilon": epsilon, "base": content_hash(base)}
+    return Agent(name, Noisy(base.policy, epsilon), config, kind="noisy")  # type: ignore[arg-type]
 
 
 def names() -> list[str]:

@@ -44,12 +44,12 @@ class JaxArena:
     def __init__(self, game: Game, partners: Sequence[Agent], *, capacity: int = 512, sizes: Sequence[int] = SIZES):
         self.game, self.partners = game, list(partners)
         for agent in partners:
-            if not isinstance(agent.mind, Policy):
+            if not isinstance(agent.policy, Policy):
                 raise InterplayError(f"{agent.name!r} is a player; this arena is for policies")
         self._sizes, self._capacity = sorted(sizes), capacity
         self._programs = Programs(game, capacity)
         self._pool = self._programs.pool()
-        self._seated = [Partner(game, agent.mind, capacity) for agent in partners if isinstance(agent.mind, Policy)]
+        self._seated = [Partner(game, agent.policy, capacity) for agent in partners if isinstance(agent.policy, Policy)]
         self._free = list(range(capacity))
         self._lock = threading.Lock()  # of the list of free slots
         self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()

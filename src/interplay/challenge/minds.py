@@ -41,7 +41,7 @@ class Mind(Protocol):
 
 
 def mind(agent: Agent, game: Game, seed: int) -> Mind:
-    return PolicyMind(agent.mind, game, seed) if isinstance(agent.mind, Policy) else PlayerMind(agent, game, seed)
+    return PolicyMind(agent.policy, game, seed) if isinstance(agent.policy, Policy) else PlayerMind(agent, game, seed)
 
 
 class PolicyMind:
@@ -101,7 +101,7 @@ class PlayerMind:
     def __init__(self, agent: Agent, game: Game, seed: int):
         self._agent, self._game, self._seed = agent, game, seed
         # Whoever observes nothing reads the game as text, which servers send of games in plain Python.
-        reads = agent.mind.encoding
+        reads = agent.policy.encoding
         self._text = reads == "nothing" and not is_jax(game)
         self.encoding = TEXT if self._text else reads
         state = game.init(jax.random.key(0))
@@ -119,7 +119,7 @@ class PlayerMind:
         legal = np.array(seen.told["legal"], bool)
         if not seen.told["turn"]:
             return np.array([np.argmax(legal)])
-        player: Any = self._agent.mind
+        player: Any = self._agent.policy
         if seen.place not in self._sessions:
             self._seed += 1
             self._sessions[seen.place] = player.begin(self._game, seen.place[1], self._seed)

@@ -28,7 +28,7 @@ class PlainArena:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="players", daemon=True)
         self._thread.start()
-        self._policies = {id(a): _compiled(a.mind.bind(game)) for a in partners if isinstance(a.mind, Policy)}
+        self._policies = {id(a): _compiled(a.policy.bind(game)) for a in partners if isinstance(a.policy, Policy)}
         self._live: dict[int, _Live] = {}
         self._next = 0
 
@@ -78,14 +78,14 @@ class PlainArena:
             if who is None:
                 continue
             agent, own = self.partners[who], jax.random.fold_in(key, 1_000_000 + seat)
-            if isinstance(agent.mind, Policy):
-                bound = agent.mind.bind(self.game)
+            if isinstance(agent.policy, Policy):
+                bound = agent.policy.bind(self.game)
                 memory = bound.init(own, jnp.int32(seat))
                 seats[seat] = _PolicySeat(bound.encoding, self._policies[id(agent)], memory, own)
             else:
                 seed = int(jax.random.bits(own, (), jnp.uint32))
-                session = agent.mind.begin(self.game, seat, seed)
-                seats[seat] = _PlayerSeat(agent.mind, session, self._loop)
+                session = agent.policy.begin(self.game, seat, seed)
+                seats[seat] = _PlayerSeat(agent.policy, session, self._loop)
         return seats
 
     def _advance(self, table: Table, actions: dict[int, int], skip: bool) -> list[Look]:

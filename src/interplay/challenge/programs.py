@@ -19,7 +19,7 @@ from interplay.agents.api import Policy
 from interplay.games.api import Game
 from interplay.games.checksum import checksum
 from interplay.games.records import record
-from interplay.play.kinds import Static
+from interplay.rollout.policy_batch import Static
 
 tree_map = jax.tree_util.tree_map
 

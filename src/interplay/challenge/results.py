@@ -19,7 +19,7 @@ from interplay.challenge.spec import Challenge
 from interplay.challenge.tables import games, predictions, submissions, teams
 from interplay.games.api import Game
 from interplay.metrics.api import measure
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 from interplay.safe_files import inflate, parse_json
 from interplay.server.audit import note
 from interplay.server.clock import Clock

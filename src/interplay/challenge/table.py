@@ -13,7 +13,7 @@ import numpy as np
 from interplay.agents.api import Agent, Identity
 from interplay.challenge.schedule import Seats
 from interplay.games.api import Game
-from interplay.play.episodes import CHECK_EVERY, Episode, Remarked
+from interplay.rollout.episode import CHECK_EVERY, Episode, RecordedEvent
 
 TEXT = "text"  # beside a game's encodings: the game as text for a seat, where games are played in plain Python
 
@@ -47,7 +47,7 @@ class Table:
     rewards: np.ndarray | None = None
     terminated: bool = False
     done: bool = False
-    remarks: list[Remarked] = field(default_factory=list)
+    remarks: list[RecordedEvent] = field(default_factory=list)
     states: list[Any] = field(default_factory=list)  # of a game that cannot be replayed
 
     @property
@@ -80,7 +80,7 @@ class Table:
     def remark(self, kind: str, **payload: Any) -> None:
         t = len(self.actions)
         seq = sum(r.t == t for r in self.remarks)
-        self.remarks.append(Remarked(t=t, seq=seq, seat=None, kind=kind, payload=payload))
+        self.remarks.append(RecordedEvent(t=t, seq=seq, seat=None, kind=kind, payload=payload))
 
     def episode(self, game: Game, partners: Sequence[Identity], candidate: Identity, index: int) -> Episode:
         """What happened, as a trace holds it."""

@@ -20,12 +20,27 @@ LONGEST = 1_000_000  # steps of an episode
 
 @dataclass(frozen=True, kw_only=True)
 class GameFamily:
-    """A family of games, such as all kitchens of Overcooked, registered under one name."""
+    """A family of games, such as all kitchens of Overcooked, registered under one name.
+
+    What a family leaves out has a generic form where one is possible: `interplay certify` searches small games breadth
+    first, language models play from `render` and `action_names`, the browser shows `scene`, and the default panel is
+    the agents that are registered under the family's name. A game that is no member of a family may bear the same
+    names as attributes, with the thing itself in place of a reference.
+    """
 
     name: str
     build: str  # function (variant, options) -> Game, which checks the options by the record below
     options: str  # dataclass of the family's options; fields with metadata {"local": True} name files of this machine
     variants: str | None = None  # function () -> names of the variants; None: they are not listed
+    symbolic_domain: str | None = None  # class of `symbolic.declare.Reader`: facts and operators of an episode
+    solver: str | None = None  # class of `symbolic.certify.Solver`: searches for plans to the game's goal
+    remove_object: str | None = None  # function (game, before, after, giver) -> `after` without what was handed over
+    llm_session: str | None = None  # class that asks a language model for actions
+    llm_dialogue: str | None = None  # class that lets a language model talk within a step
+    reward_space: str | None = None  # function (game) -> what evaluation partners may prefer
+    partners: tuple[str, ...] = ()  # agents of the default panel
+    browser_view: str | None = None  # `study.views.BrowserView`: how people see and play it
+    replay_events: tuple[str, ...] = ()  # events that are marked on a replay's bar
 
     def make(self, variant: str = "", **options: Any) -> Game:
         """Make a game of this family.

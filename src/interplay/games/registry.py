@@ -11,7 +11,7 @@ from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game
 from interplay.games.family import GameFamily
 from interplay.registry import Registry
-from interplay.trust import is_reference
+from interplay.trust import import_object, is_reference
 
 GAMES = Registry(
     "game",
@@ -60,7 +60,24 @@ def family_of(name: str) -> GameFamily:
     family = name.partition("/")[0]
     if family not in GAMES.names():
         raise UnknownName("game", name, names())
-    return GAMES.load(family)
+    declared = GAMES.load(family)
+    if not isinstance(declared, GameFamily):
+        raise InterplayError(f"{family!r} is registered as {type(declared).__name__}; a game registers a GameFamily")
+    return declared
+
+
+def capability(game: Game, name: str) -> Any:
+    """What a game declares under a name of `GameFamily`: by an attribute of its own, or by its family.
+
+    Returns:
+        The thing itself, imported if the family names it by a reference; None (or an empty tuple) where neither has it.
+    """
+    own = getattr(game, name, None)
+    if own is not None:
+        return own
+    family = game.id.partition("/")[0]
+    declared = getattr(GAMES.load(family), name) if family in GAMES.names() else getattr(GameFamily, name, None)
+    return import_object(declared) if isinstance(declared, str) else declared
 
 
 @functools.lru_cache(maxsize=256)
@@ -70,7 +87,9 @@ def _make(name: str, options: str) -> Game:
     if is_reference(name):
         game = GAMES.load(name)(**settings)
         if not isinstance(game, Game):
-            raise InterplayError(f"{name} makes {type(game).__name__}, which is no game (interplay.check_game tells why)")
+            raise InterplayError(
+                f"{name} makes {type(game).__name__}, which is no game (interplay.check_game tells why)"
+            )
         return game
     return family_of(name).make(name.partition("/")[2], **settings)
 

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from interplay.errors import InterplayError, TraceError
 from interplay.games.api import Game
-from interplay.play.episodes import Episode
 from interplay.registry import Registry
+from interplay.rollout.episode import Episode
 from interplay.table import Row, Table
 from interplay.traces import Batch, Replay, TraceSet, game_of, replay_batches, replays
 from interplay.traces.compare import compare

@@ -141,7 +141,7 @@ class _Work:
     def given(self) -> Panel:
         """Partners that exist already: human proxies, self-play agents."""
         agents = [a for name in self.config.partners for a in partners_of(name)]
-        named = [Agent(f"p{i:03d}", rounded(a.mind), a.config) for i, a in enumerate(agents)]
+        named = [Agent(f"p{i:03d}", rounded(a.policy), a.config) for i, a in enumerate(agents)]
         notes = [{"name": a.name} | {k: v for k, v in a.config.items() if k != "game"} for a in agents]
         members = [Member(a, self.config.kind, notes=n) for a, n in zip(named, notes, strict=True)]
         return self._panel(Partners(Cast.of_agents(self.game, named), members, []), {})

@@ -10,18 +10,12 @@ import numpy as np
 
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game
+from interplay.games.registry import capability
 from interplay.partners.evaluate import Played
 from interplay.partners.features import Features, Id
-from interplay.registry import Registry
 from interplay.training.algorithms import hsp
 
 POINTS = "points"  # the feature that is no event: what the seat earned
-
-REWARD_SPACES = Registry(
-    "reward space",
-    entry_points="interplay.reward_spaces",
-    table={"overcooked": "interplay.games.overcooked.preferences:reward_space"},
-)
 
 
 @dataclass(frozen=True)
@@ -37,8 +31,8 @@ def reward_space(
     game: Game, choices: Mapping[str, Any] | None = None, at_most: int | None = None, features: Sequence[str] = ()
 ) -> RewardSpace:
     """The reward space that comes with a game, with what is given in its place."""
-    family = game.id.partition("/")[0]
-    own = REWARD_SPACES.load(family)(game) if family in REWARD_SPACES.names() else {}
+    declared = capability(game, "reward_space")
+    own = {} if declared is None else declared(game)
     chosen = choices or own.get("choices")
     if not chosen:
         raise InterplayError(f"{game.id} comes without a reward space; give choices: event -> weights to draw from")

@@ -11,7 +11,7 @@ from interplay.metrics.interdependence.metric import readable
 from interplay.partners.panel import Panel
 from interplay.partners.proximity import by_cell, headline, proximity
 from interplay.partners.standing import standing
-from interplay.play.lineups import LineUp, pair_line_ups
+from interplay.rollout.teams import Team, ego_teams
 from interplay.stats import interval_table
 from interplay.stats.brprox import BRProx
 from interplay.table import Row, Table
@@ -33,13 +33,13 @@ class Grade:
     proximity: BRProx | None = None  # BR-Prox in full, where the panel has best responses for this game
 
 
-def line_ups(game: Game, ego: Agent, panel: Panel) -> list[LineUp]:
+def teams(game: Game, ego: Agent, panel: Panel) -> list[Team]:
     """The agent in every seat with every partner of the panel."""
-    return pair_line_ups(game, ego, panel.partners)
+    return ego_teams(game, ego, panel.partners)
 
 
 def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int) -> Grade:
-    """The grade that the traces of `line_ups` amount to, in the order in which those were played."""
+    """The grade that the traces of `teams` amount to, in the order in which those were played."""
     measured = measure(traces, ["score", "interdependence"] if readable(game) else ["score"])
     values = _values(measured, game, ego, panel)
     common = {"seed": seed, "value": "score"}
@@ -176,14 +176,14 @@ def _values(measured: Table, game: Game, ego: Agent, panel: Panel) -> Table:
     each = len(scores) // (len(panel.partners) * seats)
     rows = []
     for number, row in enumerate(scores):
-        line_up = number // each
-        partner = panel.partners[line_up // seats]
+        team = number // each
+        partner = panel.partners[team // seats]
         rows.append(
             {
                 "agent": ego.name,
                 "partner": partner.name,
                 "game": game.id,
-                "seat_of_agent": line_up % seats,
+                "seat_of_agent": team % seats,
                 "episode": row["episode"],
                 "score": row["value"],
                 "privileged": partner.identity(game).privileged,

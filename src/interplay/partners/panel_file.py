@@ -195,7 +195,7 @@ def _packed(members: Sequence[Member]) -> tuple[list[dict[str, Any]], dict[str, 
     shapes: list[str] = []
     stacks: dict[str, list[np.ndarray]] = {}
     for one in agents:
-        found = _network_of(one.mind)
+        found = _network_of(one.policy)
         if found is None:
             continue
         mind, patience = found

@@ -129,7 +129,7 @@ def _conventions(traces: TraceSet, number: int, game: Game) -> list[Mark]:
 
 
 def _pairs(scores: Table) -> Table | None:
-    """Line-ups of two as agent (first seat) and partner (second seat), or None if that is not what was played."""
+    """Teams of two as agent (first seat) and partner (second seat), or None if that is not what was played."""
     names = [str(row["agents"]).split(" | ") for row in scores]
     if not names or any(len(n) != 2 for n in names) or len(names) < 2:
         return None

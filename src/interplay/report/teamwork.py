@@ -34,7 +34,7 @@ def sections(traces: TraceSet, shown: Sequence[int], measured: Table | None = No
     rows = measured if measured is not None else measure(part, ["score", "interdependence"])
     found: list[Section] = [Text(HELP_TEXT)]
     if len(part) < len(traces):
-        found.append(Text(f"Counted over {len(part)} of {len(traces)} episodes, the first of each line-up."))
+        found.append(Text(f"Counted over {len(part)} of {len(traces)} episodes, the first of each team."))
     found.append(Columns(help_graphs(rows.where(metric="constructive"))))
     found.append(TableSection(_by_line_up(rows), name="who-helps-whom"))
     found += _scatter(rows)
@@ -92,12 +92,11 @@ def _one_per_game(traces: TraceSet) -> list:
 
 
 def _sample(traces: TraceSet) -> TraceSet:
-    """All episodes, or the first few of each line-up if there are many."""
+    """All episodes, or the first few of each team if there are many."""
     if len(traces) <= MOST_EPISODES:
         return traces
     teams: dict[str, int] = {}
-    line_ups = {str((row["game"], row["agents"])) for row in traces.summary()}
-    each = max(1, MOST_EPISODES // len(line_ups))
+    each = max(1, MOST_EPISODES // len({str((row["game"], row["agents"])) for row in traces.summary()}))
 
     def among_first(row: Row) -> bool:
         team = str((row["game"], row["agents"]))
@@ -108,7 +107,7 @@ def _sample(traces: TraceSet) -> TraceSet:
 
 
 def _by_line_up(rows: Table) -> Table:
-    """One row per line-up: what each seat gave, and how many of its offers nobody took."""
+    """One row per team: what each seat gave, and how many of its offers nobody took."""
     made: list[Row] = []
     for (game, agents, channel), part in rows.where(window="unlimited").groups("game", "agents", "channel").items():
         line: Row = {"game": game, "agents": agents, "channel": channel}
@@ -119,7 +118,7 @@ def _by_line_up(rows: Table) -> Table:
             for (seat,), values in part.where(metric=metric).groups("seat").items():
                 line[f"{metric.replace('_', ' ')}, seat {seat}"] = _mean(values)
         made.append(line)
-    return Table.of(made, "Hand-overs per episode, by line-up")
+    return Table.of(made, "Hand-overs per episode, by team")
 
 
 def _mean(part: Table) -> float | None:
@@ -151,5 +150,5 @@ def _scatter(rows: Table) -> list[Section]:
         line=(fit.slope, fit.intercept),
         note=note,
     )
-    caption = f"{note}. The interval treats episodes as independent, which those of one line-up are not."
+    caption = f"{note}. The interval treats episodes as independent, which those of one team are not."
     return [Figure(drawing, "Score against constructive hand-overs", caption, "score-against-constructive")]

@@ -20,7 +20,7 @@ from interplay.agents.api import Agent, Identity, Policy
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.games.checksum import checksum
-from interplay.play.episodes import CHECK_EVERY
+from interplay.rollout.episode import CHECK_EVERY
 from interplay.study.minds import Choice, PlayerSeat
 from interplay.study.seats import Cast, Table, Who, seed_of
 
@@ -48,7 +48,7 @@ class Arena:
             raise InterplayError(f"{game.id} cannot be played here: its rules are not compiled")
         self.game, self.cast = game, Cast(game, partners)
         self.cast.try_out(game)
-        minds = {who: self.cast.agent(who).mind for who in self.cast.all()}
+        minds = {who: self.cast.agent(who).policy for who in self.cast.all()}
         self._policies = {who: mind.bind(game) for who, mind in minds.items() if isinstance(mind, Policy)}
         self._sizes = sorted(sizes)
         self._deal, self._step, self._begin, self._act = _programs(game)

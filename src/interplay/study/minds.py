@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from interplay.agents.api import Agent, Move, Remark, View, refuse_privileged
+from interplay.agents.api import Agent, Move, TraceEvent, View, refuse_privileged
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 
@@ -24,7 +24,7 @@ class Choice(NamedTuple):
     """What a partner does, and what it remarks."""
 
     action: int
-    remarks: Sequence[Remark] = ()
+    remarks: Sequence[TraceEvent] = ()
 
 
 class Mind:
@@ -67,7 +67,7 @@ class PlayerSeat:
 
     def __init__(self, game: Game, agent: Agent, seat: int, seed: int, latched: bool = False):
         self.game, self.agent, self.seat = game, agent, seat
-        self._player: Any = agent.mind
+        self._player: Any = agent.policy
         self._seed = seed
         self._session: Any = None  # begun in the player's own thread: that may take long
         self._mind = Mind(f"{agent.name} in seat {seat}")
@@ -98,7 +98,7 @@ class PlayerSeat:
         move = answer if isinstance(answer, Move) else Move(int(answer))
         if not (0 <= move.action < len(legal) and legal[move.action]):
             raise InterplayError(f"{self.agent.name!r} in seat {self.seat}, step {t}: action {move.action} is illegal")
-        return Choice(move.action, tuple(move.remarks))
+        return Choice(move.action, tuple(move.events))
 
     async def _watch(self, state: Any, t: int, legal: np.ndarray) -> None:
         if hasattr(self._begun(), "watch"):

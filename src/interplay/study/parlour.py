@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from interplay.agents.api import Remark
+from interplay.agents.api import TraceEvent
+from interplay.agents.dialogue import DialogueAgent, DialogueObservation, Message
 from interplay.agents.llm.limits import Meter
-from interplay.agents.llm.talk import Message, Sight, Talker
 from interplay.games.api import Game
-from interplay.play import plain
+from interplay.rollout import plain
 from interplay.study.minds import Choice, Mind
 from interplay.study.seats import Cast, Table, key_of, seed_of
 
@@ -29,11 +29,11 @@ class Parlour:
 
     def __init__(self, game: Game, cast: Cast, table: Table):
         self._game, self._table = game, table
-        self._talkers: dict[int, Talker] = {}
+        self._talkers: dict[int, DialogueAgent] = {}
         self._others: dict[int, Any] = {}
         meter, caps = Meter(), []
         for seat in sorted(table.bots):
-            mind: Any = cast.agent(cast.who(table, seat)).mind
+            mind: Any = cast.agent(cast.who(table, seat)).policy
             seed = seed_of(table.chance, seat)
             if hasattr(mind, "talks") and mind.talks(game):
                 self._talkers[seat] = mind.begin_talking(game, seat, seed, meter)
@@ -83,7 +83,7 @@ class Parlour:
             for seat in self._talkers:
                 self._take(seat)
             self._table.emit(
-                None, Remark("partner_error", {"error": type(error).__name__, "message": str(error)[:500]})
+                None, TraceEvent("partner_error", {"error": type(error).__name__, "message": str(error)[:500]})
             )
 
     async def _open(self, t: int) -> None:
@@ -111,14 +111,14 @@ class Parlour:
     async def _settle_talker(self, seat: int) -> Choice:
         sight = self._sight(seat)
         move = await self._told(seat, self._talkers[seat].settle(sight))
-        return Choice(_checked(self._game, seat, move.action, sight.legal), tuple(move.remarks))
+        return Choice(_checked(self._game, seat, move.action, sight.legal), tuple(move.events))
 
     async def _ask(self, seat: int) -> Choice:
         t = self._table.t
         state = self._table.states[t]
         legal, turn = np.asarray(self._game.legal(state)), np.asarray(self._game.to_move(state))
         move = await plain.ask_seat(self._game, self._others[seat], state, t, seat, legal, turn)
-        return Choice(_checked(self._game, seat, move.action, legal[seat]), tuple(move.remarks))
+        return Choice(_checked(self._game, seat, move.action, legal[seat]), tuple(move.events))
 
     async def _converse(self, said: Sequence[Message]) -> None:
         """What was said, and the answers to it, until nobody says more or the step's cap is reached."""
@@ -131,7 +131,7 @@ class Parlour:
             if turn >= self._cap:
                 # The last word has been heard; what it asks is answered when the listener next thinks.
                 if heard_by:
-                    self._table.emit(None, Remark("dialogue_cut", {"turns": turn}))
+                    self._table.emit(None, TraceEvent("dialogue_cut", {"turns": turn}))
                 return
             answers: list[Message] = []
             for seat in heard_by:
@@ -155,16 +155,18 @@ class Parlour:
         return found
 
     def _take(self, seat: int) -> None:
-        for remark in self._talkers[seat].take_remarks():
+        for remark in self._talkers[seat].take_events():
             self._table.emit(seat, remark)
 
-    def _sight(self, seat: int) -> Sight:
+    def _sight(self, seat: int) -> DialogueObservation:
         table, game = self._table, self._game
         t = table.t
         states = table.states[: t + 1]
         legal = np.asarray(game.legal(states[-1]))[seat]
         actions = table.actions[:t]
-        return Sight(game=game, seat=seat, t=t, state=states[-1], legal=legal, states=states, actions=actions)
+        return DialogueObservation(
+            game=game, seat=seat, t=t, state=states[-1], legal=legal, states=states, actions=actions
+        )
 
 
 def _checked(game: Game, seat: int, action: int, legal: np.ndarray) -> int:

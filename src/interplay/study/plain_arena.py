@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from interplay.agents.api import Agent, Identity
-from interplay.agents.llm.talk import Message
+from interplay.agents.dialogue import Message
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.games.checksum import checksum
-from interplay.play.episodes import CHECK_EVERY
+from interplay.rollout.episode import CHECK_EVERY
 from interplay.study.parlour import Parlour
 from interplay.study.seats import Cast, Table, key_of
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 import sqlalchemy as sa
 
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 from interplay.safe_files import inflate, parse_json
 from interplay.server.clock import Clock
 from interplay.server.database import Tx

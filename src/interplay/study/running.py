@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.agents.api import Identity, Remark
+from interplay.agents.api import Identity, TraceEvent
 from interplay.server.clock import Clock
 from interplay.study.arena import Arena
 from interplay.study.chairs import Chair, Pressed
@@ -100,7 +100,7 @@ class Running:
         """Whether anybody is there."""
         return any(chair.here for chair in self.chairs.values())
 
-    def _remarked(self, table: Table, seat: int | None, remark: Remark) -> None:
+    def _remarked(self, table: Table, seat: int | None, remark: TraceEvent) -> None:
         """A partner, or the server, remarks something: stored as all that happens."""
         if table is not self.table or table.done:
             return
@@ -152,7 +152,7 @@ class Running:
                 continue
             if chair.came or self.dealt.room is None:
                 self.abandoned = True
-                self._remarked(self.table, chair.seat, Remark("end", {"reason": "stopped"}))
+                self._remarked(self.table, chair.seat, TraceEvent("end", {"reason": "stopped"}))
                 self.table.break_off()
             else:
                 self._give_up(chair)
@@ -196,7 +196,7 @@ class Running:
         room = self.dealt.room
         assert room is not None, "someone who plays alone is waited for"
         if room.item.someone_leaves == "end" and chair.came:
-            self._remarked(self.table, chair.seat, Remark("end", {"reason": "left"}))
+            self._remarked(self.table, chair.seat, TraceEvent("end", {"reason": "left"}))
             self.table.break_off()
             return
         self.taken.add(chair.seat)
@@ -260,7 +260,7 @@ class Running:
         left = self._asked_at + limit - now
         if left <= 0:
             for chair in idle:
-                self._remarked(self.table, chair.seat, Remark("timeout", {"seconds": limit}))
+                self._remarked(self.table, chair.seat, TraceEvent("timeout", {"seconds": limit}))
                 self._move_for(chair)
         return max(0.01, left)
 

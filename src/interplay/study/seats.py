@@ -11,11 +11,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from interplay.agents.api import Agent, Identity, Policy, Remark
+from interplay.agents.api import Agent, Identity, Policy, TraceEvent
 from interplay.agents.registry import agent as find_agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.play.episodes import Episode, Remarked
+from interplay.rollout.episode import Episode, RecordedEvent
 
 PANEL = "panel:"  # before a panel's name: every game is played with one of its partners
 
@@ -49,13 +49,15 @@ class Table:
     memory: dict[int, Any] = field(default_factory=dict)  # by policy's seat
     players: dict[int, Any] = field(default_factory=dict)  # by player's seat
     pending: dict[int, Future] = field(default_factory=dict)  # what each bot will do: a `Choice`
-    remarks: list[Remarked] = field(default_factory=list)  # of the event loop alone
+    remarks: list[RecordedEvent] = field(default_factory=list)  # of the event loop alone
     notes: Any = None  # what `watch` keeps
     states: list[Any] = field(default_factory=list)  # all so far, of games that are plain Python
     doing: dict[int, str | None] = field(default_factory=dict)  # what people are at, of games played by acts
     speech: dict[int, Any] = field(default_factory=dict)  # by seat: in which words the kitchen speaks
     talk: Any = None  # where partners think and talk, of games that are plain Python
-    emit: Callable[[int | None, Remark], object] = lambda seat, remark: None  # told what they remark, from any thread
+    emit: Callable[[int | None, TraceEvent], object] = lambda seat, remark: (
+        None
+    )  # told what they remark, from any thread
 
     @property
     def t(self) -> int:
@@ -70,7 +72,7 @@ class Table:
         if self.remarks:  # remarks stand in the order of their steps
             at = max(at, self.remarks[-1].t)
         seq = self.remarks[-1].seq + 1 if self.remarks and self.remarks[-1].t == at else 0
-        self.remarks.append(Remarked(t=at, seq=seq, seat=seat, kind=kind, payload=dict(payload)))
+        self.remarks.append(RecordedEvent(t=at, seq=seq, seat=seat, kind=kind, payload=dict(payload)))
 
     def close(self) -> None:
         """Let go of whoever thinks for this table."""
@@ -123,7 +125,7 @@ class Cast:
     def try_out(self, game: Game) -> None:
         """An error if one of them cannot sit down at this game: better now than with somebody waiting."""
         for who in self.all():
-            mind: Any = self.agent(who).mind
+            mind: Any = self.agent(who).policy
             if isinstance(mind, Policy):
                 mind.bind(game)
             elif not (hasattr(mind, "talks") and mind.talks(game)):

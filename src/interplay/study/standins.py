@@ -35,7 +35,7 @@ class Chef:
 
     def __init__(self, setting: Setting, name: str):
         self.game: Any = make_recorded(setting.game, setting.options)
-        mind = find_agent(name).mind
+        mind = find_agent(name).policy
         if not isinstance(mind, Policy):
             raise InterplayError(f"{name!r} cannot stand in for a person: it is no policy")
         policy = mind.bind(self.game)

@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.agents.api import Identity
 from interplay.errors import InterplayError, TraceError
-from interplay.play.episodes import Episode, Remarked
+from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.safe_files import array_from_json, parse_json
 from interplay.table import Row, plain
 from interplay.traces.schema import SUMMARY, dump
@@ -46,10 +46,37 @@ def arrays_from_plain(values: Any, where: str) -> dict[str, np.ndarray]:
         raise TraceError(str(error)) from None
 
 
+def arrays_to_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Named arrays of numbers as bytes (safetensors)."""
+    from safetensors.numpy import save
+
+    return save({name: np.ascontiguousarray(value) for name, value in arrays.items()})
+
+
+def arrays_from_bytes(data: bytes, where: str) -> dict[str, np.ndarray]:
+    """Named arrays from what `arrays_to_bytes` wrote."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        return load(bytes(data))
+    except (SafetensorError, ValueError, TypeError) as error:
+        raise TraceError(f"{where}: no arrays, or damaged: {error}") from None
+
+
+def _same_arrays(a: Mapping[str, np.ndarray] | None, b: Mapping[str, np.ndarray] | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return set(a) == set(b) and all(np.array_equal(a[name], b[name]) for name in a)
+
+
 def check(episode: Episode, what: str) -> None:
     """Refuse an episode that cannot be recorded, before it holds up others that can."""
     _check_shapes(episode, what)
     arrays_to_json(episode.start)
+    for name, values in (episode.states or {}).items():
+        if np.asarray(values).dtype.kind not in "biuf":
+            raise TraceError(f"{what} has the state {name!r} of dtype {np.asarray(values).dtype}; they must be numbers")
     dump([episode.options, [a.config for a in episode.agents]], f"the options or an agent's configuration of {what}")
     for name in ("seed", "index"):
         if not -(2**63) <= getattr(episode, name) < 2**63:
@@ -100,7 +127,7 @@ def _encode_episodes(episodes: Sequence[Episode], number: np.ndarray) -> Columns
         row["options"] = dump(row["options"], f"the options of {what}")
         row["configs"] = dump(row["configs"], f"the agents' configuration of {what}")
         row["start"] = arrays_to_json(episode.start)
-        row["states"] = episode.states
+        row["states"] = None if episode.states is None else arrays_to_bytes(episode.states)
     return {name: _objects([row[name] for row in rows]) for name in (*SUMMARY, "start", "states")}
 
 
@@ -202,7 +229,7 @@ def decode(rows: Sequence[Row], actions: Columns, checksums: Columns, events: Co
             rewards=np.array(row["rewards"], dtype=np.float64),
             terminated=row["terminated"],
             events=tuple(_remark(events, at, place) for at in of_row),
-            states=row["states"],
+            states=None if row["states"] is None else arrays_from_bytes(row["states"], f"{place}, states"),
         )
 
 
@@ -255,9 +282,9 @@ def _identities(row: Row, where: str) -> tuple[Identity, ...]:
     return tuple(Identity(*seat) for seat in zip(*columns, strict=True))
 
 
-def _remark(events: Columns, at: int, where: str) -> Remarked:
+def _remark(events: Columns, at: int, where: str) -> RecordedEvent:
     seat = int(events["seat"][at])
-    return Remarked(
+    return RecordedEvent(
         t=int(events["t"][at]),
         seq=int(events["seq"][at]),
         seat=None if seat == NOBODY else seat,
@@ -274,9 +301,9 @@ def same(a: Episode, b: Episode) -> bool:
         and all(np.array_equal(getattr(a, name), getattr(b, name)) for name in arrays)
         and arrays_to_json(a.start) == arrays_to_json(b.start)
         and [_plain_remark(e) for e in a.events] == [_plain_remark(e) for e in b.events]
-        and a.states == b.states
+        and _same_arrays(a.states, b.states)
     )
 
 
-def _plain_remark(event: Remarked) -> Row:
+def _plain_remark(event: RecordedEvent) -> Row:
     return {"t": event.t, "seq": event.seq, "seat": event.seat, "kind": event.kind, "payload": plain(event.payload)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,9 +15,9 @@ import numpy as np
 from interplay import safe_files
 from interplay.agents.api import Identity
 from interplay.errors import InterplayError, TraceError
-from interplay.play.episodes import Episode, Remarked
+from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.table import Table, plain
-from interplay.traces.columns import arrays_from_plain, arrays_to_json, check
+from interplay.traces.columns import arrays_from_bytes, arrays_from_plain, arrays_to_bytes, arrays_to_json, check
 from interplay.traces.schema import FORMAT, FORMAT_VERSION, dump
 from interplay.traces.store import TraceSet
 
@@ -43,7 +44,7 @@ def to_record(episode: Episode, number: int | None = None) -> dict[str, Any]:
             {"t": e.t, "seq": e.seq, "seat": e.seat, "kind": e.kind, "payload": plain(e.payload)}
             for e in episode.events
         ],
-        "states": None if episode.states is None else base64.b64encode(episode.states).decode("ascii"),
+        "states": None if episode.states is None else base64.b64encode(arrays_to_bytes(episode.states)).decode("ascii"),
     }
 
 
@@ -76,11 +77,18 @@ def from_record(record: Mapping[str, Any]) -> Episode:
         checks=checks[:, 1].astype(np.uint32),
         rewards=np.array(record["rewards"], dtype=np.float64),
         terminated=record["terminated"],
-        events=tuple(Remarked(**e) for e in record["events"]),
-        states=None if record["states"] is None else base64.b64decode(record["states"]),
+        events=tuple(RecordedEvent(**e) for e in record["events"]),
+        states=None if record["states"] is None else _states(record["states"]),
     )
     check(episode, "the episode")
     return episode
+
+
+def _states(text: Any) -> dict[str, np.ndarray]:
+    try:
+        return arrays_from_bytes(base64.b64decode(text, validate=True), "its states")
+    except (TypeError, binascii.Error) as error:
+        raise TraceError(f"its states are not base64: {error}") from None
 
 
 def write_jsonl(traces: TraceSet, out: str | os.PathLike[str] | TextIO) -> int:

@@ -21,7 +21,7 @@ import duckdb
 import numpy as np
 
 from interplay.errors import InterplayError, TraceError
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 from interplay.safe_files import regular_file
 from interplay.traces.columns import NOBODY, Columns, decode, encode
 from interplay.traces.schema import TABLES

@@ -38,7 +38,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "privileged": "BOOLEAN[]",  # by seat: saw what a seat may not see
         "configs": "JSON",  # list, by seat: how each agent was made
         "seed": "BIGINT",
-        "index": "BIGINT",  # the episode's number within its line-up
+        "index": "BIGINT",  # the episode's number within its team
         "length": "INTEGER",
         "score": "DOUBLE",
         "rewards": "DOUBLE[]",  # by seat

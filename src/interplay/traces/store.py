@@ -14,7 +14,7 @@ from typing import Any, Protocol, overload
 import numpy as np
 
 from interplay.errors import TraceError
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 from interplay.table import Row, Table
 from interplay.traces.columns import check, json_column, summary
 from interplay.traces.parts import Part, connect, find_parts, read_part, write_part
@@ -197,7 +197,7 @@ class TraceSet(Sequence[Episode]):
         where: Callable[[Row], bool] | None = None,
     ) -> TraceSet:
         """The episodes of a game (`overcooked/*` means all of a family), with an agent in any seat or with exactly
-        this line-up, and for which `where(row of summary())` is true."""
+        this team, and for which `where(row of summary())` is true."""
 
         def fits(row: Row) -> bool:
             if game is not None and not fnmatchcase(row["game"], game):

@@ -108,7 +108,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     state, lists = manifest.get("state"), [manifest.get("snapshots"), manifest.get("policies")]
     if not isinstance(state, dict) or not all(isinstance(one, list) for one in lists):
         raise InterplayError(f"{path} is not the manifest of a training run: it lacks state, snapshots or policies")
-    for one in [state, *(entry for listed in lists for entry in listed)]:
+    for one in [state, *manifest["snapshots"], *manifest["policies"]]:
         if one.get("file") is not None:
             file_in(folder, one["file"])
     return manifest

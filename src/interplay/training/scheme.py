@@ -167,9 +167,9 @@ class Guests:
         """Frozen partners from agents. With `per_run`, run r has agent r for itself."""
         parts = []
         for agent in agents:
-            if not isinstance(agent.mind, Policy):
+            if not isinstance(agent.policy, Policy):
                 raise InterplayError(f"{agent.name!r} is a player; only policies can be partners in training")
-            parts.append(eqx.partition(agent.mind.bind(game), eqx.is_array))
+            parts.append(eqx.partition(agent.policy.bind(game), eqx.is_array))
         if not parts:
             raise InterplayError("no partners were given")
         arrays, static = parts[0]

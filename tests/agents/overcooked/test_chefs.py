@@ -201,7 +201,7 @@ def test_logits_fit_the_choice(play):
 
 def test_all_roles_are_one_kind():
     game = make("overcooked/counter_circuit")
-    bound = [Family.make(role).mind.bind(game) for role in Family.variants()]
+    bound = [Family.make(role).policy.bind(game) for role in Family.variants()]
     arrays, static = zip(*(eqx.partition(chef, eqx.is_array) for chef in bound), strict=True)
     first = jax.tree.structure(static[0]), jax.tree.map(lambda x: (x.shape, x.dtype), arrays[0])
     for other, shapes in zip(static, arrays, strict=True):
@@ -225,6 +225,6 @@ def test_a_chef_refuses_other_games():
         id, encodings = "hanabi/standard", {}
 
     with pytest.raises(InterplayError, match="hanabi/standard"):
-        Family.make("greedy").mind.bind(Elsewhere())  # type: ignore[arg-type]
+        Family.make("greedy").policy.bind(Elsewhere())  # type: ignore[arg-type]
     with pytest.raises(InterplayError, match="bind"):
-        Family.make("greedy").mind.init(jax.random.key(0), 0)  # type: ignore[arg-type]
+        Family.make("greedy").policy.init(jax.random.key(0), 0)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -41,6 +41,7 @@ KINDS = ("obl", "bc", "hdr", "ippo", "fcp")
 class PublicPolicy(Policy):
     """A published network. It takes its likeliest action if `greedy`, or samples."""
 
+    identity_kind: ClassVar[str] = "published Hanabi network"
     weights: dict[str, Array]
     greedy: Bool[Array, ""]
     kind: str = eqx.field(static=True)
@@ -48,6 +49,10 @@ class PublicPolicy(Policy):
     def __init__(self, kind: str, weights: Arrays, *, greedy: bool = True):
         self.kind, self.greedy = kind, jnp.bool_(greedy)
         self.weights = {name: jnp.asarray(array, jnp.float32) for name, array in weights.items()}
+
+    def fingerprint(self) -> Mapping[str, Any]:
+        """The form of the network, its weights, and how it acts."""
+        return {"form": self.kind, "greedy": self.greedy, "weights": self.weights}
 
     @property
     def encoding(self) -> str:

@@ -30,7 +30,7 @@ class GradeCommand:
     episodes: int = 20
     """Episodes for each partner and seat, at least 20."""
     seed: int = 0
-    """Results depend on the seed and the line-ups alone."""
+    """Results depend on the seed and the teams alone."""
     out: Path | None = None
     """Folder for report and traces; by default a new one under out/."""
     options: tuple[str, ...] = ()

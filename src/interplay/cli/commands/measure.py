@@ -28,7 +28,7 @@ class Measure:
     detail: bool = False
     """List what was counted, one row each, with its times (metrics that count moments)."""
     mean: bool = False
-    """Average over the episodes of each line-up."""
+    """Average over the episodes of each team."""
     options: tuple[str, ...] = ()
     """Options of the metrics as name=value."""
     csv: Path | None = None

@@ -26,7 +26,7 @@ class Play:
     episodes: int = 20
     """Episodes to play."""
     seed: int = 0
-    """Results depend on the seed and the line-up alone."""
+    """Results depend on the seed and the team alone."""
     out: Path | None = None
     """Folder for the traces; none are kept without it."""
     options: tuple[str, ...] = ()
@@ -60,9 +60,9 @@ class Crossplay:
     agents: tuple[str, ...]
     """Names of `interplay list agents`, or module:Thing."""
     episodes: int = 20
-    """Episodes for each line-up."""
+    """Episodes for each team."""
     seed: int = 0
-    """Results depend on the seed and the line-up alone."""
+    """Results depend on the seed and the team alone."""
     out: Path | None = None
     """Folder for the traces; none are kept without it."""
     report: Path | None = None

@@ -7,4 +7,16 @@ FAMILY = GameFamily(
     build="interplay.games.hanabi.game:make",
     options="interplay.games.hanabi.game:HanabiOptions",
     variants="interplay.games.hanabi.game:variants",
+    llm_session="interplay.agents.llm.hanabi.session:HanabiSession",
+    partners=(
+        "hanabi/smart",
+        "hanabi/holmes",
+        "hanabi/value",
+        "hanabi/simple",
+        "hanabi/iggi",
+        "hanabi/piers",
+        "hanabi/outer",
+        "random",
+    ),
+    browser_view="interplay.study.views:HANABI",
 )

@@ -54,10 +54,8 @@ def make(variant: str, options: Mapping[str, Any]) -> Hanabi:
         raise UnknownName("game", f"hanabi/{variant}", [f"hanabi/{v}" for v in variants()])
     players, _, name = variant.partition("-")
     chosen = {k: v for k, v in vars(build(HanabiOptions, options)).items() if v is not None}
-    hand_size = 5 if int(players[0]) <= 3 else 4
-    return Hanabi(
-        f"hanabi/{variant}", Rules(players=int(players[0]), **{"hand_size": hand_size} | SETS[name] | chosen), options
-    )
+    changes: dict[str, Any] = {"hand_size": 5 if int(players[0]) <= 3 else 4} | SETS[name] | chosen
+    return Hanabi(f"hanabi/{variant}", Rules(players=int(players[0]), **changes), options)
 
 
 class Hanabi:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from interplay.agents.api import Identity
 from interplay.games.api import is_jax
 from interplay.games.registry import make_recorded
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 from interplay.server.database import Tx
 from interplay.study.arena import Arena
 from interplay.study.plain_arena import PlainArena

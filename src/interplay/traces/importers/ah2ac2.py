@@ -16,7 +16,7 @@ import numpy as np
 
 from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.game import Hanabi
-from interplay.play.episodes import Episode, Remarked
+from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.safe_files import read_safetensors
 from interplay.traces.importers.drafts import Draft, Settled, draft_episode, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi
@@ -117,7 +117,9 @@ def _draft(game: Hanabi, arrays: dict[str, np.ndarray], where: str, index: int) 
     agents = (recorded(HUMAN, data="AH2AC2"),) * rules.players
     episode = draft_episode(game, agents, {"deck": deck}, played, index=index)
     told = {"game": int(arrays["game_ids"][index]), "score": int(arrays["scores"][index])}
-    return Draft(where=where, episode=remark(episode, Remarked(t=0, seq=0, seat=None, kind="source", payload=told)))
+    return Draft(
+        where=where, episode=remark(episode, RecordedEvent(t=0, seq=0, seat=None, kind="source", payload=told))
+    )
 
 
 def _first(wrong: np.ndarray) -> int:

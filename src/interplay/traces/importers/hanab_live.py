@@ -19,7 +19,7 @@ import numpy as np
 from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, Rules
-from interplay.play.episodes import Episode, Remarked
+from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.safe_files import parse_json, read_text
 from interplay.traces.importers.drafts import Draft, Settled, draft_episode, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi, joint_moves, seated_first
@@ -101,9 +101,9 @@ def _draft(record: Any, where: str, index: int) -> Draft:
         joint_moves(moves, game.rules), index=index,
     )  # fmt: skip
     kept = {k: v for k, v in record.items() if k not in ("deck", "actions")}
-    remarks = [Remarked(t=0, seq=0, seat=None, kind="source", payload=kept)]
+    remarks = [RecordedEvent(t=0, seq=0, seat=None, kind="source", payload=kept)]
     if ending is not None:
-        remarks.append(Remarked(t=len(moves), seq=0, seat=None, kind="end", payload=ending))
+        remarks.append(RecordedEvent(t=len(moves), seq=0, seat=None, kind="end", payload=ending))
     return Draft(where=where, episode=remark(episode, *remarks))
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from interplay import safe_files
 from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK
-from interplay.play.episodes import Episode, Remarked
+from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.traces.importers.drafts import Draft, Settled, draft_episode, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi, joint_moves, seated_first
 from interplay.traces.importers.table import LeftOut
@@ -105,10 +105,10 @@ def _draft(record: Any, where: str, index: int) -> Draft:
         seed=_seed(record), index=index,
     )  # fmt: skip
     kept = {k: v for k, v in record.items() if k not in ("deck", "actions")}
-    remarks = [Remarked(t=0, seq=0, seat=None, kind="source", payload=kept)]
+    remarks = [RecordedEvent(t=0, seq=0, seat=None, kind="source", payload=kept)]
     if swapped:
         note = {"note": "the person's clicks ran in the AI's seat: leave this game out of anything about the AI"}
-        remarks.append(Remarked(t=0, seq=0, seat=(0 - first) % 2, kind="mark", payload=note))
+        remarks.append(RecordedEvent(t=0, seq=0, seat=(0 - first) % 2, kind="mark", payload=note))
     return Draft(where=where, episode=remark(episode, *remarks), score=record["score"])
 
 
@@ -135,12 +135,12 @@ def _finish(item: Settled, surveys: Mapping[str, Mapping[str, Any]]) -> Episode 
     survey = surveys.get(str(source["id"]))
     if survey is not None:
         seat = [a.name for a in episode.agents].index(HUMAN)
-        marks.append(Remarked(t=episode.length, seq=0, seat=seat, kind="survey", payload=survey))
+        marks.append(RecordedEvent(t=episode.length, seq=0, seat=seat, kind="survey", payload=survey))
     return remark(episode, *marks)
 
 
-def _beyond(t: int, what: str) -> Remarked:
-    return Remarked(t=t, seq=0, seat=t % 2, kind="beyond_rules", payload={"what": what})
+def _beyond(t: int, what: str) -> RecordedEvent:
+    return RecordedEvent(t=t, seq=0, seat=t % 2, kind="beyond_rules", payload={"what": what})
 
 
 def read_surveys(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:

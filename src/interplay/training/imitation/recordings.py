@@ -18,7 +18,7 @@ from jaxtyping import Bool, Int
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.games.registry import make_recorded
-from interplay.play.recorded import Recorded
+from interplay.rollout.recorded_games import Recorded
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import pytest
 import interplay
 from interplay.agents.api import FunctionPlayer, Info, Move, Policy
 from interplay.agents.basic import Noisy, Random, Stay, masked
-from interplay.agents.check import PLAYER_CLAUSES, POLICY_CLAUSES, check_agent
 from interplay.errors import ContractError
+from interplay.rollout.check_agent import PLAYER_CLAUSES, POLICY_CLAUSES, check_agent
 from tests.games.test_check import Guess, Plain
 
 KITCHEN = interplay.make("overcooked/cramped_room")
@@ -224,7 +224,7 @@ def test_a_function_is_a_player_in_every_seat():
 
 
 BROKEN_PLAYERS = {
-    "off_turn_action": (Sitting(lambda view: 2), "action", "'noop'"),
+    "off_turn_action": (Sitting(lambda view: 2), "action", "(noop)"),
     "out_of_range": (Sitting(lambda view: -1), "action", "-1"),
     "words": (Sitting(lambda view: "heads"), "action", "'heads'"),
     "yes": (Sitting(lambda view: True), "action", "True"),

@@ -6,7 +6,6 @@ hold raises a ContractError that names it.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,11 +16,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from interplay.agents.api import Agent, Identity, Info, Move, Player, Policy, Session, View, as_agent, content_hash
-from interplay.errors import ContractError
+from interplay.agents.api import Agent, Identity, Info, Player, Policy, as_agent
+from interplay.agents.identity import content_hash
+from interplay.errors import ContractError, IllegalAction
 from interplay.games.api import Game, State, is_jax
 from interplay.games.compare import difference
 from interplay.games.registry import make
+from interplay.rollout.seat import Seat, ask_all, view_of
+from interplay.trust import admit
 
 POLICY_CLAUSES = ("encoding", "identity", "bind", "action", "logits", "memory", "determinism", "seats", "vmap")
 PLAYER_CLAUSES = ("encoding", "identity", "attributes", "begin", "action")
@@ -32,14 +34,15 @@ def check_agent(agent: Any, game: Game | str, *, seed: int = 0, steps: int = 20)
 
     `agent` is an Agent, a Policy, a Player, or a registered name. `steps` are played in every seat.
     """
+    admit([agent, game])
     agent, game = as_agent(agent), make(game) if isinstance(game, str) else game
     trial = _Trial(agent, game, seed, steps)
     _check_encoding(trial)
     _check_identity(trial)
-    if isinstance(agent.mind, Policy):
-        _check_policy(trial, agent.mind)
+    if isinstance(agent.policy, Policy):
+        _check_policy(trial, agent.policy)
         return POLICY_CLAUSES
-    _check_player(trial, agent.mind)
+    _check_player(trial, agent.policy)
     return PLAYER_CLAUSES
 
 
@@ -60,14 +63,14 @@ class _Trial:
     @property
     def moves(self) -> tuple[Callable[..., Any], ...]:
         """step, legal, to_move and observe, compiled where the game allows it."""
-        game, encoding = self.game, self.agent.mind.encoding
+        game, encoding = self.game, self.agent.policy.encoding
         functions = (game.step, game.legal, game.to_move, lambda state: game.observe(state, encoding))
         return tuple(jax.jit(f) for f in functions) if is_jax(game) else functions
 
 
 def _check_encoding(trial: _Trial) -> None:
     known = ", ".join(trial.game.encodings)
-    encoding = getattr(trial.agent.mind, "encoding", None)
+    encoding = getattr(trial.agent.policy, "encoding", None)
     trial.require(isinstance(encoding, str), "encoding", f"the name of an encoding ({known})", repr(encoding))
     trial.require(encoding in trial.game.encodings, "encoding", f"one of the game's encodings ({known})", encoding)
 
@@ -222,30 +225,21 @@ def _check_player(trial: _Trial, player: Player) -> None:
     is_action = default is None or (isinstance(default, int) and 0 <= default < actions)
     trial.require(is_action, "attributes", f"default_action to be 0 to {actions - 1}, or None", repr(default))
     moves = trial.moves
-    for seat in range(trial.game.num_seats):
-        session = player.begin(trial.game, seat, trial.seed)
+    for number in range(trial.game.num_seats):
+        session = player.begin(trial.game, number, trial.seed)
         works = inspect.iscoroutinefunction(getattr(session, "act", None))
         trial.require(works, "begin", "a session with `async def act(view)`", repr(session))
-        _play(trial, seat, moves, lambda turn, session=session: _ask(trial, session, turn))
+        seat = Seat(trial.game, trial.agent, number, jax.random.key(trial.seed))
+        _play(trial, number, moves, lambda turn, seat=seat: _ask(trial, seat, turn))
 
 
-def _ask(trial: _Trial, session: Session, turn: _Turn) -> int | None:
+def _ask(trial: _Trial, seat: Seat, turn: _Turn) -> int | None:
     """A player is asked on turn only."""
     if not turn.on_turn:
         return None
-    view = View(
-        game=trial.game,
-        seat=turn.seat,
-        t=turn.t,
-        legal=turn.legal,
-        observation=jax.tree_util.tree_map(np.asarray, turn.observation),
-        text=lambda: trial.game.render(turn.state, turn.seat),
-        see=lambda encoding: jax.tree_util.tree_map(
-            lambda leaf: np.asarray(leaf)[turn.seat], trial.game.observe(turn.state, encoding)
-        ),
-    )
-    answer = asyncio.run(session.act(view))  # type: ignore[arg-type]
-    action = answer.action if isinstance(answer, Move) else answer
-    is_number = isinstance(action, int | np.integer) and not isinstance(action, bool)
-    trial.require(is_number, "action", "a whole number or a Move", repr(answer))
-    return _check_legal(trial, turn, int(action))
+    view = view_of(trial.game, turn.state, turn.t, turn.seat, turn.legal, seat.encoding)
+    try:
+        return ask_all([(seat, view, True)])[0].action
+    except IllegalAction as error:
+        trial.fail("action", "a legal action, as a whole number or a Move", error)
+    return None

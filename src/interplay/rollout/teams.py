@@ -1,4 +1,4 @@
-"""Who sits where. A line-up fixes an agent for each seat; its number seeds its episodes."""
+"""Who sits where. A team fixes an agent for each seat; its number seeds its episodes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from interplay.agents.api import Agent, Identity, as_agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 
-MOST_LINE_UPS = 100_000
+MOST_TEAMS = 100_000
 
 
 @dataclass(frozen=True)
-class LineUp:
+class Team:
     """An agent for each seat of a game."""
 
     agents: tuple[Agent, ...]
@@ -25,17 +25,22 @@ class LineUp:
     number: int  # depends on the game and on who sits where, on nothing else: so results do not depend on batching
 
     @classmethod
-    def of(cls, game: Game, agents: Sequence[Any]) -> LineUp:
+    def of(cls, game: Game, agents: Sequence[Any]) -> Team:
+        """Seat agents (names, policies, players), one for each seat.
+
+        Raises:
+            InterplayError: There are more or fewer agents than seats, or one cannot read any encoding of the game.
+        """
         seated = tuple(as_agent(agent) for agent in agents)
         if len(seated) != game.num_seats:
             names = ", ".join(a.name for a in seated)
             raise InterplayError(f"{game.id} has {game.num_seats} seats, but {len(seated)} agents were given: {names}")
         identities = tuple(agent.identity(game) for agent in seated)
-        told = json.dumps([game.id, dict(game.options), [[i.name, i.hash] for i in identities]], sort_keys=True)
-        return cls(seated, identities, zlib.crc32(told.encode()))
+        content = json.dumps([game.id, dict(game.options), [[i.name, i.hash] for i in identities]], sort_keys=True)
+        return cls(seated, identities, zlib.crc32(content.encode()))
 
 
-def all_line_ups(game: Game, agents: Sequence[Any]) -> list[LineUp]:
+def all_teams(game: Game, agents: Sequence[Any]) -> list[Team]:
     """Every way to fill the seats with these agents, self-play included."""
     seated = [as_agent(agent) for agent in agents]
     names = [agent.name for agent in seated]
@@ -43,17 +48,15 @@ def all_line_ups(game: Game, agents: Sequence[Any]) -> list[LineUp]:
     if twice:
         raise InterplayError(f"two agents are called {', '.join(sorted(twice))}; give each its own name")
     count = len(seated) ** game.num_seats
-    if count > MOST_LINE_UPS:
+    if count > MOST_TEAMS:
         raise InterplayError(
-            f"{len(seated)} agents on {game.num_seats} seats make {count:,} line-ups; choose fewer agents"
+            f"{len(seated)} agents on {game.num_seats} seats make {count:,} teams; choose fewer agents"
         )
-    return [LineUp.of(game, choice) for choice in itertools.product(seated, repeat=game.num_seats)]
+    return [Team.of(game, choice) for choice in itertools.product(seated, repeat=game.num_seats)]
 
 
-def pair_line_ups(game: Game, agent: Any, partners: Sequence[Any]) -> list[LineUp]:
+def ego_teams(game: Game, agent: Any, partners: Sequence[Any]) -> list[Team]:
     """The agent in each seat in turn, with all other seats taken by one partner."""
     ego = as_agent(agent)
     seats = range(game.num_seats)
-    return [
-        LineUp.of(game, [ego if s == seat else p for s in seats]) for p in map(as_agent, partners) for seat in seats
-    ]
+    return [Team.of(game, [ego if s == seat else p for s in seats]) for p in map(as_agent, partners) for seat in seats]

@@ -1,4 +1,4 @@
-"""Kitchens as they might have been: states changed by hand, for counterfactuals."""
+"""Changes to states that counterfactuals ask for."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from interplay.games.overcooked.rules import faced_cells
 from interplay.games.overcooked.state import COUNTER, Item, State
 
 
-def take_away(game: Overcooked, before: State, after: State, seat: int) -> State:
-    """The state after a step in which this seat put something on a counter, had the thing vanished there and then."""
+def remove_object(game: Overcooked, before: State, after: State, seat: int) -> State:
+    """The state after a step in which this seat put something on a counter, without that thing."""
     front = np.asarray(faced_cells(game.kitchen, before))
     place = int(front[seat])
     put = int(before.held[seat]) > 0 and int(after.held[seat]) == 0 and game.kitchen.terrain[place] == COUNTER

@@ -61,5 +61,5 @@ def test_a_late_player_takes_a_legal_action_and_it_is_noted():
 
 def test_an_illegal_choice_is_refused():
     wrong = Agent("wrong", FunctionPlayer(lambda seen: 99, "nothing"))
-    with pytest.raises(IllegalAction, match=r"'wrong' in seat 1.*99 is not legal"):
+    with pytest.raises(IllegalAction, match=r"'wrong' in seat 1.*action 99 .* is not legal"):
         interplay.play(Plain(), ["random", wrong], episodes=1, seed=0)
