@@ -76,7 +76,11 @@ class Dialogue:
 
     async def open(self, seat: int, turn_cap: int) -> None:
         """Let a seat think and speak, and others answer, until nobody says more or the cap is reached."""
-        await self.converse(await self._asked(seat, self._agents[seat].open(self._observe(seat))), turn_cap)
+        await self.converse(await self.first_words(seat), turn_cap)
+
+    async def first_words(self, seat: int) -> Sequence[Message]:
+        """Let a seat think; what it says."""
+        return await self._asked(seat, self._agents[seat].open(self._observe(seat)))
 
     async def converse(self, said: Sequence[Message], turn_cap: int, turns: int = 0) -> int:
         """Deliver what was said and the answers to it.
@@ -90,7 +94,7 @@ class Dialogue:
             The number of messages so far.
         """
         while said:
-            heard_by = self._deliver(said)
+            heard_by = self.deliver(said)
             turns += len(said)
             if turns >= turn_cap:
                 if heard_by:
@@ -111,8 +115,8 @@ class Dialogue:
         for seat in self._agents:
             self._take(seat)
 
-    def _deliver(self, said: Sequence[Message]) -> list[int]:
-        """Everybody addressed hears it, and so does the speaker; who was addressed, in seat order."""
+    def deliver(self, said: Sequence[Message]) -> list[int]:
+        """Let everybody addressed hear it, and the speaker too; who was addressed, in seat order."""
         addressed: set[int] = set()
         for message in said:
             for seat, agent in self._agents.items():

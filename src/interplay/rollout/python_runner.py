@@ -57,19 +57,18 @@ async def play_episode(
         actions = await (choose or ask_seats)(game, seats, states, recorder)
         if actions is None:
             break
-        state = step_once(game, state, actions, key, recorder)
-        states.append(state)
+        step_once(game, states, actions, key, recorder)
     return recorder.episode(team.identities, seed, index)
 
 
-def step_once(game: Game, state: Any, actions: np.ndarray, key: Any, recorder: EpisodeRecorder) -> Any:
-    """Step a game by one joint action and record it; the state that comes of it."""
+def step_once(game: Game, states: list[Any], actions: np.ndarray, key: Any, recorder: EpisodeRecorder) -> None:
+    """Step a game by one joint action: the new state is added to `states`, and the step is recorded."""
     t = recorder.t
-    after, step = game.step(state, jnp.asarray(actions), chance_key(key, t, game.num_seats))
+    after, step = game.step(states[-1], jnp.asarray(actions), chance_key(key, t, game.num_seats))
     done = bool(step.terminated) or bool(step.truncated) or t + 1 >= game.horizon
+    states.append(after)  # before the action: whoever reads along takes the state of as many actions as there are
     recorder.record(actions, step.reward, bool(step.terminated), done, state_checksum(game, after))
     recorder.keep_state(after, step)
-    return after
 
 
 async def ask_seats(game: Game, seats: Sequence[Seat], states: Sequence[Any], recorder: EpisodeRecorder) -> np.ndarray:

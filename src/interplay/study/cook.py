@@ -139,13 +139,13 @@ def view(game: Kitchen, table: Any, seat: int) -> dict[str, Any]:
     mine = drawn[seat] if kept is state else None
     if mine is None or mine.speech is not speech:  # just begun, or the person has come with another language
         mine = _drawn(game, state, seat, speech)
-    doing = table.doing.get(seat)
+    doing = table.macro_actions.get(seat)
     act = parse_macro(doing) if doing else None
     return {
         **mine.view,
         "steps_left": game.horizon - table.t,
         "doing": speech.act(act, _held(state, seat)) if isinstance(act, Macro) else None,
-        "messages": [_said(r, speech) for r in table.remarks if r.kind == "message"],
+        "messages": [_said(r, speech) for r in table.log.events if r.kind == "message"],
         "your_turn": not table.done and doing is None,
         **({"legal": []} if table.done else {}),
     }
