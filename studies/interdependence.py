@@ -16,6 +16,7 @@ from pathlib import Path
 from interdependence_page import CHANNEL_LABELS, CIRCUIT, COUNTERS, FORCED, LAYOUTS, SEED, one, page
 
 import interplay
+from interplay.metrics.measured import MeasuredTraces
 from interplay.report import (
     Columns,
     Figure,
@@ -227,11 +228,12 @@ def shown(r: Results) -> list[Section]:
         graphs += help_graphs(measured)
         names = [a.name.removeprefix("overcooked/") for a in traces[place].agents]
         lanes = [f"{s + 1}: {name}" for s, name in enumerate(names)]
-        marks = teamwork.hand_overs(traces, place)
+        one = MeasuredTraces(traces, shown=[place], most=1)
+        marks = teamwork.hand_overs(one, place)
         title = f"Hand-overs of episode {place}: {' with '.join(names)}"
         drawing = timeline(lanes, marks, steps=traces[place].length, episode=place, title=title)
         found.append(Figure(drawing, title, "A click shows the moment in the replay below.", f"timeline-{place}"))
-        replays.append(show_episode(traces, place))
+        replays.append(show_episode(one, place))
     return [Group([Columns(graphs), *found], "Two teams"), Replay(replays, "Replays")]
 
 

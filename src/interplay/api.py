@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
 from interplay.progress import bar
-from interplay.trust import admit
+from interplay.trust import TrustWarning, admit, is_reference
 
 if TYPE_CHECKING:
     from interplay.agents.api import Agent
     from interplay.games.api import Game
+    from interplay.metrics.measured import MeasuredTraces
     from interplay.partners.grade import Grade
     from interplay.rollout.episode import Episode
     from interplay.rollout.teams import Team
@@ -100,19 +102,18 @@ def measure(
     """Metrics of a trace set as one tidy table."""
     from interplay.metrics.api import measure as measure_set
 
-    found = _traces(traces)
+    found = read_traces(traces)
     with bar("measuring", len(found), show=progress) as advance:
         return measure_set(found, metrics, progress=advance, **options)
 
 
-def team_scores(traces: TraceSet, *, seed: int = 0) -> Table:
+def team_scores(measured: MeasuredTraces, *, seed: int = 0) -> Table:
     """A row per team: its mean score with an interval."""
     from interplay.stats import interval_table
     from interplay.table import Table
 
-    scores = measure(traces, ["score"]).where(metric="score")
     by = ["game", "agents", "privileged"]
-    found = interval_table(scores, by=by, seed=seed, statistic="mean")
+    found = interval_table(measured.scores, by=by, seed=seed, statistic="mean")
     rows = [
         {**{b: r[b] for b in by}, "mean": r["estimate"], "low": r["low"], "high": r["high"], "episodes": r["n"]}
         for r in found
@@ -122,7 +123,7 @@ def team_scores(traces: TraceSet, *, seed: int = 0) -> Table:
 
 def mean_over_episodes(table: Table) -> Table:
     """A tidy table averaged over the episodes of each team; a value missing in all of them stays missing."""
-    by = [c for c in table.columns if c not in ("episode", "value", "seed")]
+    by = [c for c in table.columns if c not in ("episode", "value", "seed", *table.describing)]
     return table.summarise(by, "value", {"value": lambda v: sum(v) / len(v), "episodes": len})
 
 
@@ -164,8 +165,8 @@ def grade(
     traces = _record(world, teams, episodes, seed, folder / "traces", "local", None, progress)
     found = grading.summarise(traces, world, ego, chosen, seed)
     provenance = {"panel": f"{chosen.name} ({chosen.hash(world)})", "seed": seed, "traces": "traces/ beside this file"}
-    tables = (found.overall, found.partners, found.cells, found.measured)
-    document = grade_document(world, traces, *tables, provenance, found.standing)
+    tables = (found.overall, found.partners, found.cells)
+    document = grade_document(world, found.measured, *tables, provenance, found.standing)
     return Graded(found, traces, document.write(folder / "report.html"))
 
 
@@ -185,8 +186,8 @@ def panel_page(panel: str | os.PathLike[str], out: str | os.PathLike[str] | None
     return members, page.write(Path(out) if out is not None else new_folder("panel") / "panel.html")
 
 
-def write_report(
-    traces: TraceSet | str | os.PathLike[str],
+def report(
+    traces: TraceSet | str | os.PathLike[str] | MeasuredTraces,
     out: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -194,12 +195,63 @@ def write_report(
     bundle: bool = False,
     seed: int = 0,
 ) -> Path:
-    """A report of a trace set: who scores what with whom, with replays of chosen episodes."""
+    """Write a report of a trace set: who scores what with whom, who helps whom, with replays of chosen episodes.
+
+    Args:
+        traces: A trace set, its folder, or one that was measured already.
+        out: The HTML file to write, or with `bundle` a folder.
+        title: The report's title.
+        replays: Numbers of the episodes to show; by default the best and the worst.
+        bundle: Write a folder with the report, its figures as SVG and its tables as CSV and JSON.
+        seed: Of the bootstrap.
+
+    Returns:
+        The path of the report.
+    """
+    return report_with_scores(measured_traces(traces, replays), out, title=title, bundle=bundle, seed=seed)[0]
+
+
+def report_with_scores(
+    measured: MeasuredTraces,
+    out: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    bundle: bool = False,
+    seed: int = 0,
+) -> tuple[Path, Table]:
+    """As `report`, with the table of team scores that it shows."""
     from interplay.report.assemble import trace_document
 
-    found = _traces(traces)
-    document = trace_document(found, team_scores(found, seed=seed), title=title, replays=replays)
-    return document.write_bundle(Path(out)) if bundle else document.write(Path(out))
+    scores = team_scores(measured, seed=seed)
+    document = trace_document(measured, scores, title=title)
+    return document.write_bundle(Path(out)) if bundle else document.write(Path(out)), scores
+
+
+def measured_traces(
+    traces: TraceSet | str | os.PathLike[str] | MeasuredTraces, shown: Sequence[int] | None = None
+) -> MeasuredTraces:
+    """A trace set, read once for all that is asked of it."""
+    from interplay.metrics.measured import MeasuredTraces
+
+    return traces if isinstance(traces, MeasuredTraces) else MeasuredTraces(read_traces(traces), shown=shown)
+
+
+def read_traces(traces: TraceSet | str | os.PathLike[str], *, trust: bool = False) -> TraceSet:
+    """Open a trace set.
+
+    Args:
+        traces: Its folder.
+        trust: Let its games name code (`module:Thing`), which then runs as you; each name is told in a warning.
+    """
+    from interplay.traces import TraceSet
+
+    opened = traces if isinstance(traces, TraceSet) else TraceSet.open(traces)
+    if trust:
+        names = {row["game"] for row in opened.summary()}
+        for name in sorted(name for name in names if is_reference(name)):
+            warnings.warn(f"these traces may run code: {name}", TrustWarning, stacklevel=2)
+            admit([name])
+    return opened
 
 
 def import_traces(
@@ -243,12 +295,6 @@ def new_folder(name: str) -> Path:
 
 def _game(game: Game | str) -> Game:
     return make(game) if isinstance(game, str) else game
-
-
-def _traces(traces: TraceSet | str | os.PathLike[str]) -> TraceSet:
-    from interplay.traces import TraceSet
-
-    return traces if isinstance(traces, TraceSet) else TraceSet.open(traces)
 
 
 def _record(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from interplay.agents.api import Agent
 from interplay.games.api import Game
-from interplay.metrics.api import measure
 from interplay.metrics.interdependence.metric import readable
+from interplay.metrics.measured import MeasuredTraces
 from interplay.partners.panel import Panel
 from interplay.partners.proximity import by_cell, headline, proximity
 from interplay.partners.standing import standing
@@ -28,7 +28,7 @@ class Grade:
     partners: Table  # a row per partner: mean score with interval
     cells: Table  # a row per partner and seat of the agent
     values: Table  # a row per episode
-    measured: Table  # what all of it is made of: score, and who helped whom where the game can tell
+    measured: MeasuredTraces  # what all of it is made of
     standing: Table | None = None  # the agent among the panel's baselines
     proximity: BRProx | None = None  # BR-Prox in full, where the panel has best responses for this game
 
@@ -40,8 +40,8 @@ def teams(game: Game, ego: Agent, panel: Panel) -> list[Team]:
 
 def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int) -> Grade:
     """The grade that the traces of `teams` amount to, in the order in which those were played."""
-    measured = measure(traces, ["score", "interdependence"] if readable(game) else ["score"])
-    values = _values(measured, game, ego, panel)
+    measured = MeasuredTraces(traces, most=len(traces))
+    values = _values(measured.scores, game, ego, panel)
     common = {"seed": seed, "value": "score"}
     one = interval_table(values, by=["agent", "game"], units=["partner"], fixed=["seat_of_agent"], **common)
     overall = one.rows[0]
@@ -61,7 +61,7 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
             "privileged": ego.identity(game).privileged,
         }
     ]
-    helped = teamwork(measured, values)
+    helped = teamwork(measured.measure(["score", "interdependence"]), values) if readable(game) else {}
     partners = _means(values, ["agent", "partner", "game"], seed)
     cells = _means(values, ["agent", "partner", "game", "seat_of_agent"], seed)
     near = proximity(panel, game, [(ego.name, 0, values)], seed)
@@ -169,9 +169,8 @@ def _means(values: Table, by: list[str], seed: int) -> Table:
     return Table.of(rows, "Partners")
 
 
-def _values(measured: Table, game: Game, ego: Agent, panel: Panel) -> Table:
+def _values(scores: Table, game: Game, ego: Agent, panel: Panel) -> Table:
     """One row per episode: whom the agent played with, in which seat, and the score."""
-    scores = measured.where(metric="score")
     seats = game.num_seats
     each = len(scores) // (len(panel.partners) * seats)
     rows = []

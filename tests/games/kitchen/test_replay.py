@@ -3,6 +3,7 @@
 import interplay
 from interplay.agents.api import Agent, Move, TraceEvent
 from interplay.games.kitchen.plan import Follower, plan_team
+from interplay.metrics.measured import MeasuredTraces
 from interplay.report.assemble import show_episode
 from interplay.report.dialogue import said
 from interplay.report.replay import still
@@ -47,7 +48,7 @@ def test_the_dialogue_stands_beside_the_kitchen():
     traces = interplay.play(game, [Agent("a", talker), Agent("b", talker)], episodes=1, seed=0)
     (episode,) = traces
     assert (episode.length, episode.score) == (15, 20.0)
-    shown = show_episode(traces, 0)
+    shown = show_episode(MeasuredTraces(traces, shown=[0]), 0)
     assert [(r["t"], r["seat"], r["kind"], r["text"]) for r in shown["remarks"]] == [
         (0, 0, "message", "to assistant: Pass me <an> egg, please."),
         (0, 0, "verdict", "cook(pot): empty pot"),

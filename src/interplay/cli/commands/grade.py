@@ -40,14 +40,13 @@ class GradeCommand:
 
     def run(self) -> None:
         from interplay import api
-        from interplay.games.registry import make
         from interplay.partners.grade import LEAST_EPISODES
 
         if self.episodes < LEAST_EPISODES:
             raise InterplayError(
                 f"--episodes {self.episodes}: a grade needs at least {LEAST_EPISODES} for each partner and seat"
             )
-        game = make(self.game, **options(self.options))
+        game = api.make(self.game, **options(self.options))
         graded = api.grade(
             self.agent,
             game,
