@@ -15,7 +15,7 @@ from interplay.errors import InterplayError
 from interplay.metrics.brprox import Cells
 from interplay.metrics.brprox_rows import read_rows
 from interplay.metrics.brprox_table import read_table
-from interplay.report.zsc_values import (
+from interplay.reports.zsc_values import (
     CONTRADICTIONS,
     GENERATED,
     HUMAN,

@@ -17,7 +17,7 @@ from interdependence_page import CHANNEL_LABELS, CIRCUIT, COUNTERS, FORCED, LAYO
 
 import interplay
 from interplay.metrics.measured import MeasuredTraces
-from interplay.report import (
+from interplay.reports import (
     Columns,
     Figure,
     Group,
@@ -33,9 +33,9 @@ from interplay.report import (
     teamwork,
     timeline,
 )
-from interplay.report.assemble import show_episode
-from interplay.report.build import help_graphs
-from interplay.report.paper_tables import (
+from interplay.reports.assemble import show_episode
+from interplay.reports.build import help_graphs
+from interplay.reports.paper_tables import (
     Counted,
     across,
     best_teams,

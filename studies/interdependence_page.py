@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from interplay.report.paper_tables import LABELS, summary
-from interplay.report.paper_values import CONTRADICTIONS, published
+from interplay.reports.paper_tables import LABELS, summary
+from interplay.reports.paper_values import CONTRADICTIONS, published
 from interplay.table import Row, Table
 
 SEED = 0

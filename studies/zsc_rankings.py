@@ -19,7 +19,7 @@ from pathlib import Path
 from interplay.errors import InterplayError
 from interplay.metrics.brprox_rows import read_rows
 from interplay.metrics.brprox_table import read_table
-from interplay.report.rankings import ranking_report
+from interplay.reports.rankings import ranking_report
 from interplay.stats.brprox_ranks import measures
 from interplay.stats.rankings import Agreement, rank_agreement
 from interplay.table import Row, Table

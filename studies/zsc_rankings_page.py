@@ -19,8 +19,8 @@ from br_prox import grid, number
 from interdependence_page import check
 from zsc_data import METHODS, ROOT, Found, load_all
 
-from interplay.report.figures import heat_map
-from interplay.report.rankings import bump_chart, wide
+from interplay.reports.figures import heat_map
+from interplay.reports.rankings import bump_chart, wide
 from interplay.stats.rankings import Agreement, rank_agreement
 from interplay.table import Row, Table
 

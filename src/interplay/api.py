@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
     from interplay.agents.api import Agent
     from interplay.games.api import Game
     from interplay.metrics.measured import MeasuredTraces
+    from interplay.partners.compare import Comparison
     from interplay.partners.grade import Grade
     from interplay.rollout.episode import Episode
     from interplay.rollout.teams import Team
+    from interplay.symbolic.certify import Certificate
     from interplay.table import Table
     from interplay.traces import TraceSet
 
@@ -137,7 +140,12 @@ class Graded:
 
     @property
     def table(self) -> Table:
+        """A row per partner."""
         return self.grade.partners
+
+    def _repr_html_(self) -> str:
+        """The grade as a notebook shows it."""
+        return self.grade._repr_html_()
 
 
 def grade(
@@ -155,7 +163,7 @@ def grade(
     from interplay.agents.api import as_agent
     from interplay.partners import grade as grading
     from interplay.partners.panels import panel as find_panel
-    from interplay.report.assemble import grade_document
+    from interplay.reports.assemble import grade_document
 
     admit([agent, *partners])
     world, ego = _game(game), as_agent(agent)
@@ -173,7 +181,7 @@ def grade(
 def panel_page(panel: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> tuple[Table, Path]:
     """The partners of a panel (a folder, or a game with a shipped one) as a table, and a page about them."""
     from interplay.partners import tables
-    from interplay.report.behaviour import panel_report
+    from interplay.reports.behaviour import panel_report
 
     found = tables.find(os.fspath(panel))
     members, sides = tables.members_table(found), tables.behaviour(found)
@@ -186,45 +194,139 @@ def panel_page(panel: str | os.PathLike[str], out: str | os.PathLike[str] | None
     return members, page.write(Path(out) if out is not None else new_folder("panel") / "panel.html")
 
 
+@dataclass(frozen=True)
+class WrittenReport:
+    """A report: an HTML page that needs nothing from outside. A notebook shows it, replays included."""
+
+    html: str
+    path: Path | None  # where it was written
+
+    def __fspath__(self) -> str:
+        """The file that it was written to."""
+        return os.fspath(self.path or "")
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own."""
+        page = html.escape(self.html, quote=True)
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 640px; border: 1px solid #ccc"></iframe>'
+
+
 def report(
     traces: TraceSet | str | os.PathLike[str] | MeasuredTraces,
-    out: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
     *,
     title: str | None = None,
     replays: Sequence[int] | None = None,
     bundle: bool = False,
     seed: int = 0,
-) -> Path:
-    """Write a report of a trace set: who scores what with whom, who helps whom, with replays of chosen episodes.
+) -> WrittenReport:
+    """Make a report of a trace set: who scores what with whom, who helps whom, with replays of chosen episodes.
 
     Args:
         traces: A trace set, its folder, or one that was measured already.
-        out: The HTML file to write, or with `bundle` a folder.
+        out: The HTML file to write, or with `bundle` a folder; None: write none, show it in a notebook.
         title: The report's title.
         replays: Numbers of the episodes to show; by default the best and the worst.
         bundle: Write a folder with the report, its figures as SVG and its tables as CSV and JSON.
         seed: Of the bootstrap.
-
-    Returns:
-        The path of the report.
     """
     return report_with_scores(measured_traces(traces, replays), out, title=title, bundle=bundle, seed=seed)[0]
 
 
 def report_with_scores(
     measured: MeasuredTraces,
-    out: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
     *,
     title: str | None = None,
     bundle: bool = False,
     seed: int = 0,
-) -> tuple[Path, Table]:
+) -> tuple[WrittenReport, Table]:
     """As `report`, with the table of team scores that it shows."""
-    from interplay.report.assemble import trace_document
+    from interplay.reports.assemble import trace_document
 
     scores = team_scores(measured, seed=seed)
     document = trace_document(measured, scores, title=title)
-    return document.write_bundle(Path(out)) if bundle else document.write(Path(out)), scores
+    if out is None:
+        return WrittenReport(document.html(), None), scores
+    written = document.write_bundle(Path(out)) if bundle else document.write(Path(out))
+    return WrittenReport(document.html(), written), scores
+
+
+def counterfactual(
+    traces: TraceSet | str | os.PathLike[str], policies: Any = "registered", *, progress: bool = False, **options: Any
+) -> Table:
+    """What partners and hand-overs were worth in points: the same play with and without them.
+
+    Args:
+        traces: A trace set or its folder.
+        policies: "registered" to find the agents by the names in the traces, a table from these names to agents, or a
+            list with an agent for each seat.
+        progress: Show a progress bar.
+        options: `samples`, `seed`, `ways`, `most` and `episodes`, as `interplay list metrics` tells them.
+    """
+    return measure(traces, ["counterfactual"], progress=progress, policies=policies, **options)
+
+
+def certify(game: Game | str) -> Certificate:
+    """Decide by search whether a game requires cooperation, with plans that prove it."""
+    from interplay.symbolic.certify import certify as certify_game
+
+    return certify_game(_game(game))
+
+
+def compare(
+    agents: Sequence[Any],
+    game: Game | str,
+    *,
+    panel: str | None = None,
+    partners: Sequence[str] = (),
+    episodes: int = 20,
+    seed: int = 0,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> Comparison:
+    """Play several agents with every partner of one panel, in every seat, with the same chance for all of them.
+
+    Args:
+        agents: Two or more agents (names, policies, players).
+        game: The game.
+        panel: The panel's name or folder; by default the game's own.
+        partners: Partners of your own choice in place of a panel.
+        episodes: Episodes for each agent, partner and seat.
+        seed: Seeds all chance.
+        out: Folder for a report and the traces; None: none are written.
+        progress: Show a progress bar.
+
+    Returns:
+        Mean scores, paired differences with intervals over partners, and the same partner by partner.
+    """
+    from interplay.agents.api import as_agent
+    from interplay.partners import compare as comparing
+    from interplay.partners.panels import panel as find_panel
+    from interplay.reports.build import build_report
+
+    admit([*agents, *partners])
+    world, known = _game(game), [as_agent(agent) for agent in agents]
+    chosen = find_panel(world, panel, partners)
+    teams = comparing.teams(world, known, chosen)
+    folder = None if out is None else Path(out)
+    into = None if folder is None else folder / "traces"
+    traces = _record(world, teams, episodes, seed, into, "local", None, progress)
+    found = comparing.summarise(traces, world, known, chosen, seed)
+    if folder is not None:
+        tables = {"agents": found.agents, "differences": found.differences, "partners": found.by_partner}
+        names = " and ".join(agent.name for agent in known)
+        provenance = {"panel": f"{chosen.name} ({chosen.hash(world)})", "seed": seed, "traces": "traces/"}
+        document = build_report(tables, title=f"{names} in {world.id}", intro=COMPARE_INTRO, provenance=provenance)
+        document.write(folder / "report.html")
+    return found
+
+
+COMPARE_INTRO = (
+    "All agents met the same partners in the same seats and episodes, with the same chance. A difference is the first "
+    "agent's score minus the second's in the same episode; its interval treats the partners as a sample of those that "
+    "the agents might meet. *wins*, *losses* and *ties* count episodes."
+)
 
 
 def measured_traces(

@@ -79,10 +79,14 @@ class Table:
         for name in by:
             if name not in self.columns:
                 raise InterplayError(f"no column {name!r}; this table has {', '.join(self.columns)}")
-        found: dict[tuple[Any, ...], list[Row]] = {}
+        return self.groups_of(lambda row: tuple(row[b] for b in by))
+
+    def groups_of(self, key: Callable[[Row], Any]) -> dict[Any, Table]:
+        """The rows split by what a function gives of them, in order of first appearance."""
+        found: dict[Any, list[Row]] = {}
         for row in self.rows:
-            found.setdefault(tuple(row[b] for b in by), []).append(row)
-        return {key: replace(self, rows=rows) for key, rows in found.items()}
+            found.setdefault(key(row), []).append(row)
+        return {of: replace(self, rows=rows) for of, rows in found.items()}
 
     def summarise(self, by: Sequence[str], value: str, how: Mapping[str, Callable[[list[Any]], Any]]) -> Table:
         """One row per group with named summaries of the non-null values of a column."""

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from interplay.games.scene import Scene
-from interplay.report import (
+from interplay.reports import (
     Figure,
     Mark,
     Point,

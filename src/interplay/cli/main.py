@@ -24,6 +24,7 @@ COMMANDS = {
     "play": ("interplay.cli.commands.play:Play", "let agents play a game and keep the traces"),
     "crossplay": ("interplay.cli.commands.play:Crossplay", "every agent with every agent, in every seating"),
     "grade": ("interplay.cli.commands.grade:GradeCommand", "grade an agent against a panel of partners"),
+    "compare": ("interplay.cli.commands.compare:Compare", "agents on one panel with common chance, paired differences"),
     "brprox": ("interplay.cli.commands.brprox:BRProxCommand", "best-response proximity of a table of returns"),
     "train": ("interplay.cli.commands.train:Train", "train agents: self-play, best responses, populations"),
     "measure": ("interplay.cli.commands.measure:Measure", "metrics of a trace set as a tidy table"),

@@ -329,7 +329,8 @@ def check_compiled(trial: Trial) -> None:
         function = lambda s, name=name: game.observe(s, name)  # noqa: E731
         functions[f"observe({name!r})"] = (function, [(m.state,) for m in moments])
     start = {name: jnp.asarray(value) for name, value in game.start(first).items()}
-    functions["init(**start)"] = (lambda given: game.init(trial.key, **given), [(start,)])
+    if start:  # a game in which chance decides nothing has none
+        functions["init(**start)"] = (lambda given: game.init(trial.key, **given), [(start,)])
     for name, (function, calls) in functions.items():
         _check_one_compiled(trial, name, function, calls)
 

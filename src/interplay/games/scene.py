@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from html import escape
+
+import numpy as np
 
 from interplay.errors import InterplayError
 
@@ -38,6 +41,16 @@ class Scene:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_number(self.width)} {_number(self.height)}" '
             f'font-family="sans-serif" font-weight="700">{body}</svg>'
         )
+
+    def rgb(self) -> np.ndarray:
+        """The picture as an array [height, width, 3] of bytes."""
+        from PIL import Image
+
+        return np.asarray(Image.open(io.BytesIO(self.png(1.0))).convert("RGB"))
+
+    def _repr_svg_(self) -> str:
+        """The picture as a notebook shows it."""
+        return self.svg()
 
     def png(self, scale: float = 2.0) -> bytes:
         from interplay.games import raster

@@ -89,6 +89,7 @@ CROSSPLAY = Metric(
     doc="mean scores and lengths of every pairing over all seatings, and each agent's self-play, intra-algorithm and "
     "inter-algorithm cross-play score (an agent's config may name its `algorithm`)",
     compute=compute,
+    describing=("sd", "games"),
     finish=finish,
     direction="higher",
     unit="points",

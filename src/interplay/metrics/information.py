@@ -127,6 +127,7 @@ INFORMATION = Metric(
     doc="entropy of an agent's actions (ad_entropy), of pairs of a partner's action and its response (ard_entropy), "
     "and what the one tells of the other (ic): with each partner, as the mean over partners, and over all games",
     compute=compute,
+    describing=("n",),
     finish=finish,
     direction="neither",
     unit="nats",

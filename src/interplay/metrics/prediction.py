@@ -220,6 +220,7 @@ PREDICTION = Metric(
     doc="how well policies foresee recorded actions: cross-entropy per decision (and over all steps, the forced ones "
     "included), accuracy, and whether the action is among the policy's first tenth or fifth of all actions",
     compute=compute,
+    describing=("n",),
     finish=finish,
     direction="neither",
     unit="nats; share of decisions",

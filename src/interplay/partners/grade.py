@@ -32,6 +32,11 @@ class Grade:
     standing: Table | None = None  # the agent among the panel's baselines
     proximity: BRProx | None = None  # BR-Prox in full, where the panel has best responses for this game
 
+    def _repr_html_(self) -> str:
+        """The grade as a notebook shows it."""
+        tables = [self.overall, self.partners, *([self.standing] if self.standing is not None else [])]
+        return "".join(table._repr_html_() for table in tables)
+
 
 def teams(game: Game, ego: Agent, panel: Panel) -> list[Team]:
     """The agent in every seat with every partner of the panel."""

@@ -6,17 +6,16 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from interplay.agents.api import Policy
 from interplay.agents.registry import agent as find_agent
 from interplay.errors import InterplayError
 from interplay.games.overcooked.state import ACTIONS, IDLE, Item, State, soup
 from interplay.games.registry import make_recorded
 from interplay.games.rescue.state import ACTIONS as RESCUE_ACTIONS
+from interplay.rollout.seat import Seat, ask_all, view_of
 from interplay.study.protocol import Setting
 from interplay.study.standins_kitchen import CookingPerson
 from interplay.study.views import FACING
@@ -35,39 +34,23 @@ class Chef:
 
     def __init__(self, setting: Setting, name: str):
         self.game: Any = make_recorded(setting.game, setting.options)
-        mind = find_agent(name).policy
-        if not isinstance(mind, Policy):
+        self.agent = find_agent(name)
+        if not self.agent.is_policy:
             raise InterplayError(f"{name!r} cannot stand in for a person: it is no policy")
-        policy = mind.bind(self.game)
-
-        def act(policy: Policy, memory: Any, state: State, seat: Any, key: Any) -> Any:
-            seen = jax.tree_util.tree_map(lambda x: x[seat], self.game.observe(state, policy.encoding))
-            memory, action, _ = policy.act(memory, seen, self.game.legal(state)[seat], key)
-            return memory, action
-
-        self._policy, self._act = policy, eqx.filter_jit(act)
 
     def sit(self, seat: int, seed: int) -> StandIn:
-        return _SeatedChef(self, seat, jax.random.key(seed))
-
-    def begin(self, seat: int, key: Any) -> Any:
-        return self._policy.init(key, jnp.int32(seat))
-
-    def act(self, memory: Any, state: State, seat: int, key: Any) -> tuple[Any, int]:
-        memory, action = self._act(self._policy, memory, state, jnp.int32(seat), key)
-        return memory, int(action)
+        return _SeatedChef(self.game, Seat(self.game, self.agent, seat, jax.random.key(seed)))
 
 
 class _SeatedChef:
-    def __init__(self, chef: Chef, seat: int, key: Any):
-        self._chef, self._seat, self._key = chef, seat, key
-        self._memory = chef.begin(seat, key)
+    def __init__(self, game: Any, seat: Seat):
+        self._game, self._seat = game, seat
 
     def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
-        state = kitchen_state(self._chef.game, t, view)
-        key = jax.random.fold_in(self._key, t)
-        self._memory, action = self._chef.act(self._memory, state, self._seat, key)
-        return ACTIONS[action]
+        state = kitchen_state(self._game, t, view)
+        legal = np.asarray(self._game.legal(state))[self._seat.seat]
+        shown = view_of(self._game, state, t, self._seat.seat, legal, self._seat.encoding)
+        return ACTIONS[ask_all([(self._seat, shown, True)])[0].action]
 
 
 def kitchen_state(game: Any, t: int, view: Mapping[str, Any]) -> State:
@@ -110,6 +93,16 @@ class Wanderer:
         return self._chance.choice(self._actions)
 
 
+class ButtonPresser:
+    """Presses one of the buttons that a game drawn by its scene offers."""
+
+    def __init__(self, chance: random.Random):
+        self._chance = chance
+
+    def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
+        return self._chance.choice(view["legal"])["action"] if view["legal"] else None
+
+
 class CardPlayer:
     """Plays what hints prove to fit or point at, hints what fits, discards the oldest card otherwise."""
 
@@ -144,6 +137,8 @@ def stand_in(kind: str, chef: Chef | None, seat: int, chance: random.Random) -> 
         return CardPlayer(seat, chance)
     if kind == "kitchen":
         return CookingPerson(seat, chance)
+    if kind == "scene":
+        return ButtonPresser(chance)
     return Wanderer(RESCUE_ACTIONS, chance)
 
 

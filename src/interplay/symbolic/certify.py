@@ -18,22 +18,12 @@ import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game, State, Step, is_jax
-from interplay.games.registry import make
+from interplay.games.registry import capability, make
 from interplay.games.search import Found
-from interplay.registry import Registry
+from interplay.symbolic.breadth_first import BreadthFirstSolver
 from interplay.table import Row, Table
 
 REQUIRED, NOT_REQUIRED, IMPOSSIBLE, UNDECIDED = VERDICTS = ("required", "not required", "impossible", "undecided")
-
-SOLVERS = Registry(
-    "solver",
-    entry_points="interplay.solvers",
-    table={
-        "overcooked": "interplay.games.overcooked.solve:Solver",
-        "rescue": "interplay.games.rescue.solve:Solver",
-        "kitchen": "interplay.games.kitchen.solve:Solver",
-    },
-)
 
 
 class Solver(Protocol):
@@ -138,17 +128,8 @@ def _told(found: Found, action_names: Sequence[str]) -> Row:
 
 
 def solver(game: Game) -> Solver:
-    """The solver of a game: its own attribute `solver` (a `Solver` class), or the one of its family."""
-    own = getattr(game, "solver", None)
-    if own is not None:
-        return own(game)
-    family = game.id.partition("/")[0]
-    if family not in SOLVERS.names():
-        raise InterplayError(
-            f"{game.id} cannot be certified: no solver knows it. There are solvers of {', '.join(SOLVERS.names())}; "
-            f"to add one, write a class with goal, alone, unhindered and together, and register it under {family!r}"
-        )
-    return SOLVERS.load(family)(game)
+    """The solver that a game's family declares, or the one that searches small games breadth first."""
+    return (capability(game, "solver") or BreadthFirstSolver)(game)
 
 
 def certify(game: Game | str) -> Certificate:

@@ -211,7 +211,21 @@ class Recorder:
         self._times.append(t)
 
     def finish(self, length: int, horizon: int | None = None, **more: Any) -> SymbolicTrace:
-        """The trace of `length` time steps."""
+        """The trace of `length` time steps.
+
+        Args:
+            length: Steps played.
+            horizon: Steps that an episode may have; by default `length`.
+            more: `game_id`; `reach`, object -> seats that can use what is there; `partners`, channel -> giver ->
+                possible receivers.
+        """
+        if "reach" in more:
+            more["reach"] = {thing: frozenset(seats) for thing, seats in more["reach"].items()}
+        if "partners" in more:
+            more["partners"] = {
+                channel: {giver: frozenset(seats) for giver, seats in of.items()}
+                for channel, of in more["partners"].items()
+            }
         return SymbolicTrace(
             self.world,
             self.agents,

@@ -181,6 +181,15 @@ class TraceSet(Sequence[Episode]):
     def _choose(self, numbers: np.ndarray) -> TraceSet:
         return TraceSet(self._store, self.manifest, self.path, numbers)
 
+    def _repr_html_(self) -> str:
+        """The set as a notebook shows it: who played how many episodes of what, and their mean score."""
+        rows = []
+        for (game, agents), part in self.summary().groups_of(lambda r: (r["game"], " | ".join(r["agents"]))).items():
+            scores = part.column("score")
+            mean = sum(scores) / len(scores)
+            rows.append({"game": game, "agents": agents, "episodes": len(part), "mean score": mean})
+        return Table.of(rows, f"{len(self)} episodes in {self.name}")._repr_html_()
+
     def summary(self) -> Table:
         """One row per episode: who played what, how long, and the score."""
         rows = self._store.summary()

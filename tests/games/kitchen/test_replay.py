@@ -4,9 +4,9 @@ import interplay
 from interplay.agents.api import Agent, Move, TraceEvent
 from interplay.games.kitchen.plan import Follower, plan_team
 from interplay.metrics.measured import MeasuredTraces
-from interplay.report.assemble import show_episode
-from interplay.report.dialogue import said
-from interplay.report.replay import still
+from interplay.reports.assemble import show_episode
+from interplay.reports.dialogue import said
+from interplay.reports.replay import still
 
 
 class DialogueAgent:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from interplay.llm import Plan, run
-from interplay.report.communication import audit
+from interplay.reports.communication import audit
 
 PAGE = Path(__file__).parents[3] / "docs" / "metrics" / "communication.md"
 PANEL = (

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from interplay.report.communication import audit
+from interplay.reports.communication import audit
 from tests.metrics.communication.scripts import transcript
 from tests.metrics.communication.test_measures import COOKED, SERVED
 from tests.metrics.communication.test_measures import TestTalk as Talk

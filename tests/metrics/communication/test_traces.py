@@ -14,7 +14,7 @@ from interplay.errors import InterplayError
 from interplay.games.kitchen.dishes import DISHES
 from interplay.metrics.communication import Settings, rows
 from interplay.metrics.communication.source import open_source, transcripts_of
-from interplay.report.communication import JudgedMessages, audit
+from interplay.reports.communication import JudgedMessages, audit
 from interplay.table import Table
 from interplay.traces import TraceSet, write_jsonl
 from tests.metrics.communication.cooks import cook, dabble
@@ -228,12 +228,12 @@ class TestPage:
 
     def test_the_report_of_a_trace_set_has_the_audit_with_links_to_moments(self, traces, tmp_path):
         traces.save(tmp_path / "traces")
-        page = interplay.api.report(tmp_path / "traces", tmp_path / "report.html").read_text()
+        page = interplay.api.report(tmp_path / "traces", tmp_path / "report.html").html
         assert "What messages achieve" in page
         assert 'href="#replay-0@0"' in page
 
 
 def audit_page(judged: Table):
-    from interplay.report.document import Context
+    from interplay.reports.document import Context
 
     return JudgedMessages(judged).html(Context())

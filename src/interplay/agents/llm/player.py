@@ -12,20 +12,10 @@ from interplay.agents.llm.caller import Caller
 from interplay.agents.llm.limits import Meter
 from interplay.agents.llm.models import Desk
 from interplay.agents.llm.settings import Settings
+from interplay.agents.llm.text_session import TextSession
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.registry import Registry
-from interplay.trust import import_object
-
-TABLES = Registry(
-    "game for language models",
-    entry_points="interplay.llm_tables",
-    table={
-        "hanabi": "interplay.agents.llm.hanabi.session:HanabiSession",
-        "overcooked": "interplay.agents.llm.overcooked.session:OvercookedSession",
-    },
-)
-TALKING = {"kitchen": "interplay.agents.llm.kitchen.session:KitchenSession"}
+from interplay.games.registry import capability
 
 
 @dataclass
@@ -45,19 +35,19 @@ class LLMPlayer:
         return self.settings.turn_cap
 
     def talks(self, game: Game) -> bool:
-        return _family(game) in TALKING
+        """Whether sessions talk within a step of this game."""
+        return capability(game, "llm_dialogue") is not None
 
     def begin(self, game: Game, seat: int, seed: int) -> Session:
-        family = _family(game)
-        if family in TALKING:
+        """Sit down: with the session that the game's family brings, or with one that reads the game as text."""
+        if self.talks(game):
             raise InterplayError(f"{game.id} is played with talk: use interplay.play or interplay llm run")
-        if family not in TABLES.names():
-            known = ", ".join([*TABLES.names(), *TALKING])
-            raise InterplayError(f"a language model has no prompts for {game.id}; it plays {known}")
-        return TABLES.load(family)(self._caller(game, seat, seed, Meter()), self.settings)
+        session = capability(game, "llm_session") or TextSession
+        return session(self._caller(game, seat, seed, Meter()), self.settings)
 
     def begin_talking(self, game: Game, seat: int, seed: int, meter: Meter) -> DialogueAgent:
-        return import_object(TALKING[_family(game)])(self._caller(game, seat, seed, meter), self.settings)
+        """Sit down at a game in which seats talk."""
+        return capability(game, "llm_dialogue")(self._caller(game, seat, seed, meter), self.settings)
 
     def _caller(self, game: Game, seat: int, seed: int, meter: Meter) -> Caller:
         return Caller(
@@ -71,10 +61,6 @@ class LLMPlayer:
             self.settings.temperature,
             self.settings.max_tokens,
         )
-
-
-def _family(game: Game) -> str:
-    return game.id.partition("/")[0]
 
 
 def make(model: str, desk: Desk | None = None, *, encoding: str = "nothing", **options: Any) -> Agent:

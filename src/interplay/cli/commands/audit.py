@@ -51,7 +51,7 @@ class AuditCommand:
     def run(self) -> None:
         from interplay.metrics.communication.definitions import DEFINITIONS, HEADLINES
         from interplay.metrics.communication.source import open_source
-        from interplay.report.communication import audit, check_metrics
+        from interplay.reports.communication import audit, check_metrics
 
         if self.by == "seat" and self.show == "outcomes":
             raise InterplayError(

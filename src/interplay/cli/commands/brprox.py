@@ -51,8 +51,8 @@ class BRProxCommand:
 
     def run(self) -> None:
         from interplay.metrics.brprox_table import read_table
-        from interplay.report.brprox import SAME, SPLIT_BY, brprox_report, on_screen
-        from interplay.report.rankings import wide
+        from interplay.reports.brprox import SAME, SPLIT_BY, brprox_report, on_screen
+        from interplay.reports.rankings import wide
         from interplay.stats.brprox import summarise
 
         found = summarise(
@@ -81,7 +81,7 @@ class BRProxCommand:
             note(f"report: {page.write(self.out)}")
 
     def _more(self, cells: Any) -> dict[str, Any]:
-        from interplay.report.brprox import reference_ranks
+        from interplay.reports.brprox import reference_ranks
         from interplay.stats.brprox_ranks import against, rank_table
 
         options: dict[str, Any] = {"seed": self.seed, "level": self.level, "replicates": self.replicates}

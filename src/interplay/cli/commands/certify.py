@@ -36,11 +36,11 @@ class Certify:
     """Print one JSON object: a row per question, with the plans."""
 
     def run(self) -> None:
-        from interplay.games.registry import make, names
-        from interplay.symbolic.certify import SOLVERS, certify, table
+        from interplay.games.registry import family_of, make, names
+        from interplay.symbolic.certify import certify, table
         from interplay.table import Table
 
-        chosen = [n for n in names() if n.partition("/")[0] in SOLVERS.names()] if self.all else list(self.games)
+        chosen = [n for n in names() if family_of(n).solver] if self.all else list(self.games)
         if not chosen:
             raise InterplayError("name a game, as in `interplay certify overcooked/cramped_room`, or give --all")
         found = []

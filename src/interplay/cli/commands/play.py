@@ -82,7 +82,8 @@ class Crossplay:
         traces = api.crossplay(game, self.agents, episodes=self.episodes, seed=self.seed, out=self.out, progress=True)
         measured, written = api.measured_traces(traces), None
         if self.report:
-            written, scores = api.report_with_scores(measured, self.report, seed=self.seed)
+            made, scores = api.report_with_scores(measured, self.report, seed=self.seed)
+            written = made.path
         else:
             scores = api.team_scores(measured, seed=self.seed)
         show(scores, json=self.json, report=str(written) if written else None)

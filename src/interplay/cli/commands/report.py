@@ -45,5 +45,5 @@ class ReportCommand:
             self.traces, self.out, title=self.title, replays=chosen, bundle=self.bundle, seed=self.seed
         )
         if self.json:
-            show(Table.of([{"report": str(written), "bytes": written.stat().st_size}]), json=True)
-        note(f"report: {written}")
+            show(Table.of([{"report": str(written.path), "bytes": len(written.html.encode())}]), json=True)
+        note(f"report: {written.path}")

@@ -5,7 +5,6 @@ Needs the optional package: pip install "interplay[pettingzoo]".
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -45,13 +44,14 @@ def to_pettingzoo(
     share_reward: every agent gets the team's reward; otherwise each gets what its seat has earned.
     render_mode: what `render` gives: "ansi" text, or "rgb_array" a picture.
     """
-    name = encoding or _default_encoding(game)
+    name = encoding or default_encoding(game)
     if name not in game.encodings:
         raise UnknownName("encoding", name, list(game.encodings))
     return GameEnv(game, name, action_mask, illegal, share_reward, render_mode)
 
 
-def _default_encoding(game: Game) -> str:
+def default_encoding(game: Game) -> str:
+    """The first encoding of a game that is an array and not privileged."""
     for name, encoding in game.encodings.items():
         if encoding.shape not in (None, (0,)) and not encoding.privileged:
             return name
@@ -76,14 +76,10 @@ class GameEnv(ParallelEnv):
 
     def _make_spaces(self) -> None:
         """One space object per agent, kept: PettingZoo seeds them."""
-        encoding, actions = self.game.encodings[self.encoding], len(self.game.action_names)
-        example = None
-        if encoding.shape is None:
-            example = _seat_view(self._observe(self._init(jax.random.key(0))), 0)
+        actions = len(self.game.action_names)
 
         def view() -> Any:
-            assert encoding.shape is not None or example is not None
-            space = _space_of(example) if example is not None else _box(encoding.shape or (), np.dtype(encoding.dtype))
+            space = space_of(self.game, self.encoding)
             if not self._mask_in_view:
                 return space
             return spaces.Dict({"observation": space, "action_mask": spaces.MultiBinary(actions)})
@@ -160,9 +156,7 @@ class GameEnv(ParallelEnv):
             raise InterplayError("nothing to render yet: call reset()")
         if self.render_mode == "ansi":
             return self.game.render(self._state)
-        from PIL import Image
-
-        return np.asarray(Image.open(io.BytesIO(self.game.scene(self._state).png(1.0))).convert("RGB"))
+        return self.game.scene(self._state).rgb()
 
     def close(self) -> None:
         self._state, self.agents = None, []
@@ -180,8 +174,13 @@ def _as_plain(view: Any) -> Any:
     return {jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf) for path, leaf in leaves}
 
 
-def _space_of(view: Any) -> gymnasium.Space:
-    plain = _as_plain(jax.tree_util.tree_map(np.asarray, view))
+def space_of(game: Game, encoding: str) -> gymnasium.Space:
+    """The space of what one seat sees in an encoding."""
+    shape, dtype = game.encodings[encoding].shape, game.encodings[encoding].dtype
+    if shape is not None:
+        return _box(shape, np.dtype(dtype))
+    views = jax.tree_util.tree_map(np.asarray, game.observe(game.init(jax.random.key(0)), encoding))
+    plain = _as_plain(_seat_view(views, 0))
     if isinstance(plain, np.ndarray):
         return _box(plain.shape, plain.dtype)
     return spaces.Dict({name: _box(leaf.shape, leaf.dtype) for name, leaf in plain.items()})

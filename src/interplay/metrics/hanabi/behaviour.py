@@ -39,6 +39,7 @@ BEHAVIOUR = Metric(
     doc="ipp: of colour and rank, the share known of the cards that a seat played (`told` by hints that named them, "
     "or `deduced` from all hints); communicativeness: of its turns with a hint token, the share in which it hinted",
     compute=compute,
+    describing=("n",),
     direction="neither",
     unit="share",
     source="Canaan et al. 2020; as used in the ad-hoc human-AI coordination challenge, appendix A.6",

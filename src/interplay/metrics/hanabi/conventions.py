@@ -89,6 +89,7 @@ CONVENTIONS = Metric(
     doc="the share of a seat's moves that follow H-Group's conventions (adherence), and how often each rule was "
     "followed or broken; with `detail`, each move with its time, its rule and the card it is about",
     compute=compute,
+    describing=("n",),
     direction="neither",
     unit="share of moves; times",
     source="H-Group's conventions, level 1; rules as in the ad-hoc human-AI coordination challenge, appendix A.6",

@@ -43,6 +43,7 @@ DOMINANCE = Metric(
     "plays one known to be unplayable (g2, dominated) or plays one known to be playable (g3, dominant); `known` by "
     "hints and open cards (public), or by the other hands, too (seen)",
     compute=compute,
+    describing=("n",),
     direction="neither",
     unit="share of turns",
     source="the objective-metrics study of human preference in Hanabi, appendix C.3",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.report.document import Section
+from interplay.reports.document import Section
 from interplay.stats import holm, mean_interval
 from interplay.table import Row, Table
 

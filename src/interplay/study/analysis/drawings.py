@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.report import svg
-from interplay.report.svg import INK, MUTED, PANEL, PAPER, RULE, element, hover, label, text
+from interplay.reports import svg
+from interplay.reports.svg import INK, MUTED, PANEL, PAPER, RULE, element, hover, label, text
 
 # From one side of a scale to the other, through a light middle: told apart with any kind of colour vision.
 _ENDS = ((179, 88, 6), (241, 163, 64), (240, 240, 240), (110, 170, 215), (25, 92, 160))

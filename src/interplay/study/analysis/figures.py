@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from interplay.report.document import Columns, Figure, Section
-from interplay.report.figures import Estimate, Point, interval_plot, scatter
+from interplay.reports.document import Columns, Figure, Section
+from interplay.reports.figures import Estimate, Point, interval_plot, scatter
 from interplay.stats import linear_fit
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.drawings import Box, Line, answer_bars, boxes, lines, preference_map

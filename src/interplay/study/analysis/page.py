@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from interplay.report.document import Group, KeyNumber, KeyNumbers, Report, Section, TableSection, Text
+from interplay.reports.document import Group, KeyNumber, KeyNumbers, Report, Section, TableSection, Text
 from interplay.study.analysis.common import Result
 from interplay.study.analysis.run import Findings
 from interplay.study.words import say

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from interplay.metrics.measured import MeasuredTraces
-from interplay.report.assemble import show_episode
-from interplay.report.document import Replay, Report
+from interplay.reports.assemble import show_episode
+from interplay.reports.document import Replay, Report
 from interplay.study.play_books import unpack
 from interplay.study.researcher.unfinished import rebuilt
 from interplay.traces import TraceSet

@@ -1,0 +1,1 @@
+"""A relay: one runner brings parcels to a shelf, the other takes them on. Neither can do it alone."""

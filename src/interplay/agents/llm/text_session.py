@@ -1,0 +1,63 @@
+"""A language model in any game: it reads the game as text and names one of the legal actions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.agents.api import Move, View
+from interplay.agents.llm.answers import TEXT, Shape
+from interplay.agents.llm.caller import Caller
+from interplay.agents.llm.chat import ModelError, Note
+from interplay.agents.llm.settings import Settings
+
+REMEMBERED = {"none": 0, "recent": 12, "full": 1000}  # own past actions that a prompt tells, by `Settings.memory`
+
+
+class TextSession:
+    """Asks for one of the legal actions, once more if the answer is none of them, and then takes the first.
+
+    For games whose family brings no session of its own: what the model is told comes from `render` and `action_names`.
+    """
+
+    def __init__(self, caller: Caller, settings: Settings):
+        self._caller, self._remembered = caller, REMEMBERED[settings.memory]
+        self._past: list[str] = []
+        self._over = False
+
+    async def act(self, view: View) -> Move:
+        """Choose by the model; a fallback is noted in the trace."""
+        names = {view.game.action_names[a]: a for a in np.flatnonzero(view.legal).tolist()}
+        action = None if self._over else await self._choose(view, names)
+        if action is None:
+            action = int(np.argmax(view.legal))
+            self._caller.note("fallback", action=view.game.action_names[action])
+        self._past.append(f"step {view.t}: {view.game.action_names[action]}")
+        return Move(action, self._caller.take_events())
+
+    async def _choose(self, view: View, names: dict[str, int]) -> int | None:
+        shape = Shape({"rationale": TEXT, "action": tuple(names)}, longest=1500)
+        notes = (Note("system", self._rules(view)), Note("user", self._situation(view, list(names))))
+        try:
+            reading = await self._caller.ask(notes, shape, "act")
+            if not reading.ok:
+                again = Note("user", f"Your answer cannot be used: {reading.error}. Answer again, as one JSON object.")
+                reading = await self._caller.ask((*notes, again), shape, "correct")
+        except ModelError as error:
+            self._over = True
+            self._caller.note("end", reason=error.reason, message=str(error))
+            return None
+        return names[reading.fields["action"]] if reading.fields else None
+
+    def _rules(self, view: View) -> str:
+        game = view.game
+        others = ", ".join(name for seat, name in enumerate(game.seat_names) if seat != view.seat)
+        return (
+            f"You play the cooperative game {game.id} as {game.seat_names[view.seat]}, in a team with {others}. "
+            f"All of you share one score. A game has at most {game.horizon} steps. "
+            'Answer with one JSON object: {"rationale": why, "action": one of the legal actions}.'
+        )
+
+    def _situation(self, view: View, names: list[str]) -> str:
+        past = self._past[-self._remembered :] if self._remembered else []
+        told = ["What you did so far:", *past] if past else []
+        return "\n".join([*told, f"Step {view.t}. What you see:", view.text(), f"Legal actions: {', '.join(names)}"])

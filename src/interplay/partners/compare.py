@@ -1,0 +1,121 @@
+"""Several agents on one panel with common chance: how much better one is than another, and with whom."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from interplay.agents.api import Agent
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+from interplay.partners.panel import Panel
+from interplay.rollout.teams import Team, ego_teams
+from interplay.stats import interval_table
+from interplay.table import Row, Table
+from interplay.traces import TraceSet
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What separates agents that met the same partners in the same episodes."""
+
+    agents: Table  # a row per agent: mean score over partners, seats and episodes, with its interval
+    differences: Table  # a row per pair of agents: mean paired difference with its interval, and who wins how often
+    by_partner: Table  # the same for each partner
+    episodes: Table  # a row per agent, partner, seat and episode: what all of it is made of
+
+    def _repr_html_(self) -> str:
+        """The comparison as a notebook shows it."""
+        return self.agents._repr_html_() + self.differences._repr_html_() + self.by_partner._repr_html_()
+
+
+def teams(game: Game, agents: Sequence[Agent], panel: Panel) -> list[Team]:
+    """Every agent in every seat with every partner, numbered by partner and seat alone: all meet the same chance.
+
+    Raises:
+        InterplayError: There are fewer than two agents, or two of one name.
+    """
+    names = [agent.name for agent in agents]
+    if len(set(names)) < len(names) or len(names) < 2:
+        raise InterplayError(f"compare at least two agents, each with a name of its own; given: {', '.join(names)}")
+    made = []
+    for agent in agents:
+        for number, team in enumerate(ego_teams(game, agent, panel.partners)):
+            partner = panel.partners[number // game.num_seats].identity(game)
+            place = [game.id, dict(game.options), partner.name, partner.hash, number % game.num_seats]
+            made.append(replace(team, number=zlib.crc32(json.dumps(place, sort_keys=True).encode())))
+    return made
+
+
+def summarise(traces: TraceSet, game: Game, agents: Sequence[Agent], panel: Panel, seed: int) -> Comparison:
+    """The comparison that the traces of `teams` amount to, in the order in which those were played."""
+    values = _values(traces, game, agents, panel)
+    units = {"units": ["partner"], "fixed": ["seat_of_agent"], "statistic": "mean", "seed": seed}
+    means = interval_table(values, by=["agent"], value="score", **units)
+    pairs = _differences(values, [agent.name for agent in agents])
+    overall = interval_table(pairs, by=["agent", "against"], value="difference", **units)
+    alone = {"fixed": ["seat_of_agent"], "statistic": "mean", "seed": seed}
+    by_partner = interval_table(pairs, by=["agent", "against", "partner"], value="difference", **alone)
+    return Comparison(
+        agents=_named(means, "mean", "Mean score of each agent, with its interval over partners"),
+        differences=_with_wins(overall, pairs, ["agent", "against"], "Paired differences: agent minus against"),
+        by_partner=_with_wins(by_partner, pairs, ["agent", "against", "partner"], "The same, partner by partner"),
+        episodes=values,
+    )
+
+
+def _values(traces: TraceSet, game: Game, agents: Sequence[Agent], panel: Panel) -> Table:
+    summary, seats = traces.summary().rows, game.num_seats
+    each = len(summary) // (len(agents) * len(panel.partners) * seats)
+    rows = []
+    for number, row in enumerate(summary):
+        team = number // each
+        agent, place = divmod(team, len(panel.partners) * seats)
+        partner, seat = divmod(place, seats)
+        rows.append(
+            {
+                "agent": agents[agent].name,
+                "partner": panel.partners[partner].name,
+                "seat_of_agent": seat,
+                "index": number % each,
+                "episode": row["episode"],
+                "score": row["score"],
+            }
+        )
+    return Table.of(rows, "Episodes")
+
+
+def _differences(values: Table, names: Sequence[str]) -> Table:
+    """A row per pair of agents, partner, seat and episode that both played."""
+    score = {(r["agent"], r["partner"], r["seat_of_agent"], r["index"]): r["score"] for r in values}
+    cells = list(dict.fromkeys((r["partner"], r["seat_of_agent"], r["index"]) for r in values))
+    rows: list[Row] = []
+    for agent, against in itertools.combinations(names, 2):
+        for partner, seat, index in cells:
+            difference = score[agent, partner, seat, index] - score[against, partner, seat, index]
+            place = {"partner": partner, "seat_of_agent": seat, "index": index}
+            rows.append({"agent": agent, "against": against, **place, "difference": difference})
+    return Table.of(rows, "Paired differences")
+
+
+def _named(found: Table, name: str, title: str) -> Table:
+    keys = [c for c in found.columns if c not in ("estimate", "low", "high", "n", "resampled", "not_resampled")]
+    rows = [
+        {**{k: r[k] for k in keys}, name: r["estimate"], "low": r["low"], "high": r["high"], "episodes": r["n"]}
+        for r in found
+    ]
+    return Table.of(rows, title)
+
+
+def _with_wins(found: Table, pairs: Table, by: Sequence[str], title: str) -> Table:
+    """How many of the paired episodes each of the two wins."""
+    wins = {}
+    for key, part in pairs.groups(*by).items():
+        values = part.column("difference")
+        wins[key] = {"wins": sum(v > 0 for v in values), "losses": sum(v < 0 for v in values)}
+        wins[key]["ties"] = len(values) - wins[key]["wins"] - wins[key]["losses"]
+    named = _named(found, "difference", title)
+    return Table.of([row | wins[tuple(row[b] for b in by)] for row in named], title)

@@ -1,0 +1,24 @@
+"""What the reader gets: tables, figures and replays in one HTML file that needs nothing from outside."""
+
+from interplay.reports.build import build_report, crossplay_report, grade_report
+from interplay.reports.diagrams import Mark, help_graph, timeline
+from interplay.reports.document import (
+    Columns,
+    Figure,
+    Group,
+    KeyNumber,
+    KeyNumbers,
+    Replay,
+    Report,
+    Section,
+    TableSection,
+    Text,
+)
+from interplay.reports.figures import Estimate, Point, heat_map, interval_plot, scatter, strip
+from interplay.reports.replay import replay_data, still
+
+__all__ = [
+    "Columns", "Estimate", "Figure", "Group", "KeyNumber", "KeyNumbers", "Mark", "Point", "Replay", "Report", "Section",
+    "TableSection", "Text", "build_report", "crossplay_report", "grade_report", "heat_map", "help_graph",
+    "interval_plot", "replay_data", "scatter", "still", "strip", "timeline",
+]  # fmt: skip

@@ -1,0 +1,158 @@
+"""BR-Prox for the reader: a table that fits a screen, and a page with intervals, offending pairs and ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from interplay.errors import InterplayError
+from interplay.metrics.brprox_rows import read_rows
+from interplay.reports.document import Columns, Figure, Group, Report, Section, TableSection, Text
+from interplay.reports.figures import Estimate, interval_plot
+from interplay.reports.rankings import ranking_sections
+from interplay.reports.zsc_values import LAYOUTS, SOURCE, human_ranks
+from interplay.stats.brprox import BRProx
+from interplay.stats.brprox_ranks import agreement, name
+from interplay.table import Row, Table
+
+SCREEN = (
+    "layout", "algorithm", "population", "rank", "iqm", "low", "high", "honest_rank", "honest_iqm", "honest_low",
+    "honest_high", "unclipped_iqm", "iqr", "above_share", "n_beyond_noise", "expert_iqm", "moderate_iqm",
+    "expert_honest_iqm", "moderate_honest_iqm", "n", "n_excluded", "n_seeds", "n_partners",
+)  # fmt: skip
+SPLIT_BY = {
+    "self_play_return": "Expert partners are those whose own self-play return is above the median.",
+    "best_response_return": (
+        "Expert partners are those whose best response returns more than the median: "
+        "the table does not hold the partners' own self-play return."
+    ),
+}
+EXPLAINED = (
+    "An ego's return with a partner as a share of the return of that partner's best response in the same seats; the "
+    "number is the inter-quartile mean over seeds, partners and seatings. **Compatible** counts as ZSC-Eval does: at "
+    "most 1, and 1 where the best response gets nothing. **Honest** leaves those cells out. Intervals (95 % unless "
+    "said otherwise) draw training seeds and partners again."
+)
+SAME = "Every best response has a positive return: honest and compatible are the same here"
+NO_SPREAD = "The table has no standard errors or episodes, so nobody can tell whether these are noise."
+
+
+def on_screen(summary: Table) -> Table:
+    """The columns for people; `--json` has all. Where no cell is left out the two ways of counting are one."""
+    same = not any(summary.column("n_excluded"))
+    names = [n for n in SCREEN if not (same and "honest" in n)]
+    return Table(tuple(names), [{n: row[n] for n in names} for row in summary], summary.title)
+
+
+def reference_ranks(source: str) -> Mapping[str, float]:
+    """Ranks by algorithm, 1 is best: those that people gave in a layout of the paper's study, or a CSV of your own
+    with the columns algorithm and rank."""
+    if source in LAYOUTS:
+        return human_ranks(source)
+    if not Path(source).exists():
+        raise InterplayError(f"no human ranks {source!r}: published for {', '.join(LAYOUTS)}; or give a CSV file")
+    found: dict[str, float] = {}
+    for at, row in read_rows(source):
+        if not {"algorithm", "rank"} <= row.keys():
+            raise InterplayError(f"{source}: columns needed are algorithm and rank; there are {', '.join(row)}")
+        if row["algorithm"] in found:
+            raise InterplayError(f"{source}, {at}: {row['algorithm']} has a rank already")
+        try:
+            found[row["algorithm"]] = float(row["rank"])
+        except ValueError:
+            raise InterplayError(f"{source}, {at}: rank is {row['rank']!r}, not a number") from None
+    if not found:
+        raise InterplayError(f"{source}: no ranks in it")
+    return found
+
+
+def brprox_report(
+    found: BRProx,
+    *,
+    title: str = "Best-response proximity",
+    human: Table | None = None,
+    rankings: bool = True,
+    seed: int = 0,
+    provenance: Mapping[str, Any] | None = None,
+) -> Report:
+    """The page of a summary; `human` is the table of `against`."""
+    sections: list[Section] = [Text(EXPLAINED), *(Text(note) for note in found.notes)]
+    layouts = found.summary.groups("layout")
+    for (layout,), part in layouts.items():
+        sections.append(_layout(found, part, layout, seed, rankings))
+    if human is not None:
+        sections.append(_human(human))
+    return Report(title, sections, "", provenance or {})
+
+
+def _layout(found: BRProx, part: Table, layout: Any, seed: int, rankings: bool) -> Group:
+    stem = f"brprox-{layout}" if layout is not None else "brprox"
+    cells = found.cells.where(layout=layout)
+    table, same = on_screen(part), not any(part.column("n_excluded"))
+    kinds = ("",) if same else ("", "honest_")
+    intervals = {f"{kind}iqm": (f"{kind}low", f"{kind}high") for kind in kinds}
+    parts: list[Section] = [
+        _intervals(part, stem, kinds),
+        TableSection(
+            table, "Algorithms", SAME if same else "", stem, intervals,
+            hide=["layout"], digits={name: 3 for name in table.columns if name.endswith(("iqm", "iqr", "share"))},
+        ),
+        Columns([_split(part, stem, kind) for kind in kinds], "Expert and moderate partners"),
+        Text(SPLIT_BY[found.split_by]),
+        *_rulers(found, layout, stem),
+    ]  # fmt: skip
+    if rankings and len(part) > 2:
+        parts.append(Group(ranking_sections(agreement(cells, seed=seed), stem), "Ranks"))
+    return Group(parts, str(layout) if layout is not None else "BR-Prox")
+
+
+def _intervals(part: Table, stem: str, kinds: Sequence[str]) -> Figure:
+    drawn = [
+        Estimate(
+            name(row), *(row[f"{kind}{n}"] for n in ("iqm", "low", "high")), group="honest" if kind else "compatible"
+        )
+        for kind in kinds
+        for row in part
+    ]
+    picture = interval_plot(drawn, title="BR-Prox", x_title="inter-quartile mean of the ratio to the best response")
+    return Figure(picture, "BR-Prox with intervals", "", f"{stem}-intervals")
+
+
+def _split(part: Table, stem: str, prefix: str) -> Figure:
+    drawn = [
+        Estimate(name(row), *(row[f"{group}_{prefix}{n}"] for n in ("iqm", "low", "high")), group=f"{group} partners")
+        for group in ("expert", "moderate")
+        for row in part
+    ]
+    words = "honest" if prefix else "compatible"
+    return Figure(interval_plot(drawn, title=f"Expert and moderate partners, {words}"), words, "", f"{stem}-{words}")
+
+
+def _rulers(found: BRProx, layout: Any, stem: str) -> list[Section]:
+    """What is wrong with the rulers: those without a return, and those that egos exceeded."""
+    above, excluded = (t.where(layout=layout) for t in (found.above, found.excluded))
+    made: list[Section] = []
+    if len(excluded):
+        made.append(TableSection(excluded, "Best responses without a return", EXCLUDED, f"{stem}-excluded"))
+    if len(above):
+        note = NO_SPREAD if all(v is None for v in above.column("beyond_noise")) else ""
+        worst = Table(above.columns, sorted(above.rows, key=_ratio, reverse=True), above.title)
+        made.append(TableSection(worst, "Above the best response", note, f"{stem}-above", {}))
+        exceeded = [row for row in found.rulers.where(layout=layout) if row["n_above"]]
+        weak = Table.of(sorted(exceeded, key=lambda r: -r["n_above"]), "Best responses that were exceeded")
+        made.append(TableSection(weak, weak.title, "", f"{stem}-exceeded", {}))
+    return made
+
+
+EXCLUDED = "Cells with these count 1 in the compatible column and are left out of the honest one"
+
+
+def _ratio(row: Row) -> float:
+    return row["ratio"]
+
+
+def _human(table: Table) -> Section:
+    text = f"Rank correlation with ranks given from outside (for the study with people: {SOURCE}, Table 2)."
+    shown = {"spearman": ("spearman_low", "spearman_high"), "kendall": ("kendall_low", "kendall_high")}
+    return Group([Text(text), TableSection(table, "", "", "given-ranks", shown)], "Beside given ranks")

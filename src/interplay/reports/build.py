@@ -1,0 +1,327 @@
+"""Reports from tables: cross-play, grades, and any set of tidy tables. The caller summarises; nothing is computed here
+but where things go, so that a number in a report is a number of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from interplay.errors import InterplayError
+from interplay.reports import diagrams, figures
+from interplay.reports.cells import privileged_in
+from interplay.reports.document import (
+    Columns,
+    Figure,
+    Group,
+    KeyNumber,
+    KeyNumbers,
+    Replay,
+    Report,
+    Section,
+    TableSection,
+    Text,
+)
+from interplay.reports.figures import Estimate
+from interplay.reports.svg import digits_for, label, shorten
+from interplay.table import Row, Table
+
+CENTRES = ("estimate", "iqm", "mean", "value")  # columns that hold a summary, best first
+WORDS = {"iqm": "Inter-quartile mean", "mean": "Mean", "estimate": "Estimate", "value": "Value"}
+MOST_FIGURES = 8  # of one kind in a section; the table holds the rest
+MOST_ROWS = 40  # of an interval plot
+
+
+def build_report(
+    tables: Mapping[str, Table],
+    replays: Sequence[Mapping[str, Any]] = (),
+    *,
+    title: str,
+    subtitle: str = "",
+    intro: str = "",
+    provenance: Mapping[str, Any] | None = None,
+) -> Report:
+    """A report of any tables. Each is shown in the figures that its columns allow, and as a table."""
+    sections: list[Section] = [Text(intro)] if intro else []
+    for name, table in tables.items():
+        sections += table_sections(name, table)
+    return Report(title, [*sections, *replay_sections(replays)], subtitle, provenance or {})
+
+
+def crossplay_report(
+    cells: Table,
+    *,
+    title: str = "Cross-play",
+    subtitle: str = "",
+    intro: str = "",
+    tables: Mapping[str, Table] | None = None,
+    replays: Sequence[Mapping[str, Any]] = (),
+    provenance: Mapping[str, Any] | None = None,
+    value: str | None = None,
+    unit: str = "points",
+) -> Report:
+    """Everybody with everybody. `cells` has agent, partner, an estimate (with low and high), and may have
+    game, seat_of_agent, episodes, privileged and replay (a link `#replay-0@0`)."""
+    require(cells, "agent", "partner")
+    centre = centre_of(cells, value)
+    sections: list[Section] = [Text(intro)] if intro else []
+    sections.append(KeyNumbers(_crossplay_numbers(cells, centre, unit)))
+    for (game,), part in by_game(cells).items():
+        where = f" in {game}" if game else ""
+        sections.append(Columns(heat_maps(part, centre, unit), f"Who does well with whom{where}"))
+        if len(part) <= MOST_ROWS:
+            sections.append(intervals_figure(part, centre, f"Every pair{where}", unit))
+    sections.append(TableSection(cells, "Pairs", name="pairs"))
+    for name, table in (tables or {}).items():
+        sections += table_sections(name, table)
+    return Report(title, [*sections, *replay_sections(replays)], subtitle, provenance or {})
+
+
+def grade_report(
+    overall: Table,
+    partners: Table,
+    *,
+    title: str = "Grade",
+    subtitle: str = "",
+    intro: str = "",
+    tables: Mapping[str, Table] | None = None,
+    replays: Sequence[Mapping[str, Any]] = (),
+    provenance: Mapping[str, Any] | None = None,
+    value: str | None = None,
+    unit: str = "points",
+) -> Report:
+    """An agent, or several, against a panel. `overall` has one row per agent (and game) with its estimate and
+    interval; `partners` one row per agent, partner and seat."""
+    require(overall, "agent")
+    require(partners, "agent", "partner")
+    centre = centre_of(overall, value)
+    sections: list[Section] = [Text(intro)] if intro else []
+    sections.append(KeyNumbers(_grade_numbers(overall, partners, centre, unit)))
+    if len(overall) > 1:
+        sections.append(intervals_figure(overall, centre, "Overall", unit))
+    sections.append(TableSection(overall, "Grade", name="grade"))
+    with_partner = centre_of(partners, value)
+    for (game,), part in by_game(partners).items():
+        sections.append(
+            intervals_figure(part, with_partner, "With each partner" + (f" in {game}" if game else ""), unit)
+        )
+    sections.append(TableSection(partners, "Partners", name="partners"))
+    for name, table in (tables or {}).items():
+        sections += table_sections(name, table)
+    return Report(title, [*sections, *replay_sections(replays)], subtitle, provenance or {})
+
+
+def table_sections(name: str, table: Table) -> list[Section]:
+    """A table with the figures that its columns allow: a heat map, who helps whom, intervals."""
+    title = table.title or name.replace("_", " ").capitalize()
+    names = set(table.columns)
+    found: list[Section] = []
+    centre = next((c for c in CENTRES if c in names), None)
+    if len(table) and centre:
+        if {"giver", "receiver"} <= names:
+            graphs = help_graphs(table, centre)
+            found += [Columns(graphs)] if graphs else []
+        elif {"agent", "partner"} <= names and "episode" not in names:
+            found += [Columns(heat_maps(table, centre))]
+        elif {"low", "high"} <= names and len(table) <= MOST_ROWS:
+            found += [replace(intervals_figure(table, centre, title, title.lower()), title="", name=name)]
+    return [Group([*found, TableSection(table, name=name)], title)]
+
+
+def replay_sections(replays: Sequence[Mapping[str, Any]]) -> list[Section]:
+    hint = "Space plays and pauses, the arrow keys step; marks above the bar are points and hand-overs."
+    return [Replay(list(replays), "Replays", hint)] if replays else []
+
+
+def heat_maps(cells: Table, value: str, what: str = "points") -> list[Section]:
+    """One heat map per seating and metric."""
+    by = [c for c in ("metric", "game", "seat_of_agent") if c in cells.columns and len(set(cells.column(c))) > 1]
+    parts = cells.groups(*by) if by else {(): cells}
+    found: list[Section] = []
+    for key, part in list(parts.items())[:MOST_FIGURES]:
+        words = ", ".join(_case(c, v) for c, v in zip(by, key, strict=True))
+        # The seatings of one game and measure share their colours, so that the maps can be compared.
+        same = {c: v for c, v in zip(by, key, strict=True) if c != "seat_of_agent"}
+        known = [v for v in cells.where(**same).column(value) if v is not None]
+        found.append(_heat_map(part, value, what, words, (min(known), max(known)) if known else None))
+    return found
+
+
+def _case(column: str, value: Any) -> str:
+    return f"agent in seat {value}" if column == "seat_of_agent" else str(value)
+
+
+def _heat_map(part: Table, value: str, what: str, words: str, bounds: tuple[float, float] | None) -> Figure:
+    # Agents keep one order on both sides, so that self-play lies on the diagonal.
+    agents = list(dict.fromkeys(part.column("agent")))
+    partners = list(dict.fromkeys(part.column("partner")))
+    partners = [a for a in agents if a in partners] + [p for p in partners if p not in agents]
+    at = {(row["agent"], row["partner"]): row for row in part}
+    if len(at) < len(part):
+        raise InterplayError("a heat map needs one row for each agent and partner; summarise the table first")
+
+    def grid(get):
+        return [[get(at.get((a, p), {})) for p in partners] for a in agents]
+
+    marked = privileged_names(part)
+    drawing = figures.heat_map(
+        agents,
+        partners,
+        grid(lambda row: row.get(value)),
+        title=f"{what} of each agent with each partner" + (f", {words}" if words else ""),
+        intervals=grid(lambda row: (row.get("low"), row.get("high"))),
+        row_title="agent",
+        column_title="partner",
+        privileged=marked,
+        bounds=bounds,
+        links=grid(lambda row: row.get("replay")) if "replay" in part.columns else None,
+    )
+    caption = (
+        f"{WORDS.get(value, value)} of {what}"
+        + (f", {words}" if words else "")
+        + ". A dash is a pair that was not played."
+    )
+    name = "-".join(["heat-map", value, *([str(part.rows[0]["game"])] if "game" in part.columns else []), words])
+    return Figure(drawing, words, caption, name, privileged=bool(marked & {*agents, *partners}))
+
+
+def intervals_figure(table: Table, value: str, title: str, unit: str = "") -> Figure:
+    """The estimates of a table with their intervals, grouped by agent where partners tell the rows apart."""
+    rows, marked = table.rows[:MOST_ROWS], privileged_names(table)
+    estimates = [
+        Estimate(
+            _row_name(row, table),
+            row.get(value),
+            row.get("low"),
+            row.get("high"),
+            _row_group(row, table),
+            privileged=row.get("partner", row.get("agent")) in marked,
+        )
+        for row in rows
+    ]
+    drawing = figures.interval_plot(estimates, title=title, x_title=unit)
+    more = f" The first {len(rows)} of {len(table)} rows." if len(table) > len(rows) else ""
+    caption = f"{WORDS.get(value, value)} with its interval.{more}"
+    return Figure(drawing, title, caption, privileged=any(e.privileged for e in estimates))
+
+
+def _varying(table: Table, *columns: str) -> list[str]:
+    return [c for c in columns if c in table.columns and len(set(map(str, table.column(c)))) > 1]
+
+
+def _row_name(row: Row, table: Table) -> str:
+    if "partner" in table.columns:
+        names = [shorten(str(row["partner"]))]
+        names += [f"seat {row['seat_of_agent']}"] if _varying(table, "seat_of_agent") else []
+        return ", ".join(names)
+    names = _varying(table, "agent", "agents", "metric", "seat", "channel", "window", "game")
+    return ", ".join(str(row[n]) for n in names) or str(next(iter(row.values()), ""))
+
+
+def _row_group(row: Row, table: Table) -> str:
+    return str(row["agent"]) if "partner" in table.columns and _varying(table, "agent") else ""
+
+
+def help_graphs(table: Table, value: str = "value") -> list[Section]:
+    """Who helps whom, one graph per team and metric; several rows of a pair of seats are averaged, nulls left out."""
+    by = [c for c in ("game", "agents", "metric", "channel") if c in table.columns]
+    parts = table.groups(*by) if by else {(): table}
+    found: list[Section] = []
+    for key, part in list(parts.items())[:MOST_FIGURES]:
+        edges: dict[tuple[int, int], float | None] = {}
+        for (giver, receiver), rows in part.groups("giver", "receiver").items():
+            if giver is None or receiver is None:
+                continue
+            present = [v for v in rows.column(value) if v is not None]
+            edges[int(giver), int(receiver)] = sum(present) / len(present) if present else None
+        if not edges:
+            continue
+        words = ", ".join(str(k) for k in key)
+        seats = 1 + max(max(pair) for pair in edges)
+        nodes = _seat_agents(part, seats)
+        drawing = diagrams.help_graph(nodes, edges, title=f"Who helps whom: {words}", what="on average")
+        found.append(Figure(drawing, "", f"{words}. Arrows go from giver to receiver.", f"who-helps-whom-{words}"))
+    return found
+
+
+def _seat_agents(part: Table, seats: int) -> list[str]:
+    row = part.rows[0]
+    together = str(row.get("agents") or "").split(" | ")
+    spare = together if len(together) == seats else [f"seat {s}" for s in range(seats)]
+    return [str(row.get(f"seat_{s}") or spare[s]) for s in range(seats)]
+
+
+def centre_of(table: Table, value: str | None = None) -> str:
+    """The column with the estimate."""
+    found = value or next((c for c in CENTRES if c in table.columns), None)
+    if found is None or found not in table.columns:
+        wanted = value or " or ".join(CENTRES)
+        raise InterplayError(f"no column {wanted} with an estimate; this table has {', '.join(table.columns)}")
+    return found
+
+
+def require(table: Table, *columns: str) -> None:
+    missing = [c for c in columns if c not in table.columns]
+    if missing:
+        raise InterplayError(f"the table lacks {', '.join(missing)}; it has {', '.join(table.columns)}")
+    if not len(table):
+        raise InterplayError("there is nothing to report: the table has no rows")
+
+
+def by_game(table: Table) -> dict[tuple[Any, ...], Table]:
+    return table.groups("game") if "game" in table.columns else {("",): table}
+
+
+def privileged_names(table: Table) -> set[str]:
+    """The agents that a table marks as privileged; a bare yes speaks of the row's agent."""
+    found = privileged_in(table)
+    if {"privileged", "agent"} <= set(table.columns):
+        found.update(row["agent"] for row in table if row["privileged"] is True)
+    return found
+
+
+def with_interval(row: Row, value: str, digits: int) -> tuple[str, str]:
+    """An estimate and its interval, as text."""
+    low, high = row.get("low"), row.get("high")
+    return label(row.get(value), digits), f"[{label(low, digits)}, {label(high, digits)}]" if low is not None else ""
+
+
+def _crossplay_numbers(cells: Table, value: str, unit: str) -> list[KeyNumber]:
+    known = [r for r in cells if r[value] is not None]
+    agents = {*cells.column("agent"), *cells.column("partner")}
+    numbers = [KeyNumber("agents", str(len(agents))), KeyNumber("pairings", str(len(known)))]
+    if "episodes" in cells.columns:
+        numbers.append(KeyNumber("episodes", str(sum(r["episodes"] or 0 for r in cells))))
+    if known:
+        digits = digits_for([r[value] for r in known])
+        best, worst = max(known, key=lambda r: r[value]), min(known, key=lambda r: r[value])
+        for name, row in (("best pair", best), ("worst pair", worst)):
+            numbers.append(KeyNumber(name, label(row[value], digits), f"{unit}, {row['agent']} with {row['partner']}"))
+    return numbers
+
+
+def _grade_numbers(overall: Table, partners: Table, value: str, unit: str) -> list[KeyNumber]:
+    digits = digits_for([v for r in overall for v in (r[value], r.get("low"), r.get("high"))])
+    numbers = []
+    for row in overall.rows[:3]:
+        shown, interval = with_interval(row, value, digits)
+        what = f"{WORDS.get(value, value).lower()} of {unit}"
+        if len(overall) == 1:
+            numbers.append(KeyNumber(what, shown, interval))
+        else:
+            where = f" in {row['game']}" if "game" in overall.columns else ""
+            numbers.append(KeyNumber(f"{row['agent']}{where}", shown, f"{what} {interval}".strip()))
+    if len(overall) == 1 and overall.rows[0].get("br_prox") is not None:
+        near = overall.rows[0]
+        interval = f"[{near['br_prox_low']:.2f}, {near['br_prox_high']:.2f}]"
+        numbers.append(KeyNumber("BR-Prox", f"{near['br_prox']:.2f}", f"of a best response {interval}"))
+    numbers.append(KeyNumber("partners", str(len(set(partners.column("partner"))))))
+    if "episodes" in partners.columns:
+        numbers.append(KeyNumber("episodes", str(sum(r["episodes"] or 0 for r in partners))))
+    centre = centre_of(partners, value if value in partners.columns else None)
+    known = [r for r in partners if r[centre] is not None]
+    if known:
+        worst = min(known, key=lambda r: r[centre])
+        places = digits_for([r[centre] for r in known])
+        numbers.append(KeyNumber("hardest partner", label(worst[centre], places), f"{unit} with {worst['partner']}"))
+    return numbers

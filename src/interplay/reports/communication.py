@@ -1,0 +1,221 @@
+"""The audit of talk for readers: numbers with intervals by level and by pairing, and every judged message."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from markupsafe import Markup
+
+from interplay.errors import InterplayError, UnknownName
+from interplay.metrics.communication.definitions import DEFINITIONS, HEADLINES
+from interplay.metrics.communication.episodes import readable
+from interplay.metrics.communication.foreign import write_transcripts
+from interplay.metrics.communication.measures import detail, rows
+from interplay.metrics.communication.metric import transcripts
+from interplay.metrics.communication.records import CATEGORIES, REASONS, Settings, Transcript
+from interplay.metrics.communication.source import open_source, transcripts_of
+from interplay.metrics.measured import MeasuredTraces
+from interplay.reports.document import (
+    Context,
+    Download,
+    Group,
+    KeyNumber,
+    KeyNumbers,
+    Report,
+    Section,
+    TableSection,
+    Text,
+)
+from interplay.stats import interval_table
+from interplay.table import Row, Table
+from interplay.traces import TraceSet
+
+MOST_SHOWN = 2000  # judged messages in a page; the downloads hold all
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "all": (),
+    "level": ("level",),
+    "pairing": ("agents",),
+    "cell": ("agents", "level"),
+    "dish": ("level", "dish"),
+    "seat": ("agents", "seat", "agent"),
+}
+IN_SHORT = (
+    "success", "length", "units", "follow_rate", "follow_rate_all", "redundancy", "latency", "waste", "verifier_burden",
+    "adr", "comm_cost_completion", "tes",
+)  # fmt: skip
+INTRO = (
+    "Every request that was read from a message is held against what the partner then did. **Effective**: done within "
+    "the window. **Assisted**: done within the window after the verifier had refused it. **Redundant**: done before "
+    "the message as often as the recipe needs. **Ineffective**: anything else. **Unstructured**: no request could be "
+    "read. Numbers are means over episodes with 95 % bootstrap intervals; an episode in which a rate has nothing to "
+    "divide by is left out, and n tells how many were not."
+)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Transcripts, judged."""
+
+    name: str
+    transcripts: Sequence[Transcript]
+    settings: Settings
+
+    @cached_property
+    def episodes(self) -> Table:
+        """One row per value: episode, seat (null: the team), metric, value."""
+        found = [row for one in self.transcripts for row in rows(one, self.settings)]
+        return Table.of(found, "Audit of talk, by episode")
+
+    @cached_property
+    def judged(self) -> Table:
+        """One row per request, or per message without one, with the action that settled it."""
+        found = [row for one in self.transcripts for row in detail(one, self.settings)]
+        return Table.of([{k: v for k, v in row.items() if k not in ("metric", "value")} for row in found], "Judged")
+
+    def summary(self, by: str = "cell", metrics: Sequence[str] = HEADLINES, seed: int = 0) -> Table:
+        """Means over episodes with their intervals, for each group and metric."""
+        if by not in GROUPS:
+            raise InterplayError(f"by: {by!r}; the audit is grouped by {', '.join(GROUPS)}")
+        check_metrics(metrics)
+        columns, team = GROUPS[by], by != "seat"
+        chosen = [
+            row
+            for row in self.episodes
+            if row["metric"] in metrics and row["window"] == self.settings.window_name and (row["seat"] is None) == team
+        ]
+        if not chosen:
+            return Table.of([], "Audit of talk", columns=[*columns, "metric", "mean", "low", "high", "n"])
+        found = interval_table(
+            Table.of(chosen), by=[*columns, "metric"], seed=seed, statistic="mean", missing="drop", replicates=1000
+        )
+        order = {name: place for place, name in enumerate(metrics)}
+        made = [
+            {**{c: r[c] for c in (*columns, "metric")}, "mean": r["estimate"], "low": r["low"], "high": r["high"],
+             "n": r["n"], "window": self.settings.window_name}
+            for r in found
+        ]  # fmt: skip
+        made.sort(key=lambda r: (*[str(r[c]) for c in columns], order[r["metric"]]))
+        return Table.of(made, "Audit of talk: means over episodes with 95 % intervals")
+
+    def outcomes(self, by: str = "level") -> Table:
+        """The share of each category among all requests and unstructured messages."""
+        found = []
+        for key, part in self.judged.groups(*GROUPS[by]).items() if len(self.judged) else ():
+            total = len(part)
+            shares = {c: len(part.where(category=c)) / total for c in CATEGORIES}
+            found.append(dict(zip(GROUPS[by], key, strict=True)) | shares | {"judged": total})
+        return Table.of(found, "What became of requests", columns=[*GROUPS[by], *CATEGORIES, "judged"])
+
+    def write_transcripts(self, path: str | os.PathLike[str]) -> int:
+        """The events as JSON lines, for other programs; how many episodes."""
+        with Path(path).open("w", encoding="utf-8") as file:
+            return write_transcripts(self.transcripts, file.write)
+
+    def report(self, title: str = "Audit of talk", links: Sequence[int] = ()) -> Report:
+        provenance = {"source": self.name, "episodes": len(self.transcripts), "window": self.settings.window_name}
+        provenance |= {"redundancy": self.settings.redundancy}
+        return Report(title, self.sections(links), "What messages achieve", provenance)
+
+    def sections(self, links: Sequence[int] = ()) -> list[Section]:
+        """Numbers, tables and every judged message. `links` are episodes whose replays are in the page."""
+        found: list[Section] = [Text(INTRO), _key_numbers(self)]
+        for by, name in (("level", "By level"), ("pairing", "By pairing: chef | assistant")):
+            wide = _wide(self.summary(by, IN_SHORT), GROUPS[by])
+            digits = {column: 2 for column in wide.columns if column not in GROUPS[by]}
+            labels = {column: column.replace("_", " ") for column in wide.columns}
+            found.append(TableSection(wide, name, name=f"audit-by-{by}", digits=digits, labels=labels))
+            shares: dict[str, int] = dict.fromkeys(CATEGORIES, 2)
+            found.append(TableSection(self.outcomes(by), f"Outcomes by {by}", name=f"outcomes-by-{by}", digits=shares))
+        long = [{**row, "definition": DEFINITIONS[row["metric"]]} for row in self.summary("level", tuple(DEFINITIONS))]
+        found.append(
+            TableSection(
+                Table.of(long), "All numbers, with their definitions", name="audit-all", limit=500,
+                hide=("window",), digits={"mean": 3},
+            )
+        )  # fmt: skip
+        found.append(JudgedMessages(self.judged, links))
+        return found
+
+
+def check_metrics(names: Sequence[str]) -> None:
+    """An error if the audit has no number of such a name."""
+    for name in names:
+        if name not in DEFINITIONS:
+            raise UnknownName("metric of the audit", name, list(DEFINITIONS))
+
+
+def audit(
+    source: TraceSet | list[Transcript] | str | os.PathLike[str],
+    settings: Settings | None = None,
+    progress: Callable[[int], None] | None = None,
+    *,
+    name: str | None = None,
+) -> Audit:
+    """Judge every message of a trace set, of a file of JSON lines, or of transcripts at hand."""
+    opened = source if isinstance(source, list) else open_source(source)
+    called = name or (Path(opened.name).name if isinstance(opened, TraceSet) else "transcripts")
+    return Audit(called, list(transcripts_of(opened, progress)), settings or Settings())
+
+
+def sections(measured: MeasuredTraces) -> list[Section]:
+    """What a report of a trace set says of its talk; nothing where nobody talks in a kitchen."""
+    kitchens = [sample for sample in measured.samples if readable(sample.game)]
+    judged = Audit(measured.traces.name, [t for sample in kitchens for t in transcripts(sample)], Settings())
+    if not any(event.kind == "message" for one in judged.transcripts for event in one.events):
+        return []
+    return [Group(judged.sections(measured.shown), "What messages achieve")]
+
+
+@dataclass(frozen=True)
+class JudgedMessages:
+    """Every judged message with the action that settled it, to be filtered by category."""
+
+    judged: Table
+    links: Sequence[int] = ()
+    title: str = "Every judged message"
+
+    def html(self, context: Context) -> Markup:
+        shown = self.judged.rows[:MOST_SHOWN]
+        counts = {c: sum(row["category"] == c for row in self.judged) for c in CATEGORIES}
+        return context.render(
+            "communication.html.j2",
+            rows=[self._row(row) for row in shown],
+            counts=counts,
+            total=len(self.judged),
+            shown=len(shown),
+            reasons=REASONS,
+            id=context.id("judged"),
+            downloads=[Download.of(path, content) for path, content in self.files().items()],
+        )
+
+    def _row(self, row: Row) -> Row:
+        number = row.get("episode")
+        return row | {"href": f"#replay-{number}@{row['t']}" if number in self.links else ""}
+
+    def files(self) -> Mapping[str, str]:
+        stem = "tables/judged-messages"
+        return {f"{stem}.csv": self.judged.to_csv(), f"{stem}.json": self.judged.to_json() + "\n"}
+
+
+def _wide(summary: Table, columns: Sequence[str]) -> Table:
+    """A row per group, a column per metric: `x`, with its interval `x_low` to `x_high`."""
+    lines: dict[tuple, Row] = {}
+    for row in summary:
+        group = tuple(row[c] for c in columns)
+        line = lines.setdefault(group, dict(zip(columns, group, strict=True)))
+        line |= {row["metric"]: row["mean"], f"{row['metric']}_low": row["low"], f"{row['metric']}_high": row["high"]}
+    return Table.of(lines.values())
+
+
+def _key_numbers(found: Audit) -> KeyNumbers:
+    numbers = [KeyNumber("episodes", str(len(found.transcripts)))]
+    names = {"units": "requests an episode", "follow_rate": "followed", "redundancy": "redundant", "waste": "waste"}
+    for row in found.summary("all", tuple(names)):
+        if row["mean"] is not None:
+            note = f"[{row['low']:.2f}, {row['high']:.2f}]" if row["low"] is not None else ""
+            numbers.append(KeyNumber(names[row["metric"]], f"{row['mean']:.2f}", note))
+    return KeyNumbers(numbers)

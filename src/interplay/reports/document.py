@@ -1,0 +1,368 @@
+"""A report: sections in order, written as one HTML file that needs nothing from outside, or as a folder.
+
+A section is any object with `title`, `html(context)` and `files()`, so that other parts of interplay, and
+users, add their own. Everything that comes from data is escaped by the templates.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import jinja2
+from markupsafe import Markup, escape
+
+from interplay import __version__
+from interplay.errors import InterplayError
+from interplay.games.scene import SEAT_COLOURS
+from interplay.reports import svg
+from interplay.reports.cells import Column, columns_of, privileged_in
+from interplay.reports.replay import still
+from interplay.table import Table, plain
+
+WIDEST = 8  # columns of a table of one row; one with more is shown upright
+TOLD_ONCE = ("game", "agent", "kind", "metric", "unit", "episodes", "n", "resampled", "not_resampled", "level")
+
+
+class Context:
+    """What a section may use while the page is written: templates, and names that are unique in the page."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def id(self, name: str) -> str:
+        base = _slug(name)
+        found, n = base, 2
+        while found in self._taken:
+            found, n = f"{base}-{n}", n + 1
+        self._taken.add(found)
+        return found
+
+    def render(self, template: str, **values: Any) -> Markup:
+        return Markup(_templates().get_template(template).render(context=self, **values))
+
+
+class Section(Protocol):
+    """A part of a report."""
+
+    @property
+    def title(self) -> str: ...
+
+    def html(self, context: Context) -> Markup:
+        """The section's body, without its heading."""
+        ...
+
+    def files(self) -> Mapping[str, str]:
+        """What the bundle holds of this section besides the page: path -> text."""
+        ...
+
+
+@dataclass(frozen=True)
+class Text:
+    """Paragraphs and lists. **bold**, *emphasis*, `code` and [links](#replay-0@10) are understood; HTML is not."""
+
+    body: str
+    title: str = ""
+
+    def html(self, context: Context) -> Markup:
+        return markdown_lite(self.body)
+
+    def files(self) -> Mapping[str, str]:
+        return {}
+
+
+@dataclass(frozen=True)
+class KeyNumber:
+    """A number worth seeing first."""
+
+    name: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class KeyNumbers:
+    """A row of numbers in large type."""
+
+    numbers: Sequence[KeyNumber]
+    title: str = ""
+
+    def html(self, context: Context) -> Markup:
+        return context.render("numbers.html.j2", numbers=self.numbers)
+
+    def files(self) -> Mapping[str, str]:
+        return {}
+
+
+@dataclass(frozen=True)
+class TableSection:
+    """A table that sorts by click, with estimates and their intervals in one cell.
+
+    `intervals` maps a column to its (low, high) columns; when None, `low` and `high` belong to the column
+    `estimate`, `mean` or `iqm`, and `x_low` and `x_high` to `x`. Agents named in the column `privileged`, and
+    those given, are marked with a dagger. Only `limit` rows are shown; the downloads hold all of them.
+    """
+
+    table: Table
+    title: str = ""
+    caption: str = ""
+    name: str = ""
+    intervals: Mapping[str, tuple[str, str]] | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    hide: Sequence[str] = ()
+    digits: Mapping[str, int] = field(default_factory=dict)
+    privileged: Sequence[str] = ()
+    limit: int = 200
+
+    @property
+    def file_name(self) -> str:
+        return _slug(self.name or self.title or self.table.title or "table")
+
+    @property
+    def columns(self) -> list[Column]:
+        marked = {*self.privileged, *privileged_in(self.table)}
+        return columns_of(self.table, self.intervals, self.labels, self.hide, self.digits, marked)
+
+    def html(self, context: Context) -> Markup:
+        columns, shown = self.columns, self.table.rows[: self.limit]
+        # What is the same in every row is told once, above the table.
+        told = [c for c in columns if c.name in TOLD_ONCE and _constant(self.table, c.name)]
+        columns = [c for c in columns if c not in told]
+        once = "; ".join(f"{c.label}: {c.cell(shown[0]).text}" for c in told)
+        cells = [[column.cell(row) for column in columns] for row in shown]
+        return context.render(
+            "table.html.j2",
+            columns=columns,
+            rows=cells,
+            caption=". ".join(filter(None, (self.caption.rstrip("."), once))),
+            label=self.title or self.table.title,
+            total=len(self.table),
+            shown=len(shown),
+            upright=len(self.table) == 1 and len(columns) > WIDEST,
+            dagger=any(cell.dagger for line in cells for cell in line),
+            downloads=[Download.of(path, content) for path, content in self.files().items()],
+        )
+
+    def files(self) -> Mapping[str, str]:
+        stem = f"tables/{self.file_name}"
+        return {f"{stem}.csv": self.table.to_csv(), f"{stem}.json": self.table.to_json() + "\n"}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing (SVG), with a caption and a file of its own."""
+
+    svg: str
+    title: str = ""
+    caption: str = ""
+    name: str = ""
+    privileged: bool = False  # whether it shows agents that need the footnote
+
+    def html(self, context: Context) -> Markup:
+        downloads = [Download.of(path, content) for path, content in self.files().items()]
+        # The drawing is our own markup, in which the figures escape every name.
+        return context.render("figure.html.j2", drawing=Markup(self.svg), figure=self, downloads=downloads)
+
+    def files(self) -> Mapping[str, str]:
+        return {f"figures/{_slug(self.name or self.title or 'figure')}.svg": svg.standalone(self.svg)}
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Episodes to watch, as `replay_data` gives them. Link to a moment with `#replay-ID@STEP`."""
+
+    episodes: Sequence[Mapping[str, Any]]
+    title: str = "Replays"
+    caption: str = ""
+
+    def html(self, context: Context) -> Markup:
+        if not self.episodes:
+            raise InterplayError("a Replay section needs at least one episode; leave the section out instead")
+        stage = Markup(still(self.episodes[0]).svg())
+        return context.render(
+            "replay.html.j2", episodes=self.episodes, stage=stage, caption=self.caption, data=json_island(self.episodes)
+        )
+
+    def files(self) -> Mapping[str, str]:
+        return {f"replays/replay-{e['id']}.json": json.dumps(plain(e), ensure_ascii=False) for e in self.episodes}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Sections side by side where the page is wide enough."""
+
+    sections: Sequence[Section]
+    title: str = ""
+
+    def html(self, context: Context) -> Markup:
+        parts = [(part.title, part.html(context)) for part in self.sections]
+        return context.render("columns.html.j2", parts=parts)
+
+    def files(self) -> Mapping[str, str]:
+        return _all_files(self.sections)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Sections one below the other under one heading."""
+
+    sections: Sequence[Section]
+    title: str = ""
+
+    def html(self, context: Context) -> Markup:
+        parts = [(part.title, part.html(context)) for part in self.sections]
+        return context.render("columns.html.j2", parts=parts, stacked=True)
+
+    def files(self) -> Mapping[str, str]:
+        return _all_files(self.sections)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the reader gets. Nothing in it depends on the clock: the same report is the same bytes."""
+
+    title: str
+    sections: Sequence[Section]
+    subtitle: str = ""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def html(self) -> str:
+        context = Context()
+        sections = _numbered(self.sections)
+        parts = [(context.id(s.title) if s.title else "", s.title, s.html(context)) for s in sections]
+        return context.render(
+            "report.html.j2",
+            report=self,
+            parts=parts,
+            style=Markup(_package_file("report.css")),
+            script=Markup(_package_file("report.js")),
+            seat_colours=SEAT_COLOURS,
+            provenance={k: _words(v) for k, v in plain(dict(self.provenance)).items()},
+            version=__version__,
+        )
+
+    def write(self, path: str | Path) -> Path:
+        """One HTML file, with everything inside."""
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(self.html(), encoding="utf-8")
+        return target
+
+    def write_bundle(self, folder: str | Path) -> Path:
+        """A folder: report.html, figures/*.svg, tables/*.csv and *.json, replays/*.json, provenance.json."""
+        target = Path(folder)
+        provenance = json.dumps(plain(dict(self.provenance)), ensure_ascii=False, indent=2) + "\n"
+        for name, content in (_all_files(_numbered(self.sections)) | {"provenance.json": provenance}).items():
+            file = target / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content, encoding="utf-8")
+        self.write(target / "report.html")
+        return target
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file inside the page."""
+
+    name: str
+    kind: str
+    href: str
+
+    @classmethod
+    def of(cls, path: str, content: str) -> Download:
+        kind = path.rpartition(".")[2]
+        mime = {"csv": "text/csv", "json": "application/json", "svg": "image/svg+xml"}[kind]
+        coded = base64.b64encode(content.encode()).decode()
+        return cls(path.rpartition("/")[2], kind.upper(), f"data:{mime};base64,{coded}")
+
+
+def json_island(value: Any) -> Markup:
+    """JSON for a script element: no string in it can end the element or start another."""
+    text = json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def markdown_lite(body: str) -> Markup:
+    """A little markdown: paragraphs, lists, bold, emphasis, code, links. All else is plain text."""
+    blocks = [block for block in re.split(r"\n\s*\n", body.strip()) if block.strip()]
+    parts = []
+    for block in blocks:
+        lines = block.strip().splitlines()
+        if all(re.match(r"\s*[-*] ", line) for line in lines):
+            items = "".join(f"<li>{_inline(line.strip()[2:])}</li>" for line in lines)
+            parts.append(f"<ul>{items}</ul>")
+        else:
+            parts.append(f"<p>{_inline(' '.join(line.strip() for line in lines))}</p>")
+    return Markup("\n".join(parts))
+
+
+def _inline(line: str) -> str:
+    # Code first, out of reach of the other marks.
+    pieces = re.split(r"(`[^`]+`)", line)
+    return "".join(f"<code>{escape(p[1:-1])}</code>" if re.fullmatch(r"`[^`]+`", p) else _spans(p) for p in pieces)
+
+
+def _spans(piece: str) -> str:
+    text = str(escape(piece))
+    text = re.sub(r"\[([^\]]+)\]\((#[\w@.-]+|https?://[^\s)]+)\)", r'<a href="\2">\1</a>', text)
+    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
+    return re.sub(r"(?<!\*)\*([^*\s][^*]*)\*", r"<em>\1</em>", text)
+
+
+def _numbered(sections: Sequence[Section]) -> list[Section]:
+    """The sections with an id for each episode that has none: its number in the report."""
+    return _numbered_from(sections, 0)[0]
+
+
+def _numbered_from(sections: Sequence[Section], count: int) -> tuple[list[Section], int]:
+    found: list[Section] = []
+    for section in sections:
+        if isinstance(section, Replay):
+            episodes = [{"id": str(count + i)} | dict(e) for i, e in enumerate(section.episodes)]
+            count += len(episodes)
+            section = Replay(episodes, section.title, section.caption)
+        elif isinstance(section, Columns | Group):
+            inner, count = _numbered_from(section.sections, count)
+            section = type(section)(inner, section.title)
+        found.append(section)
+    return found, count
+
+
+def _all_files(sections: Sequence[Section]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for section in sections:
+        for path, content in section.files().items():
+            if found.get(path, content) != content:
+                raise InterplayError(f"two sections of the report write {path}; give one of them another name")
+            found[path] = content
+    return found
+
+
+def _constant(table: Table, column: str) -> bool:
+    return len(table) > 1 and len({str(v) for v in table.column(column)}) == 1
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "section"
+
+
+def _words(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@lru_cache(maxsize=1)
+def _templates() -> jinja2.Environment:
+    loader = jinja2.PackageLoader("interplay.reports", "templates")
+    return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+
+
+def _package_file(name: str) -> str:
+    return Path(__file__).with_name("templates").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,98 @@
+"""A report on ratings: what people thought of a partner, against what the partner does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from interplay.reports.build import table_sections
+from interplay.reports.document import Columns, Figure, Report, Section, TableSection, Text
+from interplay.reports.figures import Estimate, Point, interval_plot, scatter
+from interplay.stats.preference import Prediction
+from interplay.stats.regression import linear_fit
+from interplay.table import Table
+
+SLOPES = {"slope": ("slope_low", "slope_high")}
+LABELS = {
+    "p_agents": "p over agents",
+    "p_bonferroni": "p corrected",
+    "r_squared": "R²",
+    "error_of_mean": "error of mean",
+}
+RELATIONS = (
+    "Each metric on its own. p counts ratings; where a metric belongs to the agent, p over agents is the one that "
+    "answers whether it would hold for other agents. Significant: p below the Bonferroni threshold."
+)
+PREDICTIONS = (
+    "R² of ratings that the model has not seen, against the plainest guess, the mean of the other ratings: below 0 the "
+    "metrics mislead. p: the share of shuffled data sets in which the same procedure does as well. Chance: what only "
+    "one shuffle in twenty exceeds. Half width: of the interval for one new rating; coverage: how often it holds."
+)
+
+
+def preference_report(
+    tables: Mapping[str, Table],
+    predictions: Sequence[tuple[str, Prediction]] = (),
+    *,
+    title: str,
+    intro: str = "",
+    provenance: Mapping[str, Any] | None = None,
+) -> Report:
+    """Tables of relations (they have r and p) and any others, then the predictions."""
+    sections: list[Section] = [Text(intro)] if intro else []
+    for name, table in tables.items():
+        sections += (
+            [relations_section(name, table)]
+            if {"metric", "r", "p"} <= {*table.columns}
+            else table_sections(name, table)
+        )
+    return Report(title, [*sections, *prediction_sections(predictions)], "", provenance or {})
+
+
+def relations_section(name: str, table: Table) -> TableSection:
+    """The table of `interplay.stats.relations`."""
+    slopes = SLOPES if {"slope_low", "slope_high"} <= {*table.columns} else {}
+    return TableSection(table, table.title, RELATIONS, name, slopes, LABELS)
+
+
+def prediction_sections(predictions: Sequence[tuple[str, Prediction]]) -> list[Section]:
+    """What cross-validation says about each model, by name: one picture, one table, and the weights of each."""
+    if not predictions:
+        return []
+    title = "Ratings that the model has not seen"
+    drawing = interval_plot(
+        [_estimate(name, made) for name, made in predictions],
+        title=title, x_title="R² (0: no better than the mean)", reference=0.0,
+    )  # fmt: skip
+    rows = [{"metrics": name, **made.table().rows[0]} for name, made in predictions]
+    about = [(name, made) for name, made in predictions if any(row["per_sd"] for row in made.coefficients)]
+    weights = [{"metrics": name, "rating": made.rating, **row} for name, made in about for row in made.coefficients]
+    found: list[Section] = [
+        Figure(drawing, title, PREDICTIONS, "predictions"),
+        TableSection(Table.of(rows), "Predictions", "", "predictions", {"r_squared": ("low", "high")}, LABELS),
+    ]
+    if weights:
+        told = "Rating points per standard deviation of a metric, shrunk, in the model of all ratings"
+        shown = {"per_sd": ("low", "high")}
+        found.append(TableSection(Table.of(weights), "Weights", told, "weights", shown, {"per_sd": "per sd"}))
+    return found
+
+
+def _estimate(name: str, made: Prediction) -> Estimate:
+    group, note = f"{made.rating}, {made.left_out} left out", f"p = {made.p:.3f}"
+    return Estimate(name, made.r_squared.estimate, made.r_squared.low, made.r_squared.high, group, note)
+
+
+def rating_figures(table: Table, metrics: Sequence[str], *, rating: str = "rating", agent: str = "agent") -> Columns:
+    """A scatter plot of the ratings against each of some metrics, with the line."""
+    drawn: list[Section] = []
+    for metric in metrics:
+        rows = [row for row in table if row[metric] is not None and row[rating] is not None]
+        fit = linear_fit([r[metric] for r in rows], [r[rating] for r in rows])
+        points = [Point(row[metric], row[rating], group=str(row[agent])) for row in rows]
+        picture = scatter(
+            points, title=f"{rating} against {metric}", x_title=metric, y_title=rating,
+            line=(fit.slope, fit.intercept), note=f"r = {fit.r:.2f}, n = {fit.n}",
+        )  # fmt: skip
+        drawn.append(Figure(picture, metric, "", f"{rating} {metric}"))
+    return Columns(drawn, f"{rating} against single metrics")
