@@ -52,8 +52,8 @@ def server(games: int, address: str) -> Iterator[tuple[str, str]]:
     began = time.perf_counter()
     app = build(challenge, Base(database))
     for stage in app.state.host.stages.values():
-        stage.arena.warm("belief")
-        stage.arena.warm("seen")
+        stage.engine.warm("belief")
+        stage.engine.warm("seen")
     print(f"server ready after {time.perf_counter() - began:.0f} s (compiling)", file=sys.stderr)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -64,8 +64,8 @@ def server(games: int, address: str) -> Iterator[tuple[str, str]]:
     while not running.started:
         time.sleep(0.05)
     yield f"http://127.0.0.1:{port}", made["evaluation_key"]
-    arenas = [stage.arena for stage in app.state.host.stages.values()]
-    joined = sum(a.steps for a in arenas) / max(1, sum(a.batches for a in arenas))
+    engines = [stage.engine for stage in app.state.host.stages.values()]
+    joined = sum(e.steps for e in engines) / max(1, sum(e.batches for e in engines))
     print(f"games joined in a step: {joined:.1f} on average", file=sys.stderr)
     running.should_exit = True
     thread.join(20)
