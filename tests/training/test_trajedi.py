@@ -9,7 +9,7 @@ import pytest
 
 from interplay.errors import InterplayError
 from interplay.training.algorithms import train
-from interplay.training.algorithms.fcp import three_skills
+from interplay.training.algorithms.coplay import three_skills
 from interplay.training.algorithms.trajedi import gaps, over_episodes, own, surrogate
 from interplay.training.config import Algorithm, Rewards
 from interplay.training.kept import reopened
@@ -141,7 +141,7 @@ def test_options_that_cannot_be(experiment):
 def test_members_that_came_to_no_numbers_are_left_out():
     from types import SimpleNamespace
 
-    from interplay.training.algorithms.fcp import sound
+    from interplay.training.algorithms.coplay import sound
 
     weights = np.ones((2, 2, 3))
     weights[1, 0, 1] = np.nan

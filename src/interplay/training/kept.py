@@ -14,6 +14,7 @@ from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.training import checkpoint, log
 from interplay.training.config import Experiment
+from interplay.training.gate import with_retrained
 from interplay.training.loader import build
 from interplay.training.members import new_member
 from interplay.training.run import Snapshot, Trained
@@ -64,4 +65,7 @@ def reopened(folder: str | Path, experiment: Experiment | None = None, *, stage:
     path = folder / manifest["state"]["file"]
     arrays = checkpoint.read_arrays(path, manifest["state"]["sha256"])
     members = checkpoint.rebuilt(_State(_Policies(like(jnp.float32))), arrays, str(path)).members
-    return Trained(theirs, game, curve, members, snapshots, manifest["policies"])
+    trained = Trained(theirs, game, curve, members, snapshots, manifest["policies"])
+    retrained = manifest.get("gate", {}).get("retrained", [])
+    stages = {name: reopened(folder / name) for name in dict.fromkeys(one["stage"] for one in retrained)}
+    return with_retrained(trained, stages, retrained)
