@@ -59,6 +59,7 @@ def _noisy(one):
 def test_members_are_dealt_in_order(experiment):
     class Kept:
         members = type("M", (), {"policy": jnp.array([[[1.0], [1.0], [jnp.nan], [1.0]]])})
+        dead = ()
 
         def returns(self):
             return np.zeros((1, 4))

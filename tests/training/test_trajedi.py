@@ -145,8 +145,11 @@ def test_members_that_came_to_no_numbers_are_left_out():
 
     weights = np.ones((2, 2, 3))
     weights[1, 0, 1] = np.nan
-    trained = SimpleNamespace(returns=lambda: np.ones((2, 2)), members=SimpleNamespace(policy={"weight": weights}))
+    members = SimpleNamespace(policy={"weight": weights})
+    trained = SimpleNamespace(returns=lambda: np.ones((2, 2)), members=members, dead=())
     assert sound(trained) == [(0, 0), (0, 1), (1, 1)]
+    trained.dead = (0,)
+    assert sound(trained) == [(1, 1)]  # who did not pass the gate is no partner
     weights[:] = np.inf
     with pytest.raises(InterplayError, match="weights of no member"):
         sound(trained)

@@ -15,6 +15,7 @@ from interplay.partners.features import Features, Id
 from interplay.registry import Registry
 from interplay.training.algorithms import hsp
 
+TASK = hsp.TASK
 POINTS = "points"  # the feature that is no event: what the seat earned
 
 REWARD_SPACES = Registry(
@@ -47,6 +48,12 @@ def reward_space(
         if name != POINTS and name not in game.event_names:
             raise UnknownName(f"feature, an event of {game.id}", name, [*game.event_names, POINTS])
     return RewardSpace(chosen, own.get("at_most", 3) if at_most is None else at_most, counted)
+
+
+def reward_words(game: Game) -> Mapping[str, Any]:
+    """Event -> what doing much and little of it is called, as far as the game's reward space says."""
+    family = game.id.partition("/")[0]
+    return REWARD_SPACES.load(family)(game).get("words", {}) if family in REWARD_SPACES.names() else {}
 
 
 def draw(game: Game, space: RewardSpace, many: int, seed: int) -> list[dict[str, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,9 +32,14 @@ class _State(NamedTuple):
 
 
 def reopened(folder: str | Path, experiment: Experiment | None = None, *, stage: str = "population") -> Trained:
-    """A finished stage, from its folder or from that of a method whose stage it is. With an experiment, it has to be
-    of the same game."""
-    folder = Path(folder)
+    """A finished stage, from its folder or from that of a method whose stage it is.
+
+    Args:
+        folder: Of the training run; `FOLDER#3-7` are its runs 3 to 7 alone.
+        experiment: If given, the stage has to be of the same game.
+        stage: The folder's stage that is meant, where the folder is a method's.
+    """
+    folder, runs = chosen_runs(str(folder))
     folder = folder / stage if checkpoint.read_manifest(folder / stage) else folder
     manifest = checkpoint.read_manifest(folder)
     if manifest is None:
@@ -65,7 +71,39 @@ def reopened(folder: str | Path, experiment: Experiment | None = None, *, stage:
     path = folder / manifest["state"]["file"]
     arrays = checkpoint.read_arrays(path, manifest["state"]["sha256"])
     members = checkpoint.rebuilt(_State(_Policies(like(jnp.float32))), arrays, str(path)).members
-    trained = Trained(theirs, game, curve, members, snapshots, manifest["policies"])
-    retrained = manifest.get("gate", {}).get("retrained", [])
-    stages = {name: reopened(folder / name) for name in dict.fromkeys(one["stage"] for one in retrained)}
-    return with_retrained(trained, stages, retrained)
+    record = manifest.get("gate", {"retrained": [], "dead": []})
+    dead = tuple(one["run"] for one in record["dead"])
+    trained = Trained(theirs, game, curve, members, snapshots, manifest["policies"], dead=dead)
+    stages = {name: reopened(folder / name) for name in dict.fromkeys(one["stage"] for one in record["retrained"])}
+    trained = with_retrained(trained, stages, record["retrained"])
+    return trained if runs is None else _some(trained, runs, str(folder))
+
+
+def chosen_runs(name: str) -> tuple[Path, range | None]:
+    """The folder and the runs of a name such as `runs/sp#0-19` or `runs/sp#3`; None: all of them."""
+    folder, marked, chosen = name.rpartition("#")
+    first, _, last = chosen.partition("-")
+    if not marked or not first.isdecimal() or not (last or first).isdecimal():
+        return Path(name), None
+    return Path(folder), range(int(first), int(last or first) + 1)
+
+
+def _some(trained: Trained, runs: range, where: str) -> Trained:
+    """Some of the runs of a stage."""
+    if runs.stop > trained.experiment.runs or not runs:
+        raise InterplayError(f"{where} has runs 0 to {trained.experiment.runs - 1}; {runs[0]} to {runs[-1]} were named")
+
+    def arrays(tree: Any) -> Any:
+        return jax.tree_util.tree_map(lambda x: x[runs.start : runs.stop], tree)
+
+    snapshots = [Snapshot(s.update, s.returns[runs.start : runs.stop], arrays(s.policies)) for s in trained.snapshots]
+    per_run = ("returns", "member_returns")
+    return replace(
+        trained,
+        experiment=replace(trained.experiment, runs=len(runs)),
+        members=arrays(trained.members),
+        snapshots=snapshots,
+        curve=[line | {k: line[k][runs.start : runs.stop] for k in per_run} for line in trained.curve],
+        policies=[one for one in trained.policies if one["run"] - trained.experiment.first_run in runs],
+        dead=tuple(run - runs.start for run in trained.dead if run in runs),
+    )

@@ -47,6 +47,7 @@ class Trained:
     snapshots: list[Snapshot]
     policies: list[dict[str, Any]] = field(default_factory=list)  # the files, as the manifest names them
     program: Any = None  # compiled, for further stages like this one
+    dead: tuple[int, ...] = ()  # runs that did not pass the experiment's gate; they have no policies
 
     def returns(self, last: int = 5) -> np.ndarray:
         """[run, learner] the mean of the last returns that were logged; NaN without a finished episode."""
@@ -119,7 +120,8 @@ def _gated(trained: Trained, folder: Path | None, again: Any, *, has_partners: b
             runs = [one["run"] for one in manifest["gate"]["retrained"] if one["stage"] == name]
             stages[name] = again(gate.retry_of(trained.experiment, len(runs), name), runs, name)
         trained = gate.with_retrained(trained, stages, manifest["gate"]["retrained"])
-        return replace(trained, policies=manifest["policies"])
+        dead = tuple(one["run"] for one in manifest["gate"]["dead"])
+        return replace(trained, policies=manifest["policies"], dead=dead)
     trained, record, stages = gate.retried(trained, again, has_partners=has_partners)
     policies = gate.policies_alive(trained, record, stages)
     if not policies and trained.policies:
@@ -130,7 +132,7 @@ def _gated(trained: Trained, folder: Path | None, again: Any, *, has_partners: b
         )
     if folder is not None and manifest is not None:
         checkpoint.write_manifest(folder, manifest | {"policies": policies, "gate": record})
-    return replace(trained, policies=policies)
+    return replace(trained, policies=policies, dead=tuple(one["run"] for one in record["dead"]))
 
 
 class _Stage:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.training import checkpoint
 from interplay.training.config import Experiment
+from interplay.training.kept import chosen_runs
 from interplay.training.loader import build
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
@@ -112,8 +113,13 @@ def seating(seats: int, tables: int, met_states: float = 0.0) -> tuple[Plan, tup
 
 
 def partners_of(name: str, only: str | None = None) -> list[Agent]:
-    """The agent of a name, or the policies of a training run's folder: all, or those of one of its learners."""
-    folder = Path(name)
+    """The agent of a name, or the policies of a training run's folder.
+
+    Args:
+        name: Of an agent; or a folder, of which `FOLDER#3-7` are the runs 3 to 7 alone.
+        only: Of folders, only the policies of this learner.
+    """
+    folder, runs = chosen_runs(name)
     if (folder / checkpoint.MANIFEST).is_file():
         manifest = checkpoint.read_manifest(folder) or {}
         if not manifest.get("policies"):
@@ -122,5 +128,14 @@ def partners_of(name: str, only: str | None = None) -> list[Agent]:
         if not found:
             names = ", ".join(sorted({repr(one["learner"]) for one in manifest["policies"]}))
             raise InterplayError(f"algorithm.options.only: {folder} has no {only!r}; its learners are {names}")
-        return [agent(str(folder / one["file"])) for one in found]
+        found = [one for one in found if runs is None or one["run"] in runs]
+        if not found:
+            raise InterplayError(f"{name}: none of these runs has a policy")
+        return [_from_run(folder, one) for one in found]
     return [agent(name)]
+
+
+def _from_run(folder: Path, one: Mapping[str, Any]) -> Agent:
+    """A policy of a run. If several methods were trained in it, it is called by its own, such as fcp-1."""
+    found = agent(str(folder / one["file"]))
+    return replace(found, name=f"{one['algorithm']}-{one['ego'] + 1}") if "ego" in one else found

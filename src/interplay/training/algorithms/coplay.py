@@ -97,7 +97,7 @@ def egos(
 def dealt(trained: Trained, runs: int, *, shared: bool = False, where: str = "") -> list[list[tuple[int, int]]]:
     """The members of a trained population by (run, learner), dealt to egos: each has as many of its own, in order.
 
-    Members whose weights are no numbers are left out. With `shared`, every ego has all of them.
+    Dead members, and those whose weights are no numbers, are left out. With `shared`, every ego has all of them.
 
     Raises:
         InterplayError: if there are fewer members than egos.
@@ -154,8 +154,9 @@ def taken_at(
 
 
 def sound(trained: Trained) -> list[tuple[int, int]]:
-    """The members, by run and learner, whose training did not come to weights that are no numbers."""
+    """The members, by run and learner, that are alive and whose weights are numbers."""
     fine = np.ones(trained.returns().shape, bool)
+    fine[list(trained.dead)] = False
     for leaf in jax.tree_util.tree_leaves(trained.members.policy):
         fine &= np.all(np.isfinite(np.asarray(leaf)), axis=tuple(range(2, leaf.ndim)))
     if not fine.any():
