@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.partners.candidates import TASK, reward_words
 from interplay.partners.features import Features
@@ -20,12 +19,9 @@ UNUSUAL = 0.8  # share of the candidates that do less (or more) of something bef
 
 def descriptions(panel: Panel) -> dict[str, str | None]:
     """By partner: such as "hoards dishes, ignores pots"; None of which nothing is known."""
-    if not panel.members:
-        return {}
-    try:
-        words: Words = reward_words(make(panel.game["id"], **panel.game["options"]))
-    except InterplayError:  # the game is not installed here
-        words = {}
+    words: Words = {}
+    if "id" in panel.game:
+        words = reward_words(make(panel.game["id"], **panel.game["options"]))
     own = behaviour(panel).get("p")
     return {m.agent.name: describe(m, words, own) for m in panel.members}
 
