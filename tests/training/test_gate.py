@@ -65,6 +65,18 @@ def test_a_dead_run_is_trained_again(experiment, tmp_path, first_dies):
         assert found.snapshots[1].returns[1] == retry.snapshots[1].returns[0]
         assert found.curve[-1]["returns"][1] == retry.curve[-1]["returns"][0]
     assert len(first_dies) == 2  # what was judged is not judged again
+    # Without the state of the run, which only going on needs, its population can still be opened; and parts of it.
+    for file in folder.rglob("state-*.safetensors"):
+        file.unlink()
+    found = reopened(f"{folder}#1-2")
+    assert found.experiment.runs == 2
+    for row in range(2):
+        np.testing.assert_array_equal(np.asarray(found.agent(row).mind.core.head.weight), weights[1 + row])
+    assert [p["run"] for p in found.policies] == [1, 2]
+    assert found.snapshots[1].returns[0] == retry.snapshots[1].returns[0]
+    assert [a.name for a in partners_of(f"{folder}#0-1")] == ["run0", "run0"]
+    with pytest.raises(InterplayError, match="has runs 0 to 2; 2 to 5 were named"):
+        reopened(f"{folder}#2-5")
 
 
 def test_who_stays_dead_has_no_policy(experiment, tmp_path, monkeypatch):

@@ -107,5 +107,5 @@ def test_a_population_of_another_game_is_refused(ego, experiment):
 def test_options_that_cannot_be(experiment):
     with pytest.raises(InterplayError, match="events_of: 'both'; biased or response"):
         train(experiment(algorithm=Algorithm("hsp", {"events_of": "both"})), quiet=True)
-    with pytest.raises(InterplayError, match="give preferences, or choices to draw them from"):
+    with pytest.raises(InterplayError, match="comes without a reward space: give"):
         train(experiment(algorithm=Algorithm("hsp")), quiet=True)

@@ -10,19 +10,13 @@ import numpy as np
 
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game
+from interplay.games.reward_spaces import reward_space_of
 from interplay.partners.evaluate import Played
 from interplay.partners.features import Features, Id
-from interplay.registry import Registry
 from interplay.training.algorithms import hsp
 
 TASK = hsp.TASK
 POINTS = "points"  # the feature that is no event: what the seat earned
-
-REWARD_SPACES = Registry(
-    "reward space",
-    entry_points="interplay.reward_spaces",
-    table={"overcooked": "interplay.games.overcooked.preferences:reward_space"},
-)
 
 
 @dataclass(frozen=True)
@@ -38,8 +32,7 @@ def reward_space(
     game: Game, choices: Mapping[str, Any] | None = None, at_most: int | None = None, features: Sequence[str] = ()
 ) -> RewardSpace:
     """The reward space that comes with a game, with what is given in its place."""
-    family = game.id.partition("/")[0]
-    own = REWARD_SPACES.load(family)(game) if family in REWARD_SPACES.names() else {}
+    own = reward_space_of(game)
     chosen = choices or own.get("choices")
     if not chosen:
         raise InterplayError(f"{game.id} comes without a reward space; give choices: event -> weights to draw from")
@@ -48,12 +41,6 @@ def reward_space(
         if name != POINTS and name not in game.event_names:
             raise UnknownName(f"feature, an event of {game.id}", name, [*game.event_names, POINTS])
     return RewardSpace(chosen, own.get("at_most", 3) if at_most is None else at_most, counted)
-
-
-def reward_words(game: Game) -> Mapping[str, Any]:
-    """Event -> what doing much and little of it is called, as far as the game's reward space says."""
-    family = game.id.partition("/")[0]
-    return REWARD_SPACES.load(family)(game).get("words", {}) if family in REWARD_SPACES.names() else {}
 
 
 def draw(game: Game, space: RewardSpace, many: int, seed: int) -> list[dict[str, float]]:

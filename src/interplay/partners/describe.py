@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from interplay.games.registry import make
-from interplay.partners.candidates import TASK, reward_words
+from interplay.games.reward_spaces import reward_space_of
+from interplay.partners.candidates import TASK
 from interplay.partners.features import Features
 from interplay.partners.panel import Member, Panel
 from interplay.partners.tables import behaviour
@@ -21,7 +22,7 @@ def descriptions(panel: Panel) -> dict[str, str | None]:
     """By partner: such as "hoards dishes, ignores pots"; None of which nothing is known."""
     words: Words = {}
     if "id" in panel.game:
-        words = reward_words(make(panel.game["id"], **panel.game["options"]))
+        words = reward_space_of(make(panel.game["id"], **panel.game["options"])).get("words", {})
     own = behaviour(panel).get("p")
     return {m.agent.name: describe(m, words, own) for m in panel.members}
 

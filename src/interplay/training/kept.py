@@ -69,14 +69,34 @@ def reopened(folder: str | Path, experiment: Experiment | None = None, *, stage:
         arrays = checkpoint.rebuilt(like(jnp.dtype(theirs.output.precision)), checkpoint.read_arrays(path), str(path))
         snapshots.append(Snapshot(kept["update"], kept["returns"], jax.tree_util.tree_map(np.asarray, arrays)))
     path = folder / manifest["state"]["file"]
-    arrays = checkpoint.read_arrays(path, manifest["state"]["sha256"])
-    members = checkpoint.rebuilt(_State(_Policies(like(jnp.float32))), arrays, str(path)).members
+    if path.exists():
+        arrays = checkpoint.read_arrays(path, manifest["state"]["sha256"])
+        members = checkpoint.rebuilt(_State(_Policies(like(jnp.float32))), arrays, str(path)).members
+    else:  # only what others need was kept of it
+        members = _Policies(_from_files(folder, manifest, theirs, like(jnp.float32)))
     record = manifest.get("gate", {"retrained": [], "dead": []})
     dead = tuple(one["run"] for one in record["dead"])
     trained = Trained(theirs, game, curve, members, snapshots, manifest["policies"], dead=dead)
     stages = {name: reopened(folder / name) for name in dict.fromkeys(one["stage"] for one in record["retrained"])}
     trained = with_retrained(trained, stages, record["retrained"])
     return trained if runs is None else _some(trained, runs, str(folder))
+
+
+def _from_files(folder: Path, manifest: dict[str, Any], experiment: Experiment, like: Any) -> Any:
+    """Policies [run, learner, ...] from the files of a run's policies; of who has none, weights that are no numbers."""
+    names = list(neural.named_arrays(like))
+    leaves, structure = jax.tree_util.tree_flatten(like)
+    found = [np.full(leaf.shape, np.nan, np.float32) for leaf in leaves]
+    of_runs: dict[int, list[str]] = {}
+    for one in manifest["policies"]:
+        of_runs.setdefault(one["run"], []).append(one["learner"])
+    learners = max(of_runs.values(), key=len)  # of a run in which none came to weights that are no numbers
+    for one in manifest["policies"]:
+        arrays = neural.read(folder / one["file"])[1]
+        place = one["run"] - experiment.first_run, learners.index(one["learner"])
+        for name, into in zip(names, found, strict=True):
+            into[place] = arrays[name]
+    return jax.tree_util.tree_unflatten(structure, found)
 
 
 def chosen_runs(name: str) -> tuple[Path, range | None]:

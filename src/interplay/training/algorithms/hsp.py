@@ -21,6 +21,7 @@ from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make
+from interplay.games.reward_spaces import reward_space_of
 from interplay.training.algorithms import mep
 from interplay.training.algorithms.coplay import EgoOptions, Population, dealt, egos, sound, three_skills
 from interplay.training.algorithms.fcp import stage_one
@@ -51,7 +52,7 @@ class Options:
     """What the biased players may prefer. Either a list of preferences, or sets of weights to draw them from."""
 
     preferences: tuple[Any, ...] = ()  # of each run: event -> weight; `task` weighs the points (1 if not named)
-    choices: Mapping[str, Any] = field(default_factory=dict)  # event -> weights that it may have
+    choices: Mapping[str, Any] = field(default_factory=dict)  # event -> weights it may have; none: as the game says
     at_most: int = 3  # events with a weight other than 0 in a draw
     split: str = "training"  # half of all preferences that draws are from: training, evaluation; all: both
     biased_shaping: bool = False  # whether the biased player is paid the shaped reward too
@@ -65,6 +66,7 @@ class PoolOptions(Options, EgoOptions):
     pairs: int = 12  # that are drawn for each ego, where no preferences are given
     pairs_steps: float = 1e7  # environment steps of each pair
     pairs_from: str | None = None  # folder of trained pairs to take instead; those that score are dealt to egos
+    shared: bool = False  # all egos choose among all pairs, and meet one population
     biased: int = 6  # players that an ego chooses of its pairs
     least_return: float = 0.1  # pairs that do not score more together are left out
     events_of: str = "biased"  # or response: whose events tell how different two pairs are
@@ -94,13 +96,13 @@ def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False)
     if options.pairs_from is not None:
         trained = reopened(options.pairs_from, experiment, stage="pairs")
     else:
-        many = options.pairs * experiment.runs
+        many = options.pairs * (1 if options.shared else experiment.runs)
         preferences = list(options.preferences) or draw(game, options, many, experiment.seed)
         smaller = stage_one(experiment, len(preferences), options.pairs_steps, 0)
         trained = pairs(smaller, game, preferences, options.biased_shaping, stage=f"{stage}pairs", quiet=quiet)
-    shared = {f.name: getattr(options, f.name) for f in dataclasses.fields(mep.Options) if f.name in SHARED}
-    population = mep.opened_or_trained(experiment, mep.Options(**shared), stage=stage, quiet=quiet)
-    members = dealt(population, experiment.runs, where=str(options.population_from))
+    of_population = mep.Options(**{name: getattr(options, name) for name in SHARED})
+    population = mep.opened_or_trained(experiment, of_population, stage=stage, quiet=quiet)
+    members = dealt(population, experiment.runs, shared=options.shared, where=str(options.population_from))
     found = []
     for chosen, able, own in zip(*choose(trained, options, experiment.runs, experiment.seed), members, strict=True):
         agents = [trained.agent(run, BIASED) for run in chosen] + three_skills(population, own[: options.population])
@@ -117,12 +119,12 @@ def choose(trained: Trained, options: PoolOptions, runs: int, seed: int) -> tupl
     """
     met = counted(trained, options.rounds, seed)
     able = [r for r, learner in sound(trained) if learner == BIASED and met.score[r] > options.least_return]
-    if len(able) < runs:
+    if len(able) < (1 if options.shared else runs):
         raise InterplayError(
             f"{len(able)} of {trained.experiment.runs} pairs score more than {options.least_return:g} together; each "
             f"of {runs} egos needs one as a partner: train more of them, or longer"
         )
-    own = [able[run::runs] for run in range(runs)]
+    own = [able if options.shared else able[run::runs] for run in range(runs)]
     events = np.asarray(met.events)[:, BIASED if options.events_of == "biased" else RESPONSE]
     chosen = [
         [mine[i] for i in greedy_selection(events[mine], options.biased, np.random.default_rng([seed, run]))]
@@ -213,15 +215,18 @@ def draw(game: Game, options: Options, many: int, seed: int) -> list[dict[str, f
     Raises:
         InterplayError: if the choices allow fewer.
     """
-    if not options.choices:
-        raise InterplayError("algorithm.options: give preferences, or choices to draw them from")
+    choices = options.choices or reward_space_of(game).get("choices")
+    if not choices:
+        raise InterplayError(
+            f"{game.id} comes without a reward space: give algorithm.options.preferences, or choices to draw them from"
+        )
     if options.split not in (*SPLITS, "all"):
         raise InterplayError(f"algorithm.options.split: {options.split!r}; {', '.join(SPLITS)} or all")
-    event_weights(game, {k: 0.0 for k in options.choices if k != TASK})
+    event_weights(game, {k: 0.0 for k in choices if k != TASK})
     generator = np.random.default_rng(seed)
     found: list[dict[str, float]] = []
     for _ in range(2000 * many):
-        weights = {event: float(generator.choice(values)) for event, values in options.choices.items()}
+        weights = {event: float(generator.choice(values)) for event, values in choices.items()}
         preference = {e: w for e, w in weights.items() if w or e == TASK}
         few = sum(e != TASK for e in preference) <= options.at_most
         if few and preference not in found and options.split in ("all", split_of(preference)):
