@@ -177,6 +177,9 @@ def test_a_panel_is_closed_again_when_more_is_known(folder, panel, tmp_path):
     given = dataclasses.replace(CONFIG, partners=(str(folder / "panel"),), response_steps=0, seed=5)
     again = building.build(given, tmp_path / "again", quiet=True)
     assert [m.agent.config["sha256"] for m in again.members] == [m.agent.config["sha256"] for m in panel.members]
+    assert again.provenance["behaviour"] == panel.provenance["behaviour"]
+    assert again.provenance["before"]["sha256"] == panel.file_hash
+    assert again.provenance["before"]["stages"] == panel.provenance["stages"]
     for mine, theirs in zip(again.members, panel.members, strict=True):
         assert (mine.skill, mine.candidate, mine.kind) == (theirs.skill, theirs.candidate, theirs.kind)
         assert mine.notes["preference"] == theirs.notes["preference"]

@@ -159,11 +159,15 @@ class _Work:
         """Partners that exist already: human proxies, self-play agents, scripted ones, those of another panel."""
         members: list[Member] = []
         responses: dict[str, Agent] = {}
+        provenance: dict[str, Any] = {}
         for name in self.config.partners:
             if (Path(name) / PANEL).is_file():
                 there = read_panel(name, self.game)
                 members += [replace(m, responses=()) for m in there.members]
                 responses |= {r.agent.name: r.agent for m in there.members for r in m.responses}
+                told = dict(there.provenance)
+                provenance |= {k: told.pop(k) for k in ("choices", "at_most", "behaviour") if k in told}
+                provenance |= {"before": told | {"sha256": there.file_hash}}
                 continue
             for one in partners_of(name):
                 own = one  # what is no network is found again by its own name
@@ -173,7 +177,8 @@ class _Work:
                 members.append(Member(own, self.config.kind, notes=notes))
         partners = {m.agent.name for m in members}
         others = casts_of(self.game, [a for name, a in responses.items() if name not in partners])
-        return self._panel(Partners(Cast.of_agents(self.game, [m.agent for m in members]), members, others), {})
+        cast = Cast.of_agents(self.game, [m.agent for m in members])
+        return self._panel(Partners(cast, members, others), provenance)
 
     def _pairs(self, preferences: list[dict[str, float]]) -> Trained:
         config = self.config

@@ -17,7 +17,7 @@ from interplay.training.advantages import new_normaliser
 from interplay.training.anchor import opinion
 from interplay.training.collect import Finished, Rollout, begin, collect
 from interplay.training.config import Experiment
-from interplay.training.members import Member, new_member
+from interplay.training.members import Member, new_member, new_networks
 from interplay.training.scheme import Seen, Stats, Traits
 from interplay.training.seating import GUEST, Plan
 from interplay.training.setting import Run, Setting
@@ -51,8 +51,11 @@ class Program:
 
         def start(members: Any, guests: Any) -> Run:
             numbers = jnp.arange(self.experiment.runs) + self.experiment.first_run
-            axis = None if members is None else 0
-            return jax.vmap(self._start, in_axes=(0, axis, self._axis))(numbers, members, guests)
+            own = None if self._axis is None else guests
+            return new_networks(
+                lambda run: self._start(run[0], run[1], guests if self._axis is None else run[2]),
+                (numbers, members, own),
+            )
 
         return jax.jit(start)
 
@@ -93,8 +96,7 @@ class Program:
         key = jax.random.fold_in(jax.random.key(self.experiment.seed), number)
         key, for_members, for_world = jax.random.split(key, 3)
         if members is None:
-            make = lambda k: self.new_member(k)  # noqa: E731
-            members = jax.vmap(make)(jax.random.split(for_members, plan.learners))
+            members = new_networks(self.new_member, jax.random.split(for_members, plan.learners))
         invited = setting.guests.number if setting.guests else 0
         zeros = jnp.zeros((invited, plan.roles), jnp.float32)
         given = jnp.asarray(setting.scheme.priority or (0.0,) * self.experiment.runs, jnp.float32)

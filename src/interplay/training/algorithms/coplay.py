@@ -49,6 +49,7 @@ class Options(EgoOptions):
     """Several methods in one program."""
 
     methods: Mapping[str, Any] = field(default_factory=dict)  # method -> its own options
+    suffix: str = ""  # of the methods' names in the egos' files, for a variant: fcp_gru
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.methods if name not in METHODS]
@@ -64,7 +65,7 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
         module = import_module(f"interplay.training.algorithms.{name}")
         own = replace(experiment, algorithm=Algorithm(name, given))
         for number, one in enumerate(module.populations(own, stage=f"{name}/", quiet=quiet)):
-            found.append(replace(one, notes={"algorithm": name, "ego": number, **one.notes}))
+            found.append(replace(one, notes={"algorithm": name + options.suffix, "ego": number, **one.notes}))
     return egos(replace(experiment, runs=len(found)), found, options, quiet=quiet)
 
 
