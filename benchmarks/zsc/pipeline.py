@@ -232,6 +232,7 @@ def scaled(config: Any, scale: float) -> None:
     if small and "training" in config:
         config |= dict.fromkeys(("feature_episodes", "trial_episodes", "ruler_episodes"), 2)
         config |= {"least_return": -1.0, "closing_steps": 640.0}
+        config |= {name: config[name][:2] for name in ("partners", "known") if name in config}
         if not config.get("partners"):
             config |= {"candidates": 6, "k": 2, "snapshots": 2}
 

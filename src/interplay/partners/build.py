@@ -54,6 +54,7 @@ from interplay.training.members import new_member, policy_shape
 from interplay.training.run import Trained
 
 STATE = "build.json"
+CHECKPOINTS = 4  # of each training run
 BR_FEATURES, P_FEATURES = "br_features.csv.gz", "p_features.csv.gz"
 NAMES = {BIASED: "c", RESPONSE: "br.c"}
 SEEDS = {
@@ -182,7 +183,7 @@ class _Work:
 
     def _pairs(self, preferences: list[dict[str, float]]) -> Trained:
         config = self.config
-        output = {"folder": str(self.folder / "candidates"), "snapshots": config.snapshots}
+        output = {"folder": str(self.folder / "candidates"), "snapshots": config.snapshots, "checkpoints": CHECKPOINTS}
         experiment = config.experiment("hsp_pairs", config.candidates, config.steps, config.seed, output)
         return pairs(experiment, self.game, preferences, config.biased_shaping, quiet=self.quiet)
 
@@ -405,7 +406,7 @@ class _Work:
 
     def _responses(self, partners: Partners) -> Trained:
         agents = [m.agent for m in partners.members]
-        output = {"folder": str(self.folder / "responses")}
+        output = {"folder": str(self.folder / "responses"), "checkpoints": CHECKPOINTS}
         seed = self.config.seed + SEEDS["responses"]
         experiment = self.config.experiment("br", len(agents), self.config.response_steps, seed, output)
         notes = [{"partner": a.name} for a in agents]
@@ -423,7 +424,7 @@ class _Work:
             len(agents),
             self.config.closing_steps,
             seed,
-            {"folder": str(self.folder / stage)},
+            {"folder": str(self.folder / stage), "checkpoints": CHECKPOINTS},
             closing=True,
         )
         best = contest.best()
