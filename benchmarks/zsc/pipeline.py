@@ -10,9 +10,9 @@ on: what is done is not done again, and what was cut goes on from its checkpoint
     python benchmarks/zsc/pipeline.py --out runs/zsc --list                         # jobs, steps, estimated seconds
     python benchmarks/zsc/pipeline.py coordination_ring --out /tmp/try --scale 0.001     # does it run at all
 
-OUT/LAYOUT/JOB is a job's folder, OUT/LAYOUT/JOB.done.json says that it is done. What is worth keeping, and what
-unfinished jobs need of finished ones, goes to PACK/runs.tar.gz.00, .01, ... (parts of at most 15 MiB);
-`--restore PACK/runs.tar.gz.*` brings it back on another machine.
+OUT/LAYOUT/JOB is a job's folder, OUT/LAYOUT/JOB.done.json says that it is done. What is worth keeping goes to
+PACK/runs.tar.gz.00, .01, ... (parts of at most 15 MiB), what unfinished jobs need of finished ones to
+PACK/population-LAYOUT.tar.gz.00, ... as far as 60 MiB go; `--restore PACK/*.tar.gz.*` brings it back anywhere.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-PART = 15 * 2**20  # bytes of a part of the archive
+PART, FILES, ROOM = 15 * 2**20, 8, 60 * 2**20  # bytes of a part of an archive, parts, and bytes of all
 GRACE = 5.0  # seconds that a job has to end when the time is up
 KEPT = re.compile(r"(log\.jsonl|manifest\.json|build\.json|panel\.json|weights\.safetensors|timeline\.json)$")
 KEPT_ENDS = (".csv", ".csv.gz", ".out.txt", ".config.json", ".done.json")
@@ -351,37 +351,58 @@ def share_gpu() -> None:
 
 
 def pack(out: Path, into: Path, plan: dict, jobs: list[Job], done: set[tuple[str, str]]) -> None:
-    """One archive, in parts: tables, panels, egos; and of populations what unfinished jobs need."""
-    unfinished = {(job.layout, name) for job in jobs if job.key not in done for name in job.needs}
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w:gz") as tar:
-        for path in sorted(p for p in out.rglob("*") if p.is_file()):
-            inside = path.relative_to(out)
-            if inside.parts[0] != "compiled" and worth_keeping(inside, plan, done, unfinished):
-                tar.add(path, str(inside))
-    data = archive.getvalue()
+    """What is worth keeping as one archive; then, layout by layout as far as there is room, what unfinished jobs need
+    of populations. Archives are cut into parts."""
+    needed = {(job.layout, name) for job in jobs if job.key not in done for name in job.needs} & done
+    kinds: dict[str, list[Path]] = {"runs": []} | {f"population-{layout}": [] for layout, _ in sorted(needed)}
+    for path in sorted(p for p in out.rglob("*") if p.is_file()):
+        inside = path.relative_to(out)
+        if worth_keeping(inside, plan, done):
+            kinds["runs"].append(path)
+        elif len(inside.parts) > 3 and inside.parts[:2] in needed and inside.parent.name in ("policies", "snapshots"):
+            kinds[f"population-{inside.parts[0]}"].append(path)
     into.mkdir(parents=True, exist_ok=True)
-    for number in range(-(-len(data) // PART)):
-        (into / f"runs.tar.gz.{number:02d}").write_bytes(data[number * PART : (number + 1) * PART])
-    print(json.dumps({"packed_bytes": len(data)}), flush=True)
+    written: dict[str, int] = {}
+    for name, paths in kinds.items():
+        data = archived(out, paths)
+        parts = -(-len(data) // PART)
+        if (
+            sum(written.values()) + len(data) > ROOM
+            or sum(-(-size // PART) for size in written.values()) + parts > FILES
+        ):
+            continue
+        written[name] = len(data)
+        for number in range(parts):
+            (into / f"{name}.tar.gz.{number:02d}").write_bytes(data[number * PART : (number + 1) * PART])
+    print(json.dumps({"packed_bytes": written}), flush=True)
 
 
-def worth_keeping(inside: Path, plan: dict, done: set[tuple[str, str]], unfinished: set[tuple[str, str]]) -> bool:
+def archived(out: Path, paths: list[Path]) -> bytes:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz", compresslevel=3) as tar:
+        for path in paths:
+            tar.add(path, str(path.relative_to(out)))
+    return archive.getvalue()
+
+
+def worth_keeping(inside: Path, plan: dict, done: set[tuple[str, str]]) -> bool:
+    """Tables, curves, manifests, panels, and the policies of egos."""
+    if inside.parts[0] == "compiled":
+        return False
     if len(inside.parts) < 3:
         return inside.name.endswith(KEPT_ENDS) or bool(KEPT.search(inside.name))
-    key, kind = (inside.parts[0], inside.parts[1]), inside.parent.name
+    key = (inside.parts[0], inside.parts[1])
     if key not in done:
         return inside.name == "log.jsonl"
-    if kind == "policies":
-        return key in unfinished or key[1] in plan.get("egos", {})
-    if kind == "snapshots":
-        return key in unfinished
+    if inside.parent.name == "policies":
+        return key[1] in plan.get("egos", {})
     return bool(KEPT.search(inside.name)) or inside.name.endswith(KEPT_ENDS)
 
 
 def restore(out: Path, parts: list[Path]) -> None:
-    if parts:
-        data = b"".join(part.read_bytes() for part in sorted(parts))
+    """Unpack archives, each from all of its parts."""
+    for name in sorted({part.name.rpartition(".")[0] for part in parts}):
+        data = b"".join(p.read_bytes() for p in sorted(parts) if p.name.rpartition(".")[0] == name)
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
             tar.extractall(out, filter="data")
 

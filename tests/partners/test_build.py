@@ -236,7 +236,7 @@ class Blocked:
         if name.partition(".")[0] in ("tyro", "pydantic", "duckdb", "jinja2", "pandas", "pyarrow"):
             raise ImportError(name)
 sys.meta_path.insert(0, Blocked())
-import interplay.partners.build, interplay.partners.__main__, interplay.partners.panels
+import interplay.partners.build, interplay.partners.__main__, interplay.partners.panels, interplay.partners.returns
 from interplay.partners.panel import Estimate
 Estimate.of([1.0, 2.0])
 from interplay.partners.candidates import draw, reward_space

@@ -340,6 +340,7 @@ def test_a_pipeline_goes_on_where_it_was_cut(pipeline, tmp_path):
     (tmp_path / "out" / "a" / "quick" / "policies").mkdir()
     (tmp_path / "out" / "a" / "quick" / "policies" / "run0.safetensors").write_bytes(b"weights")
     pipeline.pack(tmp_path / "out", tmp_path / "pack", {}, jobs, progress.done)
+    assert sorted(p.name for p in (tmp_path / "pack").iterdir()) == ["population-a.tar.gz.00", "runs.tar.gz.00"]
     pipeline.restore(tmp_path / "again", sorted((tmp_path / "pack").iterdir()))
     assert (tmp_path / "again" / "a" / "quick.done.json").exists()
     # Its policies are packed, since an unfinished job needs them.
