@@ -33,6 +33,7 @@ from typing import Any
 HERE = Path(__file__).parent
 PART, FILES, ROOM = 15 * 2**20, 8, 60 * 2**20  # bytes of a part of an archive, parts, and bytes of all
 GRACE = 5.0  # seconds that a job has to end when the time is up
+COMPILING = 20.0  # seconds until a job goes on where it was cut
 KEPT = re.compile(r"(log\.jsonl|manifest\.json|build\.json|panel\.json|weights\.safetensors|timeline\.json)$")
 KEPT_ENDS = (".csv", ".csv.gz", ".out.txt", ".config.json", ".done.json")
 REFERENCE = re.compile(r"@(\??)(\w+)")  # @job: its folder, which is needed; @?job: if it is done or to be done
@@ -278,13 +279,24 @@ def work(jobs: list[Job], progress: Progress, given: argparse.Namespace) -> None
                 progress.failed.add(job.key)
                 pending.remove(job)
             elif needs <= progress.done and len(progress.running) < given.beside:
-                if given.last and job.seconds > left:
+                if given.last and still_needed(job, given.out) > left:
                     continue
                 pending.remove(job)
                 progress.running[job.key] = (start(job, given), time.time())
         if given.last and not progress.running:
             return
         time.sleep(0.1)
+
+
+def still_needed(job: Job, out: Path) -> float:
+    """Estimated seconds of a job, less what was done before it was cut."""
+    manifest = out / job.layout / job.name / "manifest.json"
+    if not manifest.exists():
+        return job.seconds
+    told = json.loads(manifest.read_text())
+    experiment = told["experiment"]
+    updates = experiment["steps"] // (experiment["envs"] * experiment["rollout"])
+    return COMPILING + job.seconds * (1 - told["state"]["update"] / updates)
 
 
 def start(job: Job, given: argparse.Namespace) -> subprocess.Popen:

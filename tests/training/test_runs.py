@@ -345,6 +345,10 @@ def test_a_pipeline_goes_on_where_it_was_cut(pipeline, tmp_path):
     assert (tmp_path / "again" / "a" / "quick.done.json").exists()
     # Its policies are packed, since an unfinished job needs them.
     assert (tmp_path / "again" / "a" / "quick" / "policies" / "run0.safetensors").read_bytes() == b"weights"
+    told = {"experiment": {"steps": 1000.0, "envs": 5, "rollout": 20}, "state": {"update": 5}}
+    (tmp_path / "again" / "a" / "slow").mkdir()
+    (tmp_path / "again" / "a" / "slow" / "manifest.json").write_text(json.dumps(told))
+    assert pipeline.still_needed(jobs[1], tmp_path / "again") == pipeline.COMPILING + 4.5  # half is done
     began = time.time()
     soon = SimpleNamespace(out=tmp_path / "again", minutes=3 / 60, beside=2, last=True, began=began)
     pipeline.work(jobs[:2], pipeline.Progress(done={("a", "quick")}), soon)
