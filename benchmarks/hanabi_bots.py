@@ -19,8 +19,8 @@ import numpy as np
 import interplay
 from interplay.agents.registry import names
 from interplay.games.hanabi import rules as hanabi
-from interplay.play.engine import run
-from interplay.play.lineups import LineUp
+from interplay.rollout.engine import run
+from interplay.rollout.teams import Team
 
 # Public means with points kept; the study's AIs and the lists of rules have none at 3 to 5 players.
 PUBLIC = {
@@ -38,8 +38,8 @@ def play(bot: str, players: int, games: int, seed: int) -> dict:
     """One row of the table."""
     game = interplay.make(f"hanabi/{players}p", bomb="keep")
     begun = time.perf_counter()
-    line_up = LineUp.of(game, [interplay.agent(f"hanabi/{bot}")] * players)
-    episodes = list(run(game, [line_up], episodes=games, seed=seed))
+    team = Team.of(game, [interplay.agent(f"hanabi/{bot}")] * players)
+    episodes = list(run(game, [team], episodes=games, seed=seed))
     kept = np.array([e.score for e in episodes])
     zero = np.where(bombed(game, episodes), 0, kept)
     public = PUBLIC.get(bot)

@@ -90,7 +90,7 @@ class OnnxSession:
 def agent(path: str | None = None) -> Agent:
     """The agent of a model file; without one, of a shipped policy written as such."""
     if path is None:
-        core = interplay.agent(POLICY).mind.core
+        core = interplay.agent(POLICY).policy.core
         dense = [*core.trunk.layers, core.head]
         layers = [(np.asarray(d.weight, np.float32), np.asarray(d.bias, np.float32)) for d in dense]
         path = str(Path(tempfile.mkdtemp()) / "policy.onnx")

@@ -24,7 +24,7 @@ POLICY = "trained/overcooked/coordination_ring/hsp-1"
 
 def model() -> Any:
     """The shipped policy as a torch.nn.Sequential."""
-    core, parts = interplay.agent(POLICY).mind.core, []
+    core, parts = interplay.agent(POLICY).policy.core, []
     for layer in (*core.trunk.layers, core.head):
         weight, bias = (torch.tensor(np.array(x, np.float32)) for x in (layer.weight, layer.bias))
         dense = torch.nn.Linear(*weight.shape)

@@ -113,7 +113,7 @@ def _matrix(held: dict[str, Any], players: int) -> list[str]:
         for i, a in enumerate(short)
     ]
     seats = "either seat" if players == 2 else "one seat of three, with the column's agent in the others"
-    about = f"Cross-play, {crossed['games']} games a line-up: the row's agent in {seats}."
+    about = f"Cross-play, {crossed['games']} games a team: the row's agent in {seats}."
     return [about, "", *table(["", *short], rows)]
 
 

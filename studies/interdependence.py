@@ -16,8 +16,7 @@ from pathlib import Path
 from interdependence_page import CHANNEL_LABELS, CIRCUIT, COUNTERS, FORCED, LAYOUTS, SEED, one, page
 
 import interplay
-from interplay.play.engine import run
-from interplay.play.lineups import LineUp
+from interplay.metrics.measured import MeasuredTraces
 from interplay.report import (
     Columns,
     Figure,
@@ -48,6 +47,8 @@ from interplay.report.paper_tables import (
     sections,
     summary,
 )
+from interplay.rollout.engine import run
+from interplay.rollout.teams import Team
 from interplay.table import Table
 from interplay.traces import TraceSet
 from interplay.traces.importers.overcooked_ai import human_episodes
@@ -70,8 +71,7 @@ JOINT = {CIRCUIT: (PASSER, RECEIVER), FORCED: (GREEDY, GREEDY)}
 
 def play(layout: str, teams: Iterable[Sequence[str]], episodes: int) -> TraceSet:
     game = interplay.make(f"overcooked/{layout}")
-    line_ups = [LineUp.of(game, team) for team in teams]
-    return TraceSet.in_memory(list(run(game, line_ups, episodes=episodes, seed=SEED)))
+    return TraceSet.in_memory(list(run(game, [Team.of(game, team) for team in teams], episodes=episodes, seed=SEED)))
 
 
 def seatings(layout: str, agent: str, partner: str) -> list[tuple[str, str]]:
@@ -228,11 +228,12 @@ def shown(r: Results) -> list[Section]:
         graphs += help_graphs(measured)
         names = [a.name.removeprefix("overcooked/") for a in traces[place].agents]
         lanes = [f"{s + 1}: {name}" for s, name in enumerate(names)]
-        marks = teamwork.hand_overs(traces, place)
+        one = MeasuredTraces(traces, shown=[place], most=1)
+        marks = teamwork.hand_overs(one, place)
         title = f"Hand-overs of episode {place}: {' with '.join(names)}"
         drawing = timeline(lanes, marks, steps=traces[place].length, episode=place, title=title)
         found.append(Figure(drawing, title, "A click shows the moment in the replay below.", f"timeline-{place}"))
-        replays.append(show_episode(traces, place))
+        replays.append(show_episode(one, place))
     return [Group([Columns(graphs), *found], "Two teams"), Replay(replays, "Replays")]
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import interplay
 from interplay.agents.registry import names
 from interplay.games.overcooked.layouts import ONE_RECIPE, SEVERAL_RECIPES
-from interplay.play.engine import run
-from interplay.play.lineups import all_line_ups
+from interplay.rollout.engine import run
+from interplay.rollout.teams import all_teams
 
 PAGE = Path(__file__).parent.parent / "docs" / "results" / "scripted_crossplay.md"
 SEED = 0
@@ -25,7 +25,7 @@ SEED = 0
 def scores(layout: str, agents: list[str], episodes: int, batch: int) -> np.ndarray:
     """[agent in the first seat, agent in the second seat, episode]"""
     game = interplay.make(f"overcooked/{layout}")
-    played = run(game, all_line_ups(game, agents), episodes=episodes, seed=SEED, batch=batch)
+    played = run(game, all_teams(game, agents), episodes=episodes, seed=SEED, batch=batch)
     found = np.array([episode.score for episode in played])
     return found.reshape(len(agents), len(agents), episodes)
 

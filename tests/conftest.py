@@ -6,6 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from interplay import trust
+
+# Games of the tests, which their traces and configurations name: what `interplay.make` does for names that users type.
+trust.admit(f"tests.training.toys:{name}" for name in ("Blind", "Match", "Meeting", "Recall", "Turns", "TurnsRecall"))
+trust.admit(f"tests.traces.traces_toy:{name}" for name in ("Broken", "Fate", "Slow", "Toy"))
+
 CACHE = Path(__file__).parent.parent / ".cache" / "jax"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")

@@ -9,7 +9,7 @@ policy's file or of a training run's folder (its first policy), or a registered 
 A cell (a, b) is a in one seat and b in all others, with a in every seat in turn; with three players these are teams of
 one and two. `--search` sits search (SPARTA) on an agent down beside that agent.
 
-Line-ups that the file has already, of the same agents by their hashes and with as many games, are not played again, so
+Teams that the file has already, of the same agents by their hashes and with as many games, are not played again, so
 that an agent more costs its own games alone.
 
 Needs jax, equinox, safetensors and numpy alone.
@@ -32,10 +32,10 @@ from interplay.agents.api import Agent
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError
 from interplay.games.registry import make
-from interplay.play.engine import run as play
-from interplay.play.lineups import LineUp
+from interplay.rollout.engine import run as play
+from interplay.rollout.teams import Team
 
-ROUND = 50  # games that every line-up plays at a time
+ROUND = 50  # games that every team plays at a time
 
 
 def main() -> int:
@@ -74,7 +74,7 @@ def named(word: str) -> Agent:
         options["member"] = 0
     made = agent(path, **options)
     known = {"sha256": table.sha256(Path(path))} if Path(path).is_file() else {}
-    return Agent(name + ("+" if greedy else ""), made.mind, dict(made.config) | known)
+    return Agent(name + ("+" if greedy else ""), made.policy, dict(made.config) | known)
 
 
 def from_roster(path: Path, players: int, work: Path | None) -> list[Agent]:
@@ -86,7 +86,7 @@ def from_roster(path: Path, players: int, work: Path | None) -> list[Agent]:
         if file is not None:
             made = agent(str(file), greedy=True)
             about = {"stage": one.stage, **one.pick, "sha256": table.sha256(file)}
-            found.append(Agent(one.name, made.mind, dict(made.config) | about))
+            found.append(Agent(one.name, made.policy, dict(made.config) | about))
     return found + [agent(name) for name in roster[f"{players}p"]["bots"]]
 
 
@@ -159,19 +159,19 @@ def play_cells(game: Any, agents: list[Agent], found: dict[str, Any], given: arg
     if not todo:
         write(given.out, found)
         return
-    line_ups = [LineUp.of(game, [by_name[name] for name in names]) for names in todo]
-    scores = np.concatenate([round_of(game, line_ups, r, given) for r in range(-(-given.games // ROUND))], axis=1)
+    teams = [Team.of(game, [by_name[name] for name in names]) for names in todo]
+    scores = np.concatenate([round_of(game, teams, r, given) for r in range(-(-given.games // ROUND))], axis=1)
     for names, points in zip(todo, scores[:, : given.games], strict=True):
         found["rows"] += [row(*cell, points) for cell in of_team[names]]
     write(given.out, found | {"wall_s": round(time.time() - began, 1)})
 
 
-def round_of(game: Any, line_ups: list[LineUp], number: int, given: argparse.Namespace) -> np.ndarray:
-    """[line-up, game] scores of a few games of everybody at once, so that one program serves all rounds."""
+def round_of(game: Any, teams: list[Team], number: int, given: argparse.Namespace) -> np.ndarray:
+    """[team, game] scores of a few games of everybody at once, so that one program serves all rounds."""
     seed = given.seed + 1000 * number
-    episodes = play(game, line_ups, episodes=ROUND, seed=seed, batch=len(line_ups) * ROUND)
-    scores = np.array([e.score for e in episodes], float).reshape(len(line_ups), ROUND)
-    print(f"round {number + 1}: {len(line_ups)} line-ups", file=sys.stderr, flush=True)
+    episodes = play(game, teams, episodes=ROUND, seed=seed, batch=len(teams) * ROUND)
+    scores = np.array([e.score for e in episodes], float).reshape(len(teams), ROUND)
+    print(f"round {number + 1}: {len(teams)} teams", file=sys.stderr, flush=True)
     return scores
 
 
@@ -202,8 +202,8 @@ def search_rows(game: Any, base: Agent, given: Any) -> list[dict[str, Any]]:
     with_search = sparta(base, rollouts=given.rollouts, hands=given.hands)
     partner, found = _likeliest(base), []
     for one in (partner, with_search):
-        line_up = LineUp.of(game, [one, *[partner] * (game.num_seats - 1)])
-        games = play(game, [line_up], episodes=given.search_games, seed=given.seed, batch=64)
+        pair = Team.of(game, [one, *[partner] * (game.num_seats - 1)])
+        games = play(game, [pair], episodes=given.search_games, seed=given.seed, batch=64)
         points = np.array([e.score for e in games], float)
         found.append(row(one.name, partner.name, 0, points) | {"rollouts": given.rollouts, "hands": given.hands})
     return found
@@ -214,8 +214,8 @@ def _likeliest(base: Agent) -> Agent:
     import equinox as eqx
     import jax.numpy as jnp
 
-    if hasattr(base.mind, "greedy"):
-        return Agent(base.name, eqx.tree_at(lambda m: m.greedy, base.mind, jnp.bool_(True)), dict(base.config))
+    if hasattr(base.policy, "greedy"):
+        return Agent(base.name, eqx.tree_at(lambda m: m.greedy, base.policy, jnp.bool_(True)), dict(base.config))
     return base
 
 

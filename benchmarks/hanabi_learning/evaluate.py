@@ -41,7 +41,7 @@ def main() -> int:
     parser.add_argument("--games", type=Path, help="recorded games of people, .npz")
     parser.add_argument("--most-games", type=int, help="of those, at most so many are asked about")
     parser.add_argument("--self-play", type=int, default=1000, help="games of each policy with itself")
-    parser.add_argument("--cross-play", type=int, default=200, help="games of each line-up of an ablation")
+    parser.add_argument("--cross-play", type=int, default=200, help="games of each team of an ablation")
     parser.add_argument("--roster", type=Path, default=table.ROSTER)
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
@@ -88,7 +88,7 @@ class Book:
         for name, _, file in table.policies(roster, players, work):
             loaded = neural.load(file, greedy=True)
             about = dict(loaded.config) | {"sha256": table.sha256(file)}
-            found[name] = Agent(name, loaded.mind, about)
+            found[name] = Agent(name, loaded.policy, about)
         there = {name.split("/")[0] for name in found if table.files_of(name.split("/")[0], work)}
         for part in ("policies", "self_play", "foreseen"):
             for name in list(self.held[part]):
@@ -116,14 +116,14 @@ class Book:
 
 
 def self_play(book: Book, game: Any, agents: dict[str, Any], episodes: int) -> None:
-    from interplay.play.engine import run
-    from interplay.play.lineups import LineUp
+    from interplay.rollout.engine import run
+    from interplay.rollout.teams import Team
 
     todo = book.todo("self_play", agents, episodes)
     for stage, names in itertools.groupby(todo, key=lambda name: name.split("/")[0]):  # of one kind: compiled once
         mine = list(names)
-        line_ups = [LineUp.of(game, [agents[name]] * game.num_seats) for name in mine]
-        played = run(game, line_ups, episodes=episodes, seed=7, batch=2048)
+        teams = [Team.of(game, [agents[name]] * game.num_seats) for name in mine]
+        played = run(game, teams, episodes=episodes, seed=7, batch=2048)
         scores = np.array([e.score for e in played], float).reshape(len(mine), episodes)
         told = {n: points(s, game) | {"sha256": agents[n].config["sha256"]} for n, s in zip(mine, scores, strict=True)}
         book.keep("self_play", told)
@@ -143,7 +143,7 @@ def points(scores: np.ndarray, game: Any) -> dict[str, float]:
 
 
 def tell_people(book: Book, game: Any, agents: dict[str, Any], given: argparse.Namespace) -> None:
-    from interplay.play.recorded import load
+    from interplay.rollout.recorded_games import load
 
     todo = book.todo("foreseen", agents)
     if not todo:
@@ -188,15 +188,16 @@ def clone_of(stage: str, agent: Any, agents: dict[str, Any], results: Path) -> A
 
 def met(game: Any, agents: list[Any], episodes: int) -> tuple[np.ndarray, np.ndarray]:
     """Means over all seatings, and their standard errors."""
-    from interplay.play.engine import run
-    from interplay.play.lineups import LineUp
+    from interplay.rollout.engine import run
+    from interplay.rollout.teams import Team
 
     seats = range(game.num_seats)
     places = [(i, j, s) for i, j in itertools.product(range(len(agents)), repeat=2) for s in seats]
     teams = {place: [place[0] if s == place[2] else place[1] for s in seats] for place in places}
     once = sorted({tuple(team) for team in teams.values()})  # at two players each team is that of two places
-    line_ups = [LineUp.of(game, [agents[i] for i in team]) for team in once]
-    played = run(game, line_ups, episodes=episodes, seed=11, batch=1 << 15)
+    played = run(
+        game, [Team.of(game, [agents[i] for i in team]) for team in once], episodes=episodes, seed=11, batch=1 << 15
+    )
     scores = np.array([e.score for e in played], float).reshape(len(once), episodes)
     mean, var = (dict(zip(once, x, strict=True)) for x in (scores.mean(axis=1), scores.var(axis=1, ddof=1) / episodes))
     total, error = (np.zeros((len(agents), len(agents))) for _ in range(2))

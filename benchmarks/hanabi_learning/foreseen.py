@@ -75,13 +75,13 @@ def foreseen(people: People, policies: Mapping[str, Any], most: int | None) -> d
     """By policy that reads what clones read; those of one split one after the other."""
     real = len(people.game.action_names) - 1  # the last is waiting
     ranks = (1, round(real / 10), round(real / 5))
-    mine = {name: agent for name, agent in policies.items() if agent.mind.reads == people.encoding}
+    mine = {name: agent for name, agent in policies.items() if agent.policy.reads == people.encoding}
     found = {}
     for name in sorted(mine, key=lambda n: str(held_out_by(n, mine[n].config))):
         agent = mine[name]
         split = held_out_by(name, agent.config)
-        data = people.held_out(split, getattr(agent.mind.core.shape, "own_turns", False), most)
-        sums = judged(agent.mind.core, data, ranks)
+        data = people.held_out(split, getattr(agent.policy.core.shape, "own_turns", False), most)
+        sums = judged(agent.policy.core, data, ranks)
         found[name] = shares(by_game(sums, data.game)) | {"split": split}
         print(f"{name}: {found[name]['cross_entropy']}", flush=True)
     return found

@@ -117,15 +117,15 @@ class Session:
         short = {"stage": name, "wall_s": self.told[name]["wall_s"], "returns": last.get("returns")}
         print(json.dumps(short), flush=True)
 
-    def play(self, name: str, game: str, line_ups: list[list[str]], episodes: int) -> None:
+    def play(self, name: str, game: str, teams: list[list[str]], episodes: int) -> None:
         """Games of bots, where there are none of people, as a file to learn from."""
         from interplay.games.registry import make
-        from interplay.play.engine import run
-        from interplay.play.lineups import LineUp
-        from interplay.play.recorded import Recorded, save
+        from interplay.rollout.engine import run
+        from interplay.rollout.recorded_games import Recorded, save
+        from interplay.rollout.teams import Team
 
         played = make(game)
-        seated = [LineUp.of(played, agents) for agents in line_ups]
+        seated = [Team.of(played, agents) for agents in teams]
         games = [
             Recorded("", e.actions, e.start, e.score, e.game_id, dict(e.options))
             for e in run(played, seated, episodes=episodes if self.given.scale == 1 else 20, seed=0)
@@ -168,7 +168,7 @@ class Session:
         """The same on a machine without an accelerator, to see that it runs."""
         options = config["algorithm"]["options"]
         if config["algorithm"]["name"] == "bc":
-            from interplay.play.recorded import load, save
+            from interplay.rollout.recorded_games import load, save
 
             full = options["games"]
             options |= {"epochs": 2, "episodes": 4, "games": str(self.work / "few.npz")}

@@ -23,8 +23,8 @@ from roster import RESULTS
 from interplay.agents.api import Agent
 from interplay.agents.registry import agent
 from interplay.games.registry import make
-from interplay.play.engine import run
-from interplay.play.lineups import LineUp
+from interplay.rollout.engine import run
+from interplay.rollout.teams import Team
 
 
 def main() -> int:
@@ -54,7 +54,7 @@ def pool(path: Path, players: int, work: Path | None) -> list[Agent]:
         file = table.file_of(one, work) if one.crossplay else None
         if file is not None:  # the same game but for what becomes of points after the third bomb
             made = agent(str(file), greedy=True, any_game=True)
-            found.append(Agent(one.name, made.mind, {"algorithm": one.stage}))
+            found.append(Agent(one.name, made.policy, {"algorithm": one.stage}))
     return found + [agent(name) for name in roster[f"{players}p"]["bots"]]
 
 
@@ -67,8 +67,8 @@ def measured(agents: list[Agent], players: int, episodes: int) -> list[dict[str,
     seats = range(players)
     places = itertools.product(range(len(agents)), range(len(agents)), seats)
     teams = {tuple(i if s == seat else j for s in seats) for i, j, seat in places}
-    line_ups = [LineUp.of(game, [agents[i] for i in team]) for team in sorted(teams)]
-    games = TraceSet.in_memory(list(run(game, line_ups, episodes=episodes, seed=0, batch=1 << 15)))
+    teams = [Team.of(game, [agents[i] for i in team]) for team in sorted(teams)]
+    games = TraceSet.in_memory(list(run(game, teams, episodes=episodes, seed=0, batch=1 << 15)))
     return [dict(row) for row in wide(interplay.measure(games, ["hanabi/pool"]))]
 
 

@@ -90,7 +90,7 @@ def keep_egos(plan: Mapping[str, Any], folder: Path, at: Path) -> dict[str, list
         shutil.copy(file, at / f"{name}.safetensors")
     stems = sorted(file.stem for file in at.glob("*.safetensors") if not file.stem.startswith("bc-"))
     found = [agent(str(at / f"{stem}.safetensors")) for stem in stems]
-    return by_method([Agent(stem, a.mind, a.config) for stem, a in zip(stems, found, strict=True)])
+    return by_method([Agent(stem, a.policy, a.config) for stem, a in zip(stems, found, strict=True)])
 
 
 def ego_files(plan: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, Path]]:

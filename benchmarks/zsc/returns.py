@@ -51,7 +51,7 @@ def by_method(agents: list[Agent]) -> dict[str, list[Agent]]:
 
 
 def _shape(one: Agent) -> object:
-    network = network_of(one.mind)
+    network = network_of(one.policy)
     return None if network is None else network[0].core.shape
 
 

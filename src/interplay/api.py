@@ -3,24 +3,55 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
-from interplay.games.registry import make
 from interplay.progress import bar
+from interplay.trust import TrustWarning, admit, is_reference
 
 if TYPE_CHECKING:
+    from interplay.agents.api import Agent
     from interplay.games.api import Game
+    from interplay.metrics.measured import MeasuredTraces
     from interplay.partners.grade import Grade
-    from interplay.play.episodes import Episode
-    from interplay.play.lineups import LineUp
+    from interplay.rollout.episode import Episode
+    from interplay.rollout.teams import Team
     from interplay.table import Table
     from interplay.traces import TraceSet
 
 PART = 512  # episodes written at a time: a killed run loses no more
+
+
+def make(name: str, **options: Any) -> Game:
+    """Make the game of this name, such as `overcooked/counter_circuit`, or what `module:Thing` names.
+
+    Args:
+        name: A registered game, or a reference to a class or function of yours, which is called with the options.
+        options: The game's options; `interplay list games` shows which there are.
+    """
+    from interplay.games import registry
+
+    admit([name])
+    return registry.make(name, **options)
+
+
+def agent(name: str, **options: Any) -> Agent:
+    """Find the agent of this name.
+
+    Args:
+        name: A registered agent (`overcooked/greedy`, `trained/...`), the path of a checkpoint, `llm:provider/model`,
+            or a reference `module:Thing` or `file.py:thing` to your own. `NAME+0.1` acts at random in one turn of
+            ten, `greedy:NAME` takes a trained policy's likeliest actions.
+        options: The agent's options.
+    """
+    from interplay.agents import registry
+
+    admit([name])
+    return registry.agent(name, **options)
 
 
 def play(
@@ -35,10 +66,11 @@ def play(
     progress: bool = False,
 ) -> TraceSet:
     """Let agents (one for each seat: names, policies, players) play; their traces, in memory or in a folder `out`."""
-    from interplay.play.lineups import LineUp
+    from interplay.rollout.teams import Team
 
+    admit(agents)
     world = _game(game)
-    return _record(world, [LineUp.of(world, agents)], episodes, seed, out, engine, batch, progress)
+    return _record(world, [Team.of(world, agents)], episodes, seed, out, engine, batch, progress)
 
 
 def crossplay(
@@ -53,10 +85,11 @@ def crossplay(
     progress: bool = False,
 ) -> TraceSet:
     """Every agent with every agent in every seating, self-play included."""
-    from interplay.play.lineups import all_line_ups
+    from interplay.rollout.teams import all_teams
 
+    admit(agents)
     world = _game(game)
-    return _record(world, all_line_ups(world, agents), episodes, seed, out, engine, batch, progress)
+    return _record(world, all_teams(world, agents), episodes, seed, out, engine, batch, progress)
 
 
 def measure(
@@ -69,29 +102,28 @@ def measure(
     """Metrics of a trace set as one tidy table."""
     from interplay.metrics.api import measure as measure_set
 
-    found = _traces(traces)
+    found = read_traces(traces)
     with bar("measuring", len(found), show=progress) as advance:
         return measure_set(found, metrics, progress=advance, **options)
 
 
-def team_scores(traces: TraceSet, *, seed: int = 0) -> Table:
-    """A row per line-up: its mean score with an interval."""
+def team_scores(measured: MeasuredTraces, *, seed: int = 0) -> Table:
+    """A row per team: its mean score with an interval."""
     from interplay.stats import interval_table
     from interplay.table import Table
 
-    scores = measure(traces, ["score"]).where(metric="score")
     by = ["game", "agents", "privileged"]
-    found = interval_table(scores, by=by, seed=seed, statistic="mean")
+    found = interval_table(measured.scores, by=by, seed=seed, statistic="mean")
     rows = [
         {**{b: r[b] for b in by}, "mean": r["estimate"], "low": r["low"], "high": r["high"], "episodes": r["n"]}
         for r in found
     ]
-    return Table.of(rows, "Mean score of each line-up, with its 95 % interval")
+    return Table.of(rows, "Mean score of each team, with its 95 % interval")
 
 
 def mean_over_episodes(table: Table) -> Table:
-    """A tidy table averaged over the episodes of each line-up; a value missing in all of them stays missing."""
-    by = [c for c in table.columns if c not in ("episode", "value", "seed")]
+    """A tidy table averaged over the episodes of each team; a value missing in all of them stays missing."""
+    by = [c for c in table.columns if c not in ("episode", "value", "seed", *table.describing)]
     return table.summarise(by, "value", {"value": lambda v: sum(v) / len(v), "episodes": len})
 
 
@@ -125,15 +157,16 @@ def grade(
     from interplay.partners.panels import panel as find_panel
     from interplay.report.assemble import grade_document
 
+    admit([agent, *partners])
     world, ego = _game(game), as_agent(agent)
     chosen = find_panel(world, panel, partners)
     folder = Path(out) if out is not None else new_folder("grade")
-    line_ups = grading.line_ups(world, ego, chosen)
-    traces = _record(world, line_ups, episodes, seed, folder / "traces", "local", None, progress)
+    teams = grading.teams(world, ego, chosen)
+    traces = _record(world, teams, episodes, seed, folder / "traces", "local", None, progress)
     found = grading.summarise(traces, world, ego, chosen, seed)
     provenance = {"panel": f"{chosen.name} ({chosen.hash(world)})", "seed": seed, "traces": "traces/ beside this file"}
-    tables = (found.overall, found.partners, found.cells, found.measured)
-    document = grade_document(world, traces, *tables, provenance, found.standing)
+    tables = (found.overall, found.partners, found.cells)
+    document = grade_document(world, found.measured, *tables, provenance, found.standing)
     return Graded(found, traces, document.write(folder / "report.html"))
 
 
@@ -153,8 +186,8 @@ def panel_page(panel: str | os.PathLike[str], out: str | os.PathLike[str] | None
     return members, page.write(Path(out) if out is not None else new_folder("panel") / "panel.html")
 
 
-def write_report(
-    traces: TraceSet | str | os.PathLike[str],
+def report(
+    traces: TraceSet | str | os.PathLike[str] | MeasuredTraces,
     out: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -162,12 +195,63 @@ def write_report(
     bundle: bool = False,
     seed: int = 0,
 ) -> Path:
-    """A report of a trace set: who scores what with whom, with replays of chosen episodes."""
+    """Write a report of a trace set: who scores what with whom, who helps whom, with replays of chosen episodes.
+
+    Args:
+        traces: A trace set, its folder, or one that was measured already.
+        out: The HTML file to write, or with `bundle` a folder.
+        title: The report's title.
+        replays: Numbers of the episodes to show; by default the best and the worst.
+        bundle: Write a folder with the report, its figures as SVG and its tables as CSV and JSON.
+        seed: Of the bootstrap.
+
+    Returns:
+        The path of the report.
+    """
+    return report_with_scores(measured_traces(traces, replays), out, title=title, bundle=bundle, seed=seed)[0]
+
+
+def report_with_scores(
+    measured: MeasuredTraces,
+    out: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    bundle: bool = False,
+    seed: int = 0,
+) -> tuple[Path, Table]:
+    """As `report`, with the table of team scores that it shows."""
     from interplay.report.assemble import trace_document
 
-    found = _traces(traces)
-    document = trace_document(found, team_scores(found, seed=seed), title=title, replays=replays)
-    return document.write_bundle(Path(out)) if bundle else document.write(Path(out))
+    scores = team_scores(measured, seed=seed)
+    document = trace_document(measured, scores, title=title)
+    return document.write_bundle(Path(out)) if bundle else document.write(Path(out)), scores
+
+
+def measured_traces(
+    traces: TraceSet | str | os.PathLike[str] | MeasuredTraces, shown: Sequence[int] | None = None
+) -> MeasuredTraces:
+    """A trace set, read once for all that is asked of it."""
+    from interplay.metrics.measured import MeasuredTraces
+
+    return traces if isinstance(traces, MeasuredTraces) else MeasuredTraces(read_traces(traces), shown=shown)
+
+
+def read_traces(traces: TraceSet | str | os.PathLike[str], *, trust: bool = False) -> TraceSet:
+    """Open a trace set.
+
+    Args:
+        traces: Its folder.
+        trust: Let its games name code (`module:Thing`), which then runs as you; each name is told in a warning.
+    """
+    from interplay.traces import TraceSet
+
+    opened = traces if isinstance(traces, TraceSet) else TraceSet.open(traces)
+    if trust:
+        names = {row["game"] for row in opened.summary()}
+        for name in sorted(name for name in names if is_reference(name)):
+            warnings.warn(f"these traces may run code: {name}", TrustWarning, stacklevel=2)
+            admit([name])
+    return opened
 
 
 def import_traces(
@@ -182,6 +266,8 @@ def import_traces(
 
     # Nothing is written if the source turns out to be unreadable.
     episodes, left = sort_out(IMPORTERS.load(kind)(source), partial=partial)
+    if not episodes:
+        raise InterplayError(f"{os.fspath(source)} holds no games, so nothing was imported")
     meta = {"imported": kind, "source": os.path.basename(os.fspath(source)), "left_out": [str(item) for item in left]}
     traces = TraceSet.create(out, meta)
     for part in _parts(episodes):
@@ -211,15 +297,9 @@ def _game(game: Game | str) -> Game:
     return make(game) if isinstance(game, str) else game
 
 
-def _traces(traces: TraceSet | str | os.PathLike[str]) -> TraceSet:
-    from interplay.traces import TraceSet
-
-    return traces if isinstance(traces, TraceSet) else TraceSet.open(traces)
-
-
 def _record(
     game: Game,
-    line_ups: Sequence[LineUp],
+    teams: Sequence[Team],
     episodes: int,
     seed: int,
     out: str | os.PathLike[str] | None,
@@ -227,16 +307,17 @@ def _record(
     batch: int | None,
     progress: bool,
 ) -> TraceSet:
-    from interplay.play.engine import DEFAULT_BATCH, run
+    from interplay.rollout.engine import DEFAULT_BATCH, run
     from interplay.traces import TraceSet
 
     if not 0 <= seed < 2**32:
         raise InterplayError(f"seed: {seed}; a seed is a whole number from 0 to {2**32 - 1}")
-    meta = {"game": game.id, "episodes_per_line_up": episodes, "line_ups": len(line_ups), "seed": seed}
+    admit([game.id])  # a game that a person gave may be made again to measure its traces
+    meta = {"game": game.id, "episodes_per_line_up": episodes, "teams": len(teams), "seed": seed}
     traces = TraceSet.create(out, meta) if out is not None else TraceSet.in_memory(meta=meta)
-    with bar("playing", len(line_ups) * episodes, show=progress) as advance:
+    with bar("playing", len(teams) * episodes, show=progress) as advance:
         found = run(
-            game, line_ups, episodes=episodes, seed=seed, engine=engine, batch=batch or DEFAULT_BATCH, progress=advance
+            game, teams, episodes=episodes, seed=seed, engine=engine, batch=batch or DEFAULT_BATCH, progress=advance
         )
         for part in _parts(found):
             traces.append(part)

@@ -11,6 +11,7 @@ class UnknownName(InterplayError):
     def __init__(self, kind: str, name: str, known: list[str]):
         import difflib
 
+        name = name if len(name) <= 100 else f"{name[:100]}..."
         near = difflib.get_close_matches(name, known, n=4, cutoff=0.4)
         hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(known[:12])}"
         super().__init__(f"unknown {kind} {name!r}; {hint}")

@@ -1,48 +1,14 @@
-"""Names to things, imported when used: a table of ours, plus entry points and `module:Thing` of users."""
+"""Names to things, imported when used: a table of ours, plus entry points of installed packages."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import sys
 from collections.abc import Mapping
 from functools import cached_property
 from importlib.metadata import entry_points
-from pathlib import Path
 from typing import Any
 
-from interplay.errors import InterplayError, UnknownName
-
-
-def load_reference(reference: str) -> Any:
-    """The object that `module:Thing` or `folder/file.py:Thing` names."""
-    module, _, attribute = reference.partition(":")
-    try:
-        found = _load_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
-    except ImportError as error:
-        raise InterplayError(f"cannot import {module!r}, needed for {reference!r}: {error}") from error
-    for part in attribute.split("."):
-        if not hasattr(found, part):
-            raise InterplayError(f"module {module!r} has no {attribute!r} (from {reference!r})")
-        found = getattr(found, part)
-    return found
-
-
-def _load_file(path: Path) -> Any:
-    """The module that a Python file makes; files beside it can be imported while it loads, as in a script."""
-    if not path.is_file():
-        raise InterplayError(f"no such file: {path}")
-    spec = importlib.util.spec_from_file_location(f"user.{path.stem}", path.resolve())
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    sys.path.insert(0, str(path.resolve().parent))
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(path.resolve().parent))
-    return module
+from interplay import trust
+from interplay.errors import UnknownName
 
 
 class Registry:
@@ -62,13 +28,19 @@ class Registry:
         self._table[name] = reference
 
     def names(self) -> list[str]:
+        """Every registered name, ours first."""
         return list(dict.fromkeys([*self._table, *self._installed]))
 
     def load(self, name: str) -> Any:
-        """The thing of this name, or of this `module:Thing`."""
-        if ":" in name:
-            return load_reference(name)
+        """Import the thing of this name, or what a reference names that a person typed (see `interplay.trust`).
+
+        Raises:
+            UnknownName: Nothing is registered under this name.
+            UntrustedName: The name is a reference to code that no person typed.
+        """
         reference = self._table.get(name) or self._installed.get(name)
-        if reference is None:
-            raise UnknownName(self.kind, name, self.names())
-        return load_reference(reference)
+        if reference is not None:
+            return trust.import_object(reference)
+        if trust.is_reference(name):
+            return trust.resolve(name)
+        raise UnknownName(self.kind, name, self.names())

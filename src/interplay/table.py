@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
@@ -28,13 +31,20 @@ def plain(value: Any) -> Any:
     return value
 
 
+MOST_SHOWN = 60  # rows of a table that a notebook shows
+
+
 @dataclass(frozen=True)
 class Table:
-    """Rows of one shape. A missing value is None, never 0."""
+    """Rows of one shape. A missing value is None, never 0.
+
+    In a notebook a table shows itself; `to_pandas()`, `to_arrow()` and `to_polars()` hand it on, `write()` keeps it.
+    """
 
     columns: tuple[str, ...]
     rows: list[Row] = field(default_factory=list)
     title: str = ""
+    describing: tuple[str, ...] = ()  # columns that describe a value (an interval, a count): no keys to group by
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]], title: str = "", columns: Sequence[str] | None = None) -> Table:
@@ -46,12 +56,15 @@ class Table:
         return cls(tuple(names), [{c: r.get(c) for c in names} for r in records], title)
 
     def __iter__(self) -> Iterator[Row]:
+        """The rows."""
         return iter(self.rows)
 
     def __len__(self) -> int:
+        """How many rows there are."""
         return len(self.rows)
 
     def column(self, name: str) -> list[Any]:
+        """The values of a column."""
         if name not in self.columns:
             raise InterplayError(f"no column {name!r}; this table has {', '.join(self.columns)}")
         return [row[name] for row in self.rows]
@@ -59,7 +72,7 @@ class Table:
     def where(self, **equal: Any) -> Table:
         """The rows whose columns have these values."""
         rows = [r for r in self.rows if all(r.get(k) == v for k, v in equal.items())]
-        return Table(self.columns, rows, self.title)
+        return replace(self, rows=rows)
 
     def groups(self, *by: str) -> dict[tuple[Any, ...], Table]:
         """The rows split by the values of some columns, in order of first appearance."""
@@ -69,7 +82,7 @@ class Table:
         found: dict[tuple[Any, ...], list[Row]] = {}
         for row in self.rows:
             found.setdefault(tuple(row[b] for b in by), []).append(row)
-        return {key: Table(self.columns, rows, self.title) for key, rows in found.items()}
+        return {key: replace(self, rows=rows) for key, rows in found.items()}
 
     def summarise(self, by: Sequence[str], value: str, how: Mapping[str, Callable[[list[Any]], Any]]) -> Table:
         """One row per group with named summaries of the non-null values of a column."""
@@ -82,15 +95,110 @@ class Table:
         return Table.of(rows, self.title, columns=[*by, *how])
 
     def __add__(self, other: Table) -> Table:
-        return Table.of([*self.rows, *other.rows], self.title, columns=[*self.columns, *other.columns])
+        """Both tables' rows, with the columns of either."""
+        joined = Table.of([*self.rows, *other.rows], self.title, columns=[*self.columns, *other.columns])
+        return replace(joined, describing=tuple(dict.fromkeys([*self.describing, *other.describing])))
 
     def to_json(self, **extra: Any) -> str:
         """One JSON object: {"rows": [...], ...}."""
         return json.dumps({"rows": self.rows} | plain(extra), ensure_ascii=False)
 
     def to_csv(self) -> str:
+        """The table as CSV."""
         out = io.StringIO()
         writer = csv.DictWriter(out, fieldnames=self.columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(self.rows)
         return out.getvalue()
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas DataFrame."""
+        pandas = _needed("pandas")
+        return pandas.DataFrame(self.rows, columns=list(self.columns))
+
+    def to_arrow(self) -> Any:
+        """The table as a pyarrow Table."""
+        arrow = _needed("pyarrow")
+        return arrow.table({name: [_cell(v) for v in self.column(name)] for name in self.columns})
+
+    def to_polars(self) -> Any:
+        """The table as a polars DataFrame."""
+        polars = _needed("polars")
+        columns = {name: [_cell(v) for v in self.column(name)] for name in self.columns}
+        return polars.DataFrame(columns, strict=False)
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table to a file whose ending says how: .csv, .json or .parquet.
+
+        Returns:
+            The path.
+
+        Raises:
+            InterplayError: The ending is another one.
+        """
+        path = Path(path)
+        if path.suffix == ".csv":
+            path.write_text(self.to_csv(), encoding="utf-8")
+        elif path.suffix == ".json":
+            path.write_text(self.to_json() + "\n", encoding="utf-8")
+        elif path.suffix == ".parquet":
+            self._write_parquet(path)
+        else:
+            raise InterplayError(f"{path}: a table is written as .csv, .json or .parquet")
+        return path
+
+    def _write_parquet(self, path: Path) -> None:
+        import duckdb
+
+        kinds = {name: _sql_type(self.column(name)) for name in self.columns}
+        with duckdb.connect() as con:
+            con.execute(f"CREATE TABLE held ({', '.join(f'{_quoted(n)} {kind}' for n, kind in kinds.items())})")
+            marks = ", ".join("?" * len(self.columns))
+            if self.rows:
+                con.executemany(
+                    f"INSERT INTO held VALUES ({marks})", [[_cell(row[c]) for c in self.columns] for row in self.rows]
+                )
+            con.execute("COPY held TO $path (FORMAT parquet)", {"path": str(path)})
+
+    def _repr_html_(self) -> str:
+        """The table as a notebook shows it."""
+        head = "".join(f"<th>{html.escape(c)}</th>" for c in self.columns)
+        shown = (
+            "".join(f"<td>{html.escape(_text(row[c]))}</td>" for c in self.columns) for row in self.rows[:MOST_SHOWN]
+        )
+        body = "".join(f"<tr>{cells}</tr>" for cells in shown)
+        title = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
+        more = len(self.rows) - MOST_SHOWN
+        rest = f"<p>{more} more rows: <code>table.to_pandas()</code> has all</p>" if more > 0 else ""
+        return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+
+def _needed(package: str) -> Any:
+    try:
+        return __import__(package)
+    except ImportError:
+        raise InterplayError(f"this needs the package {package}: pip install {package}") from None
+
+
+def _cell(value: Any) -> Any:
+    """A value as a column of one type can hold it: lists and mappings as JSON."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _sql_type(values: Sequence[Any]) -> str:
+    present = [v for v in values if v is not None]
+    for kinds, name in (((bool,), "BOOLEAN"), ((int,), "BIGINT"), ((int, float), "DOUBLE")):
+        fits = all(isinstance(v, kinds) and (bool in kinds or not isinstance(v, bool)) for v in present)
+        if present and fits:
+            return name
+    return "VARCHAR"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

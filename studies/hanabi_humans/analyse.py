@@ -21,8 +21,8 @@ from interplay.cli.show import show
 from interplay.games.hanabi.state import DISCARD
 from interplay.metrics.api import samples
 from interplay.metrics.hanabi.moves import positions
-from interplay.play.episodes import Episode
 from interplay.report.preference import preference_report
+from interplay.rollout.episode import Episode
 from interplay.stats import Prediction
 from interplay.table import Row, Table
 from interplay.traces import TraceSet

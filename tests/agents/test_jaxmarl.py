@@ -13,10 +13,10 @@ import pytest
 
 import interplay
 from interplay.agents.api import as_agent, content_hash
-from interplay.agents.check import check_agent
 from interplay.agents.jaxmarl import from_jaxmarl, load_params
 from interplay.errors import InterplayError
 from interplay.games.interop.jaxmarl import load_jaxmarl
+from interplay.rollout.check_agent import check_agent
 
 KITCHEN = interplay.make("overcooked/cramped_room", horizon=20)
 SIZE = int(np.prod(KITCHEN.encodings["planes"].shape))
@@ -109,7 +109,7 @@ def test_a_recurrent_network_keeps_the_contract_and_its_memory():
 def test_its_hash_is_that_of_its_weights_not_of_this_process():
     one, two = (as_agent(feed_forward()[2]) for _ in range(2))
     assert content_hash(one) == content_hash(two)
-    assert " at 0x" not in repr(one.mind)
+    assert " at 0x" not in repr(one.policy)
 
 
 def test_greedy_takes_the_likeliest_and_otherwise_actions_are_drawn():

@@ -108,7 +108,7 @@ def test_racing_moves_are_played_once(served, keys):
 def test_wrong_moves_are_refused_and_change_nothing(served, keys):
     with welcomed(served.url, keys["evaluation_key"]) as talk:
         (told,) = talk.next()
-        game, steps = told["game"], len(served.host.matches[told["game"]].table.actions)
+        game, steps = told["game"], served.host.matches[told["game"]].table.live.t
         move = any_move(told)
         (seat,) = move
         legal = told["steps"][-1]["seats"][seat]["legal"]
@@ -142,7 +142,7 @@ def test_wrong_moves_are_refused_and_change_nothing(served, keys):
             assert talk.ask(**frame)["error"] == code, frame
         for move_frame in (None, 7, [], {"game": game}, {"game": game, "seq": "0", "actions": {}}):
             assert talk.ask(type="act", moves=[move_frame])["games"][0]["error"] == "bad_request"
-        assert len(served.host.matches[game].table.actions) == steps
+        assert served.host.matches[game].table.live.t == steps
     assert len(noted(served, "illegal_action")) >= 1
     assert len(noted(served, "wrong_seat")) >= 1
 
@@ -256,29 +256,25 @@ def test_nothing_that_is_sent_tells_hidden_cards(served):
     """Two worlds that differ only in what the candidate's seats may not see (own cards, deck) send the same frames."""
     import jax
 
-    from interplay.challenge.table import Table
+    from interplay.challenge.table import look
     from interplay.challenge.wire import pack_look
+    from interplay.rollout.live import LiveTable
 
     stage = served.host.stages["2p"]
-    arena, game = stage.arena, stage.game
+    engine, game = stage.engine, stage.game
     deck = np.asarray(game.start(game.init(jax.random.key(3)))["deck"])
     other = deck.copy()
     other[[0, 1, 2, 3, 4, *range(10, 50)]] = other[[2, 0, 4, 1, 3, *range(49, 9, -1)]]  # own hand and deck, reordered
     sent = []
     for cards in (deck, other):
-        table = Table((None, 0), (1, 2), "belief")
         state = game.init(jax.random.key(0), deck=cards)
         for encoding in ("hle", "belief", "seen"):
-            table.encoding = encoding
-            shown = jax.tree_util.tree_map(lambda x: np.asarray(x)[None], game.observe(state, encoding))
-            from interplay.challenge.arena import _look
-            from interplay.challenge.programs import Shown
-
-            told = Shown(shown, np.asarray(game.legal(state))[None], np.asarray(game.to_move(state))[None])
-            table.begin({}, 0)
-            sent.append(json.dumps(pack_look(_look(table, told, 0), "lists")))
+            table = LiveTable((1, 2), {1: "0"}, encoding=encoding)
+            table.state, table.legal, table.turn = state, np.asarray(game.legal(state)), np.asarray(game.to_move(state))
+            table.observation = jax.tree_util.tree_map(np.asarray, game.observe(state, encoding))
+            sent.append(json.dumps(pack_look(look(table), "lists")))
     assert sent[:3] == sent[3:]
-    assert arena.game is game
+    assert engine.game is game
 
 
 def test_frames_hold_nothing_but_the_seats_own_view(served, keys):

@@ -57,7 +57,7 @@ def test_the_commands_of_the_guide(served, clock, tmp_path, monkeypatch, capsys)
     [
         (["serve", "none.yaml"], "cannot read the challenge"),
         (["register", "--url", "http://127.0.0.1:9", "--team", "a", "--contact", "b"], "cannot reach"),
-        (["enter", "--url", "x", "--key", "k", "--name", "a", "--plan", "none.md"], "cannot read the plan"),
+        (["enter", "--url", "x", "--key", "k", "--name", "a", "--plan", "none.md"], "cannot read none.md"),
         (["play", "--url", "http://127.0.0.1:9", "--agent", "random"], "give your key"),
         (["play", "--url", "http://127.0.0.1:9", "--key", "k", "--agent", "random", "--at-once", "0"], "at least 1"),
         (["verify", "none.json"], "cannot read"),

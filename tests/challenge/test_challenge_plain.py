@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from interplay.agents.api import Agent, FunctionPlayer, Identity
-from interplay.challenge.arena import JaxArena
 from interplay.challenge.host import make_stage
-from interplay.challenge.plain import PlainArena
 from interplay.challenge.spec import Setting
-from interplay.challenge.table import TEXT, Fault, Table
+from interplay.challenge.table import CandidateTable
 from interplay.challenge.wire import pack, pack_look, unpack
 from interplay.errors import InterplayError
+from interplay.rollout.live import PartnerFault, live_engine
+from interplay.rollout.live_python import TEXT, PythonEngine
 from interplay.traces import TraceSet, verify
 
 
@@ -25,14 +25,14 @@ def illegal(observation, legal):
     return int(np.flatnonzero(~legal)[0])
 
 
-async def play_out(arena, table, skip):
-    looks = await arena.begin(table, skip)
+async def play_out(engine, table, skip):
+    looks = await table.begin(engine, skip)
     seen = list(looks)
     while not looks[-1].done:
         actions = {s: first(None, m) for s, m in looks[-1].legal.items() if looks[-1].turn[s]}
-        looks = await arena.advance(table, actions, skip)
+        looks = await table.advance(engine, actions, skip)
         seen += looks
-    arena.leave(table)
+    table.live.close()
     return seen
 
 
@@ -40,42 +40,40 @@ def test_players_as_partners(served):
     """Hanabi with one partner that is a function: the same looks, a trace that replays."""
     game = served.host.stages["2p"].game
     partner = Agent("function", FunctionPlayer(first, encoding="hle"))
-    arena = PlainArena(game, [partner])
+    engine = live_engine(game, {"0": partner}, sizes=(1,))
     for skip in (True, False):
-        table = Table((0, None), (1, 2), "belief")
-        seen = asyncio.run(play_out(arena, table, skip))
-        assert [look.t for look in seen] == list(range(len(table.actions) + 1))
-        episode = table.episode(game, [partner.identity(game)], Identity("candidate", "", False), 0)
+        table = CandidateTable((0, None), (1, 2), "belief")
+        seen = asyncio.run(play_out(engine, table, skip))
+        assert [look.t for look in seen] == list(range(table.live.t + 1))
+        episode = table.episode([partner.identity(game)], Identity("candidate", "", False), 0)
         assert verify(TraceSet.in_memory([episode])).ok
-    arena.close()
-    with pytest.raises(InterplayError, match="is a player"):
-        JaxArena(game, [partner])
+    engine.close()
 
 
 def test_a_partner_that_breaks_the_rules_is_a_fault(served):
     game = served.host.stages["2p"].game
-    arena = PlainArena(game, [Agent("bad", FunctionPlayer(illegal, encoding="hle"))])
-    with pytest.raises(Fault):
-        asyncio.run(play_out(arena, Table((0, None), (1, 2), "belief"), True))
-    arena.close()
+    engine = live_engine(game, {"0": Agent("bad", FunctionPlayer(illegal, encoding="hle"))}, sizes=(1,))
+    with pytest.raises(PartnerFault):
+        asyncio.run(play_out(engine, CandidateTable((0, None), (1, 2), "belief"), True))
+    engine.close()
 
 
 def test_the_kitchen_is_told_as_text():
     """Its states are Python objects and cannot be sent; the game as text can."""
     setting = Setting(name="k", game="kitchen/rc", partners=("random",), games=4)
     stage = make_stage(setting)
-    assert isinstance(stage.arena, PlainArena)
+    assert isinstance(stage.engine, PythonEngine)
     assert TEXT in stage.encodings
     assert "state" not in stage.encodings
-    table = Table((None, 0), (3, 4), TEXT)
-    looks = asyncio.run(play_out(stage.arena, table, True))
+    table = CandidateTable((None, 0), (3, 4), TEXT)
+    looks = asyncio.run(play_out(stage.engine, table, True))
     told = pack_look(looks[0], "base64")
     assert told["seats"]["0"]["observation"] == stage.game.render(stage.game.init(None), 0)
     assert json.dumps(told)
-    episode = table.episode(stage.game, stage.identities, Identity("candidate", "", False), 0)
+    episode = table.episode(stage.identities, Identity("candidate", "", False), 0)
     assert verify(TraceSet.in_memory([episode])).ok
-    for arena in (stage.arena, stage.tests):
-        arena.close()
+    for engine in (stage.engine, stage.tests):
+        engine.close()
 
 
 def test_settings_that_cannot_be_played_are_told():
@@ -87,7 +85,7 @@ def test_settings_that_cannot_be_played_are_told():
     ):
         setting = Setting(**({"name": "x", "game": "hanabi/2p", "partners": ("random",), "games": 1} | change))
         with pytest.raises(InterplayError, match=told):
-            make_stage(setting, capacity=4, sizes=(1,))
+            make_stage(setting, sizes=(1,))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8", "uint32", "bool"])

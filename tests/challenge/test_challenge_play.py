@@ -140,7 +140,7 @@ def test_prediction_is_scored_as_the_metric_scores_it(served, whole):
     found = result(served, whole)["content"]["prediction"][0]
     stage, library = served.host.stages["2p"], served.app.state.forecasts.libraries["2p"]
     (batch,) = replay_batches(stage.game, library.episodes)
-    told = foresee(stage.game, agent("hanabi/simple+0.3").mind.bind(stage.game), batch)
+    told = foresee(stage.game, agent("hanabi/simple+0.3").policy.bind(stage.game), batch)
     loss = []
     for n, episode in enumerate(library.episodes):
         seat = n % 2

@@ -45,7 +45,7 @@ def test_games_may_be_dealt_anew_by_the_file(served, clock, monkeypatch):
     with welcomed(served.url, keys["evaluation_key"]) as talk:
         for _ in range(2):
             (told,) = talk.next()
-            decks.append(served.host.matches[told["game"]].table.start["deck"].tolist())
+            decks.append(served.host.matches[told["game"]].table.live.recorder.start["deck"].tolist())
             clock.advance(61)
             served.call(served.host.end_late())
     rows = rows_of(served, keys["evaluation"])
@@ -57,11 +57,11 @@ def test_games_may_be_dealt_anew_by_the_file(served, clock, monkeypatch):
 def test_faults_of_the_server_do_not_count(served, monkeypatch):
     """A partner that breaks: the game is void, and dealt anew with other cards."""
     keys = served.entry("fault")
-    arena = served.host.stages["2p"].arena
+    engine = served.host.stages["2p"].engine
     with welcomed(served.url, keys["evaluation_key"]) as talk:
         (told,) = talk.next()
         with monkeypatch.context() as broken:
-            broken.setattr(type(arena), "_let_partners_act", lambda self, requests: 1 / 0)
+            broken.setattr(type(engine), "_think", lambda self, tables: 1 / 0)
             answer = talk.act(told["game"], 0, any_move(told))
         assert answer["error"] == "gone"
         (again,) = talk.next()

@@ -8,7 +8,7 @@ import pytest
 import interplay
 from interplay.agents import Agent
 from interplay.errors import InterplayError
-from interplay.registry import load_reference
+from interplay.trust import import_object
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RING = "overcooked/coordination_ring"
@@ -36,8 +36,8 @@ def test_an_example_plays_and_an_episode_can_be_had_again(name, game):
 
 def test_the_onnx_model_tells_what_the_policy_tells(tmp_path):
     pytest.importorskip("onnxruntime", reason="the ONNX example needs onnx and onnxruntime")
-    policy = interplay.agent(f"trained/{RING}/hsp-1").mind.core  # type: ignore[union-attr]
-    player = example("onnx_agent").mind
+    policy = interplay.agent(f"trained/{RING}/hsp-1").policy.core  # type: ignore[union-attr]
+    player = example("onnx_agent").policy
     for seed in range(3):
         seen = np.random.default_rng(seed).random(policy.shape.input[0], np.float32)
         seen[-6:] = 1  # all actions would change something
@@ -49,11 +49,11 @@ def test_the_onnx_model_tells_what_the_policy_tells(tmp_path):
 
 def test_the_torch_model_tells_what_the_policy_tells(game):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    policy = interplay.agent(f"trained/{RING}/hsp-1").mind.core  # type: ignore[union-attr]
+    policy = interplay.agent(f"trained/{RING}/hsp-1").policy.core  # type: ignore[union-attr]
     mine = example("torch_agent")
     seen = np.ones(policy.shape.input[0], np.float32)
     with torch.inference_mode():
-        told = mine.mind.model(torch.from_numpy(seen)).numpy()  # type: ignore[union-attr]
+        told = mine.policy.model(torch.from_numpy(seen)).numpy()  # type: ignore[union-attr]
     assert np.allclose(told, policy.step(policy.start(), seen)[1], atol=1e-4)
     interplay.play(game, [mine, "stay"], episodes=1)
 
@@ -67,7 +67,7 @@ def test_without_torch_the_example_says_what_to_do():
 
 
 def test_a_callable_agent_is_asked_for_what_does_something():
-    choose = load_reference(f"{EXAMPLES / 'callable_agent.py'}:choose")
+    choose = import_object(f"{EXAMPLES / 'callable_agent.py'}:choose")
     legal, details = np.ones(6, bool), np.zeros(20, np.float32)
     details[-6:] = [0, 1, 0, 0, 0, 0]
     assert choose(details, legal) == 1
@@ -78,11 +78,11 @@ def test_a_callable_agent_is_asked_for_what_does_something():
 def test_a_file_can_import_what_lies_beside_it(tmp_path):
     (tmp_path / "beside_it.py").write_text("ACTION = 4\n")
     (tmp_path / "mine.py").write_text("import beside_it\n\ndef answer():\n    return beside_it.ACTION\n")
-    assert load_reference(f"{tmp_path}/mine.py:answer")() == 4
+    assert import_object(f"{tmp_path}/mine.py:answer")() == 4
     with pytest.raises(InterplayError, match="no such file"):
-        load_reference(f"{tmp_path}/gone.py:answer")
+        import_object(f"{tmp_path}/gone.py:answer")
     with pytest.raises(InterplayError, match="has no 'other'"):
-        load_reference(f"{tmp_path}/mine.py:other")
+        import_object(f"{tmp_path}/mine.py:other")
     (tmp_path / "lacking.py").write_text("import no_such_module_anywhere\n")
     with pytest.raises(InterplayError, match="no_such_module_anywhere"):
-        load_reference(f"{tmp_path}/lacking.py:answer")
+        import_object(f"{tmp_path}/lacking.py:answer")

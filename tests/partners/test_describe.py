@@ -5,8 +5,7 @@ import pytest
 
 from interplay.agents.api import Agent
 from interplay.agents.basic import Random
-from interplay.games.registry import make
-from interplay.games.reward_spaces import reward_space_of
+from interplay.games.registry import capability, make
 from interplay.partners.best_responses import p_above
 from interplay.partners.describe import describe, descriptions
 from interplay.partners.features import Features
@@ -55,7 +54,8 @@ def test_every_generated_partner_that_is_shipped_has_words():
         if name == "generated":
             assert all(found.values())
             assert len(set(found.values())) > len(found) / 2
-    words = reward_space_of(make("overcooked/counter_circuit"))["words"]
+    game = make("overcooked/counter_circuit")
+    words = capability(game, "reward_space")(game)["words"]
     assert all(len(pair) == 2 for pair in words.values())
 
 

@@ -6,8 +6,8 @@ import pytest
 from interplay.agents.api import Agent
 from interplay.errors import IllegalAction, InterplayError
 from interplay.partners.evaluate import BLOCK, Cast, all_pairs, play_pairs
-from interplay.play.engine import run
-from interplay.play.lineups import LineUp
+from interplay.rollout.engine import run
+from interplay.rollout.teams import Team
 from interplay.traces.replay import replay
 
 from .panel_helpers import game_of, network
@@ -24,7 +24,7 @@ def greedy(game, name, seed):
     import jax.numpy as jnp
 
     one = network(game, name, seed)
-    return Agent(name, eqx.tree_at(lambda p: p.greedy, one.mind, jnp.bool_(True)))
+    return Agent(name, eqx.tree_at(lambda p: p.greedy, one.policy, jnp.bool_(True)))
 
 
 @pytest.mark.slow
@@ -37,7 +37,7 @@ def test_episodes_without_chance_are_those_of_the_play_room(game):
     for pair, (p, e) in enumerate(all_pairs(3, 2)):
         for seat in range(2):
             seated = [egos[e], partners[p]] if seat == 0 else [partners[p], egos[e]]
-            (episode,) = run(game, [LineUp.of(game, seated)], episodes=1, seed=0)
+            (episode,) = run(game, [Team.of(game, seated)], episodes=1, seed=0)
             events = np.asarray(replay(game, episode).steps.events).sum(axis=0)
             np.testing.assert_array_equal(played.events[pair, seat], events)
             np.testing.assert_array_equal(played.points[pair, seat], episode.rewards)
@@ -59,7 +59,7 @@ def test_weights_that_are_no_numbers_are_told(game):
     import jax
 
     one, broken = network(game, "sound", 0), network(game, "broken", 1)
-    nan = jax.tree_util.tree_map(lambda x: x * np.nan if x.dtype == np.float32 else x, broken.mind)
+    nan = jax.tree_util.tree_map(lambda x: x * np.nan if x.dtype == np.float32 else x, broken.policy)
     cast = Cast.of_agents(game, [one, Agent("broken", nan)])
     assert cast.finite().tolist() == [True, False]
     with pytest.raises(IllegalAction, match="'broken' in overcooked/cramped_room"):
@@ -74,4 +74,4 @@ def test_players_keep_names_and_weights(game):
     agents = [network(game, f"p{i}", i) for i in range(3)]
     cast = Cast.of_agents(game, agents).take([2, 0])
     assert cast.names == ("p2", "p0")
-    np.testing.assert_array_equal(cast.agent(0).mind.core.head.weight, agents[2].mind.core.head.weight)
+    np.testing.assert_array_equal(cast.agent(0).policy.core.head.weight, agents[2].policy.core.head.weight)

@@ -14,7 +14,7 @@ from interplay.partners import grade as grading
 from interplay.partners.baselines import measure_baselines
 from interplay.partners.panel import Estimate, Member, Panel, Response, ruler_key
 from interplay.partners.panels import panel
-from interplay.play.engine import run
+from interplay.rollout.engine import run
 from interplay.stats import iqm
 from interplay.traces import TraceSet
 
@@ -24,7 +24,7 @@ def graded():
     game = interplay.make("overcooked/counter_circuit", horizon=150)
     ego = agent("overcooked/onion_receiver")
     chosen = panel(game, partners=["overcooked/onion_passer", "stay"])
-    traces = TraceSet.in_memory(run(game, grading.line_ups(game, ego, chosen), episodes=4, seed=0))
+    traces = TraceSet.in_memory(run(game, grading.teams(game, ego, chosen), episodes=4, seed=0))
     return traces, grading.summarise(traces, game, ego, chosen, seed=0)
 
 
@@ -61,7 +61,7 @@ def test_whoever_ignores_its_partner_is_found_out():
     """An idle agent lets every onion lie that its partner hands it."""
     game = interplay.make("overcooked/counter_circuit", horizon=120)
     ego, chosen = agent("stay"), panel(game, partners=["overcooked/onion_passer"])
-    traces = TraceSet.in_memory(run(game, grading.line_ups(game, ego, chosen), episodes=2, seed=0))
+    traces = TraceSet.in_memory(run(game, grading.teams(game, ego, chosen), episodes=2, seed=0))
     (row,) = grading.summarise(traces, game, ego, chosen, seed=0).partners.rows
     assert row["partner_offers"] > 1
     assert row["ignored_percent"] == 100

@@ -39,8 +39,8 @@ def test_a_panel_survives_the_file(folder, game):
     assert [(r.seat, r.worth.mean) for r in one.responses] == [(0, 40.0), (1, 50.0)]
     assert one.notes["preference"] == {"delivery": -20.0}
     for had, got in ((member(game, 1).agent, one.agent), (member(game, 1).responses[0].agent, one.responses[0].agent)):
-        for name, array in named_arrays(had.mind.core).items():
-            np.testing.assert_array_equal(array, named_arrays(got.mind.core)[name])
+        for name, array in named_arrays(had.policy.core).items():
+            np.testing.assert_array_equal(array, named_arrays(got.policy.core)[name])
     assert found.provenance == {"seed": 0}
     assert found.has_ruler(game)
 
@@ -53,11 +53,11 @@ def test_weights_are_small_and_stacked(folder):
 
 def test_networks_of_several_shapes_and_other_agents(tmp_path, game):
     cloned = network(game, "clone", 7, width=5)
-    proxy = Member(type(cloned)("clone", Unstuck(cloned.mind, 3)), "human proxy")
+    proxy = Member(type(cloned)("clone", Unstuck(cloned.policy, 3)), "human proxy")
     members = [member(game, 0), proxy, Member(agent("overcooked/greedy+0.3"), "scripted")]
     found = panel_of(tmp_path / "p", game, members)
     assert [m.kind for m in found.members] == ["generated", "human proxy", "scripted"]
-    mind = found.members[1].agent.mind
+    mind = found.members[1].agent.policy
     assert isinstance(mind, Unstuck)
     assert int(mind.patience) == 3
     assert mind.base.core.shape.widths == (5,)
@@ -146,8 +146,8 @@ def test_what_cannot_be_a_panel(tmp_path, game):
     other = network(game, "br0.0", 55)
     refused([member(game, 0), Member(other, "self-play")], "two different policies are called br0.0")
     broken = network(game, "p9", 9)
-    nan = jax.tree_util.tree_map(lambda x: x * np.nan, broken.mind.core)
-    refused([Member(type(broken)("p9", type(broken.mind)(nan, "features")), "self-play")], "p9 are not all numbers")
+    nan = jax.tree_util.tree_map(lambda x: x * np.nan, broken.policy.core)
+    refused([Member(type(broken)("p9", type(broken.policy)(nan, "features")), "self-play")], "p9 are not all numbers")
 
 
 def test_baselines_belong_to_their_panel(folder, game, tmp_path):
@@ -188,13 +188,13 @@ def test_every_shipped_panel_is_sound():
 
 def test_a_ruler_of_nothing_measures_nothing(tmp_path, game):
     """Where the best response scores nothing, there is no ratio, and a grade says so."""
-    from interplay.partners.grade import line_ups, summarise
-    from interplay.play.engine import run
+    from interplay.partners.grade import summarise, teams
+    from interplay.rollout.engine import run
     from interplay.traces import TraceSet
 
     found = panel_of(tmp_path / "p", game, [member(game, 0, worth=(0.0, 0.0)), member(game, 1, worth=(5.0, 0.0))])
     ego = agent("stay")
-    traces = TraceSet.in_memory(run(game, line_ups(game, ego, found), episodes=2, seed=0))
+    traces = TraceSet.in_memory(run(game, teams(game, ego, found), episodes=2, seed=0))
     grade = summarise(traces, game, ego, found, seed=0)
     assert [row["br_prox"] for row in grade.cells] == [None, None, 0.0, None]
     assert [row["br_prox"] for row in grade.partners] == [None, 0.0]

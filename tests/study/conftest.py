@@ -94,8 +94,8 @@ def opened(protocol, folder):
     database = open_database(str(folder / "study.db"), (SERVER, HISTORY))
     base = Base(database)
     app = build(protocol, base, sizes=(1,))
-    for arena in app.state.host.arenas.values():
-        arena.warm()
+    for engine in app.state.host.engines.values():
+        engine.warm()
     with serving(app, base) as found:
         yield found
     database.close()

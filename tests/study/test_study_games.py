@@ -6,16 +6,17 @@ import time
 import numpy as np
 import pytest
 
-from interplay.agents.api import FunctionPlayer, Move, Remark
+from interplay import trust
+from interplay.agents.api import FunctionPlayer, Move, TraceEvent
 from interplay.errors import InterplayError
 from interplay.games.overcooked.state import ACTIONS
 from interplay.games.registry import make
 from interplay.games.rescue.state import WALL
 from interplay.study import play_books
 from interplay.study.reading import parse
-from interplay.study.staging import make_arena
+from interplay.study.staging import make_engine
 from interplay.study.tables import events, games
-from interplay.study.views import VIEWERS
+from interplay.study.views import RESCUE
 from interplay.traces import TraceSet
 from interplay.traces.replay import game_of, replay
 from tests.study.conftest import opened
@@ -24,6 +25,7 @@ from tests.study.texts import game, study
 from tests.study.visitor import Visitor
 
 HERE = "tests.study.test_study_games"
+trust.admit([f"{HERE}:Slow", f"{HERE}:quick"])  # as --trust would
 STUDY = study(
     "arcade",
     game("one", "calm", "still", flags="[{id: odd, label: Odd}]"),
@@ -219,10 +221,10 @@ def test_in_turns_a_partner_is_waited_for_only_so_long(walked, arcade):
 
 
 def test_a_partner_that_hangs_holds_up_no_other_table(walked, arcade):
-    from interplay.study.seats import Table
+    from interplay.rollout.live import LiveTable
 
-    arena = arcade.host.arenas["soups"]
-    slow, quick = Table((1, 2), {1: "slow"}), Table((3, 4), {1: "quick"})
+    arena = arcade.host.engines["soups"]
+    slow, quick = LiveTable((1, 2), {1: "slow"}), LiveTable((3, 4), {1: "quick"})
     for table in (slow, quick):
         arena.begin(table).result(20)
     began = time.monotonic()
@@ -252,7 +254,7 @@ def test_rescue_is_shown_as_a_seat_knows_it(walked):
         known = game.observe(state, "knowledge")
         host = jax.tree_util.tree_map(np.asarray, state)
         for seat in range(game.num_seats):
-            view = VIEWERS["rescue"].view(game, _Shown(host), seat)
+            view = RESCUE.view(game, _Shown(host), seat)
             height = game.rules.height
             victims = {(i["x"], i["y"]): i["detail"] for i in view["items"] if i["kind"] == "victim"}
             seen = {divmod(int(c), height) for c in np.flatnonzero(np.asarray(known.victims[seat]))}
@@ -275,13 +277,14 @@ class _Shown:
 
 def test_a_panel_gives_each_game_one_of_its_partners():
     text = STUDY.replace("still: stay", 'still: "panel:scripted"').replace("house: {game", "house: {game", 1)
-    arena = make_arena(parse(text.replace("rescue/two_rooms", f"rescue/{_small_house()}")), "house", (1,))
+    arena = make_engine(parse(text.replace("rescue/two_rooms", f"rescue/{_small_house()}")), "house", (1,))
     try:
-        names = {identity.name for identity in arena.cast.identities.values()}
+        names = {identity.name for identity in arena.registry.identities.values()}
         assert {"rescue/helper", "stay"} <= names
-        from interplay.study.seats import Table
+        from interplay.rollout.live import LiveTable
 
-        met = {arena.identity(Table((chance, 0), {1: "still"}), 1).name for chance in range(len(names))}
+        seated = [LiveTable((chance, 0), {1: "still"}) for chance in range(len(names))]
+        met = {arena.registry.agent(arena.registry.at(table, 1)).name for table in seated}
         assert met == names
     finally:
         arena.close()
@@ -290,30 +293,27 @@ def test_a_panel_gives_each_game_one_of_its_partners():
 def test_a_partner_that_cannot_play_is_told_before_the_study_begins():
     text = STUDY.replace("still: stay", "still: hanabi/simple")
     with pytest.raises(InterplayError, match="game 'calm'"):
-        make_arena(parse(text), "calm", (1,))
-    text = STUDY.replace("still: stay", 'still: "llm:scripted/first"').replace("two_rooms", _small_house())
-    with pytest.raises(InterplayError, match="game 'house': a language model has no prompts for rescue"):
-        make_arena(parse(text), "house", (1,))
+        make_engine(parse(text), "calm", (1,))
 
 
 def test_remarks_of_players_go_into_the_trace():
     """What a player says beside its move is kept, and a player that fails does not end a person's game."""
     from interplay.agents.api import Agent
-    from interplay.study.minds import PlayerSeat
+    from interplay.rollout.worker import PlayerWorker
 
     class Talkative(Slow):
         async def act(self, view):
             if view.t:
                 raise ValueError("out of words")
-            return Move(NORTH, [Remark("thought", {"text": "north"})])
+            return Move(NORTH, [TraceEvent("thought", {"text": "north"})])
 
     game = make("overcooked/cramped_room", horizon=4)
     import jax
 
     state = game.init(jax.random.key(0))
-    seat = PlayerSeat(game, Agent("talkative", Talkative()), 1, 0)
+    seat = PlayerWorker(game, Agent("talkative", Talkative()), 1, jax.random.key(0), latched=False)
     legal = np.asarray(game.legal(state))[1]
     choice = seat.ask(state, 0, legal, True).result(10)
-    assert (choice.action, choice.remarks[0].kind) == (NORTH, "thought")
+    assert (choice.action, choice.events[0].kind) == (NORTH, "thought")
     assert isinstance(seat.ask(state, 1, legal, True).exception(10), ValueError)
     seat.close()

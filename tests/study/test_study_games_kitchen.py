@@ -5,6 +5,7 @@ import asyncio
 
 import pytest
 
+from interplay import trust
 from interplay.agents.llm.scripted.reference import Reference
 from interplay.agents.llm.scripted.simple import Idle
 from interplay.games.kitchen.lineage import executions
@@ -23,6 +24,7 @@ from tests.study.texts import game, study
 from tests.study.visitor import Visitor
 
 HERE = "llm:tests.study.test_study_games_kitchen"
+trust.admit([f"{HERE}:Sluggish", f"{HERE}:Broken"])  # as --trust would
 STUDY = study(
     "cooks",
     game("one", "nrc", "model"),

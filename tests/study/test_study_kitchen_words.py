@@ -13,13 +13,13 @@ from interplay.errors import InterplayError
 from interplay.games.kitchen.dishes import DISHES, INGREDIENTS, recipe_lines
 from interplay.games.kitchen.macros import ERRORS, Macro, legal_macros, parse_macro
 from interplay.games.registry import make
+from interplay.rollout.live import LiveTable
 from interplay.server.app import Base
 from interplay.server.database import SERVER, open_database
 from interplay.study.cook import Cook, readable, view
 from interplay.study.kitchen_phrases import PHRASES, skeleton
 from interplay.study.kitchen_words import Speech
 from interplay.study.reading import parse
-from interplay.study.seats import Table
 from interplay.study.tables import HISTORY
 from interplay.study.web import build
 from tests.study.conftest import serving
@@ -51,7 +51,7 @@ def polyglot():
 
 
 def shown(game, state, speech, seat=0):
-    table = Table((1, 2), {1: "plain"}, speech={seat: speech})
+    table = LiveTable((1, 2), {1: "plain"}, speech={seat: speech})
     table.state, table.legal = state, None
     return view(game, table, seat)
 

@@ -15,7 +15,7 @@ from interplay.study.flow import first_slots, pages
 from interplay.study.reading import load
 from interplay.study.simulate import right_answers
 from interplay.study.standins import CardPlayer, Opinion, kitchen_state
-from interplay.study.views import VIEWERS
+from interplay.study.views import OVERCOOKED
 
 STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.yaml"))
 
@@ -27,7 +27,7 @@ def test_a_kitchen_is_read_back_from_what_the_browser_is_shown():
     state, seen = game.init(jax.random.key(0)), set()
     for t in range(400):
         table: Any = SimpleNamespace(state=state)
-        view = VIEWERS["overcooked"].view(game, table, 0)
+        view = OVERCOOKED.view(game, table, 0)
         again = kitchen_state(game, t, view)
         for name, value in vars(state).items():
             np.testing.assert_array_equal(np.asarray(value), np.asarray(getattr(again, name)), err_msg=f"{name} at {t}")

@@ -7,14 +7,14 @@ import pytest
 
 from interplay.agents.api import Identity
 from interplay.errors import InterplayError
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 from interplay.server.app import Base
 from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database
 from interplay.study import books, groups, play_books
 from interplay.study.flow import first_slots, pages
 from interplay.study.reading import load, parse
-from interplay.study.staging import make_arena
+from interplay.study.staging import make_engine
 from interplay.study.tables import HISTORY, events, games, members, people
 from interplay.study.waiting import HERE_S, WaitingRooms
 from interplay.study.web import build
@@ -154,21 +154,20 @@ def test_someone_who_left_for_good_plays_with_bots_from_then_on(played, pairs):
 def test_each_sees_only_their_own_view(pairs):
     """In Hanabi nobody is sent their own cards."""
     from interplay.games.registry import make
-    from interplay.study.arena import Arena
-    from interplay.study.seats import Table
-    from interplay.study.views import VIEWERS
+    from interplay.rollout.live import LiveTable, live_engine
+    from interplay.study.views import HANABI
 
     game = make("hanabi/2p")
-    arena = Arena(game, {}, sizes=(1,))
+    engine = live_engine(game, {}, sizes=(1,))
     try:
-        table = Table((1, 2), {}, VIEWERS["hanabi"].watch(game))
-        arena.begin(table).result(60)
+        table = LiveTable((1, 2), {}, HANABI.watch(game))
+        engine.begin(table).result(60)
         for seat in (0, 1):
-            hands = VIEWERS["hanabi"].view(game, table, seat)["hands"]
+            hands = HANABI.view(game, table, seat)["hands"]
             assert all(card["colour"] is None and card["rank"] is None for card in hands[seat])
             assert all(card["rank"] is not None for card in hands[1 - seat])
     finally:
-        arena.close()
+        engine.close()
 
 
 # The waiting room alone, by a clock that is moved by hand.
@@ -316,7 +315,7 @@ def test_mistakes_are_told_with_their_line(old, new, where, told):
 def test_the_examples_are_whole(name):
     protocol = load(Path(__file__).parents[2] / "studies" / f"{name}.yaml")
     for setting in protocol.games:
-        make_arena(protocol, setting, (1,)).close()
+        make_engine(protocol, setting, (1,)).close()
     found = [page.id for page in pages(protocol, first_slots(protocol), 1)]
     assert len(set(found)) == len(found)
 

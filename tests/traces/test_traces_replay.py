@@ -159,10 +159,16 @@ WRONG = {
     "an unknown action": (lambda e: with_action(e, 3, 1, 17), "step 3: seat 1 took action 17;.*has the actions 0 to 2"),
     "the rules": (lambda e: dataclasses.replace(e, rules_version="0"), "rules version '0', the game here has '1'"),
     "the options": (lambda e: dataclasses.replace(e, options={"seats": 3}), "has 3 seats, the episode has 2"),
-    "unknown options": (lambda e: dataclasses.replace(e, options={"width": 3}), "again with the options {'width': 3}"),
+    "unknown options": (lambda e: dataclasses.replace(e, options={"width": 3}), "cannot be made with {'width': 3}"),
     "the game": (lambda e: dataclasses.replace(e, game_id="chess/blitz"), "cannot make the game 'chess/blitz' again"),
-    "the module": (lambda e: dataclasses.replace(e, game_id="no_module:Toy"), "cannot import 'no_module'"),
-    "start names": (lambda e: dataclasses.replace(e, start={"deck": np.zeros(3)}), "the replay failed, TypeError"),
+    "the module": (
+        lambda e: dataclasses.replace(e, game_id="no_module:Toy"),
+        "names code, and names that",
+    ),
+    "start names": (
+        lambda e: dataclasses.replace(e, start={"deck": np.zeros(3)}),
+        "cannot be played from the start that was recorded, TypeError",
+    ),
     "a longer record": (
         lambda e: dataclasses.replace(e, actions=np.concatenate([e.actions, e.actions[:1] * 0 + 2])),
         r"the game was over at t=40: recorded 41 steps, replayed 40 steps",
@@ -240,11 +246,11 @@ def test_overcooked_replays_and_verifies(tmp_path):
 
 
 def test_what_is_played_is_verified(tmp_path):
-    from interplay.play.engine import run
-    from interplay.play.lineups import LineUp
+    from interplay.rollout.engine import run
+    from interplay.rollout.teams import Team
 
     game = make("overcooked/counter_circuit", horizon=70)
-    played = run(game, [LineUp.of(game, ["random", "stay"])], episodes=5, seed=3)
+    played = run(game, [Team.of(game, ["random", "stay"])], episodes=5, seed=3)
     traces = TraceSet.create(tmp_path / "set")
     traces.append(played)
     report = verify(TraceSet.open(tmp_path / "set")).check()

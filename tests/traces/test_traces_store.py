@@ -21,7 +21,7 @@ from hypothesis.extra import numpy as hnp
 
 from interplay.agents.api import Identity
 from interplay.errors import TraceError
-from interplay.play.episodes import Episode, Remarked
+from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.traces import TraceSet, query, same, verify
 from interplay.traces.parts import write_part
 from tests.traces.traces_toy import Fate, Toy, invented, play
@@ -97,7 +97,7 @@ def episodes(draw) -> Episode:
     seats, length = draw(st.integers(1, 4)), draw(st.integers(0, 5))
     checks = draw(st.integers(0, 3))
     remark = st.builds(
-        Remarked,
+        RecordedEvent,
         t=st.integers(0, length),
         seq=st.integers(0, 9),
         seat=st.none() | st.integers(0, seats - 1),
@@ -193,7 +193,9 @@ def test_what_was_played_is_kept_when_the_program_fails(tmp_path):
 
     with pytest.raises(RuntimeError):
         traces.append(fails_midway())
-    bad = dataclasses.replace(played[1], events=(Remarked(t=0, seq=0, seat=0, kind="plan", payload={"a": object()}),))
+    bad = dataclasses.replace(
+        played[1], events=(RecordedEvent(t=0, seq=0, seat=0, kind="plan", payload={"a": object()}),)
+    )
     with pytest.raises(TraceError, match="event 'plan' at t=0"):
         traces.append([played[1], bad, played[2]])
     assert_same(TraceSet.open(traces.path), played[:2])
@@ -317,7 +319,7 @@ def test_the_slower_writer_takes_the_next_number(tmp_path, monkeypatch):
         ({"seed": 2**70}, "64 bits"),
         ({"options": {"x": {1, 2}}}, "cannot be recorded as JSON"),
         ({"start": {"deck": np.array([object()])}}, "start value 'deck' has dtype object"),
-        ({"events": (Remarked(t=0, seq=0, seat=4, kind="a", payload={}),)}, "of seat 4, but 2 seats"),
+        ({"events": (RecordedEvent(t=0, seq=0, seat=4, kind="a", payload={}),)}, "of seat 4, but 2 seats"),
     ],
 )
 def test_an_episode_that_cannot_be_recorded_is_refused(change, says):
@@ -355,7 +357,7 @@ WRONG = {
     "a file": (lambda f: (shutil.rmtree(f), f.write_text("x")), "is a file; a trace set is a folder"),
     "no manifest": (lambda f: (f / "manifest.json").unlink(), "its manifest.json is missing"),
     "another folder": (lambda f: (shutil.rmtree(f), f.mkdir()), "is not a trace set: it has no manifest.json"),
-    "damaged manifest": (lambda f: truncate(f / "manifest.json"), "manifest.json is damaged, it is not JSON"),
+    "damaged manifest": (lambda f: truncate(f / "manifest.json"), "manifest.json is not JSON"),
     "foreign manifest": (
         lambda f: (f / "manifest.json").write_text('{"name": "web app"}'),
         "another program: it names no",
@@ -374,7 +376,7 @@ WRONG = {
     ),
     "missing table": (
         lambda f: (f / "part-000000/checksums.parquet").unlink(),
-        "checksums.parquet is missing: restore",
+        "checksums.parquet: there is no such file: restore",
     ),
     "part is a file": (lambda f: (f / "part-000007").write_text(""), "part-000007 should be a folder"),
     "foreign part": (lambda f: shutil.copytree(f / "part-000000", f / "part-000002"), "comes from another trace set"),

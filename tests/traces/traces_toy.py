@@ -14,7 +14,7 @@ from interplay.agents.api import Identity
 from interplay.games.api import Encoding, Game, Step, is_jax
 from interplay.games.checksum import checksum
 from interplay.games.records import record
-from interplay.play.episodes import Episode, Remarked
+from interplay.rollout.episode import Episode, RecordedEvent
 
 
 @record
@@ -132,9 +132,9 @@ def play(game: Game, *, seed: int = 0, index: int = 0, every: int = 7, events: b
         over = bool(step.terminated) or bool(step.truncated)
     checked = sorted({*range(0, len(actions), every), len(actions)})
     remarks = (
-        Remarked(t=0, seq=0, seat=0, kind="message", payload={"text": "I go first, ∀ of us’ll arrive", "to": [1]}),
-        Remarked(t=0, seq=1, seat=None, kind="verdict", payload={"fair": True, "share": 0.1}),
-        Remarked(t=2, seq=0, seat=game.num_seats - 1, kind="timing", payload={"ms": 12.5}),
+        RecordedEvent(t=0, seq=0, seat=0, kind="message", payload={"text": "I go first, ∀ of us’ll arrive", "to": [1]}),
+        RecordedEvent(t=0, seq=1, seat=None, kind="verdict", payload={"fair": True, "share": 0.1}),
+        RecordedEvent(t=2, seq=0, seat=game.num_seats - 1, kind="timing", payload={"ms": 12.5}),
     )
     return Episode(
         game_id=game.id,

@@ -112,14 +112,14 @@ def test_no_gradient_of_the_policy_reaches_the_model(with_model):
 @pytest.mark.slow
 def test_an_ego_with_a_model_is_an_agent_like_any_other(with_model):
     import interplay
-    from interplay.agents.check import check_agent
     from interplay.games.registry import make
+    from interplay.rollout.check_agent import check_agent
 
     trained, folder = with_model
     game = make(trained.experiment.game.name, **trained.experiment.game.options)
     agent = interplay.agent(str(folder), member=1)
     check_agent(agent, game, steps=4)
-    kept, mine = agent.mind.core, trained.agent(1).mind.core
+    kept, mine = agent.policy.core, trained.agent(1).policy.core
     np.testing.assert_allclose(kept.model.head.weight, mine.model.head.weight, atol=2e-3)
     played = interplay.play(game, [agent, agent], episodes=8, seed=0)
     assert np.mean([e.score for e in played]) > 7

@@ -57,10 +57,10 @@ def test_a_dead_run_is_trained_again(experiment, tmp_path, first_dies):
     ]
     # Wherever the population is asked for, the retrained one is in the dead one's place.
     retry, files = reopened(folder / "retry1"), partners_of(str(folder))
-    weights = [np.asarray(a.mind.core.head.weight) for a in files]
+    weights = [np.asarray(a.policy.core.head.weight) for a in files]
     for found in (trained, reopened(folder), train(given, quiet=True)):
         for run in range(3):
-            mine = np.asarray(found.agent(run).mind.core.head.weight)
+            mine = np.asarray(found.agent(run).policy.core.head.weight)
             np.testing.assert_allclose(mine, weights[run], rtol=1e-2, atol=1e-3)
         assert found.snapshots[1].returns[1] == retry.snapshots[1].returns[0]
         assert found.curve[-1]["returns"][1] == retry.curve[-1]["returns"][0]
@@ -71,7 +71,7 @@ def test_a_dead_run_is_trained_again(experiment, tmp_path, first_dies):
     found = reopened(f"{folder}#1-2")
     assert found.experiment.runs == 2
     for row in range(2):
-        np.testing.assert_array_equal(np.asarray(found.agent(row).mind.core.head.weight), weights[1 + row])
+        np.testing.assert_array_equal(np.asarray(found.agent(row).policy.core.head.weight), weights[1 + row])
     assert [p["run"] for p in found.policies] == [1, 2]
     assert found.snapshots[1].returns[0] == retry.snapshots[1].returns[0]
     assert [a.name for a in partners_of(f"{folder}#0-1")] == ["run0", "run0"]

@@ -17,8 +17,8 @@ from interplay.agents.api import Agent
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError
 from interplay.games.registry import make
-from interplay.play.engine import run as play
-from interplay.play.lineups import LineUp
+from interplay.rollout.engine import run as play
+from interplay.rollout.teams import Team
 from interplay.training.algorithms import ALGORITHMS, anyplay, train
 from interplay.training.algorithms.fcp import taken_at
 from interplay.training.config import Experiment
@@ -198,9 +198,9 @@ def test_it_trains_and_its_file_plays(tmp_path, name, options, changes):
     files = [p["file"] for p in trained.policies]
     game = make("hanabi/2p", **TINY)
     mine = agent(str(tmp_path / files[0]))
-    found = play(game, [LineUp.of(game, [mine, mine])], episodes=2, seed=0)
+    found = play(game, [Team.of(game, [mine, mine])], episodes=2, seed=0)
     assert all(0 <= one.score <= 6 for one in found)
-    np.testing.assert_equal(game.encodings["belief"].shape, trained.agent(0).mind.core.shape.input)  # type: ignore[union-attr]
+    np.testing.assert_equal(game.encodings["belief"].shape, trained.agent(0).policy.core.shape.input)  # type: ignore[union-attr]
     if name == "op":
         assert {"g1", "ad_entropy", "ic"} <= set(json.loads((tmp_path / "log.jsonl").read_text().splitlines()[-1]))
     if name == "obl":

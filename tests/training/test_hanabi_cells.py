@@ -85,7 +85,7 @@ def test_a_network_with_memory_is_kept_in_a_file(tmp_path):
     shape = Shape((658,), 21, widths=(8,), recurrent=4, cell="lstm", depth=2, decoder=(6,))
     core = Core(shape, 1.0, jax.random.key(0))
     neural.save(tmp_path / "one.safetensors", core, game, "belief", precision="float32")
-    again = neural.load(tmp_path / "one.safetensors").mind.core
+    again = neural.load(tmp_path / "one.safetensors").policy.core
     assert again.shape == shape
     seen = jnp.ones(658)
     np.testing.assert_allclose(again.step(again.start(), seen)[1], core.step(core.start(), seen)[1], atol=1e-6)

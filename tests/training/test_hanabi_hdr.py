@@ -163,7 +163,7 @@ def test_how_near_runs_stay_is_their_weight(held):
     assert kept[2] < 1e-3
     returns = trained.returns()[:, 0]
     assert returns[0] > returns[2] + 1
-    last = trained.agent(2).mind.core
+    last = trained.agent(2).policy.core
     np.testing.assert_allclose(last.head.weight, core.head.weight, atol=0.05)
 
 
@@ -204,7 +204,7 @@ def test_play_by_turns_learns_and_is_refused_where_it_cannot_be():
     )
     trained = sp.train(by_turns, quiet=True)
     assert trained.returns()[0, 0] > 3.5  # of 4
-    assert trained.agent(0).mind.bind(make(experiment.game.name, **experiment.game.options))
+    assert trained.agent(0).policy.bind(make(experiment.game.name, **experiment.game.options))
     with pytest.raises(InterplayError, match="not played by turns"):
         Movers(make("tests.training.toys:Match", horizon=4))
 
@@ -223,6 +223,6 @@ def test_training_ends_when_its_time_is_up(tmp_path):
     assert again.curve == trained.curve
     assert [s.update * 16 * 8 for s in again.snapshots] == [0, reached]
     first, last = taken_at(again, (0.0, 1.0))
-    kept, end = (a.mind.core.head.weight for a in (last, trained.agent(0)))
+    kept, end = (a.policy.core.head.weight for a in (last, trained.agent(0)))
     np.testing.assert_allclose(kept, end, atol=1e-3)
-    assert np.abs(np.asarray(first.mind.core.head.weight - end)).max() > 1e-2
+    assert np.abs(np.asarray(first.policy.core.head.weight - end)).max() > 1e-2

@@ -17,7 +17,7 @@ from interplay.cli.commands.exchange import Export
 from interplay.errors import InterplayError
 from interplay.games.hanabi.colours import cards_seen_as, orders
 from interplay.games.registry import make
-from interplay.play.recorded import Recorded, load, save
+from interplay.rollout.recorded_games import Recorded, load, save
 from interplay.traces.importers.hanabi_data import import_hanabi_data
 from interplay.traces.recorded import _persons, recorded_games
 from interplay.training.algorithms import train

@@ -186,14 +186,14 @@ def cast(folder: Path) -> argparse.Namespace:
 @pytest.fixture
 def stage_play(monkeypatch, scripts):
     """Games that end as soon as they begin, with points that tell who sat where."""
-    import interplay.play.engine as engine
+    import interplay.rollout.engine as engine
 
     played = []
 
-    def run(game, line_ups, *, episodes, **_):
-        for line_up in line_ups:
-            played.append(line_up)
-            yield from (argparse.Namespace(score=(line_up.number + e) % 26) for e in range(episodes))
+    def run(game, teams, *, episodes, **_):
+        for team in teams:
+            played.append(team)
+            yield from (argparse.Namespace(score=(team.number + e) % 26) for e in range(episodes))
 
     monkeypatch.setattr(engine, "run", run)
     monkeypatch.setattr(scripts.crossplay, "play", run)
@@ -272,13 +272,13 @@ def test_policies_are_asked_about_games_that_their_clone_never_saw(scripts, tmp_
     """Real games: a policy foresees its own likeliest moves."""
     from interplay.agents.neural import load
     from interplay.games.registry import make
-    from interplay.play.engine import run
-    from interplay.play.lineups import LineUp
-    from interplay.play.recorded import Recorded, save
+    from interplay.rollout.engine import run
+    from interplay.rollout.recorded_games import Recorded, save
+    from interplay.rollout.teams import Team
 
     given = cast(tmp_path)
     game, one = make("hanabi/2p"), load(given.work / "bc_2p" / "run0.safetensors", greedy=True)
-    played = run(game, [LineUp.of(game, [one, one])], episodes=8, seed=1, batch=64)
+    played = run(game, [Team.of(game, [one, one])], episodes=8, seed=1, batch=64)
     given.games = tmp_path / "games.npz"
     save(given.games, [Recorded("", e.actions, e.start, e.score, e.game_id, dict(e.options)) for e in played])
     found = scripts.evaluate.evaluate(given)

@@ -193,7 +193,7 @@ def test_a_finished_clone_is_not_learnt_again(proxies, monkeypatch):
     again = train(_experiment(given, folder), quiet=True)
     agent = interplay.agent(str(folder / again.policies[1]["file"]), unstuck=0)
     assert np.isnan(again.returns()).all()  # nothing was played
-    np.testing.assert_array_equal(again.agent(1).mind.core.head.bias, agent.mind.core.head.bias)
+    np.testing.assert_array_equal(again.agent(1).policy.core.head.bias, agent.policy.core.head.bias)
     other = _experiment(given | {"runs": 4}, folder)
     with pytest.raises(InterplayError, match=r"experiment\.runs is 3 there and 4 here"):
         train(other, quiet=True)
@@ -213,7 +213,7 @@ def test_a_best_response_to_people(proxies):
     """Proxies play, and sit at their best response's tables, as any checkpoints do, with their unstuck rule."""
     given, folder = proxies
     agents = [interplay.agent(str(folder / f"policies/run{run}.safetensors")) for run in range(2)]
-    assert all(isinstance(agent.mind, Unstuck) for agent in agents)
+    assert all(isinstance(agent.policy, Unstuck) for agent in agents)
     scores = self_play(make("overcooked/cramped_room", horizon=60), agents, 4, seed=0)
     assert all(score is not None and score % 5 == 0 for score in scores)
     partners = Algorithm("br", {"partners": [str(folder)]})

@@ -164,8 +164,8 @@ def test_memory_of_own_turns_is_learnt_and_played(tmp_path):
     trained = sp.train(dataclasses.replace(experiment, algorithm=by_turns), quiet=True)
     assert trained.returns()[0, 0] > 1.8  # of 2; a guess is worth 1
     game = make(experiment.game.name, **experiment.game.options)
-    save(tmp_path / "it.safetensors", trained.agent(0).mind.core, game, "vector")
-    assert load(tmp_path / "it.safetensors").mind.core.shape.own_turns
+    save(tmp_path / "it.safetensors", trained.agent(0).policy.core, game, "vector")
+    assert load(tmp_path / "it.safetensors").policy.core.shape.own_turns
 
 
 def test_clones_read_their_own_turns():
@@ -269,7 +269,7 @@ def test_a_clone_of_own_turns_is_held_by_turns(tmp_path):
     free, held = np.array([line["anchor_kls"] for line in trained.curve]).T
     assert held[0] < 1e-6  # it begins as the clone
     assert free[-1] > 0.01 > 5 * held.max()
-    core = trained.agent(1).mind.core
+    core = trained.agent(1).policy.core
     assert core.shape == shape
-    clones = [load(tmp_path / "bc" / one["file"]).mind.core.head.weight for one in listed]
+    clones = [load(tmp_path / "bc" / one["file"]).policy.core.head.weight for one in listed]
     assert np.argmin([np.abs(np.asarray(core.head.weight - c)).max() for c in clones]) == 1

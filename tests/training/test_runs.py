@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.agents.check import check_agent
 from interplay.agents.neural import load
 from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.partners.config import Build
+from interplay.rollout.check_agent import check_agent
 from interplay.training import log
 from interplay.training.__main__ import main
 from interplay.training.algorithms import ALGORITHMS, sp
@@ -139,8 +139,8 @@ def test_a_checkpoint_is_an_agent(finished):
     file = folder / whole.policies[1]["file"]
     agent = interplay.agent(str(file))
     check_agent(agent, game, steps=4)
-    trained = whole.agent(1).mind.core
-    for mine, kept in zip(leaves(trained), leaves(agent.mind.core), strict=True):
+    trained = whole.agent(1).policy.core
+    for mine, kept in zip(leaves(trained), leaves(agent.policy.core), strict=True):
         np.testing.assert_allclose(mine, kept, atol=2e-3)  # kept as float16
     assert interplay.agent(str(folder), member=1).identity(game).hash == agent.identity(game).hash
     assert interplay.agent(str(folder), member=0).identity(game).hash != agent.identity(game).hash
@@ -149,18 +149,18 @@ def test_a_checkpoint_is_an_agent(finished):
     with pytest.raises(InterplayError, match="unknown option of a checkpoint 'greed'"):
         interplay.agent(str(file), greed=True)
     noisy = interplay.agent(f"{file}+0.2")
-    assert float(noisy.mind.epsilon) == pytest.approx(0.2)
+    assert float(noisy.policy.epsilon) == pytest.approx(0.2)
 
 
 def test_a_policy_knows_its_game(finished):
     whole, folder = finished
     agent = load(folder / whole.policies[0]["file"])
     with pytest.raises(InterplayError, match=r"trained for tests.training.toys:Match .* the game is .*:Recall"):
-        agent.mind.bind(make("tests.training.toys:Recall"))
+        agent.policy.bind(make("tests.training.toys:Recall"))
     tried = load(folder / whole.policies[0]["file"], any_game=True)
-    assert tried.mind.bind(make("tests.training.toys:Recall")) is tried.mind
+    assert tried.policy.bind(make("tests.training.toys:Recall")) is tried.policy
     with pytest.raises(InterplayError, match="reads the encoding 'vector'"):
-        tried.mind.bind(make("overcooked/cramped_room"))
+        tried.policy.bind(make("overcooked/cramped_room"))
 
 
 def test_files_that_do_not_hold_their_network(finished, tmp_path):
@@ -242,7 +242,7 @@ def test_a_bare_machine_is_enough():
         "sys.meta_path.insert(0, Refuse())\n"
         "import interplay.training.__main__, interplay.training.algorithms as a\n"
         "for name in a.ALGORITHMS.names(): a.ALGORITHMS.load(name)\n"
-        "import interplay.play.engine\n"
+        "import interplay.rollout.engine\n"
         "from interplay.games.registry import make\n"
         "make('overcooked/coordination_ring'); make('hanabi/2p')\n"
     )

@@ -106,10 +106,12 @@ def test_members_with_nothing_else_to_do_come_apart(experiment, tmp_path):
     assert last > 0.9
     again = reopened(tmp_path)
     assert again.curve == trained.curve
-    mine, theirs = ([a.mind.core.head.weight for a in three_skills(t)] for t in (trained, again))
+    mine, theirs = ([a.policy.core.head.weight for a in three_skills(t)] for t in (trained, again))
     assert len(mine) == 9
     np.testing.assert_array_equal(mine, theirs)
-    np.testing.assert_array_equal(again.agent(0, 2).mind.core.head.weight, trained.agent(0, 2).mind.core.head.weight)
+    np.testing.assert_array_equal(
+        again.agent(0, 2).policy.core.head.weight, trained.agent(0, 2).policy.core.head.weight
+    )
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 import jax
 import jax.numpy as jnp
 
-from interplay.agents.api import Info, Policy
 from interplay.games.api import NOTHING, Encoding, Step, no_observation
 from interplay.games.records import record
 
@@ -163,15 +162,3 @@ class Blind(Meeting):
     def observe(self, state, encoding):
         seen = super().observe(state, encoding)
         return seen if encoding == "nothing" else seen.at[:, :2].set(0.0)
-
-
-class Naming(Policy):
-    """Names the cue that it sees: right in every step of Match."""
-
-    @property
-    def encoding(self):
-        return "vector"
-
-    def act(self, memory, obs, legal, key):
-        logits = jnp.where(jnp.arange(3) == jnp.argmax(obs[:2]), 0.0, -30.0)
-        return memory, jnp.argmax(logits), Info(logits)

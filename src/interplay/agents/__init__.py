@@ -1,5 +1,5 @@
 """Who acts: policies in JAX, players of any kind."""
 
-from interplay.agents.api import Agent, FunctionPlayer, Info, Move, Player, Policy, Remark, View, as_agent
+from interplay.agents.api import Agent, FunctionPlayer, Info, Move, Player, Policy, TraceEvent, View, as_agent
 
-__all__ = ["Agent", "FunctionPlayer", "Info", "Move", "Player", "Policy", "Remark", "View", "as_agent"]
+__all__ = ["Agent", "FunctionPlayer", "Info", "Move", "Player", "Policy", "TraceEvent", "View", "as_agent"]

@@ -6,17 +6,16 @@ Either sits in any seat. An `Agent` is one of the two with a name and an identit
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
-import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from interplay.agents.identity import content_hash, source_of
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 
@@ -33,8 +32,12 @@ class Info(NamedTuple):
 class Policy(eqx.Module):
     """A pure function from memory and observation to an action.
 
-    Two policies are of one kind if they differ in array values only. Kinds, not policies, are compiled,
-    so whatever tells two policies of a family apart belongs into arrays, not into static fields.
+    Policies that differ in array values only share one compiled program, so whatever tells two policies of a family
+    apart belongs into arrays, not into static fields.
+
+    A policy that others will meet in traces declares who it is: a class attribute `identity_kind`, a `version` that
+    rises when the same weights would act differently, and a method `fingerprint()` that gives settings and weights by
+    names that stay. Without them it counts by the source of its class (see `agents.identity`).
     """
 
     def bind(self, game: Game) -> Policy:
@@ -58,8 +61,8 @@ class Policy(eqx.Module):
 
 
 @dataclass(frozen=True)
-class Remark:
-    """Something said or noted beside a move: a message, a plan, a verdict, a timing."""
+class TraceEvent:
+    """Something that goes into a trace beside the actions: a message, a plan, a verdict, a timing."""
 
     kind: str
     payload: Mapping[str, Any]
@@ -67,10 +70,10 @@ class Remark:
 
 @dataclass(frozen=True)
 class Move:
-    """An action with the remarks that go into the trace's event table."""
+    """An action with the events that go into the trace beside it."""
 
     action: int
-    remarks: Sequence[Remark] = ()
+    events: Sequence[TraceEvent] = ()
 
 
 @dataclass(frozen=True)
@@ -104,9 +107,15 @@ def refuse_privileged(game: Game, encoding: str) -> None:
 
 
 class Session(Protocol):
-    """A player in one seat of one episode. One that has a `watch(view)` is shown the turns of others by it."""
+    """A player in one seat of one episode.
 
-    async def act(self, view: View) -> int | Move: ...
+    One that has a `watch(view)` is shown the turns of others by it. One that says `immediate = True` promises that its
+    `act` never waits for anything.
+    """
+
+    async def act(self, view: View) -> int | Move:
+        """Choose an action."""
+        ...
 
 
 @runtime_checkable
@@ -124,13 +133,20 @@ class Player(Protocol):
 class FunctionPlayer:
     """A player made of any callable from an observation (and the legal mask, if it takes two) to an action.
 
-    Without a deadline it is called where it stands; with one, in a thread, so that nobody waits longer for it.
+    Without a deadline it is called where it stands; with one, in a thread, so that nobody waits longer for it. Traces
+    know it by its source, or by the `version` that you give it.
     """
 
+    identity_kind: ClassVar[str] = "function"
     function: Callable[..., int]
     encoding: str
     deadline_s: float | None = None
     default_action: int | None = None
+    version: str | None = None  # what stands for the function in traces; None: its source
+
+    def fingerprint(self) -> Mapping[str, Any]:
+        """Which function it is."""
+        return {"function": source_of(self.function) if self.version is None else self.version, "reads": self.encoding}
 
     def begin(self, game: Game, seat: int, seed: int) -> Session:
         takes_legal = len(inspect.signature(self.function).parameters) > 1
@@ -141,11 +157,11 @@ class FunctionPlayer:
 class _FunctionSession:
     function: Callable[..., int]
     takes_legal: bool
-    here: bool  # a thread for every action would cost more than most decisions
+    immediate: bool  # a thread for every action would cost more than most decisions
 
     async def act(self, view: View) -> int:
         arguments = (view.observation, view.legal) if self.takes_legal else (view.observation,)
-        if self.here:
+        if self.immediate:
             return int(self.function(*arguments))
         return int(await asyncio.to_thread(self.function, *arguments))
 
@@ -155,16 +171,22 @@ class Agent:
     """A policy or a player with the name and identity under which it appears in traces and tables."""
 
     name: str
-    mind: Policy | Player
+    policy: Policy | Player
     config: Mapping[str, Any] = field(default_factory=dict)  # plain JSON values that tell how it was made
+    kind: str = ""  # what it is, in words that stay; registered agents have their registered name
 
     @property
     def is_policy(self) -> bool:
-        return isinstance(self.mind, Policy)
+        """Whether it is pure JAX, and can run in compiled programs."""
+        return isinstance(self.policy, Policy)
 
     def identity(self, game: Game) -> Identity:
-        """What a trace records of this agent at this game."""
-        encoding = self.mind.encoding
+        """What a trace records of this agent at this game.
+
+        Raises:
+            InterplayError: The game has no encoding of the name that the agent reads.
+        """
+        encoding = self.policy.encoding
         if encoding not in game.encodings:
             known = ", ".join(game.encodings)
             raise InterplayError(f"agent {self.name!r} reads the encoding {encoding!r}; {game.id} has {known}")
@@ -178,18 +200,6 @@ class Identity(NamedTuple):
     hash: str
     privileged: bool
     config: Mapping[str, Any] = {}
-
-
-def content_hash(agent: Agent) -> str:
-    """A short hash of what the agent is: its code's name, its settings and its weights."""
-    digest = hashlib.sha256(f"{type(agent.mind).__module__}:{type(agent.mind).__qualname__}".encode())
-    digest.update(repr(sorted(agent.config.items())).encode())
-    if isinstance(agent.mind, Policy):
-        arrays, static = eqx.partition(agent.mind, eqx.is_array)
-        digest.update(repr(static).encode())
-        for leaf in jax.tree_util.tree_leaves(arrays):
-            digest.update(str(leaf.dtype).encode() + np.asarray(leaf).tobytes())
-    return digest.hexdigest()[:16]
 
 
 def as_agent(thing: Any, name: str | None = None) -> Agent:

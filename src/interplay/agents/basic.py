@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from interplay.agents.api import Info, Policy
+from interplay.agents.identity import fingerprint_of
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 
@@ -19,6 +23,8 @@ def masked(logits: Float[Array, " action"], legal) -> Float[Array, " action"]:
 
 class Random(Policy):
     """A legal action at random, each as likely as the next."""
+
+    identity_kind: ClassVar[str] = "random"
 
     @property
     def encoding(self) -> str:
@@ -32,6 +38,7 @@ class Random(Policy):
 class Stay(Policy):
     """Does nothing: the game's action called `stay` or `noop`, or its last one."""
 
+    identity_kind: ClassVar[str] = "stay"
     action: int = eqx.field(static=True, default=-1)
 
     @property
@@ -52,12 +59,17 @@ class Stay(Policy):
 class Noisy(Policy):
     """A policy that takes a random legal action in a share `epsilon` of its turns."""
 
+    identity_kind: ClassVar[str] = "noisy"
     base: Policy
     epsilon: Float[Array, ""]
 
     def __init__(self, base: Policy, epsilon: float):
         self.base = base
         self.epsilon = jnp.float32(epsilon)
+
+    def fingerprint(self) -> Mapping[str, Any]:
+        """The policy under the noise, and how much of it."""
+        return {"base": fingerprint_of(self.base), "epsilon": self.epsilon}
 
     @property
     def encoding(self) -> str:

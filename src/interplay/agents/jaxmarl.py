@@ -7,9 +7,9 @@ batch first, and give the next hidden state before that. Nothing here needs JaxM
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -20,11 +20,13 @@ from interplay.agents.api import Info, Policy
 from interplay.agents.basic import masked
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.safe_files import read_safetensors
 
 
 class JaxMARLPolicy(Policy):
     """A network of JaxMARL's style in any seat; made by `from_jaxmarl`."""
 
+    identity_kind: ClassVar[str] = "JaxMARL network"
     params: Any
     hidden: Any  # the first hidden state, with a batch axis of one; None: feed-forward
     apply: Callable[..., Any] = eqx.field(static=True)
@@ -32,6 +34,12 @@ class JaxMARLPolicy(Policy):
     reads: str = eqx.field(static=True)
     greedy: bool = eqx.field(static=True)
     takes_legal: bool = eqx.field(static=True)
+
+    def fingerprint(self) -> Mapping[str, Any]:
+        """Its parameters, the function that reads them, and how it acts."""
+        functions = {"apply": self.apply, "preprocess": self.preprocess}
+        how = {"reads": self.reads, "greedy": self.greedy, "takes_legal": self.takes_legal}
+        return {**functions, **how, "params": self.params, "hidden": self.hidden}
 
     @property
     def encoding(self) -> str:
@@ -103,12 +111,7 @@ def from_jaxmarl(
 
 def load_params(path: str | Path) -> dict[str, Any]:
     """Parameters from a file of JaxMARL's `save_params`: safetensors whose names are paths joined by commas."""
-    from safetensors.numpy import load_file
-
-    try:
-        flat = load_file(str(path))
-    except Exception as error:
-        raise InterplayError(f"cannot read {path} as parameters (safetensors): {error}") from error
+    flat = read_safetensors(path).arrays
     tree: dict[str, Any] = {}
     for name, array in flat.items():
         *folders, last = name.split(",")

@@ -6,6 +6,7 @@ one batched product, where a library convolution would run member by member.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
@@ -17,11 +18,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from interplay.agents.cells import CELLS, new_cell, projected, stepped, unrolled
+from interplay.config import build
 from interplay.errors import InterplayError
 
 ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "gelu": jax.nn.gelu}
 RULED_OUT = -1e9  # finite, so that a probability of 0 times its logarithm stays a number
 PRECISIONS = ("float32", "bfloat16")
+
+
+MOST_LAYERS, MOST_UNITS = 64, 1 << 17
 
 
 @dataclass(frozen=True)
@@ -53,8 +58,12 @@ class Shape:
         _one_of("activation", self.activation, tuple(ACTIVATIONS))
         _one_of("precision", self.precision, PRECISIONS)
         _one_of("cell", self.cell, tuple(CELLS))
-        if self.depth < 1:
-            raise InterplayError(f"depth: {self.depth}; a memory has at least one cell")
+        if not 1 <= self.depth <= MOST_LAYERS:
+            raise InterplayError(f"depth: {self.depth}; a memory has 1 to {MOST_LAYERS} cells")
+        sizes = (self.outputs, self.recurrent, *self.input, *self.channels, *self.widths, *self.decoder)
+        layers = max(len(self.channels), len(self.widths), len(self.decoder))
+        if layers > MOST_LAYERS or not all(0 <= size <= MOST_UNITS for size in sizes):
+            raise InterplayError(f"a network has at most {MOST_LAYERS} layers of at most {MOST_UNITS} units")
         if self.trunk == "cnn" and len(self.input) != 3:
             raise InterplayError(f"a cnn reads planes; this encoding has the shape {self.input}: use the trunk mlp")
         if not self.widths:
@@ -75,12 +84,19 @@ class Shape:
     def as_json(self) -> dict[str, Any]:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
+    def changes(self) -> dict[str, Any]:
+        """What differs from the defaults: later versions may know more of networks than this one does."""
+        return {
+            f.name: getattr(self, f.name)
+            for f in dataclasses.fields(self)
+            if f.default is dataclasses.MISSING or getattr(self, f.name) != f.default
+        }
+
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Shape:
-        given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         try:
-            return cls(**given)
-        except TypeError as error:
+            return build(cls, values, "network")
+        except InterplayError as error:
             raise InterplayError(f"this network is not one that this version of interplay can build: {error}") from None
 
 

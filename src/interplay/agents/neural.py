@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -25,6 +25,7 @@ from interplay.agents.networks import Core, Shape
 from interplay.agents.unstuck import unstuck as rule
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.safe_files import file_in, parse_json, read_json, read_safetensors, regular_file
 
 FORMAT, VERSION = "interplay-policy", 1
 MANIFEST = "manifest.json"
@@ -35,6 +36,7 @@ HARMLESS = {"horizon", "rule_out_null_interacts"}
 class NeuralPolicy(Policy):
     """A trained network. It samples its actions, or takes the likeliest if `greedy`."""
 
+    identity_kind: ClassVar[str] = "network"
     core: Core | Foreseeing
     greedy: Bool[Array, ""]
     reads: str = eqx.field(static=True)  # the encoding
@@ -43,6 +45,11 @@ class NeuralPolicy(Policy):
     def __init__(self, core: Core | Foreseeing, reads: str, *, trained_for: str = "", greedy: bool = False):
         self.core, self.reads, self.trained_for = core, reads, trained_for
         self.greedy = jnp.bool_(greedy)
+
+    def fingerprint(self) -> Mapping[str, Any]:
+        """The network as its file tells it, what it reads and was trained for, and its weights."""
+        told = {"network": self.core.shape.changes(), "reads": self.reads, "trained_for": self.trained_for}
+        return told | {"greedy": self.greedy, "weights": named_arrays(self.core)}
 
     @property
     def encoding(self) -> str:
@@ -144,6 +151,8 @@ def load(
     mind = NeuralPolicy(core, about["encoding"], trained_for=trained_for, greedy=greedy)
     config = {"game": game["id"], "greedy": greedy} | {k: v for k, v in about["training"].items() if _is_plain(v)}
     patience = about["training"].get("unstuck", 0) if unstuck is None else unstuck
+    if not isinstance(patience, int) or patience < 0:
+        raise InterplayError(f"{path}: unstuck is {patience!r:.40}; it is a number of steps")
     if patience or "unstuck" in config:
         config["unstuck"] = patience
     return Agent(path.stem, rule(mind, patience), config)
@@ -151,30 +160,18 @@ def load(
 
 def _is_published(path: Path) -> bool:
     """Whether a file is none of ours, but of a form that others have published weights of Hanabi agents in."""
-    from safetensors import SafetensorError, safe_open
+    from interplay.agents.hanabi import public
 
     if not path.is_file():
         return False
-    try:
-        with safe_open(path, framework="numpy") as file:
-            ours, keys = "interplay" in (file.metadata() or {}), list(file.keys())
-    except SafetensorError:
-        return False
-    from interplay.agents.hanabi import public
-
-    return not ours and public.is_public(keys)
+    metadata, arrays = read_safetensors(path)
+    return "interplay" not in metadata and public.is_public(arrays)
 
 
 def opened(path: str | Path) -> tuple[Any, dict[str, np.ndarray]]:
     """The header of one of our files of weights, null if it has none, and its arrays."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy") as file:
-            about = json.loads((file.metadata() or {}).get("interplay", "null"))
-            return about, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dictionary
-    except (SafetensorError, json.JSONDecodeError) as error:
-        raise InterplayError(f"{path} is damaged or no safetensors file: {error}") from None
+    metadata, arrays = read_safetensors(path)
+    return parse_json(metadata.get("interplay", "null"), f"{path}, header"), arrays
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -187,9 +184,11 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         raise InterplayError(f"{path} holds no policy of interplay: its header does not say {FORMAT!r}")
     if about.get("version") != VERSION:
         raise InterplayError(f"{path} has version {about.get('version')} of the format; this interplay reads {VERSION}")
-    missing = [k for k in ("network", "encoding", "game", "training") if k not in about]
-    if missing:
-        raise InterplayError(f"{path}: the header lacks {', '.join(missing)}")
+    kinds = {"network": dict, "encoding": str, "game": dict, "training": dict}
+    wrong = [name for name, kind in kinds.items() if not isinstance(about.get(name), kind)]
+    wrong += [f"game.{k}" for k in ("id", "options", "rules_version") if not wrong and k not in about["game"]]
+    if wrong:
+        raise InterplayError(f"{path}: the header lacks {', '.join(wrong)}")
     return about, arrays
 
 
@@ -224,18 +223,17 @@ def _filled(shape: Shape, arrays: Mapping[str, np.ndarray], path: Path) -> Core 
 
 def _member_of(folder: Path, member: int | None) -> Path:
     """The file of a member of a training run."""
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text())
-    except FileNotFoundError:
-        raise InterplayError(f"{folder} has no {MANIFEST}, so it is no training run") from None
-    policies = manifest.get("policies") or []
+    manifest = read_json(folder / MANIFEST, within=folder)
+    policies = manifest.get("policies") or [] if isinstance(manifest, dict) else []
+    if not isinstance(policies, list) or not all(isinstance(p, dict) and "file" in p for p in policies):
+        raise InterplayError(f"{folder / MANIFEST} is not the manifest of a training run")
     if not policies:
         raise InterplayError(f"{folder} holds no policies yet: its training has not come to an end")
     if member is None and len(policies) > 1:
         raise InterplayError(f"{folder} holds {len(policies)} policies; choose one with member=0 ... or name its file")
     if not 0 <= (member or 0) < len(policies):
         raise InterplayError(f"{folder} has no member {member}; it holds {len(policies)} policies")
-    return folder / policies[member or 0]["file"]
+    return regular_file(file_in(folder, policies[member or 0]["file"]), within=folder)
 
 
 def _is_plain(value: Any) -> bool:

@@ -3,12 +3,15 @@ path of a checkpoint."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from interplay.agents.api import Agent, as_agent
+from interplay.agents.identity import content_hash
 from interplay.errors import InterplayError, UnknownName
 from interplay.registry import Registry
+from interplay.trust import is_reference
 
 AGENTS = Registry(
     "agent",
@@ -48,9 +51,26 @@ def agent(name: str, **options: Any) -> Agent:
     return with_noise(found, noise, name) if plus else found
 
 
+def recorded_agent(name: Any) -> Agent:
+    """The agent that data names: a registered one, with noise or not. Files and language models only people name.
+
+    Raises:
+        InterplayError: Nothing is registered under this name.
+    """
+    base = name.removeprefix("greedy:") if isinstance(name, str) else ""
+    if not base or ":" in base or is_checkpoint(base.partition("+")[0]):
+        raise InterplayError(f"{name!r:.100} is no registered agent; data may name no other")
+    return agent(name)
+
+
 def is_checkpoint(name: str) -> bool:
     """Whether a name is the path of a trained policy: its file, or the folder of a training run."""
-    return name.endswith(".safetensors") or (Path(name) / "manifest.json").is_file()
+    if name.endswith(".safetensors"):
+        return True
+    try:
+        return (Path(name) / "manifest.json").is_file()
+    except (OSError, ValueError):  # no name of a file can be so long, or hold such characters
+        return False
 
 
 def _checkpoint(path: str, options: dict[str, Any]) -> Agent:
@@ -67,11 +87,11 @@ def _greedy(name: str, options: dict[str, Any]) -> Agent:
     if not name.startswith("trained/") and not is_checkpoint(name.partition("+")[0]):
         raise InterplayError(f"greedy:{name}: only trained policies sample, trained/... or the path of a checkpoint")
     found = agent(name, **options | {"greedy": True})
-    return Agent(f"greedy:{found.name}", found.mind, found.config)
+    return replace(found, name=f"greedy:{found.name}")
 
 
 def _make(name: str, options: dict[str, Any]) -> Agent:
-    if ":" in name:
+    if is_reference(name):
         return as_agent(AGENTS.load(name)(**options), name)
     family, slash, variant = name.partition("/")
     if family not in AGENTS.names():
@@ -80,8 +100,10 @@ def _make(name: str, options: dict[str, Any]) -> Agent:
     if slash:
         if not hasattr(thing, "make"):
             raise UnknownName("agent", name, names())
-        return thing.make(variant, **options)
-    return Agent(name, thing(**options), dict(options))
+        made = thing.make(variant, **options)
+        declared = made.kind or getattr(made.policy, "identity_kind", "")
+        return made if declared else replace(made, kind=name)
+    return Agent(name, thing(**options), dict(options), kind=name)
 
 
 def with_noise(base: Agent, noise: str, name: str) -> Agent:
@@ -96,7 +118,8 @@ def with_noise(base: Agent, noise: str, name: str) -> Agent:
         raise InterplayError(f"the noise in {name!r} is a share of turns between 0 and 1, not {noise}")
     if not base.is_policy:
         raise InterplayError(f"{base.name!r} is a player; only policies can be given noise")
-    return Agent(name, Noisy(base.mind, epsilon), dict(base.config) | {"epsilon": epsilon})  # type: ignore[arg-type]
+    config = {**base.config, "epsilon": epsilon, "base": content_hash(base)}
+    return Agent(name, Noisy(base.policy, epsilon), config, kind="noisy")  # type: ignore[arg-type]
 
 
 def names() -> list[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ class Family:
         if not path.is_file():
             raise UnknownName("agent", f"trained/{variant}", [f"trained/{name}" for name in shipped()])
         found = load(path, **options)
-        return Agent(f"trained/{variant}", found.mind, dict(found.config))
+        return replace(found, name=f"trained/{variant}")
 
     @staticmethod
     def variants() -> list[str]:

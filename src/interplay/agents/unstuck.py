@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -12,6 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from interplay.agents.api import Info, Policy
 from interplay.agents.basic import masked
+from interplay.agents.identity import fingerprint_of
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 
@@ -32,6 +34,7 @@ class Unstuck(Policy):
     open again. So Carroll et al. (2019) keep cloned chefs from blocking each other to the end of an episode.
     """
 
+    identity_kind: ClassVar[str] = "unstuck"
     base: Policy
     patience: Int[Array, ""]
     pose: tuple[int, ...] = eqx.field(static=True)  # which entries of the flat observation tell it
@@ -41,6 +44,10 @@ class Unstuck(Policy):
         if patience < 0:
             raise InterplayError(f"unstuck: {patience}; a number of steps, or 0 for a policy that may stand still")
         self.base, self.patience, self.pose, self.actions = base, jnp.int32(patience), pose, actions
+
+    def fingerprint(self) -> Mapping[str, Any]:
+        """The policy under the rule, and its patience."""
+        return {"base": fingerprint_of(self.base), "patience": self.patience}
 
     @property
     def encoding(self) -> str:

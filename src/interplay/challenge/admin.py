@@ -12,7 +12,7 @@ from interplay.challenge.schedule import Seats, line_ups
 from interplay.challenge.spec import Challenge
 from interplay.challenge.tables import HISTORY, submissions, teams
 from interplay.errors import InterplayError
-from interplay.games.registry import make
+from interplay.games.registry import make_recorded
 from interplay.partners.panels import panel
 from interplay.server.clock import Clock, SystemClock
 from interplay.server.database import SERVER, Database, Tx, open_database
@@ -35,7 +35,7 @@ def choices(challenge: Challenge) -> dict[str, list[Seats]]:
     """The line-ups of every setting, without making its partners."""
     found = {}
     for setting in challenge.settings:
-        game = make(setting.game, **setting.options)
+        game = make_recorded(setting.game, setting.options)
         count = len(setting.partners) if setting.panel is None else len(panel(game, setting.panel).partners)
         found[setting.name] = line_ups(game.num_seats, count, setting.several_seats)
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from interplay.challenge.results import digest
 from interplay.errors import InterplayError
+from interplay.safe_files import lines, parse_json, read_json
 from interplay.server.signing import canonical, fingerprint, verify
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
@@ -21,7 +21,7 @@ from interplay.traces.export import from_record
 
 def check(path: str | Path, public: str | None = None, traces: str | Path | None = None) -> Table:
     """One row for each thing that was checked: what, whether it is fine, and what was found."""
-    signed = _read(Path(path))
+    signed = read_json(path)
     rows: list[Row] = []
     try:
         content = verify(signed, public)
@@ -32,26 +32,12 @@ def check(path: str | Path, public: str | None = None, traces: str | Path | None
     if public is None:
         rows.append({"checked": "trust", "fine": True, "found": "no key was given to compare: anyone can sign"})
     if traces is not None:
-        rows += _against(content, _lines(Path(traces)))
+        records = [parse_json(line, f"{traces}, line {n}") for n, line in lines(traces) if line.strip()]
+        try:
+            rows += _against(content, records)
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise InterplayError(f"{path} or {traces} is not as a server writes it: {error!r:.200}") from None
     return Table.of(rows, "Checks")
-
-
-def _read(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InterplayError(f"cannot read {path}: {error.strerror}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InterplayError(f"{path} is not JSON: {error}") from None
-
-
-def _lines(path: Path) -> list[dict[str, Any]]:
-    try:
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except OSError as error:
-        raise InterplayError(f"cannot read {path}: {error.strerror}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InterplayError(f"{path} holds no lines of JSON: {error}") from None
 
 
 def _against(content: Mapping[str, Any], records: Sequence[dict[str, Any]]) -> Iterator[Row]:

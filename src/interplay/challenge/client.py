@@ -18,9 +18,10 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from interplay.agents.registry import agent as find_agent
-from interplay.challenge.minds import Mind, Seen, mind
+from interplay.challenge.client_agents import ClientAgent, SeatMessage, client_agent
 from interplay.errors import InterplayError
-from interplay.games.registry import make
+from interplay.games.registry import make_recorded
+from interplay.trust import admit, is_reference
 
 PATIENCE = 8  # connections in a row that fail before the client gives up
 Progress = Callable[[int], None]
@@ -60,25 +61,27 @@ class Candidate:
 
     agents: Mapping[str, str]  # setting -> name; "" for all others
     seed: int
-    _minds: dict[str, Mind] = field(default_factory=dict)
+    _made: dict[str, ClientAgent] = field(default_factory=dict)
 
-    def mind(self, dealt: Mapping[str, Any]) -> Mind:
+    def agent(self, dealt: Mapping[str, Any]) -> ClientAgent:
         setting = dealt["setting"]
-        if setting not in self._minds:
-            self._minds[setting] = self.make(setting, dealt["name"], dealt["options"])
-        return self._minds[setting]
+        if setting not in self._made:
+            self._made[setting] = self.make(setting, dealt["name"], dealt["options"])
+        return self._made[setting]
 
-    def make(self, setting: str, game: str, options: Mapping[str, Any]) -> Mind:
+    def make(self, setting: str, game: str, options: Mapping[str, Any]) -> ClientAgent:
         name = self.agents.get(setting, self.agents.get(""))
         if name is None:
             raise InterplayError(f"no agent for the setting {setting!r}: give {setting}=AGENT, or one for all")
-        return mind(find_agent(name), make(game, **options), self.seed)
+        if not isinstance(game, str) or is_reference(game):
+            raise InterplayError(f"the server names the game {game!r:.100}, which is not a registered one")
+        return client_agent(find_agent(name), make_recorded(game, options), self.seed)
 
     def prepare(self, challenge: Mapping[str, Any]) -> str:
-        """Make all minds now; the encoding that they read, which must be one."""
+        """Make all agents now; the encoding that they read, which must be one."""
         for s in challenge["settings"]:
-            self._minds[s["name"]] = self.make(s["name"], s["game"], s["options"])
-        encodings = {m.encoding for m in self._minds.values()}
+            self._made[s["name"]] = self.make(s["name"], s["game"], s["options"])
+        encodings = {m.encoding for m in self._made.values()}
         if len(encodings) != 1:
             raise InterplayError(
                 f"the agents read different encodings ({', '.join(sorted(encodings))}); one evaluation reads one"
@@ -91,7 +94,7 @@ class Game:
     """A game in play, seen from here."""
 
     name: str
-    mind: Mind
+    agent: ClientAgent
     seats: Sequence[int]
     seq: int
     waiting: list[dict[str, Any]]  # steps that the agent has not seen
@@ -111,6 +114,7 @@ def play(
     progress: Callable[[int, int], Any] | None = None,
 ) -> dict[str, Any]:
     """Play all games that are left of an evaluation (or `most` of them); where it stands then."""
+    admit(agents.values())
     challenge = call(url, "GET", "/api/v1/challenge")
     standing = call(url, "GET", "/api/v1/evaluation", key)["games"]
     candidate = Candidate(agents, int.from_bytes(os.urandom(4), "big") if seed is None else seed)
@@ -148,7 +152,7 @@ async def _lane(address: str, key: str, candidate: Candidate, at_once: int, budg
             ) as socket:  # fmt: skip
                 await _receive(socket)
                 for game in games.values():
-                    game.mind.forget(game.name)  # they are told from the start again
+                    game.agent.forget(game.name)  # they are told from the start again
                 budget.left += len(games)
                 games.clear()
                 if await _play(socket, candidate, at_once, budget, tell, games):
@@ -189,8 +193,8 @@ async def _play(
             dealt = (await _receive(socket))["games"]
             budget.left += wanted - len(dealt)
             for one in dealt:
-                held = Game(one["game"], candidate.mind(one), one["seats"], one["seq"], list(one["steps"]))
-                held.mind.forget(held.name)
+                held = Game(one["game"], candidate.agent(one), one["seats"], one["seq"], list(one["steps"]))
+                held.agent.forget(held.name)
                 games[held.name] = held
             if not dealt:
                 budget.left = 0  # all that is left is in play elsewhere, or there is none
@@ -209,13 +213,13 @@ async def _play(
 def _update(games: dict[str, Game], told: Mapping[str, Any], tell: Progress, budget: _Budget) -> None:
     game = games[told["game"]]
     if told.get("error") == "gone":  # it was dealt anew, or given to another connection: it is not lost
-        game.mind.forget(game.name)
+        game.agent.forget(game.name)
         del games[game.name]
         budget.left += 1
     elif "error" in told:
         raise InterplayError(f"game {game.name}: the server says: {told['message']}")
     elif told["done"]:
-        game.mind.forget(game.name)
+        game.agent.forget(game.name)
         del games[game.name]
         tell(1)
     else:
@@ -225,16 +229,16 @@ def _update(games: dict[str, Game], told: Mapping[str, Any], tell: Progress, bud
 async def _think(games: Any) -> None:
     """Show every agent all that it has not seen, one step at a time, all games together."""
     while waiting := [g for g in games if g.waiting]:
-        by_mind: dict[int, list[tuple[Game, Seen]]] = {}
+        by_agent: dict[int, list[tuple[Game, SeatMessage]]] = {}
         for game in waiting:
             step = game.waiting.pop(0)
             for seat in game.seats:
                 told = step["seats"][str(seat)]
                 game.turn[seat] = told["turn"]
-                seen = Seen((game.name, seat), step["t"], told)
-                by_mind.setdefault(id(game.mind), []).append((game, seen))
-        for held in by_mind.values():
-            found = await held[0][0].mind.look([seen for _, seen in held])
+                seen = SeatMessage((game.name, seat), step["t"], told)
+                by_agent.setdefault(id(game.agent), []).append((game, seen))
+        for held in by_agent.values():
+            found = await held[0][0].agent.act([seen for _, seen in held])
             for (game, seen), choice in zip(held, found, strict=True):
                 game.chosen[seen.place[1]] = int(choice[0])
 
@@ -249,6 +253,7 @@ def predict(
     progress: Callable[[int, int], Any] | None = None,
 ) -> dict[str, Any]:
     """Answer all that is left of the action prediction; where the evaluation stands then."""
+    admit(agents.values())
     challenge = call(url, "GET", "/api/v1/challenge")
     candidate = Candidate(agents, seed)
     encoding = candidate.prepare(challenge)
@@ -270,10 +275,10 @@ async def _predict(address: str, key: str, candidate: Candidate, at_once: int, p
                 tell, known = progress(opened["decisions_left"], 0), True
             if not opened["games"]:
                 return
-            minds = {g["game"]: (candidate.mind(g), g["seat"]) for g in opened["games"]}
+            agents_of = {g["game"]: (candidate.agent(g), g["seat"]) for g in opened["games"]}
             waiting = {g["game"]: g for g in opened["games"]}
             while waiting:
-                answers = await _foresee(minds, waiting)
+                answers = await _foresee(agents_of, waiting)
                 await _send(socket, {"type": "predict", "answers": answers})
                 for told in (await _receive(socket))["games"]:
                     if "error" in told:
@@ -283,19 +288,21 @@ async def _predict(address: str, key: str, candidate: Candidate, at_once: int, p
                 waiting = {name: told for name, told in waiting.items() if not told["done"]}
 
 
-async def _foresee(minds: Mapping[str, tuple[Mind, int]], waiting: Mapping[str, Any]) -> list[dict[str, Any]]:
+async def _foresee(
+    agents_of: Mapping[str, tuple[ClientAgent, int]], waiting: Mapping[str, Any]
+) -> list[dict[str, Any]]:
     """The distributions at the last step of each history, all steps before having been shown."""
     rest = {name: list(told["steps"]) for name, told in waiting.items()}
     odds: dict[str, list[float]] = {}
     while any(rest.values()):
-        by_mind: dict[int, list[tuple[str, Seen]]] = {}
+        by_agent: dict[int, list[tuple[str, SeatMessage]]] = {}
         for name, steps in rest.items():
             if steps:
                 step = steps.pop(0)
-                held, seat = minds[name]
-                by_mind.setdefault(id(held), []).append((name, Seen((name, seat), step["t"], step)))
-        for some in by_mind.values():
-            found = await minds[some[0][0]][0].look([seen for _, seen in some])
+                held, seat = agents_of[name]
+                by_agent.setdefault(id(held), []).append((name, SeatMessage((name, seat), step["t"], step)))
+        for some in by_agent.values():
+            found = await agents_of[some[0][0]][0].act([seen for _, seen in some])
             for (name, _), choice in zip(some, found, strict=True):
                 odds[name] = [float(p) for p in choice[1:]]
     for name, values in odds.items():

@@ -1,4 +1,4 @@
-"""The host of a challenge: joins the books (what is allowed) and the arenas (what is played).
+"""The host of a challenge: joins the books (what is allowed) and the engines (what is played).
 
 Every game in play is a `Match`. A match belongs to the key that was dealt it and is held by at most one connection
 at a time; its moves are numbered, and its deadline runs whether anyone holds it or not.
@@ -21,17 +21,17 @@ import orjson
 from interplay.agents.api import Agent, Identity
 from interplay.agents.registry import agent as find_agent
 from interplay.challenge import books
-from interplay.challenge.arena import JaxArena
 from interplay.challenge.books import Claim, Submission
-from interplay.challenge.plain import PlainArena
 from interplay.challenge.schedule import Seats, line_ups
 from interplay.challenge.spec import Challenge, Setting
-from interplay.challenge.table import TEXT, Arena, Fault, Look, Table
+from interplay.challenge.table import CandidateTable, Look
 from interplay.challenge.wire import pack_tree
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
-from interplay.games.registry import make
+from interplay.games.registry import make_recorded
 from interplay.partners.panels import panel
+from interplay.rollout.live import LiveEngine, PartnerFault, live_engine
+from interplay.rollout.live_python import TEXT
 from interplay.server.app import Base
 from interplay.server.keys import Key
 from interplay.server.refusal import Refusal
@@ -39,20 +39,21 @@ from interplay.traces.export import to_record
 
 LOG = logging.getLogger("interplay.challenge")
 TEST_PARTNER = "random"  # whom test keys play with
+SIZES = (4, 64)  # of compiled batches
 KEPT = 1024  # games whose last answer can be given again
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A setting made ready: its game, its hidden partners, its line-ups, its arenas."""
+    """A setting made ready: its game, its hidden partners, its line-ups, its engines."""
 
     setting: Setting
     game: Game
     partners: tuple[Agent, ...]
     identities: tuple[Identity, ...]
     choices: tuple[Seats, ...]
-    arena: Arena
-    tests: Arena
+    engine: LiveEngine
+    tests: LiveEngine
 
     def encoding(self, name: str | None, default: str) -> str:
         """An encoding that a candidate may read."""
@@ -69,7 +70,7 @@ class Stage:
         for name, encoding in self.game.encodings.items():
             if not encoding.privileged and _can_be_sent(self.game.observe(state, name)):
                 found.append(name)
-        return (*found, TEXT) if isinstance(self.arena, PlainArena) else tuple(found)
+        return tuple(found) if is_jax(self.game) else (*found, TEXT)
 
 
 @dataclass
@@ -78,8 +79,8 @@ class Match:
 
     id: str
     stage: Stage
-    table: Table
-    arena: Arena
+    table: CandidateTable
+    engine: LiveEngine
     key: str
     claim: Claim | None = None  # None: a test, which is not booked
     submission: Submission | None = None
@@ -102,8 +103,7 @@ class Host:
 
     def __init__(self, challenge: Challenge, base: Base, *, sizes: Sequence[int] | None = None, capacity: int = 512):
         self.challenge, self.base = challenge, base
-        options: dict[str, Any] = {"capacity": capacity} | ({"sizes": sizes} if sizes else {})
-        self.stages = {s.name: make_stage(s, **options) for s in challenge.settings}
+        self.stages = {s.name: make_stage(s, sizes=sizes) for s in challenge.settings}
         self.matches: dict[str, Match] = {}
         self._finished: dict[str, Match] = {}
         self._next_test = 0
@@ -126,7 +126,7 @@ class Host:
         if self._watch:
             self._watch.cancel()
         for stage in self.stages.values():
-            stage.arena.close()
+            stage.engine.close()
             stage.tests.close()
 
     # Dealing.
@@ -154,8 +154,8 @@ class Host:
         for claim in claims:
             stage = self.stages[claim.setting]
             name = f"{submission.public}-{claim.number}-{claim.attempt}"
-            table = Table(claim.seats, claim.chance, views[claim.setting])
-            new.append(Match(name, stage, table, stage.arena, key.name, claim, submission, holder=holder))
+            table = CandidateTable(claim.seats, claim.chance, views[claim.setting])
+            new.append(Match(name, stage, table, stage.engine, key.name, claim, submission, holder=holder))
         await self._begin(new, skip)
         return kept + [m for m in new if m.history]
 
@@ -181,7 +181,7 @@ class Host:
         chance = (secrets.randbits(32), secrets.randbits(32))
         placed = tuple(None if seat in own else 0 for seat in range(stage.game.num_seats))
         self._next_test += 1
-        table = Table(placed, chance, view)
+        table = CandidateTable(placed, chance, view)
         match = Match(f"test-{self._next_test}", stage, table, stage.tests, key.name, holder=holder)
         await self._begin([match], skip)
         if not match.history:
@@ -197,7 +197,7 @@ class Host:
 
     async def _dealt(self, match: Match, skip: bool) -> None:
         async with match.lock:
-            await self._play(match, match.arena.begin(match.table, skip))
+            await self._play(match, match.table.begin(match.engine, skip))
 
     # Playing.
 
@@ -245,7 +245,7 @@ class Host:
             self._check(match, actions)
             match.deadline = float("inf")  # the server's own time does not count
             match.last_actions, match.seq = actions, match.seq + 1
-            return await self._play(match, match.arena.advance(match.table, actions, skip))
+            return await self._play(match, match.table.advance(match.engine, actions, skip))
 
     def _check(self, match: Match, actions: Mapping[int, int]) -> None:
         look, own = match.look, set(match.table.candidate)
@@ -264,7 +264,7 @@ class Host:
     async def _play(self, match: Match, going: Any) -> list[Look]:
         try:
             looks = await going
-        except Fault as fault:
+        except PartnerFault as fault:
             await self._put_back(match, str(fault), abandoned=False)
             raise Refusal("gone", f"{fault}; the game does not count and will be dealt anew") from None
         match.history += looks
@@ -279,13 +279,13 @@ class Host:
     async def _book(self, match: Match, forfeit: bool = False) -> None:
         """Write the result down; only then is it told."""
         match.over = True
-        score = self.challenge.rules.forfeit_score if forfeit else match.table.score
+        score = self.challenge.rules.forfeit_score if forfeit else match.table.live.score
         try:
             if match.claim is not None and match.submission is not None:
                 packed = await asyncio.to_thread(pack_episode, match)
                 last = await self.base.database.awrite(
                     books.finish, self.base.clock, match.submission, match.claim, score=score,
-                    length=len(match.table.actions), episode=packed, forfeit=forfeit,
+                    length=match.table.live.t, episode=packed, forfeit=forfeit,
                 )  # fmt: skip
                 self._remember(match)
                 if last:
@@ -309,7 +309,7 @@ class Host:
     def _end(self, match: Match) -> None:
         match.over = True
         self.matches.pop(match.id, None)
-        match.arena.leave(match.table)
+        match.table.live.close()
 
     async def _put_back(self, match: Match, why: str, *, abandoned: bool) -> None:
         self._end(match)
@@ -335,7 +335,8 @@ class Host:
 
     async def _abandon(self, match: Match) -> None:
         rules = self.challenge.rules
-        match.table.remark("deadline", seconds=rules.move_deadline_s, policy=rules.abandoned)
+        deadline = {"seconds": rules.move_deadline_s, "policy": rules.abandoned}
+        match.table.live.add_event(None, "deadline", deadline)
         if match.claim is not None and rules.abandoned == "void":
             voids = await self.base.database.aread(books.voids, match.claim)
             if voids < rules.most_voids:
@@ -356,28 +357,27 @@ def pack_episode(match: Match) -> bytes:
     """The trace of a game, for the books."""
     candidate = Identity("candidate", "", False)
     index = match.claim.number if match.claim else 0
-    episode = match.table.episode(match.stage.game, match.stage.identities, candidate, index)
+    episode = match.table.episode(match.stage.identities, candidate, index)
     return zlib.compress(orjson.dumps(to_record(episode, index)), 6)
 
 
-def make_stage(setting: Setting, *, capacity: int = 512, sizes: Sequence[int] | None = None) -> Stage:
+def make_stage(setting: Setting, *, sizes: Sequence[int] | None = None) -> Stage:
     """A setting with its game and partners made; an error says what is wrong with it."""
     try:
-        game = make(setting.game, **setting.options)
+        game = make_recorded(setting.game, setting.options)
         if setting.panel is not None:
             partners = panel(game, setting.panel).partners
         else:
             partners = tuple(find_agent(name) for name in setting.partners)
         identities = tuple(agent.identity(game) for agent in partners)
         choices = tuple(line_ups(game.num_seats, len(partners), setting.several_seats))
-        arena = _arena(game, partners, capacity, sizes)
-        tests = _arena(game, (find_agent(TEST_PARTNER),), capacity, sizes)
+        engine = live_engine(game, _numbered(partners), sizes=sizes or SIZES)
+        tests = live_engine(game, _numbered([find_agent(TEST_PARTNER)]), sizes=sizes or SIZES)
     except InterplayError as error:
         raise InterplayError(f"setting {setting.name!r}: {error}") from error
-    return Stage(setting, game, partners, identities, choices, arena, tests)
+    return Stage(setting, game, partners, identities, choices, engine, tests)
 
 
-def _arena(game: Game, partners: Sequence[Agent], capacity: int, sizes: Sequence[int] | None) -> Arena:
-    if is_jax(game) and game.replayable and all(agent.is_policy for agent in partners):
-        return JaxArena(game, partners, capacity=capacity, **({"sizes": sizes} if sizes else {}))
-    return PlainArena(game, partners)
+def _numbered(partners: Sequence[Agent]) -> dict[str, Agent]:
+    """Hidden partners go by their number."""
+    return {str(number): agent for number, agent in enumerate(partners)}

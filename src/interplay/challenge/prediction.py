@@ -27,9 +27,9 @@ from interplay.challenge.tables import predictions, submissions
 from interplay.challenge.wire import Arrays, pack_tree
 from interplay.errors import InterplayError
 from interplay.metrics.prediction import top
-from interplay.play.engine import run
-from interplay.play.episodes import Episode
-from interplay.play.lineups import LineUp
+from interplay.rollout.engine import run
+from interplay.rollout.episode import Episode
+from interplay.rollout.teams import Team
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.keys import Key
@@ -83,7 +83,7 @@ class Library:
 
 def _episodes(spec: Prediction, stage: Stage) -> list[Episode]:
     if spec.traces is None:
-        line_up = LineUp.of(stage.game, spec.agents)
+        line_up = Team.of(stage.game, spec.agents)
         return list(run(stage.game, [line_up], episodes=spec.games, seed=spec.seed))
     traces = TraceSet.open(spec.traces)
     wanted = (stage.game.id, dict(stage.game.options))

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import logging
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +19,8 @@ from interplay.challenge.spec import Challenge
 from interplay.challenge.tables import games, predictions, submissions, teams
 from interplay.games.api import Game
 from interplay.metrics.api import measure
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
+from interplay.safe_files import inflate, parse_json
 from interplay.server.audit import note
 from interplay.server.clock import Clock
 from interplay.server.database import Database, Tx
@@ -96,7 +95,7 @@ def file(tx: Tx, submission: int) -> Filed:
 
 
 def unpack(packed: bytes) -> dict[str, Any]:
-    return json.loads(zlib.decompress(packed))
+    return parse_json(inflate(packed, "a stored game"), "a stored game")
 
 
 def content(challenge: Challenge, stages: Mapping[str, Any], filed: Filed, salt: bytes) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from interplay.errors import InterplayError
+from interplay.safe_files import parse_yaml
 from interplay.server.shelf import CHALLENGES
 from interplay.server.signing import canonical
 
@@ -160,17 +161,8 @@ class Challenge(_Part):
 def load(path: str | Path) -> Challenge:
     """The challenge that a file describes, or one that comes with the package by its bare name; an error says which
     line of it is wrong and how."""
-    import yaml
-
     file = CHALLENGES.meant(path)
-    try:
-        data = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        ours = ", ".join(CHALLENGES.files())
-        more = f"; a challenge of ours goes by its name: {ours}" if isinstance(error, FileNotFoundError) else ""
-        raise InterplayError(f"cannot read the challenge {file}: {error.strerror}{more}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InterplayError(f"{file} is not YAML: {error}") from None
+    data = parse_yaml(CHALLENGES.read(file), str(file)).values
     if not isinstance(data, dict):
         raise InterplayError(f"{file} is no challenge: it holds no `name:`, `settings:`, `phases:`")
     try:

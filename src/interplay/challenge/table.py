@@ -1,21 +1,21 @@
-"""A game in play, as the arena that plays it and the host that serves it share it."""
+"""A candidate's game with hidden partners, and what of it leaves the server."""
 
 from __future__ import annotations
 
-import json
-import pickle
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
+import jax
 import numpy as np
 
-from interplay.agents.api import Agent, Identity
+from interplay.agents.api import Identity
 from interplay.challenge.schedule import Seats
-from interplay.games.api import Game
-from interplay.play.episodes import CHECK_EVERY, Episode, Remarked
+from interplay.rollout.episode import Episode
+from interplay.rollout.live import LiveEngine, LiveTable, PartnerFault, play_on
 
-TEXT = "text"  # beside a game's encodings: the game as text for a seat, where games are played in plain Python
+THINK_S = 300.0  # how long a partner that is a Python object may think
 
 
 @dataclass(frozen=True)
@@ -31,103 +31,84 @@ class Look:
     taken: Mapping[int, int] = field(default_factory=dict)  # what the candidate's seats did one step before
 
 
-@dataclass
-class Table:
+class CandidateTable:
     """One game in play: who sits where, and what has happened so far."""
 
-    seats: Seats
-    chance: tuple[int, int]
-    encoding: str
-    slot: int = -1  # its place in an arena's pool
-    start: Mapping[str, np.ndarray] = field(default_factory=dict)
-    actions: list[np.ndarray] = field(default_factory=list)
-    check_steps: list[int] = field(default_factory=list)
-    checks: list[int] = field(default_factory=list)
-    last_check: int = 0
-    rewards: np.ndarray | None = None
-    terminated: bool = False
-    done: bool = False
-    remarks: list[Remarked] = field(default_factory=list)
-    states: list[Any] = field(default_factory=list)  # of a game that cannot be replayed
+    def __init__(self, seats: Seats, chance: tuple[int, int], encoding: str):
+        """Lay a table.
+
+        Args:
+            seats: By seat, the number of a partner, or None for the candidate.
+            chance: What chance decides, as the data of a key.
+            encoding: In which the candidate's seats see the game.
+        """
+        self.seats = seats
+        bots = {seat: str(number) for seat, number in enumerate(seats) if number is not None}
+        self.live = LiveTable(chance, bots, encoding=encoding, observed=lambda live: self._looks.append(look(live)))
+        self._looks: list[Look] = []
+
+    @property
+    def encoding(self) -> str:
+        """In which the candidate's seats see the game."""
+        return self.live.encoding or ""
 
     @property
     def candidate(self) -> tuple[int, ...]:
-        return tuple(seat for seat, who in enumerate(self.seats) if who is None)
+        """The candidate's seats."""
+        return tuple(seat for seat, number in enumerate(self.seats) if number is None)
 
-    @property
-    def score(self) -> float:
-        return 0.0 if self.rewards is None else float(np.sum(self.rewards))
+    async def begin(self, engine: LiveEngine, skip: bool) -> list[Look]:
+        """Deal; what the candidate's seats see first (and, with `skip`, until one of them is to move)."""
+        try:
+            await asyncio.wrap_future(engine.begin(self.live))
+            engine.resume(self.live)
+            if skip and not self.live.done and not any(self.live.turn[seat] for seat in self.candidate):
+                await play_on(engine, self.live, {}, until_asked=True, think_s=THINK_S)
+        except Exception as error:
+            raise _fault(error) from error
+        return self._new_looks()
 
-    def begin(self, start: Mapping[str, np.ndarray], check: int) -> None:
-        self.start, self.rewards = start, np.zeros(len(self.seats))
-        self.check_steps, self.checks, self.last_check = [0], [check], check
+    async def advance(self, engine: LiveEngine, actions: Mapping[int, int], skip: bool) -> list[Look]:
+        """Play the candidate's actions, which are legal, and the partners'.
 
-    def record(self, joint: np.ndarray, reward: np.ndarray, terminated: bool, done: bool, check: int) -> None:
-        """One step that was played."""
-        assert self.rewards is not None
-        self.actions.append(np.asarray(joint, np.int16))
-        self.rewards = self.rewards + reward
-        self.terminated, self.done, self.last_check = terminated, done, check
-        if len(self.actions) % CHECK_EVERY == 0 or done:
-            self._mark()
+        With `skip`, go on until the candidate is to move or the game is over; the looks in between come along.
+        """
+        try:
+            await play_on(engine, self.live, actions, until_asked=skip, think_s=THINK_S)
+        except Exception as error:
+            raise _fault(error) from error
+        return self._new_looks()
 
-    def _mark(self) -> None:
-        """Keep the checksum of the state after the last step."""
-        if self.check_steps[-1] != len(self.actions):
-            self.check_steps.append(len(self.actions))
-            self.checks.append(self.last_check)
+    def _new_looks(self) -> list[Look]:
+        looks, self._looks = self._looks, []
+        return looks
 
-    def remark(self, kind: str, **payload: Any) -> None:
-        t = len(self.actions)
-        seq = sum(r.t == t for r in self.remarks)
-        self.remarks.append(Remarked(t=t, seq=seq, seat=None, kind=kind, payload=payload))
-
-    def episode(self, game: Game, partners: Sequence[Identity], candidate: Identity, index: int) -> Episode:
+    def episode(self, partners: Sequence[Identity], candidate: Identity, index: int) -> Episode:
         """What happened, as a trace holds it."""
-        self._mark()  # a game that was abandoned ends anywhere
-        return Episode(
-            game_id=game.id,
-            options=json.loads(json.dumps(dict(game.options))),
-            rules_version=game.rules_version,
-            agents=tuple(candidate if who is None else partners[who] for who in self.seats),
-            seed=0,  # what chance decided is in `start`; the secret it came from stays on the server
-            index=index,
-            start=dict(self.start),
-            actions=np.array(self.actions, np.int16).reshape(-1, len(self.seats)),
-            check_steps=np.array(self.check_steps, np.int32),
-            checks=np.array(self.checks, np.uint32),
-            rewards=np.zeros(len(self.seats)) if self.rewards is None else self.rewards.astype(np.float64),
-            terminated=self.terminated,
-            events=tuple(self.remarks),
-            states=None if game.replayable else pickle.dumps(self.states),
-        )
+        return self.live.episode([candidate if who is None else partners[who] for who in self.seats], index)
 
 
-class Arena(Protocol):
-    """Where games of one kind are played with the hidden partners."""
-
-    game: Game
-    partners: list[Agent]
-
-    async def begin(self, table: Table, skip: bool) -> list[Look]:
-        """Deal; what the candidate's seats see first (and, with `skip`, until it is to move)."""
-        ...
-
-    async def advance(self, table: Table, actions: Mapping[int, int], skip: bool) -> list[Look]:
-        """Play the candidate's actions, which are legal, and the partners'. With `skip`, go on until the candidate is
-        to move or the game is over; the looks in between come along."""
-        ...
-
-    def leave(self, table: Table) -> None:
-        """The table is no longer needed."""
-        ...
-
-    def warm(self, encoding: str) -> None:
-        """Compile what playing with this encoding needs."""
-        ...
-
-    def close(self) -> None: ...
+def _fault(error: Exception) -> PartnerFault:
+    if isinstance(error, PartnerFault):
+        return error
+    return PartnerFault(f"the server failed: {type(error).__name__}")
 
 
-class Fault(Exception):
-    """A partner or the game failed: the host's fault, not the candidate's."""
+def look(live: LiveTable) -> Look:
+    """The candidate's own rows of a table as it is, and no others."""
+    seats = live.people
+    return Look(
+        t=live.t,
+        observations={seat: _row(live.observation, seat) for seat in seats},
+        legal={seat: np.array(live.legal[seat]) for seat in seats},
+        turn={seat: bool(live.turn[seat]) and not live.done for seat in seats},
+        done=live.done,
+        score=live.score,
+        taken={seat: int(live.actions[-1][seat]) for seat in seats} if live.actions else {},
+    )
+
+
+def _row(observation: Any, seat: int) -> Any:
+    if isinstance(observation, list):  # the game as text
+        return observation[seat]
+    return jax.tree_util.tree_map(lambda x: np.array(x[seat]), observation)

@@ -10,11 +10,13 @@ import difflib
 import inspect
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from interplay import __version__
 from interplay.errors import InterplayError
-from interplay.registry import load_reference
+from interplay.trust import TrustWarning, admit, import_object, trust_data
 
 # A command of two words, such as "partners select", belongs to a group that `interplay partners` lists.
 COMMANDS = {
@@ -81,7 +83,15 @@ examples:
   interplay crossplay --game overcooked/cramped_room --agents overcooked/greedy random stay --out traces
   interplay measure traces --metrics score --json
 
-`interplay COMMAND --help` tells more."""
+`interplay COMMAND --help` tells more.
+
+Traces, panels, study and challenge files of others name registered games and agents only. With --trust after any
+command, they may also name code (module:Thing, file.py:thing), which then runs as you."""
+
+TRUST = "--trust"
+
+
+_show_other = warnings.showwarning
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -119,10 +129,18 @@ def _usage_of(name: str, group: dict[str, tuple[str, str]]) -> str:
 def _guarded(name: str, rest: list[str]) -> int:
     import tyro
 
+    warnings.showwarning = _show_warning
     _keep_compiled_programs()
+    admit(rest)  # whatever stands on a command line was typed by a person
+    before = trust_data(TRUST in rest)
     try:
-        kind = load_reference(COMMANDS[name][0])
-        command = tyro.cli(kind, prog=f"interplay {name}", args=rest, description=inspect.cleandoc(kind.__doc__))
+        kind = import_object(COMMANDS[name][0])
+        command = tyro.cli(
+            kind,
+            prog=f"interplay {name}",
+            args=[word for word in rest if word != TRUST],
+            description=inspect.cleandoc(kind.__doc__),
+        )
         return int(command.run() or 0)
     except InterplayError as error:
         return _refuse(str(error))
@@ -132,6 +150,15 @@ def _guarded(name: str, rest: list[str]) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    finally:
+        trust_data(before)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], filename: str, line: int, *rest: Any) -> None:
+    if issubclass(category, TrustWarning):
+        print(f"interplay: warning: {message}", file=sys.stderr)
+    else:
+        _show_other(message, category, filename, line, *rest)
 
 
 def _keep_compiled_programs() -> None:

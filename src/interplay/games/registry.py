@@ -4,49 +4,100 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Mapping
 from typing import Any
 
-from interplay.errors import UnknownName
+from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game
+from interplay.games.family import GameFamily
 from interplay.registry import Registry
+from interplay.trust import import_object, is_reference
 
 GAMES = Registry(
     "game",
     entry_points="interplay.games",
     table={
-        "overcooked": "interplay.games.overcooked.game:Family",
-        "rescue": "interplay.games.rescue.game:Family",
-        "hanabi": "interplay.games.hanabi.game:Family",
-        "kitchen": "interplay.games.kitchen.game:Family",
-        "jaxmarl": "interplay.games.interop.jaxmarl:Family",
+        "overcooked": "interplay.games.overcooked.family:FAMILY",
+        "rescue": "interplay.games.rescue.family:FAMILY",
+        "hanabi": "interplay.games.hanabi.family:FAMILY",
+        "kitchen": "interplay.games.kitchen.family:FAMILY",
+        "jaxmarl": "interplay.games.interop.family:FAMILY",
     },
 )
 
 
 def make(name: str, **options: Any) -> Game:
-    """The game of this name, such as `overcooked/counter_circuit`; its options as keywords.
+    """Make the game of a registered name, such as `overcooked/counter_circuit`; its options as keywords.
 
-    A family (`overcooked`) is an object with `make(variant, **options)` and `variants()`. A name of
-    the form `module:Thing` is imported and called with the options.
+    A reference `module:Thing` is imported and called with the options if a person typed it (see `interplay.trust`);
+    `interplay.make` is how a person types it.
     """
     return _make(name, json.dumps(options, sort_keys=True, default=list))
+
+
+def make_recorded(name: Any, options: Any) -> Game:
+    """Make the game that data names: a registered one, with options that touch nothing on this machine.
+
+    Raises:
+        InterplayError: The name or the options are not those of a game; the message says which and why.
+    """
+    if not isinstance(name, str) or not isinstance(options, Mapping):
+        raise InterplayError(f"a game is a name with options, not {name!r:.100} with {options!r:.100}")
+    try:
+        if not is_reference(name):
+            local = set(options) & set(family_of(name).local_options())
+            if local:
+                raise InterplayError(f"{name}: the option {min(local)!r} names a file of this machine; data may not")
+        return make(name, **options)
+    except InterplayError:
+        raise
+    except Exception as error:  # whatever a game's own code makes of options that it did not expect
+        raise InterplayError(f"{name} cannot be made with {options!r:.200}: {error!s:.200}") from None
+
+
+def family_of(name: str) -> GameFamily:
+    """The family of a game's name or id."""
+    family = name.partition("/")[0]
+    if family not in GAMES.names():
+        raise UnknownName("game", name, names())
+    declared = GAMES.load(family)
+    if not isinstance(declared, GameFamily):
+        raise InterplayError(f"{family!r} is registered as {type(declared).__name__}; a game registers a GameFamily")
+    return declared
+
+
+def capability(game: Game, name: str) -> Any:
+    """What a game declares under a name of `GameFamily`: by an attribute of its own, or by its family.
+
+    Returns:
+        The thing itself, imported if the family names it by a reference; None (or an empty tuple) where neither has it.
+    """
+    own = getattr(game, name, None)
+    if own is not None:
+        return own
+    family = game.id.partition("/")[0]
+    declared = getattr(GAMES.load(family), name) if family in GAMES.names() else getattr(GameFamily, name, None)
+    return import_object(declared) if isinstance(declared, str) else declared
 
 
 @functools.lru_cache(maxsize=256)
 def _make(name: str, options: str) -> Game:
     """Games never change, so the same name gives the same game, and what was compiled for it serves again."""
     settings = json.loads(options)
-    if ":" in name:
-        return GAMES.load(name)(**settings)
-    family, _, variant = name.partition("/")
-    if family not in GAMES.names():
-        raise UnknownName("game", name, names())
-    return GAMES.load(family).make(variant, **settings)
+    if is_reference(name):
+        game = GAMES.load(name)(**settings)
+        if not isinstance(game, Game):
+            raise InterplayError(
+                f"{name} makes {type(game).__name__}, which is no game (interplay.check_game tells why)"
+            )
+        return game
+    return family_of(name).make(name.partition("/")[2], **settings)
 
 
 def names() -> list[str]:
     """Every registered game with its variants."""
-    found = []
-    for family in GAMES.names():
-        found += [f"{family}/{variant}" if variant else family for variant in GAMES.load(family).variants()]
-    return found
+    return [
+        f"{family}/{variant}" if variant else family
+        for family in GAMES.names()
+        for variant in GAMES.load(family).names()
+    ]

@@ -31,8 +31,8 @@ from interplay.agents.llm.models import Desk
 from interplay.agents.llm.settings import Settings
 from interplay.llm.plan import Plan, read_levels
 from interplay.llm.tables import dish_name, episode_row
-from interplay.play.episodes import Episode
-from interplay.play.talk import play_one
+from interplay.rollout.dialogue import play_one
+from interplay.rollout.episode import Episode
 from interplay.traces import TraceSet
 
 ROLES = ("chef", "assistant")

@@ -15,8 +15,8 @@ from interplay.agents.registry import agent as registered
 from interplay.errors import InterplayError
 from interplay.games.kitchen.dishes import dish
 from interplay.games.registry import make
-from interplay.play.lineups import LineUp
-from interplay.play.talk import Job
+from interplay.rollout.dialogue import Job
+from interplay.rollout.teams import Team
 
 DISHES_PER_LEVEL = 5
 LEVELS = (1, 2, 3, 4, 5, 6)
@@ -65,7 +65,7 @@ class Plan:
                 for chef in self.chefs:
                     for assistant in self.assistants:
                         helpers = [cast[assistant]] * (game.num_seats - 1)
-                        yield Job(game, LineUp.of(game, [cast[chef], *helpers]), self.seed, episode)
+                        yield Job(game, Team.of(game, [cast[chef], *helpers]), self.seed, episode)
 
     def _servings(self, episode: int) -> list[dict[str, Any]]:
         extra = self.options | ({"horizon": self.horizon} if self.horizon is not None else {})

@@ -13,8 +13,8 @@ from interplay.agents.llm.limits import Limits, Meter, Prices
 from interplay.agents.llm.models import Desk
 from interplay.errors import InterplayError
 from interplay.llm.plan import Plan, job_key
-from interplay.play.episodes import Episode
-from interplay.play.talk import AT_ONCE, Job, play_jobs
+from interplay.rollout.dialogue import AT_ONCE, Job, play_jobs
+from interplay.rollout.episode import Episode
 from interplay.traces import TraceSet
 
 JOURNAL = "calls.jsonl"
@@ -89,7 +89,7 @@ def run(
 
 
 def _key(job: Job) -> str:
-    hashes = [i.hash for i in job.line_up.identities]
+    hashes = [i.hash for i in job.team.identities]
     return job_key(job.game.id, dict(job.game.options), hashes, job.seed, job.index)
 
 

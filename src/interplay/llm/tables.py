@@ -8,7 +8,7 @@ from typing import Any
 from interplay.agents.llm.chat import total
 from interplay.games.kitchen.dishes import Dish, dish, dish_of
 from interplay.games.kitchen.game import DEFAULT_DISH
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 from interplay.table import Row, Table
 
 

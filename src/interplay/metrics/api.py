@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Protocol
 
 from interplay.errors import InterplayError, TraceError
-from interplay.games.api import Game
-from interplay.play.episodes import Episode
+from interplay.games.api import Game, is_jax
 from interplay.registry import Registry
+from interplay.rollout.episode import Episode
 from interplay.table import Row, Table
 from interplay.traces import Batch, Replay, TraceSet, game_of, replay_batches, replays
 from interplay.traces.compare import compare
@@ -49,22 +48,17 @@ class Sample:
     options: Mapping[str, Any] = field(default_factory=dict)
     _shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    @cached_property
+    @property
     def replays(self) -> list[Replay]:
-        """Every episode played again, each compared with its record."""
-        return list(replays(self.game, self.episodes, chunk=CHUNK))
+        """Every episode played again, each compared with its record; played once, whoever asks."""
+        if is_jax(self.game):
+            return self.shared("replays", lambda one: [again for batch in one.batches for again in batch.each()])
+        return self.shared("replays", lambda one: list(replays(one.game, one.episodes, chunk=CHUNK)))
 
-    @cached_property
+    @property
     def batches(self) -> list[Batch]:
-        """Every episode of a pure JAX game played again as arrays [episode, step, ...], compared with its record."""
-        found = list(replay_batches(self.game, self.episodes, chunk=CHUNK))
-        for batch in found:
-            for episode, again in zip(batch.episodes, batch.each(), strict=True):
-                problems = compare(self.game, episode, again)
-                if problems:
-                    about = f"{episode.game_id}, episode {episode.index} of seed {episode.seed}"
-                    raise TraceError(f"{about}: {problems[0]}")
-        return found
+        """Every episode of a JAX game played again as arrays [episode, step, ...], compared with its record."""
+        return self.shared("batches", _replay_batches)
 
     def shared(self, name: str, build: Callable[[Sample], Any]) -> Any:
         """What several metrics need of a sample, built when the first of them asks."""
@@ -75,6 +69,17 @@ class Sample:
     def about(self) -> list[Row]:
         """The columns with which every row of an episode begins."""
         return [about(number, episode) for number, episode in zip(self.numbers, self.episodes, strict=True)]
+
+
+def _replay_batches(sample: Sample) -> list[Batch]:
+    batches = list(replay_batches(sample.game, sample.episodes, chunk=CHUNK))
+    for batch in batches:
+        for episode, again in zip(batch.episodes, batch.each(), strict=True):
+            problems = compare(sample.game, episode, again)
+            if problems:
+                about = f"{episode.game_id}, episode {episode.index} of seed {episode.seed}"
+                raise TraceError(f"{about}: {problems[0]}")
+    return batches
 
 
 class Compute(Protocol):
@@ -102,6 +107,7 @@ class Metric:
     finish: Finish | None = None
     needs: tuple[str, ...] = ("traces",)  # also: policies, panel, ratings
     options: Mapping[str, str] = field(default_factory=dict)  # what may be set, and what it does
+    describing: tuple[str, ...] = ()  # columns that describe a value (an interval, a count): no keys to group by
 
 
 def about(number: int, episode: Episode) -> Row:
@@ -129,26 +135,37 @@ def measure(
 ) -> Table:
     """A tidy table, one row per value: game, episode, agents, seat (or giver and receiver), metric, value, and
     whatever columns the metrics add. Options go to the metrics that know them."""
+    if len(traces) == 0:
+        raise InterplayError(f"{traces.name} holds no episodes, so there is nothing to measure")
+    return measure_samples(samples(traces, options), metrics, options, progress)
+
+
+def measure_samples(
+    parts: Iterable[Sample],
+    metrics: Sequence[str | Metric],
+    options: Mapping[str, Any],
+    progress: Callable[[int], None] | None = None,
+) -> Table:
+    """The same from samples at hand, which may have been replayed already."""
     if not metrics:
         raise InterplayError(f"name at least one metric: {', '.join(METRICS.names())}")
     chosen = [m if isinstance(m, Metric) else metric(m) for m in metrics]
     _check_options(chosen, options)
     _check_needs(chosen, options)
-    if len(traces) == 0:
-        raise InterplayError(f"{traces.name} holds no episodes, so there is nothing to measure")
     rows: list[Row] = []
-    parts: list[list[Any]] = [rows if one.finish is None else [] for one in chosen]
-    for sample in samples(traces, options):
-        for one, found in zip(chosen, parts, strict=True):
-            found.extend(one.compute(sample))
+    computed: list[list[Any]] = [rows if one.finish is None else [] for one in chosen]
+    for sample in parts:
+        for one, into in zip(chosen, computed, strict=True):
+            into.extend(one.compute(sample))
         if progress:
             progress(len(sample.numbers))
-    for one, found in zip(chosen, parts, strict=True):
+    for one, found in zip(chosen, computed, strict=True):
         if one.finish is not None:
             rows.extend(one.finish(found, options))
     front = ["game", "episode", "agents", "privileged", "seed", "seat", "agent", "metric", "value"]
     columns = [c for c in front if any(c in row for row in rows[:1])] if rows else front
-    return Table.of(rows, "measurements", columns=columns)
+    describing = tuple(dict.fromkeys(c for one in chosen for c in one.describing))
+    return replace(Table.of(rows, "measurements", columns=columns), describing=describing)
 
 
 def samples(traces: TraceSet, options: Mapping[str, Any]) -> Iterator[Sample]:

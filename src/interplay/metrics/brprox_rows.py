@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import math
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
+from interplay.safe_files import read_text
 from interplay.table import Row, Table
 
 AT = " at"  # where a checked row stood in its source; no column can have this name, since names are stripped
@@ -39,25 +39,11 @@ class Reduced:
 
 def read_rows(path: str | Path) -> list[tuple[str, Row]]:
     """The records of a CSV file, plain or gzipped, each with its line."""
-    file = Path(path)
+    text = io.StringIO(read_text(path), newline="")
     try:
-        with (
-            gzip.open(file, "rt", encoding="utf-8-sig", newline="")
-            if _zipped(file)
-            else open(file, encoding="utf-8-sig", newline="") as lines
-        ):
-            return list(_records(csv.reader(lines, strict=True), file.name))
-    except FileNotFoundError:
-        raise InterplayError(f"no such file: {path}") from None
-    except IsADirectoryError:
-        raise InterplayError(f"{path} is a folder; give the CSV file in it") from None
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
+        return list(_records(csv.reader(text, strict=True), Path(path).name))
+    except csv.Error as error:
         raise InterplayError(f"cannot read {path} as CSV (plain or gzipped): {error}") from None
-
-
-def _zipped(file: Path) -> bool:
-    with open(file, "rb") as raw:
-        return raw.read(2) == b"\x1f\x8b"
 
 
 def _records(reader: Any, name: str) -> Iterator[tuple[str, Row]]:

@@ -14,7 +14,7 @@ from jaxtyping import Int
 from interplay.games.api import Game
 from interplay.metrics.api import Metric, Sample
 from interplay.metrics.pairings import POOLED, Pair, Team, by_pair, over_partners, team
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 from interplay.table import Row
 
 PLUG_IN, CORRECTED = "plug-in", "miller-madow"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from interplay.agents.api import Identity
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 from interplay.table import Row
 
 SELF, INTRA, INTER, MIXED = "self_play", "intra_xp", "inter_xp", "mixed"

@@ -18,7 +18,9 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.metrics.api import CHUNK, Metric, Sample
 from interplay.metrics.information import takes_turns
-from interplay.play.kinds import Static
+from interplay.rollout.policy_batch import StaticPolicy
+from interplay.rollout.seat import bound as bound_policy
+from interplay.rollout.seat import policy_start, policy_turn
 from interplay.table import Row
 from interplay.traces import Batch
 
@@ -50,7 +52,7 @@ def foresee(game: Game, policy: Policy, batch: Batch, smoothing: float = 0.0) ->
         actions[place, : episode.length] = episode.actions
     states = jax.tree_util.tree_map(lambda x: _fill(_fill(x[:, :-1], size, 0), length, 1), batch.states)
     arrays, static = eqx.partition(policy, eqx.is_array)
-    found = _program(game, Static(static))(arrays, states, actions, jnp.float32(smoothing))
+    found = _program(game, StaticPolicy(static))(arrays, states, actions, jnp.float32(smoothing))
     return Foreseen(*(np.asarray(x)[:count, : batch.played.shape[1]] for x in found))
 
 
@@ -61,18 +63,19 @@ def _fill(x: Array, size: int, axis: int) -> Array:
 
 
 @functools.lru_cache(maxsize=64)
-def _program(game: Game, static: Static) -> Any:
+def _program(game: Game, static: StaticPolicy) -> Any:
     def episode(arrays: Any, states: Any, actions: Int[Array, "step seat"], smoothing: Array) -> tuple:
-        policy = eqx.combine(arrays, static.static)
+        policy = eqx.combine(arrays, static.policy)
         seats = jnp.arange(game.num_seats)
         keys = jax.random.split(jax.random.key(0), game.num_seats)
-        memories = jax.vmap(policy.init)(keys, seats)
+        memories = jax.vmap(lambda seat: policy_start(policy, jax.random.key(0), seat))(seats)
 
         def turn(memories: Any, now: tuple) -> tuple:
             state, chosen = now
             legal = game.legal(state)
-            memories, _, info = jax.vmap(policy.act)(memories, game.observe(state, policy.encoding), legal, keys)
-            return memories, (*_opinion(info.logits, legal, chosen, smoothing), game.to_move(state))
+            seen = game.observe(state, policy.encoding)
+            turn = jax.vmap(lambda *seat: policy_turn(policy, *seat))(memories, seen, legal, keys)
+            return turn.memory, (*_opinion(turn.logits, legal, chosen, smoothing), game.to_move(state))
 
         return jax.lax.scan(turn, memories, (states, actions))[1]
 
@@ -126,16 +129,12 @@ def policies(sample: Sample) -> dict[str, Policy]:
     found: dict[str, Policy] = {}
     for thing in [given] if isinstance(given, str | Agent | Policy) else given:
         agent = as_agent(thing)
-        if not isinstance(agent.mind, Policy):
+        if not isinstance(agent.policy, Policy):
             raise InterplayError(f"{agent.name!r} is a player; only policies say how likely each action is")
         if agent.name in found:
             raise InterplayError(f"two of the policies are called {agent.name!r}; give each its own name")
-        found[agent.name] = jax.tree_util.tree_map(_as_jax, agent.mind.bind(sample.game))
+        found[agent.name] = bound_policy(agent.policy, sample.game)
     return found
-
-
-def _as_jax(leaf: Any) -> Any:
-    return jnp.asarray(leaf) if isinstance(leaf, np.ndarray) else leaf
 
 
 def compute(sample: Sample) -> Iterator[Any]:

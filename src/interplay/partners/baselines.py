@@ -12,7 +12,7 @@ from interplay.partners import grade as grading
 from interplay.partners.panel import Panel
 from interplay.partners.panel_file import read_panel, write_baselines
 from interplay.partners.proximity import headline, proximity
-from interplay.play.engine import run
+from interplay.rollout.engine import run
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 
@@ -24,7 +24,7 @@ def measure_baselines(
     played, helped = [], {name: [] for name in egos}
     for name, agents in egos.items():
         for number, ego in enumerate(agents):
-            traces = TraceSet.in_memory(run(game, grading.line_ups(game, ego, panel), episodes=episodes, seed=seed))
+            traces = TraceSet.in_memory(run(game, grading.teams(game, ego, panel), episodes=episodes, seed=seed))
             grade = grading.summarise(traces, game, ego, panel, seed)
             played.append((name, number, grade.values))
             helped[name].append(grade.overall.rows[0])

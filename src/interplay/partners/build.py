@@ -30,6 +30,7 @@ import numpy as np
 from interplay import __version__
 from interplay.agents.api import Agent
 from interplay.agents.neural import NeuralPolicy
+from interplay.agents.registry import recorded_agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make
@@ -45,6 +46,7 @@ from interplay.partners.panel import Estimate, Member, Panel
 from interplay.partners.panel_file import PANEL, network_of, read_panel, rounded, write_json, write_panel
 from interplay.partners.select import select
 from interplay.partners.tables import behaviour_json
+from interplay.safe_files import read_json
 from interplay.table import plain
 from interplay.training.algorithms.br import best_response, partners_of
 from interplay.training.algorithms.hsp import BIASED, RESPONSE, pairs
@@ -112,10 +114,9 @@ class _Work:
                 raise InterplayError(f"{self.folder} holds something else; choose a new folder. Nothing was changed")
             self.folder.mkdir(parents=True, exist_ok=True)
             write_json(path, mine | {"stages": {}})
-        try:
-            state = json.loads(path.read_text())
-        except json.JSONDecodeError as error:
-            raise InterplayError(f"{path} is damaged: {error}") from None
+        state = read_json(path, within=self.folder)
+        if not isinstance(state, dict) or not {"config", "game", "stages"} <= set(state):
+            raise InterplayError(f"{path} is damaged: it lacks config, game or stages")
         for what in ("config", "game"):
             for name, value in mine[what].items():
                 if state[what].get(name) != value and name != "most_envs":  # which changes no result
@@ -172,8 +173,8 @@ class _Work:
                 continue
             for one in partners_of(name):
                 own = one  # what is no network is found again by its own name
-                if network_of(one.mind) is not None:
-                    own = Agent(f"p{len(members):03d}", rounded(one.mind), one.config)
+                if network_of(one.policy) is not None:
+                    own = Agent(f"p{len(members):03d}", rounded(one.policy), one.config)
                 notes = {"name": one.name} | {k: v for k, v in one.config.items() if k != "game"}
                 members.append(Member(own, self.config.kind, notes=notes))
         partners = {m.agent.name for m in members}
@@ -339,6 +340,9 @@ class _Work:
         began = time.perf_counter()
         contest.enter([*fresh, *partners.responses, partners.cast])
         known = [a for name in config.known for a in named_agents(name)]
+        for one in known:
+            if network_of(one.policy) is None:
+                recorded_agent(one.name)  # an error, if a panel's file could not name it
         contest.challenge(casts_of(game, [*known, *(scripted_agents(game) if config.scripted else [])]))
         worth, above = contest.settle()
         found_open = len(above)
@@ -461,7 +465,7 @@ def warm_members(experiment: Experiment, game: Game, starts: Sequence[Sequence[A
     for key, agents in zip(keys, starts, strict=True):
         member = new_member(game, experiment.network, 1, key)
         for one in agents:
-            core = one.mind.core if isinstance(one.mind, NeuralPolicy) else None
+            core = one.policy.core if isinstance(one.policy, NeuralPolicy) else None
             if core is not None and core.shape == shape:
                 member = eqx.tree_at(lambda m: m.policy, member, core)
                 break

@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game
-from interplay.games.reward_spaces import reward_space_of
+from interplay.games.registry import capability
 from interplay.partners.evaluate import Played
 from interplay.partners.features import Features, Id
 from interplay.training.algorithms import hsp
@@ -32,7 +32,8 @@ def reward_space(
     game: Game, choices: Mapping[str, Any] | None = None, at_most: int | None = None, features: Sequence[str] = ()
 ) -> RewardSpace:
     """The reward space that comes with a game, with what is given in its place."""
-    own = reward_space_of(game)
+    declared = capability(game, "reward_space")
+    own = {} if declared is None else declared(game)
     chosen = choices or own.get("choices")
     if not chosen:
         raise InterplayError(f"{game.id} comes without a reward space; give choices: event -> weights to draw from")

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from interplay.games.registry import make
-from interplay.games.reward_spaces import reward_space_of
+from interplay.games.registry import capability, make_recorded
 from interplay.partners.candidates import TASK
 from interplay.partners.features import Features
 from interplay.partners.panel import Member, Panel
@@ -22,7 +21,9 @@ def descriptions(panel: Panel) -> dict[str, str | None]:
     """By partner: such as "hoards dishes, ignores pots"; None of which nothing is known."""
     words: Words = {}
     if "id" in panel.game:
-        words = reward_space_of(make(panel.game["id"], **panel.game["options"])).get("words", {})
+        game = make_recorded(panel.game["id"], panel.game["options"])
+        declared = capability(game, "reward_space")
+        words = {} if declared is None else declared(game).get("words", {})
     own = behaviour(panel).get("p")
     return {m.agent.name: describe(m, words, own) for m in panel.members}
 

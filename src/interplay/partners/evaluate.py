@@ -22,6 +22,8 @@ from interplay.agents.networks import Core
 from interplay.agents.neural import NeuralPolicy, game_key
 from interplay.errors import IllegalAction, InterplayError
 from interplay.games.api import Game, is_jax
+from interplay.rollout.compiled import where_done
+from interplay.rollout.seat import START, PolicyTurn, chance_key, policy_start, policy_turn, seat_key
 from interplay.training.scheme import Guests
 
 BLOCK = 25  # episodes of a pair and seat that step together
@@ -170,12 +172,11 @@ def _play_block(game: Game, partner: Policy, ego: Policy, key: Any) -> tuple[Arr
     keys = jax.random.split(key, envs)
     at = jnp.repeat(jnp.arange(seats), BLOCK)  # [env] the ego's seat
     others = (at[:, None] + 1 + jnp.arange(seats - 1)) % seats  # [env, seats - 1] the partner's
-    first = jax.vmap(lambda k: jax.random.split(jax.random.fold_in(k, 0), seats + 1))(keys)
     memories = (
-        jax.vmap(ego.init)(first[:, 0], at),
-        jax.vmap(jax.vmap(partner.init))(first[:, 1:seats], others),
+        jax.vmap(lambda k, seat: policy_start(ego, k, seat))(keys, at),
+        jax.vmap(lambda k, row: jax.vmap(lambda seat: policy_start(partner, k, seat))(row))(keys, others),
     )
-    state = jax.vmap(game.init)(first[:, seats])
+    state = jax.vmap(lambda k: game.init(chance_key(k, START, seats)))(keys)
     zeros = (
         jnp.zeros((envs, seats), jnp.float32),
         jnp.zeros((envs, seats, len(game.event_names)), jnp.int32),
@@ -184,14 +185,13 @@ def _play_block(game: Game, partner: Policy, ego: Policy, key: Any) -> tuple[Arr
 
     def turn(carry: tuple, t: Array) -> tuple[tuple, None]:
         state, memories, done, (points, events, faults) = carry
-        now = jax.vmap(lambda k: jax.random.split(jax.random.fold_in(k, t + 1), seats + 1))(keys)
-        memories, joint, wrong = _act(game, partner, ego, state, memories, at, others, now)
-        after, step = jax.vmap(game.step)(state, joint, now[:, seats])
+        memories, joint, wrong = _act(game, partner, ego, state, memories, at, others, keys, t)
+        after, step = jax.vmap(game.step)(state, joint, jax.vmap(lambda k: chance_key(k, t, seats))(keys))
         on = ~done
         points = points + jnp.where(on[:, None], step.reward, 0.0)
         events = events + jnp.where(on[:, None, None], step.events, 0)
         faults = faults | (wrong & on[:, None])
-        state = jax.tree_util.tree_map(lambda old, new: _pick(done, old, new), state, after)
+        state = jax.tree_util.tree_map(lambda old, new: where_done(done, old, new), state, after)
         return (state, memories, done | step.terminated | step.truncated, (points, events, faults)), None
 
     start = (state, memories, jnp.zeros(envs, bool), zeros)
@@ -201,36 +201,28 @@ def _play_block(game: Game, partner: Policy, ego: Policy, key: Any) -> tuple[Arr
 
 
 def _act(
-    game: Game, partner: Policy, ego: Policy, state: Any, memories: tuple, at: Array, others: Array, keys: Any
+    game: Game, partner: Policy, ego: Policy, state: Any, memories: tuple, at: Array, others: Array, keys: Any, t: Any
 ) -> tuple[tuple, Array, Array]:
     """Memories, joint actions [env, seat] and who did wrong [env, (partner, ego)]."""
-    seats = game.num_seats
     legal, to_move = jax.vmap(game.legal)(state), jax.vmap(game.to_move)(state)
     views = {
         e: jax.vmap(lambda s, e=e: game.observe(s, e))(state) for e in dict.fromkeys((ego.encoding, partner.encoding))
     }
 
-    def of(tree: Any, where: Array) -> Any:
-        return jax.tree_util.tree_map(lambda x: jax.vmap(lambda row, s: row[s])(x, where), tree)
+    def one(policy: Policy, memory: Any, seen: Any, legal: Array, key: Any, seat: Array) -> PolicyTurn:
+        own = jax.tree_util.tree_map(lambda x: x[seat], seen)
+        return policy_turn(policy, memory, own, legal[seat], seat_key(key, t, seat))
 
-    ego_memory, ego_action, ego_info = jax.vmap(ego.act)(
-        memories[0], of(views[ego.encoding], at), of(legal, at), keys[:, 0]
-    )
-    its_memory, its_action, its_info = jax.vmap(jax.vmap(partner.act))(
-        memories[1], of(views[partner.encoding], others), of(legal, others), keys[:, 1:seats]
-    )
+    def several(memory: Any, seen: Any, legal: Array, key: Any, row: Array) -> PolicyTurn:
+        return jax.vmap(lambda m, seat: one(partner, m, seen, legal, key, seat))(memory, row)
+
+    mine = jax.vmap(lambda *env: one(ego, *env))(memories[0], views[ego.encoding], legal, keys, at)
+    its = jax.vmap(several)(memories[1], views[partner.encoding], legal, keys, others)
     joint = jnp.zeros(to_move.shape, jnp.int32)
-    joint = jax.vmap(lambda row, s, a: row.at[s].set(a))(joint, at, ego_action.astype(jnp.int32))
-    joint = jax.vmap(lambda row, s, a: row.at[s].set(a))(joint, others, its_action.astype(jnp.int32))
+    joint = jax.vmap(lambda row, s, a: row.at[s].set(a))(joint, at, mine.action)
+    joint = jax.vmap(lambda row, s, a: row.at[s].set(a))(joint, others, its.action)
+    on_turn = jax.vmap(lambda row, s: row[s])
+    ego_wrong = ~mine.sound & on_turn(to_move, at)
+    its_wrong = (~its.sound & on_turn(to_move, others)).any(axis=-1)
     joint = jnp.where(to_move, joint, jnp.argmax(legal, axis=-1))
-    allowed = jnp.take_along_axis(legal, jnp.clip(joint, 0, legal.shape[-1] - 1)[..., None], axis=-1)[..., 0]
-    allowed &= (joint >= 0) & (joint < legal.shape[-1])
-    ego_wrong = ~of(allowed, at) | jnp.isnan(ego_info.logits).any(axis=-1)
-    its_wrong = (~of(allowed, others) | jnp.isnan(its_info.logits).any(axis=-1)).any(axis=-1)
-    return (ego_memory, its_memory), joint, jnp.stack([its_wrong, ego_wrong], axis=-1)
-
-
-def _pick(done: Array, old: Array, new: Array) -> Array:
-    if jnp.issubdtype(new.dtype, jax.dtypes.prng_key):
-        return jax.random.wrap_key_data(_pick(done, jax.random.key_data(old), jax.random.key_data(new)))
-    return jnp.where(done.reshape(-1, *[1] * (new.ndim - 1)), old, new)
+    return (mine.memory, its.memory), joint, jnp.stack([its_wrong, ego_wrong], axis=-1)

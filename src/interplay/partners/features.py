@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from interplay.errors import InterplayError
+from interplay.safe_files import read_text
 
 ID, RETURN = "candidate", "mean_return"
 LEAST_RETURN = 10.0  # candidates at or below it cannot deliver, even with their best response
@@ -65,7 +66,13 @@ def able(features: Features, least_return: float = LEAST_RETURN, where: str = "t
 def read(path: str | Path) -> Features:
     """The features of a CSV file (.csv or .csv.gz): `candidate`, `mean_return`, and a column for each feature."""
     path = Path(path)
-    rows = csv.DictReader(io.StringIO(_text(path)))
+    try:
+        return _read(path, csv.DictReader(io.StringIO(read_text(path), newline="")))
+    except csv.Error as error:
+        raise InterplayError(f"{path} cannot be read as a CSV file: {error}") from None
+
+
+def _read(path: Path, rows: csv.DictReader) -> Features:
     names = [n or "" for n in rows.fieldnames or ()]
     for needed in (ID, RETURN):
         if needed not in names:
@@ -103,16 +110,6 @@ def write(path: str | Path, features: Features) -> None:
     packed = path.suffix == ".gz"
     beside.write_bytes(gzip.compress(out.getvalue().encode(), mtime=0) if packed else out.getvalue().encode())
     beside.replace(path)
-
-
-def _text(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-        return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8-sig")
-    except (FileNotFoundError, IsADirectoryError):
-        raise InterplayError(f"there is no file {path}") from None
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise InterplayError(f"{path} cannot be read as a CSV file: {error}") from None
 
 
 def _number(text: str, path: Path, line: int, column: str) -> float:

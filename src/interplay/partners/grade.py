@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from interplay.agents.api import Agent
 from interplay.games.api import Game
-from interplay.metrics.api import measure
 from interplay.metrics.interdependence.metric import readable
+from interplay.metrics.measured import MeasuredTraces
 from interplay.partners.describe import descriptions
 from interplay.partners.panel import Panel
 from interplay.partners.proximity import by_cell, headline, proximity
 from interplay.partners.standing import standing
-from interplay.play.lineups import LineUp, pair_line_ups
+from interplay.rollout.teams import Team, ego_teams
 from interplay.stats import interval_table
 from interplay.stats.brprox import BRProx
 from interplay.table import Row, Table
@@ -29,20 +29,20 @@ class Grade:
     partners: Table  # a row per partner: mean score with interval
     cells: Table  # a row per partner and seat of the agent
     values: Table  # a row per episode
-    measured: Table  # what all of it is made of: score, and who helped whom where the game can tell
+    measured: MeasuredTraces  # what all of it is made of
     standing: Table | None = None  # the agent among the panel's baselines
     proximity: BRProx | None = None  # BR-Prox in full, where the panel has best responses for this game
 
 
-def line_ups(game: Game, ego: Agent, panel: Panel) -> list[LineUp]:
+def teams(game: Game, ego: Agent, panel: Panel) -> list[Team]:
     """The agent in every seat with every partner of the panel."""
-    return pair_line_ups(game, ego, panel.partners)
+    return ego_teams(game, ego, panel.partners)
 
 
 def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int) -> Grade:
-    """The grade that the traces of `line_ups` amount to, in the order in which those were played."""
-    measured = measure(traces, ["score", "interdependence"] if readable(game) else ["score"])
-    values = _values(measured, game, ego, panel)
+    """The grade that the traces of `teams` amount to, in the order in which those were played."""
+    measured = MeasuredTraces(traces, most=len(traces))
+    values = _values(measured.scores, game, ego, panel)
     common = {"seed": seed, "value": "score"}
     one = interval_table(values, by=["agent", "game"], units=["partner"], fixed=["seat_of_agent"], **common)
     overall = one.rows[0]
@@ -62,7 +62,7 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
             "privileged": ego.identity(game).privileged,
         }
     ]
-    helped = teamwork(measured, values)
+    helped = teamwork(measured.measure(["score", "interdependence"]), values) if readable(game) else {}
     partners = _means(values, ["agent", "partner", "game"], seed)
     cells = _means(values, ["agent", "partner", "game", "seat_of_agent"], seed)
     near = proximity(panel, game, [(ego.name, 0, values)], seed)
@@ -170,21 +170,20 @@ def _means(values: Table, by: list[str], seed: int) -> Table:
     return Table.of(rows, "Partners")
 
 
-def _values(measured: Table, game: Game, ego: Agent, panel: Panel) -> Table:
+def _values(scores: Table, game: Game, ego: Agent, panel: Panel) -> Table:
     """One row per episode: whom the agent played with, in which seat, and the score."""
-    scores = measured.where(metric="score")
     seats = game.num_seats
     each = len(scores) // (len(panel.partners) * seats)
     rows = []
     for number, row in enumerate(scores):
-        line_up = number // each
-        partner = panel.partners[line_up // seats]
+        team = number // each
+        partner = panel.partners[team // seats]
         rows.append(
             {
                 "agent": ego.name,
                 "partner": partner.name,
                 "game": game.id,
-                "seat_of_agent": line_up % seats,
+                "seat_of_agent": team % seats,
                 "episode": row["episode"],
                 "score": row["value"],
                 "privileged": partner.identity(game).privileged,

@@ -13,9 +13,9 @@ from interplay.agents.registry import agent
 from interplay.agents.shipped import shipped
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.games.registry import capability
 from interplay.partners.evaluate import Cast
 from interplay.partners.panel_file import network_of
-from interplay.partners.panels import SCRIPTED
 from interplay.training.algorithms.br import partners_of
 
 CLONES = ("bc",)  # methods whose agents imitate people: partners, and no answer to anybody
@@ -33,14 +33,14 @@ def named_agents(name: str) -> list[Agent]:
     if equals and not (method and who):
         raise InterplayError(f"{name!r}: write NAME=AGENT, as in sp=runs/sp")
     found = partners_of(who)
-    if not method or network_of(found[0].mind) is None:
+    if not method or network_of(found[0].policy) is None:
         return found
     return [replace(a, name=f"{method}-{i}" if len(found) > 1 else method) for i, a in enumerate(found, 1)]
 
 
 def scripted_agents(game: Game) -> list[Agent]:
-    """The scripted agents of the game's family, by the names of its scripted panel."""
-    return [agent(name) for name in SCRIPTED.get(game.id.partition("/")[0], ())]
+    """The agents that a game's family declares as its partners: scripted ones."""
+    return [agent(name) for name in capability(game, "partners") or ()]
 
 
 def shipped_agents(game: Game) -> list[Agent]:
@@ -59,12 +59,12 @@ def casts_of(game: Game, agents: Iterable[Agent]) -> list[Cast]:
     groups: list[tuple[Policy, list[Agent]]] = []
     names: set[str] = set()
     for one in agents:
-        if not isinstance(one.mind, Policy):
+        if not isinstance(one.policy, Policy):
             raise InterplayError(f"{one.name!r} is a player; only policies can be played in a compiled program")
         if one.name in names:
             raise InterplayError(f"two agents are called {one.name!r}; name them apart, as in NAME=AGENT")
         names.add(one.name)
-        bound = one.mind.bind(game)
+        bound = one.policy.bind(game)
         base = bound.base if isinstance(bound, Noisy) else bound
         for like, group in groups:
             if _one_kind(like, base):

@@ -21,12 +21,13 @@ import numpy as np
 from interplay.agents.api import Agent
 from interplay.agents.networks import Core, Shape
 from interplay.agents.neural import NeuralPolicy, named_arrays
-from interplay.agents.registry import agent as registered
+from interplay.agents.registry import recorded_agent
 from interplay.agents.unstuck import Unstuck, unstuck
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.games.registry import make
+from interplay.games.registry import make_recorded
 from interplay.partners.panel import KINDS, SKILLS, Estimate, Member, Panel, Response, ruler_key
+from interplay.safe_files import read_json, read_safetensors
 from interplay.table import plain
 
 FORMAT, VERSION = "interplay-panel", 1
@@ -76,20 +77,22 @@ def read_panel(path: str | Path, game: Game | None = None) -> Panel:
         raise InterplayError(f"{folder / PANEL} has version {about.get('version')}; this interplay reads {VERSION}")
     if _digest(about) != about.get("sha256"):
         raise InterplayError(f"{folder / PANEL} was changed: its hash does not match its content. Take a fresh copy")
-    _check_game(folder, about["game"], game)
-    agents = _unpacked(folder, about)
-    members = [_member_of(told, agents) for told in about["members"]]
-    return Panel.of(
-        about["name"],
-        members,
-        game=about["game"],
-        provenance=about["provenance"],
-        file_hash=about["sha256"],
-        baselines=read_baselines(folder, about["sha256"]),
-    )
-
-
-load_panel = read_panel
+    try:
+        if not all(isinstance(about[name], list) for name in ("members", "policies")) or not about["members"]:
+            raise InterplayError(f"{folder / PANEL} is not as a panel is written: it lists no members or policies")
+        _check_game(folder, about["game"], game)
+        agents = _unpacked(folder, about)
+        members = [_member_of(told, agents) for told in about["members"]]
+        return Panel.of(
+            str(about["name"]),
+            members,
+            game=about["game"],
+            provenance=about["provenance"],
+            file_hash=about["sha256"],
+            baselines=read_baselines(folder, about["sha256"]),
+        )
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise InterplayError(f"{folder / PANEL} is not as a panel is written: {error!r:.200}") from None
 
 
 def read_baselines(folder: Path, panel_hash: str) -> dict[str, Any] | None:
@@ -116,12 +119,12 @@ def write_json(path: Path, values: Any) -> None:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text())
-    except FileNotFoundError:
-        raise InterplayError(f"there is no panel {path.parent}: {path.name} is missing") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InterplayError(f"{path} is damaged: {error}") from None
+    if not path.exists():
+        raise InterplayError(f"there is no panel {path.parent}: {path.name} is missing")
+    values = read_json(path, within=path.parent)
+    if not isinstance(values, dict):
+        raise InterplayError(f"{path} is damaged: it holds no object")
+    return values
 
 
 def _digest(about: Mapping[str, Any]) -> str:
@@ -144,7 +147,7 @@ def _check(members: Sequence[Member], game: Game) -> None:
 
 
 def _check_game(folder: Path, made_for: Mapping[str, Any], game: Game | None) -> None:
-    here = game or make(made_for["id"], **made_for["options"])
+    here = game or make_recorded(made_for["id"], made_for["options"])
     if here.id != made_for["id"]:
         raise InterplayError(f"the panel {folder} is for {made_for['id']}; the game is {here.id}")
     if here.rules_version != made_for["rules_version"]:
@@ -192,7 +195,7 @@ def _packed(members: Sequence[Member]) -> tuple[list[dict[str, Any]], dict[str, 
     shapes: list[str] = []
     stacks: dict[str, list[np.ndarray]] = {}
     for one in agents:
-        found = network_of(one.mind)
+        found = network_of(one.policy)
         if found is None:
             continue
         mind, patience = found
@@ -238,23 +241,15 @@ def _write_weights(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def _unpacked(folder: Path, about: Mapping[str, Any]) -> dict[str, Agent]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
     path, found = folder / WEIGHTS, {}
-    try:
-        stacks = load_file(path) if about["policies"] else {}
-    except FileNotFoundError:
-        raise InterplayError(f"{path} is missing") from None
-    except SafetensorError as error:
-        raise InterplayError(f"{path} is damaged: {error}") from None
+    stacks = read_safetensors(path, within=folder).arrays if about["policies"] else {}
     for told in about["policies"]:
         shape = Shape.from_json(told["network"])
         empty = jax.eval_shape(lambda shape=shape: Core(shape, 1.0, jax.random.key(0)))
         leaves = []
         for name, like in named_arrays(empty).items():
             stack = stacks.get(f"{told['stack']}.{name}")
-            if stack is None or stack.shape[1:] != like.shape or len(stack) <= told["row"]:
+            if stack is None or stack.shape[1:] != like.shape or not 0 <= told["row"] < len(stack):
                 raise InterplayError(f"{path} has no weights {name} of the policy {told['name']}")
             leaves.append(stack[told["row"]])
         core = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(empty), leaves)
@@ -290,7 +285,7 @@ def _member_json(member: Member, policies: Sequence[Mapping[str, Any]]) -> dict[
 
 def _member_of(told: Mapping[str, Any], agents: Mapping[str, Agent]) -> Member:
     def who(one: Mapping[str, Any]) -> Agent:
-        return agents[one["policy"]] if "policy" in one else registered(one["agent"])
+        return agents[one["policy"]] if "policy" in one else recorded_agent(one["agent"])
 
     return Member(
         agent=who(told),

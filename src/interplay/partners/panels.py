@@ -7,41 +7,14 @@ from pathlib import Path
 
 from interplay.agents.api import Policy
 from interplay.agents.registry import agent
+from interplay.agents.registry import names as agent_names
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game
+from interplay.games.registry import capability
 from interplay.partners.panel import Panel
 from interplay.partners.panel_file import PANEL, read_panel
 
-__all__ = ["SCRIPTED", "Panel", "all_shipped", "panel", "scripted", "shipped"]
-
-# Partners that ask different things of an agent: some do one half of the work and wait for the other half, some
-# hand things over, some do it all, some only stand in the way.
-SCRIPTED = {
-    "overcooked": (
-        "overcooked/greedy",
-        "overcooked/greedy+0.3",
-        "overcooked/trial_partner",
-        "overcooked/onion_passer",
-        "overcooked/onion_receiver",
-        "overcooked/onion_only",
-        "overcooked/dish_only",
-        "overcooked/place_and_deliver",
-        "stay",
-        "random",
-    ),
-    "hanabi": (
-        "hanabi/smart",
-        "hanabi/holmes",
-        "hanabi/value",
-        "hanabi/simple",
-        "hanabi/iggi",
-        "hanabi/piers",
-        "hanabi/outer",
-        "random",
-    ),
-    "rescue": ("rescue/helper", "rescue/loner", "stay", "random"),
-}
-
+__all__ = ["Panel", "all_shipped", "panel", "scripted", "shipped"]
 
 SHIPPED = Path(__file__).parent / "data"  # GAME/PANEL/panel.json
 DEFAULT = "generated"
@@ -86,16 +59,18 @@ def _can_play(found: Panel, game: Game) -> bool:
     """Whether a panel's partners know this game with its options: another menu needs other partners."""
     try:
         for partner in found.partners:
-            if isinstance(partner.mind, Policy):
-                partner.mind.bind(game)
+            if isinstance(partner.policy, Policy):
+                partner.policy.bind(game)
     except InterplayError:
         return False
     return True
 
 
 def scripted(game: Game) -> Panel:
-    """The scripted panel of the game's family."""
-    family = game.id.partition("/")[0]
-    if family not in SCRIPTED:
-        raise InterplayError(f"no panel is shipped for {game.id}; name the partners yourself (--partners A B ...)")
-    return Panel("scripted", tuple(agent(p) for p in SCRIPTED[family]))
+    """The panel of scripted agents that a game's family declares, or of all agents registered under its name."""
+    names = capability(game, "partners")
+    if not names:
+        family = f"{game.id.partition('/')[0]}/"
+        names = [*(name for name in agent_names() if name.startswith(family)), "random"]
+        names += ["stay"] if {"stay", "noop"} & set(game.action_names) else []
+    return Panel("scripted", tuple(agent(name) for name in names))

@@ -81,7 +81,7 @@ def _played(game: Game, partners: Cast, egos: Egos, episodes: int, seed: int) ->
     """(method, seed, scores [partner, seat, episode]) of every ego, whatever its kind, in the order of the methods."""
     named = {f"{m} {i}": (m, i, a) for m, agents in egos.items() for i, a in enumerate(agents, 1)}
     found: dict[str, np.ndarray] = {}
-    for cast in casts_of(game, [Agent(name, a.mind, a.config) for name, (_, _, a) in named.items()]):
+    for cast in casts_of(game, [Agent(name, a.policy, a.config) for name, (_, _, a) in named.items()]):
         played = play_pairs(game, partners, cast, all_pairs(len(partners), len(cast)), episodes=episodes, seed=seed)
         scores = played.scores.reshape(len(partners), len(cast), game.num_seats, episodes)
         found |= {name: scores[:, i] for i, name in enumerate(cast.names)}

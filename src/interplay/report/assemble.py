@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from interplay import __version__
-from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.metrics.api import measure
+from interplay.games.hanabi.game import Hanabi
+from interplay.games.registry import capability
+from interplay.metrics.measured import MeasuredTraces
 from interplay.report import communication, teamwork
 from interplay.report.build import build_report, crossplay_report, grade_report
 from interplay.report.diagrams import Mark
@@ -17,50 +18,48 @@ from interplay.report.dialogue import said
 from interplay.report.document import Replay, Report, Section
 from interplay.report.replay import replay_data
 from interplay.table import Row, Table
-from interplay.traces import TraceSet, game_of, replay
-
-MARKED = {"delivery", "SOUP_PICKUP"}  # events that are marked on a replay's bar
 
 
-def trace_document(
-    traces: TraceSet, scores: Table, *, title: str | None = None, replays: Sequence[int] | None = None
-) -> Report:
-    """Whatever was played: cross-play if teams of two differ, else scores and replays."""
-    chosen = list(replays) if replays is not None else extremes(traces)
-    shown = [show_episode(traces, number) for number in chosen]
-    provenance = _provenance(traces)
+def trace_document(measured: MeasuredTraces, scores: Table, *, title: str | None = None) -> Report:
+    """Whatever was played: cross-play if teams of two differ, else scores and replays.
+
+    Args:
+        measured: The trace set.
+        scores: The mean score of each team, as `api.team_scores` gives it.
+        title: The report's title.
+    """
+    shown = [show_episode(measured, number) for number in measured.shown]
+    provenance = _provenance(measured)
     pairs = _pairs(scores)
     if pairs is not None:
         made = crossplay_report(pairs, title=title or "Cross-play", replays=shown, provenance=provenance)
     else:
         made = build_report({"scores": scores}, shown, title=title or "Report", provenance=provenance)
-    return _before_replays(made, [*teamwork.sections(traces, chosen), *communication.sections(traces, chosen)])
+    return _before_replays(made, [*teamwork.sections(measured), *communication.sections(measured)])
 
 
 def grade_document(
     game: Game,
-    traces: TraceSet,
+    measured: MeasuredTraces,
     overall: Table,
     partners: Table,
     cells: Table,
-    measured: Table,
     provenance: Mapping[str, Any],
     standing: Table | None = None,
 ) -> Report:
-    """The report of `interplay grade`; `measured` is the tidy table behind the others."""
-    name, chosen = overall.rows[0]["agent"], extremes(traces)
+    """The report of `interplay grade`."""
     tables = {"standing": standing} if standing is not None else {}
     made = grade_report(
         overall,
         partners,
-        title=f"{name} in {game.id}",
+        title=f"{overall.rows[0]['agent']} in {game.id}",
         subtitle="How well it works with each partner of a panel",
         intro=GRADE_INTRO,
         tables=tables | {"seats": replace(cells, title="In each seat")},
-        replays=[show_episode(traces, number) for number in chosen],
-        provenance=_provenance(traces) | dict(provenance),
+        replays=[show_episode(measured, number) for number in measured.shown],
+        provenance=_provenance(measured) | dict(provenance),
     )
-    return _before_replays(made, teamwork.sections(traces, chosen, measured))
+    return _before_replays(made, teamwork.sections(measured))
 
 
 def _before_replays(made: Report, more: Sequence[Section]) -> Report:
@@ -79,22 +78,9 @@ GRADE_INTRO = (
 )
 
 
-def extremes(traces: TraceSet) -> list[int]:
-    """The episode with the best score and the one with the worst."""
-    rows = traces.summary().rows
-    best = max(rows, key=lambda r: r["score"])
-    worst = min(rows, key=lambda r: r["score"])
-    return [best["episode"]] if best["episode"] == worst["episode"] else [best["episode"], worst["episode"]]
-
-
-def show_episode(traces: TraceSet, number: int) -> dict[str, Any]:
+def show_episode(measured: MeasuredTraces, number: int) -> dict[str, Any]:
     """An episode as the report's player shows it."""
-    numbers = traces.numbers.tolist()
-    if number not in numbers:
-        raise InterplayError(f"{traces.name} has no episode {number}; it has {len(numbers)}, the last is {numbers[-1]}")
-    episode = traces[numbers.index(number)]
-    game = game_of(episode)
-    again = replay(game, episode)
+    game, episode, again = measured.episode(number)
     names = [identity.name for identity in episode.agents]
     return replay_data(
         game,
@@ -105,18 +91,17 @@ def show_episode(traces: TraceSet, number: int) -> dict[str, Any]:
         agents=names,
         id=number,
         events=again.steps.events,
-        mark_events=MARKED & set(game.event_names),
-        marks=[*teamwork.hand_overs(traces, number), *_conventions(traces, number, game)],
+        mark_events=set(capability(game, "replay_events")) & set(game.event_names),
+        marks=[*teamwork.hand_overs(measured, number), *_conventions(measured, number, game)],
         seat_views=any(encoding.privileged for encoding in game.encodings.values()),
         remarks=said(episode.events, tuple(game.seat_names)),
     )
 
 
-def _conventions(traces: TraceSet, number: int, game: Game) -> list[Mark]:
+def _conventions(measured: MeasuredTraces, number: int, game: Game) -> list[Mark]:
     """Which convention each move of a Hanabi game follows or breaks."""
-    if not game.id.startswith("hanabi/"):
+    if not isinstance(game, Hanabi):
         return []
-    one = traces.select(where=lambda row: row["episode"] == number)
     return [
         Mark(
             t=row["t"] + 1,
@@ -124,12 +109,13 @@ def _conventions(traces: TraceSet, number: int, game: Game) -> list[Mark]:
             kind="follows" if row["follows"] else "breaks",
             label=f"{row['rule']}: {row['says']}",
         )
-        for row in measure(one, ["hanabi/conventions"], detail=True)
+        for row in measured.measure(["hanabi/conventions"], shown=True, detail=True)
+        if row["episode"] == number
     ]
 
 
 def _pairs(scores: Table) -> Table | None:
-    """Line-ups of two as agent (first seat) and partner (second seat), or None if that is not what was played."""
+    """Teams of two as agent (first seat) and partner (second seat), or None if that is not what was played."""
     names = [str(row["agents"]).split(" | ") for row in scores]
     if not names or any(len(n) != 2 for n in names) or len(names) < 2:
         return None
@@ -140,7 +126,7 @@ def _pairs(scores: Table) -> Table | None:
     return Table.of(rows, "Pairs: agent in the first seat, partner in the second")
 
 
-def _provenance(traces: TraceSet) -> dict[str, Any]:
-    rows = traces.summary().rows
-    games = sorted({row["game"] for row in rows})
-    return {"interplay": __version__, "games": ", ".join(games), "episodes": len(rows)} | dict(traces.manifest.meta)
+def _provenance(measured: MeasuredTraces) -> dict[str, Any]:
+    games = sorted({row["game"] for row in measured.summary})
+    facts = {"interplay": __version__, "games": ", ".join(games), "episodes": len(measured.summary)}
+    return facts | dict(measured.traces.manifest.meta)

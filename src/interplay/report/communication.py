@@ -12,10 +12,13 @@ from markupsafe import Markup
 
 from interplay.errors import InterplayError, UnknownName
 from interplay.metrics.communication.definitions import DEFINITIONS, HEADLINES
+from interplay.metrics.communication.episodes import readable
 from interplay.metrics.communication.foreign import write_transcripts
 from interplay.metrics.communication.measures import detail, rows
+from interplay.metrics.communication.metric import transcripts
 from interplay.metrics.communication.records import CATEGORIES, REASONS, Settings, Transcript
 from interplay.metrics.communication.source import open_source, transcripts_of
+from interplay.metrics.measured import MeasuredTraces
 from interplay.report.document import (
     Context,
     Download,
@@ -86,7 +89,9 @@ class Audit:
         ]
         if not chosen:
             return Table.of([], "Audit of talk", columns=[*columns, "metric", "mean", "low", "high", "n"])
-        found = _with_intervals(Table.of(chosen), [*columns, "metric"], seed)
+        found = interval_table(
+            Table.of(chosen), by=[*columns, "metric"], seed=seed, statistic="mean", missing="drop", replicates=1000
+        )
         order = {name: place for place, name in enumerate(metrics)}
         made = [
             {**{c: r[c] for c in (*columns, "metric")}, "mean": r["estimate"], "low": r["low"], "high": r["high"],
@@ -156,15 +161,13 @@ def audit(
     return Audit(called, list(transcripts_of(opened, progress)), settings or Settings())
 
 
-def sections(traces: TraceSet, shown: Sequence[int]) -> list[Section]:
+def sections(measured: MeasuredTraces) -> list[Section]:
     """What a report of a trace set says of its talk; nothing where nobody talks in a kitchen."""
-    kitchens = traces.select(game="kitchen/*")
-    if len(kitchens) == 0:
+    kitchens = [sample for sample in measured.samples if readable(sample.game)]
+    judged = Audit(measured.traces.name, [t for sample in kitchens for t in transcripts(sample)], Settings())
+    if not any(event.kind == "message" for one in judged.transcripts for event in one.events):
         return []
-    found = audit(kitchens)
-    if not any(event.kind == "message" for one in found.transcripts for event in one.events):
-        return []
-    return [Group(found.sections(shown), "What messages achieve")]
+    return [Group(judged.sections(measured.shown), "What messages achieve")]
 
 
 @dataclass(frozen=True)
@@ -196,25 +199,6 @@ class JudgedMessages:
     def files(self) -> Mapping[str, str]:
         stem = "tables/judged-messages"
         return {f"{stem}.csv": self.judged.to_csv(), f"{stem}.json": self.judged.to_json() + "\n"}
-
-
-def _with_intervals(values: Table, by: Sequence[str], seed: int) -> list[Row]:
-    """The mean of each group; its interval where there are two episodes or more to tell it from."""
-    found: list[Row] = []
-    several: list[Row] = []
-    for key, part in values.groups(*by).items():
-        present = [v for v in part.column("value") if v is not None]
-        if len(present) > 1:
-            several += part.rows
-        else:
-            mean = present[0] if present else None
-            found.append(
-                dict(zip(by, key, strict=True)) | {"estimate": mean, "low": None, "high": None, "n": len(present)}
-            )
-    if several:
-        table = Table.of(several)
-        found += interval_table(table, by=by, seed=seed, statistic="mean", missing="drop", replicates=1000).rows
-    return found
 
 
 def _wide(summary: Table, columns: Sequence[str]) -> Table:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from interplay.metrics.api import measure
 from interplay.metrics.interdependence.metric import readable
+from interplay.metrics.measured import MeasuredTraces
 from interplay.report import diagrams, figures
 from interplay.report.build import help_graphs
 from interplay.report.diagrams import Mark
 from interplay.report.document import Columns, Figure, Group, Section, TableSection, Text
 from interplay.stats import linear_fit, pearson
 from interplay.table import Row, Table
-from interplay.traces import TraceSet, game_of
 
-MOST_EPISODES = 600  # counted for a report; `interplay measure` counts all
 MOST_GROUPS = 6  # teams told apart by colour in the scatter
 
 HELP_TEXT = (
@@ -24,31 +20,27 @@ HELP_TEXT = (
 )
 
 
-def sections(traces: TraceSet, shown: Sequence[int], measured: Table | None = None) -> list[Section]:
-    """Graph, table, scatter, and a timeline of each shown episode; nothing where the game cannot tell.
-
-    `measured` is the table of score and interdependence, if it is at hand already."""
-    if not all(readable(game_of(episode)) for episode in _one_per_game(traces)):
+def sections(measured: MeasuredTraces) -> list[Section]:
+    """Graph, table, scatter, and a timeline of each shown episode; nothing where a game cannot tell."""
+    if not all(readable(game) for game in measured.games):
         return []
-    part = traces if measured is not None else _sample(traces)
-    rows = measured if measured is not None else measure(part, ["score", "interdependence"])
-    found: list[Section] = [Text(HELP_TEXT)]
-    if len(part) < len(traces):
-        found.append(Text(f"Counted over {len(part)} of {len(traces)} episodes, the first of each line-up."))
-    found.append(Columns(help_graphs(rows.where(metric="constructive"))))
-    found.append(TableSection(_by_line_up(rows), name="who-helps-whom"))
-    found += _scatter(rows)
-    found += [_timeline(traces, number) for number in shown]
-    found += _moments(traces, shown)
-    return [Group(found, "Who helps whom")]
+    rows = measured.measure(["score", "interdependence"])
+    made: list[Section] = [Text(HELP_TEXT)]
+    if len(measured.measured) < len(measured.summary):
+        counts = f"{len(measured.measured)} of {len(measured.summary)}"
+        made.append(Text(f"Counted over {counts} episodes, the first of each team."))
+    made.append(Columns(help_graphs(rows.where(metric="constructive"))))
+    made.append(TableSection(_by_team(rows), name="who-helps-whom"))
+    made += _scatter(rows)
+    made += [_timeline(measured, number) for number in measured.shown]
+    made += _moments(measured)
+    return [Group(made, "Who helps whom")]
 
 
-def hand_overs(traces: TraceSet, number: int) -> list[Mark]:
-    """The hand-overs of an episode, as marks for its replay and timeline."""
-    one = traces.select(where=lambda row: row["episode"] == number)
-    if not readable(game_of(one[0])):
+def hand_overs(measured: MeasuredTraces, number: int) -> list[Mark]:
+    """The hand-overs of a shown episode, as marks for its replay and timeline."""
+    if not readable(measured.episode(number)[0]):
         return []
-    detail = measure(one, ["interdependence"], detail=True)
     return [
         Mark(
             t=row["gave_t"] + 1,
@@ -58,57 +50,41 @@ def hand_overs(traces: TraceSet, number: int) -> list[Mark]:
             to=row["receiver"],
             until=row["used_t"] + 1,
         )
-        for row in detail
+        for row in _detail(measured)
+        if row["episode"] == number
     ]
 
 
-def _timeline(traces: TraceSet, number: int) -> Section:
-    one = traces.select(where=lambda row: row["episode"] == number)[0]
-    lanes = [identity.name for identity in one.agents]
-    drawing = diagrams.timeline(
-        lanes, hand_overs(traces, number), steps=one.length, episode=number, title=f"Hand-overs of episode {number}"
-    )
+def _detail(measured: MeasuredTraces) -> Table:
+    """Every hand-over of the shown episodes, where all of their games can tell."""
+    return measured.measure(["interdependence"], shown=True, detail=True)
+
+
+def _timeline(measured: MeasuredTraces, number: int) -> Section:
+    _, episode, _ = measured.episode(number)
+    lanes = [identity.name for identity in episode.agents]
+    marks = hand_overs(measured, number)
+    title = f"Hand-overs of episode {number}"
+    drawing = diagrams.timeline(lanes, marks, steps=episode.length, episode=number, title=title)
     caption = "Each line goes from where something was put down to where it was used; a click shows the moment."
-    return Figure(drawing, f"Hand-overs of episode {number}", caption, f"timeline-{number}")
+    return Figure(drawing, title, caption, f"timeline-{number}")
 
 
-def _moments(traces: TraceSet, shown: Sequence[int]) -> list[Section]:
+def _moments(measured: MeasuredTraces) -> list[Section]:
     """Every hand-over of the shown episodes as a row that leads to its moment in the replay."""
-    if not shown:
+    if not measured.shown:
         return []
-    rows = measure(traces.select(where=lambda row: row["episode"] in shown), ["interdependence"], detail=True)
     names = ("episode", "giver", "receiver", "object", "class", "channel", "gave_t", "used_t", "gave", "used")
-    linked = [{"moment": f"#replay-{r['episode']}@{r['gave_t'] + 1}"} | {n: r[n] for n in names} for r in rows]
+    linked = [
+        {"moment": f"#replay-{r['episode']}@{r['gave_t'] + 1}"} | {n: r[n] for n in names} for r in _detail(measured)
+    ]
     if not linked:
         return []
     return [TableSection(Table.of(linked), "Every hand-over of the shown episodes", name="hand-overs")]
 
 
-def _one_per_game(traces: TraceSet) -> list:
-    first: dict[str, int] = {}
-    for place, row in enumerate(traces.summary()):
-        first.setdefault(str((row["game"], row["options"])), place)
-    return [traces[place] for place in first.values()]
-
-
-def _sample(traces: TraceSet) -> TraceSet:
-    """All episodes, or the first few of each line-up if there are many."""
-    if len(traces) <= MOST_EPISODES:
-        return traces
-    teams: dict[str, int] = {}
-    line_ups = {str((row["game"], row["agents"])) for row in traces.summary()}
-    each = max(1, MOST_EPISODES // len(line_ups))
-
-    def among_first(row: Row) -> bool:
-        team = str((row["game"], row["agents"]))
-        teams[team] = teams.get(team, 0) + 1
-        return teams[team] <= each
-
-    return traces.select(where=among_first)
-
-
-def _by_line_up(rows: Table) -> Table:
-    """One row per line-up: what each seat gave, and how many of its offers nobody took."""
+def _by_team(rows: Table) -> Table:
+    """One row per team: what each seat gave, and how many of its offers nobody took."""
     made: list[Row] = []
     for (game, agents, channel), part in rows.where(window="unlimited").groups("game", "agents", "channel").items():
         line: Row = {"game": game, "agents": agents, "channel": channel}
@@ -119,7 +95,7 @@ def _by_line_up(rows: Table) -> Table:
             for (seat,), values in part.where(metric=metric).groups("seat").items():
                 line[f"{metric.replace('_', ' ')}, seat {seat}"] = _mean(values)
         made.append(line)
-    return Table.of(made, "Hand-overs per episode, by line-up")
+    return Table.of(made, "Hand-overs per episode, by team")
 
 
 def _mean(part: Table) -> float | None:
@@ -151,5 +127,5 @@ def _scatter(rows: Table) -> list[Section]:
         line=(fit.slope, fit.intercept),
         note=note,
     )
-    caption = f"{note}. The interval treats episodes as independent, which those of one line-up are not."
+    caption = f"{note}. The interval treats episodes as independent, which those of one team are not."
     return [Figure(drawing, "Score against constructive hand-overs", caption, "score-against-constructive")]

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interplay.errors import InterplayError, UnknownName
+from interplay.safe_files import read_text
 
 PACKAGE = Path(__file__).parents[1]
+LARGEST = 1_000_000  # bytes of a file
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,15 @@ class Shelf:
     def meant(self, given: str | Path) -> Path:
         """The file that is called so; where there is none, the one of ours that goes by this bare name."""
         return Path(given) if Path(given).exists() else self.files().get(str(given), Path(given))
+
+    def read(self, file: Path) -> str:
+        """The text of a file; where there is none, an error that names ours."""
+        if not file.exists():
+            ours = ", ".join(self.files())
+            raise InterplayError(
+                f"cannot read the {self.kind} {file}: no such file; a {self.kind} of ours goes by its name: {ours}"
+            )
+        return read_text(file, limit=LARGEST)
 
     def copied(self, name: str, out: Path | None = None) -> Path:
         """A copy to change. Nothing is overwritten."""

@@ -29,7 +29,7 @@ def interval_table(
     """A statistic with its interval for every group of rows.
 
     An integer seed serves every group anew, so a group's interval does not depend on which others are in the table.
-    A group of missing values only has null results.
+    A group of missing values only has null results, and one of a single value has no interval: that would need more.
     """
     parts = {name for unit in units for step in unit.split("/") for name in step.split("+")}
     columns = [*dict.fromkeys([*sorted(parts), *fixed])]
@@ -40,7 +40,10 @@ def interval_table(
     for key, part in table.groups(*by).items():
         held = part.column(value)
         found: dict[str, Any] = {"n": 0}
-        if any(v is not None for v in held):
+        present = [v for v in held if v is not None]
+        if (len(present) == 1 and missing != "raise") or len(held) == 1:
+            found = {"estimate": present[0] if present else None, "low": None, "high": None, "n": len(present)}
+        elif present:
             made = bootstrap(
                 held,
                 {name: part.column(name) for name in columns},

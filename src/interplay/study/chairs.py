@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from interplay.rollout.live import LiveTable
 from interplay.server.refusal import Refusal
 from interplay.study.cook import Cook
 from interplay.study.journal import Journal
 from interplay.study.play_books import Sitter
-from interplay.study.seats import Table
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -93,10 +93,10 @@ class Chair:
         self.take(seq)
         self.slot = Pressed(action, (*replaced, seq))
 
-    def may(self, table: Table, action: int) -> bool:
+    def may(self, table: LiveTable, action: int) -> bool:
         return bool(table.turn[self.seat]) and bool(table.legal[self.seat][action])
 
-    def ready(self, table: Table) -> bool:
+    def ready(self, table: LiveTable) -> bool:
         """Whether this person has chosen for the next step of a game in turns."""
         if not table.turn[self.seat]:
             return True

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from interplay.agents.api import Remark
+from interplay.agents.api import TraceEvent
 from interplay.agents.llm.kitchen.session import acted_on
 from interplay.games.kitchen.dishes import recipe_lines
 from interplay.games.kitchen.draw import scene
@@ -35,7 +35,7 @@ class Cook:
         self._hoped: Macro | None = None  # the act whose last step was just taken
         self._still = 0  # steps in a row in which the act did not get on
 
-    def choose(self, state: State, text: Any, speech: Speech = ENGLISH) -> list[Remark]:
+    def choose(self, state: State, text: Any, speech: Speech = ENGLISH) -> list[TraceEvent]:
         """A new act in place of whatever is under way; a `Refusal` if it cannot be done now."""
         found = parse_macro(text) if isinstance(text, str) and len(text) <= LONGEST_ACT else None
         if not isinstance(found, Macro) or found.verb == "request":
@@ -46,12 +46,12 @@ class Cook:
         self.act, self._hoped, self._still = found, None, 0
         told = {"verb": found.verb, "object": acted_on(self._game, state, self._seat, found), "place": found.place}
         return [
-            Remark("plan", {"macros": [found._asdict()]}),
-            Remark("attempt", told),
-            Remark("verdict", {**told, "ok": True, "error": None, "message": ""}),
+            TraceEvent("plan", {"macros": [found._asdict()]}),
+            TraceEvent("attempt", told),
+            TraceEvent("verdict", {**told, "ok": True, "error": None, "message": ""}),
         ]
 
-    def dropped(self, state: State) -> Remark | None:
+    def dropped(self, state: State) -> TraceEvent | None:
         """Give up an act that can no longer be done: why, if so."""
         if self.act is None:
             return None
@@ -64,7 +64,7 @@ class Cook:
         told = {"verb": self.act.verb, "object": acted_on(self._game, state, self._seat, self.act)}
         told |= {"place": self.act.place, "ok": False, "error": error, "message": message}
         self.act = None
-        return Remark("verdict", told)
+        return TraceEvent("verdict", told)
 
     def next(self, state: State) -> int:
         """The next step of the act; the act is over with its last one."""
@@ -139,13 +139,13 @@ def view(game: Kitchen, table: Any, seat: int) -> dict[str, Any]:
     mine = drawn[seat] if kept is state else None
     if mine is None or mine.speech is not speech:  # just begun, or the person has come with another language
         mine = _drawn(game, state, seat, speech)
-    doing = table.doing.get(seat)
+    doing = table.macro_actions.get(seat)
     act = parse_macro(doing) if doing else None
     return {
         **mine.view,
         "steps_left": game.horizon - table.t,
         "doing": speech.act(act, _held(state, seat)) if isinstance(act, Macro) else None,
-        "messages": [_said(r, speech) for r in table.remarks if r.kind == "message"],
+        "messages": [_said(r, speech) for r in table.log.events if r.kind == "message"],
         "your_turn": not table.done and doing is None,
         **({"legal": []} if table.done else {}),
     }

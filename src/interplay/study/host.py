@@ -1,4 +1,4 @@
-"""Everything that a running study holds in memory: games by person, arenas by setting."""
+"""Everything that a running study holds in memory: games by person, engines by setting."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from interplay.rollout.live_compiled import SIZES
 from interplay.server.app import Base
 from interplay.server.database import Away
 from interplay.server.refusal import Refusal
 from interplay.server.sockets import REFUSED, TRY_LATER, Frames, Gone
 from interplay.study import books, play_books, withdrawal
-from interplay.study.arena import SIZES
 from interplay.study.books import Person
 from interplay.study.cook import ENGLISH
 from interplay.study.journal import Journal
@@ -23,8 +23,8 @@ from interplay.study.kitchen_words import Speech
 from interplay.study.live import Live
 from interplay.study.play_books import Dealt
 from interplay.study.protocol import Protocol
-from interplay.study.staging import faster, figure, make_arena
-from interplay.study.views import viewer
+from interplay.study.staging import faster, figure, make_engine
+from interplay.study.views import browser_view
 from interplay.study.waiting import WaitingRooms
 
 T = TypeVar("T")
@@ -41,8 +41,8 @@ class Host:
     def __init__(self, protocol: Protocol, base: Base, *, sizes: Sequence[int] = SIZES, speed: float = 1.0):
         self.protocol, self.base = protocol, base
         self.speed = speed  # above 1 for simulated people only
-        self.arenas = {name: make_arena(protocol, name, sizes) for name in protocol.games}
-        self.figures = {name: figure(arena) for name, arena in self.arenas.items()}
+        self.engines = {name: make_engine(protocol, name, sizes) for name in protocol.games}
+        self.figures = {name: figure(engine.game) for name, engine in self.engines.items()}
         self.rooms = WaitingRooms(protocol, base, speed)
         self.lives: dict[int, Live] = {}  # by person, of those who have come to their game
         self.late_s: deque[float] = deque(maxlen=100_000)  # of the last ticks of games that are over
@@ -71,8 +71,8 @@ class Host:
             if task is not None:
                 task.cancel()
         await self.journal.close()
-        for arena in self.arenas.values():
-            arena.close()
+        for engine in self.engines.values():
+            engine.close()
 
     async def _sweep(self) -> None:
         """Give the places of those who stay away to others."""
@@ -164,7 +164,7 @@ class Host:
                 if page not in (None, held.chairs[number].sitter.page.id):
                     raise Refusal("conflict", "this page is not the one that is open: load it again")
                 return held
-            seats = {name: arena.game.num_seats for name, arena in self.arenas.items()}
+            seats = {name: engine.game.num_seats for name, engine in self.engines.items()}
             dealt = await self.base.database.awrite(
                 play_books.deal, self.base.clock, self.protocol, number, seats, page
             )
@@ -180,10 +180,10 @@ class Host:
             return held if held is not None and not held.over.is_set() else await self._open(dealt)
 
     async def _open(self, dealt: Dealt) -> Live:
-        arena = self.arenas[dealt.setting]
+        engine = self.engines[dealt.setting]
         setting = faster(self.protocol.games[dealt.setting], self.speed)
         grace_s = self.protocol.grace_s / self.speed
-        live = Live(dealt, setting, arena, viewer(arena.game), self.journal, self.base.clock, grace_s)
+        live = Live(dealt, setting, engine, browser_view(engine.game), self.journal, self.base.clock, grace_s)
         await live.open()
         for number in self._stopped & live.chairs.keys():  # while it was opened
             live.stop(number)

@@ -6,11 +6,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from interplay.rollout.live_python import message_of
 from interplay.server.refusal import Refusal
 from interplay.study.chairs import Chair, Send, whole
 from interplay.study.cook import ENGLISH, Cook
 from interplay.study.kitchen_words import Speech
-from interplay.study.plain_arena import PlainArena, message_of
 from interplay.study.running import Running
 
 LONGEST_CHAT = 500
@@ -22,7 +22,7 @@ class Live(Running):
 
     def join(self, person: int, send: Send, alias: dict[str, str], seen: int = -1, speech: Speech = ENGLISH) -> None:
         """A browser has come, or come back after it saw tick `seen`: it is told everything anew, in its words."""
-        chair, game = self.chairs[person], self.arena.game
+        chair, game = self.chairs[person], self.engine.game
         if chair.shut:
             raise Refusal("too_many", "this game is just over: try again in a moment")
         if chair.send is not None:
@@ -32,7 +32,7 @@ class Live(Running):
         chair.send, chair.joined, chair.gone_at = send, True, None
         self.table.speech[chair.seat] = speech
         send({
-            "type": "start", "game": game.id.partition("/")[0], "tick_hz": self.setting.tick_hz, "ticks": game.horizon,
+            "type": "start", "game": self.viewer.board, "tick_hz": self.setting.tick_hz, "ticks": game.horizon,
             "seat": chair.seat, "you": chair.seat, "alias": alias, "seq": chair.seq,
             "layout": self.viewer.layout(game, self.table.state),
         })  # fmt: skip
@@ -105,7 +105,7 @@ class Live(Running):
             raise Refusal("illegal_action", "the game is over")
         remarks = cook.choose(self.table.state, name, self._speech(chair))
         chair.take(seq)
-        self.table.doing[chair.seat] = str(cook.act)
+        self.table.macro_actions[chair.seat] = str(cook.act)
         chair.acknowledge(chair.note(self.table.t, "act", action=str(cook.act), seqs=[seq]), (seq,), self.table.t)
         for remark in remarks:
             self._remarked(self.table, chair.seat, remark)
@@ -120,7 +120,7 @@ class Live(Running):
         self._still_open()
         chair.take(seq)
         seen = t if isinstance(t, int) and 0 <= t <= self.table.t else self.table.t
-        self.table.remark(chair.seat, "flag", {"id": name, "seen": seen})
+        self.table.add_event(chair.seat, "flag", {"id": name, "seen": seen})
         chair.acknowledge(chair.note(self.table.t, "flag", id=name, seen=seen, seqs=[seq]), (seq,), self.table.t)
 
     def _still_open(self) -> None:
@@ -135,13 +135,12 @@ class Live(Running):
             raise Refusal("bad_frame", f"text: a line of 1 to {LONGEST_CHAT} characters")
         if chair.again(seq, self.table.t):
             return
-        if sum(r.kind == "message" and r.seat == chair.seat for r in self.table.remarks) >= MOST_CHATS:
+        if sum(r.kind == "message" and r.seat == chair.seat for r in self.table.log.events) >= MOST_CHATS:
             raise Refusal("too_many", "you have said all that can be said in one game")
         self._still_open()
         chair.take(seq)
-        t, told = self.table.t, dict(self.viewer.message(self.arena.game, chair.seat, said))
+        t, told = self.table.t, dict(self.viewer.message(self.engine.game, chair.seat, said))
         chair.acknowledge(chair.note(t, "chat", **told, seqs=[seq]), (seq,), t)
-        self.table.remark(chair.seat, "message", told)
-        if isinstance(self.arena, PlainArena):
-            self.arena.say(self.table, message_of(t, chair.seat, told))
+        self.table.add_event(chair.seat, "message", told)
+        self.engine.say(self.table, message_of(t, chair.seat, told))
         self._show_all()

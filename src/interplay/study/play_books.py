@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import orjson
 import sqlalchemy as sa
 
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
+from interplay.safe_files import inflate, parse_json
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.refusal import Refusal
@@ -200,4 +201,4 @@ def touch(tx: Tx, clock: Clock, number: int) -> None:
 
 
 def unpack(packed: bytes) -> Episode:
-    return from_record(orjson.loads(zlib.decompress(packed)))
+    return from_record(parse_json(inflate(packed, "a stored game"), "a stored game"))

@@ -8,42 +8,22 @@ from typing import Any
 from pydantic import ValidationError
 
 from interplay.errors import InterplayError
-from interplay.server.shelf import STUDIES
+from interplay.safe_files import parse_yaml
+from interplay.server.shelf import LARGEST, STUDIES
 from interplay.study.protocol import Protocol
-
-LARGEST = 1_000_000  # characters of a file
 
 
 def load(path: str | Path) -> Protocol:
     """The protocol that a file describes; one of the studies that come with the package by its bare name, where no file
     is called so."""
     file = STUDIES.meant(path)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        ours = ", ".join(STUDIES.files())
-        more = f"; a study of ours goes by its name: {ours}" if isinstance(error, FileNotFoundError) else ""
-        raise InterplayError(f"cannot read the study {file}: {error.strerror}{more}") from None
-    except UnicodeDecodeError as error:
-        raise InterplayError(f"{file} is not written in UTF-8: {error.reason} at byte {error.start}") from None
-    return parse(text, str(file))
+    return parse(STUDIES.read(file), str(file))
 
 
 def parse(text: str, where: str = "the study") -> Protocol:
-    import yaml
-
     if len(text) > LARGEST:
         raise InterplayError(f"{where} has more than {LARGEST} characters")
-    try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-        _refuse_twice(root, where)
-        data = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        line = f", line {mark.line + 1}" if mark else ""
-        raise InterplayError(f"{where}{line}: this is not YAML: {error.problem}") from None
-    except (yaml.YAMLError, RecursionError) as error:
-        raise InterplayError(f"{where} is not YAML: {error}") from None
+    data, root = parse_yaml(text, where)
     if not isinstance(data, dict):
         raise InterplayError(f"{where} is no study: it holds no `name:`, `title:`, `flow:`")
     try:
@@ -96,19 +76,3 @@ def _line_of(node: Any, place: str) -> int | None:
         for value in node.value:
             found = _line_of(value, place) or found
     return found
-
-
-def _refuse_twice(node: Any, where: str) -> None:
-    """YAML lets a later key win silently; in a protocol that hides a mistake."""
-    import yaml
-
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in node.value:
-            if key.value in seen:
-                raise InterplayError(f"{where}, line {key.start_mark.line + 1}: {key.value!r} is given twice")
-            seen.add(key.value)
-            _refuse_twice(value, where)
-    elif isinstance(node, yaml.SequenceNode):
-        for value in node.value:
-            _refuse_twice(value, where)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import tempfile
 from collections import Counter
@@ -13,6 +14,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from interplay.errors import InterplayError
+from interplay.safe_files import parse_json, read_json, read_text, regular_file
 from interplay.server.database import Database, Tx
 from interplay.study import records
 from interplay.study.protocol import Protocol
@@ -145,10 +147,10 @@ def _write_traces(held: TraceSet, path: Path) -> int:
 def read_folder(folder: str | Path, *, traces: bool = True, steps: bool = False) -> Records:
     """The records of an export, whichever format it has."""
     root = Path(folder)
+    if not (root / PROTOCOL).exists():
+        raise InterplayError(f"{root} is no export of a study: it has no {PROTOCOL}")
     try:
-        protocol = Protocol.model_validate_json((root / PROTOCOL).read_text(encoding="utf-8"))
-    except OSError:
-        raise InterplayError(f"{root} is no export of a study: it has no {PROTOCOL}") from None
+        protocol = Protocol.model_validate(read_json(root / PROTOCOL, within=root))
     except ValidationError as error:
         raise InterplayError(f"{root / PROTOCOL} is not what interplay writes: {error}") from None
     held = {}
@@ -165,7 +167,8 @@ def read_folder(folder: str | Path, *, traces: bool = True, steps: bool = False)
 def read_table(name: str, folder: Path) -> Iterator[Row]:
     for format in FORMATS:
         path = folder / f"{name}.{format}"
-        if path.is_file():
+        if path.exists():
+            regular_file(path, within=folder)
             try:
                 yield from _READERS[format](name, path)
             except (ValueError, KeyError, TypeError) as error:
@@ -176,10 +179,9 @@ def read_table(name: str, folder: Path) -> Iterator[Row]:
 
 def _read_csv(name: str, path: Path) -> Iterator[Row]:
     csv.field_size_limit(LONGEST)
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            held = _absent(name) | row
-            yield {column: _cell(held[column], kind) for column, kind in COLUMNS[name].items()}
+    for row in csv.DictReader(io.StringIO(read_text(path), newline="")):
+        values = _absent(name) | row
+        yield {column: _cell(values[column], kind) for column, kind in COLUMNS[name].items()}
 
 
 def _absent(name: str) -> Row:
@@ -198,12 +200,12 @@ def _cell(text: str | None, kind: str) -> Any:
         case "boolean":
             return text == "True"
         case "json":
-            return json.loads(text)
+            return parse_json(text, "a cell")
     return text
 
 
 def _read_json(name: str, path: Path) -> Iterator[Row]:
-    for row in json.loads(path.read_text(encoding="utf-8")):
+    for row in read_json(path):
         held = _absent(name) | row
         yield {column: held[column] for column in COLUMNS[name]}
 
@@ -218,7 +220,7 @@ def _read_parquet(name: str, path: Path) -> Iterator[Row]:
     for row in rows:
         held = _absent(name) | dict(zip(columns, row, strict=True))
         told = ((column, kind, held[column]) for column, kind in COLUMNS[name].items())
-        yield {c: json.loads(v) if kind == "json" and v is not None else v for c, kind, v in told}
+        yield {c: parse_json(v, f"{path}, {c}") if kind == "json" and v is not None else v for c, kind, v in told}
 
 
 _READERS = {"csv": _read_csv, "json": _read_json, "parquet": _read_parquet}

@@ -17,19 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from interplay.agents.api import Identity, Remark
+from interplay.agents.api import Identity, TraceEvent
+from interplay.rollout.live import LiveEngine, LiveTable, default_action
+from interplay.rollout.worker import result_now, wait_for
 from interplay.server.clock import Clock
-from interplay.study.arena import Arena
 from interplay.study.chairs import Chair, Pressed
 from interplay.study.cook import ENGLISH, Cook
 from interplay.study.journal import Journal
 from interplay.study.kitchen_words import Speech
-from interplay.study.minds import chosen, wait_for
-from interplay.study.plain_arena import PlainArena
 from interplay.study.play_books import Dealt, Gone
 from interplay.study.protocol import Setting
-from interplay.study.seats import Table
-from interplay.study.views import Viewer
+from interplay.study.views import BrowserView
 
 LOG = logging.getLogger("interplay.study")
 KINDS_OF_STAY = ("stay", "noop")
@@ -44,13 +42,13 @@ class Running:
         self,
         dealt: Dealt,
         setting: Setting,
-        arena: Arena | PlainArena,
-        viewer: Viewer,
+        engine: LiveEngine,
+        viewer: BrowserView,
         journal: Journal,
         clock: Clock,
         grace_s: float,
     ):
-        self.dealt, self.setting, self.arena, self.viewer = dealt, setting, arena, viewer
+        self.dealt, self.setting, self.engine, self.viewer = dealt, setting, engine, viewer
         self.journal, self.clock, self.grace_s = journal, clock, grace_s
         self.chairs = {one.person: Chair(one, journal, self._cook(one.seat)) for one in dealt.sitters}
         self.taken = set(dealt.taken)  # seats of people in which bots play
@@ -64,7 +62,7 @@ class Running:
         self._waited_since = 0.0  # when the first of those came who now wait for others
         self._asked_at: float | None = None  # since when people are waited for who have a time limit for their moves
         self._overdue: dict[int, Future] = {}  # partners that are still at what they were asked for steps ago
-        names = arena.game.action_names
+        names = engine.game.action_names
         self._actions = {name: number for number, name in enumerate(names)}
         self._stay = next((self._actions[name] for name in KINDS_OF_STAY if name in self._actions), len(names) - 1)
 
@@ -74,37 +72,37 @@ class Running:
         return next(iter(self.chairs.values()))
 
     def _cook(self, seat: int) -> Cook | None:
-        game: Any = self.arena.game
-        return Cook(game, seat, self.dealt.doing.get(seat)) if self.viewer.by_acts else None
+        game: Any = self.engine.game
+        return Cook(game, seat, self.dealt.doing.get(seat)) if self.viewer.macro_actions else None
 
-    def _laid(self) -> Table:
+    def _laid(self) -> LiveTable:
         """A table with bots in all seats that are not people's, or no longer."""
         room = self.dealt.room
         instead = dict.fromkeys(self.taken, room.item.otherwise) if room else {}
-        bots, watch = {**self.dealt.bots, **instead}, self.viewer.watch(self.arena.game)
-        table = Table(self.dealt.chance, bots, watch, self.viewer.real_time)
+        bots, watch = {**self.dealt.bots, **instead}, self.viewer.watch(self.engine.game)
+        table = LiveTable(self.dealt.chance, bots, watch, self.viewer.real_time)
         loop = asyncio.get_running_loop()
-        table.emit = lambda seat, remark: loop.call_soon_threadsafe(self._remarked, table, seat, remark)
+        table.emit = lambda seat, event: loop.call_soon_threadsafe(self._remarked, table, seat, event)
         return table
 
     async def open(self) -> None:
         """Deal, or bring the game to where it was."""
-        await asyncio.wrap_future(self.arena.begin(self.table, self.dealt.joints))
+        await asyncio.wrap_future(self.engine.begin(self.table, self.dealt.joints))
         for t, seat, kind, payload in self.dealt.remarks:
-            self.table.remark(seat, kind, payload, t)
-        self.table.doing = {chair.seat: self.dealt.doing.get(chair.seat) for chair in self.chairs.values()}
-        self.arena.awake(self.table)
+            self.table.add_event(seat, kind, payload, t)
+        self.table.macro_actions = {chair.seat: self.dealt.doing.get(chair.seat) for chair in self.chairs.values()}
+        self.engine.resume(self.table)
 
     @property
     def present(self) -> bool:
         """Whether anybody is there."""
         return any(chair.here for chair in self.chairs.values())
 
-    def _remarked(self, table: Table, seat: int | None, remark: Remark) -> None:
+    def _remarked(self, table: LiveTable, seat: int | None, remark: TraceEvent) -> None:
         """A partner, or the server, remarks something: stored as all that happens."""
         if table is not self.table or table.done:
             return
-        table.remark(seat, remark.kind, remark.payload)
+        table.add_event(seat, remark.kind, remark.payload)
         self._lead.note(table.t, "remark", seat=seat, what=remark.kind, payload=dict(remark.payload))
         if remark.kind == "message":
             self._show_all()
@@ -113,8 +111,8 @@ class Running:
         if not chair.here:
             return
         t, hz = self.table.t, self.setting.tick_hz
-        left = (self.arena.game.horizon - t) / hz if self.viewer.real_time else None
-        view = self.viewer.view(self.arena.game, self.table, chair.seat)
+        left = (self.engine.game.horizon - t) / hz if self.viewer.real_time else None
+        view = self.viewer.view(self.engine.game, self.table, chair.seat)
         chair.tell({"type": "tick", "t": t, "score": self.table.score, "left_s": left, "view": view})
 
     def _show_all(self) -> None:
@@ -152,7 +150,7 @@ class Running:
                 continue
             if chair.came or self.dealt.room is None:
                 self.abandoned = True
-                self._remarked(self.table, chair.seat, Remark("end", {"reason": "stopped"}))
+                self._remarked(self.table, chair.seat, TraceEvent("end", {"reason": "stopped"}))
                 self.table.break_off()
             else:
                 self._give_up(chair)
@@ -196,13 +194,13 @@ class Running:
         room = self.dealt.room
         assert room is not None, "someone who plays alone is waited for"
         if room.item.someone_leaves == "end" and chair.came:
-            self._remarked(self.table, chair.seat, Remark("end", {"reason": "left"}))
+            self._remarked(self.table, chair.seat, TraceEvent("end", {"reason": "left"}))
             self.table.break_off()
             return
         self.taken.add(chair.seat)
         told = {"seat": chair.seat, "partner": room.item.otherwise}
         self._lead.note(self.table.t, "takeover", **told)
-        self.table.remark(chair.seat, "takeover", told)
+        self.table.add_event(chair.seat, "takeover", told)
 
     async def _reseat(self) -> None:
         """Bots where people have left, and people where they have come back: the game is brought to this point with
@@ -211,16 +209,16 @@ class Running:
             if chair.here and chair.seat in self.taken and not chair.stopped:
                 self.taken.discard(chair.seat)
                 self._lead.note(self.table.t, "back", seat=chair.seat)
-                self.table.remark(chair.seat, "back", {"seat": chair.seat})
+                self.table.add_event(chair.seat, "back", {"seat": chair.seat})
         people = {chair.seat for chair in self.chairs.values()}
         if people & set(self.table.bots) == self.taken:
             return
         old, table = self.table, self._laid()
-        await asyncio.wrap_future(self.arena.begin(table, [joint.tolist() for joint in old.actions]))
-        table.remarks, table.doing, table.speech = old.remarks, old.doing, old.speech
+        await asyncio.wrap_future(self.engine.begin(table, [joint.tolist() for joint in old.actions]))
+        table.log, table.macro_actions, table.speech = old.log, old.macro_actions, old.speech
         self.table = table
         self._overdue.clear()
-        self.arena.awake(table)
+        self.engine.resume(table)
         old.close()
 
     async def _tick(self, due: float) -> float:
@@ -244,9 +242,9 @@ class Running:
                 await asyncio.wait_for(self._changed.wait(), timeout=min(1.0, self._hurry(idle)))
             return False
         self._asked_at = None
-        self.arena.settle(self.table)
+        self.engine.ask_partners(self.table)
         moving = [seat for seat in self.table.bots if self.table.turn[seat]]
-        if moving or self.viewer.by_acts:
+        if moving or self.viewer.macro_actions:
             await asyncio.sleep(self.setting.partner_delay_s)
         await self._settled(moving)
         return all(chair.ready(self.table) for chair in self._playing())
@@ -260,7 +258,7 @@ class Running:
         left = self._asked_at + limit - now
         if left <= 0:
             for chair in idle:
-                self._remarked(self.table, chair.seat, Remark("timeout", {"seconds": limit}))
+                self._remarked(self.table, chair.seat, TraceEvent("timeout", {"seconds": limit}))
                 self._move_for(chair)
         return max(0.01, left)
 
@@ -269,7 +267,7 @@ class Running:
             chair.slot = Pressed(int(np.argmax(self.table.legal[chair.seat])), ())
             return
         chair.cook.choose(self.table.state, "wait(1)")
-        self.table.doing[chair.seat] = str(chair.cook.act)
+        self.table.macro_actions[chair.seat] = str(chair.cook.act)
 
     def _speech(self, chair: Chair) -> Speech:
         return self.table.speech.get(chair.seat, ENGLISH)
@@ -282,7 +280,7 @@ class Running:
         for chair in self.chairs.values():
             dropped = chair.cook.dropped(self.table.state) if chair.cook is not None else None
             if dropped is not None:
-                self.table.doing[chair.seat] = None
+                self.table.macro_actions[chair.seat] = None
                 self._remarked(self.table, chair.seat, dropped)
                 why = self._speech(chair).why(dropped.payload["error"], dropped.payload["message"])
                 chair.tell({"type": "error", "message": why})
@@ -292,7 +290,7 @@ class Running:
         """Wait for what partners choose: for ours until they have, for others no longer than they may think, and not
         at all for those who are still at an old question."""
         told = {seat: self.table.pending[seat] for seat in seats if seat in self.table.pending}
-        patient = [found for seat, found in told.items() if self.arena.in_time(self.table, seat)]
+        patient = [found for seat, found in told.items() if self.engine.is_prompt(self.table, seat)]
         others = [
             found
             for seat, found in told.items()
@@ -305,7 +303,7 @@ class Running:
         """One step with what everyone has chosen."""
         table = self.table
         if self.viewer.real_time:
-            joint = np.full(self.arena.game.num_seats, self._stay, np.int32)
+            joint = np.full(self.engine.game.num_seats, self._stay, np.int32)
         else:
             joint = np.argmax(table.legal, axis=-1).astype(np.int32)
         missed = self._ask_bots(joint)
@@ -329,18 +327,18 @@ class Running:
         payload |= {"joint": joint.tolist(), "late_ms": late}
         if missed:
             payload["missed"] = missed
-        if self.viewer.by_acts:
+        if self.viewer.macro_actions:
             doing = {c.seat: str(c.cook.act) if c.cook and c.cook.act else None for c in self.chairs.values()}
             payload["doing"] = {str(seat): act for seat, act in doing.items()}
         t, before = table.t, table.state
         stored = lead.note(t, "step", **payload)
-        await asyncio.wrap_future(self.arena.step(table, joint))
+        await asyncio.wrap_future(self.engine.step(table, joint))
         for chair, noted, seqs in acknowledged:
             chair.acknowledge(noted or stored, seqs, t)
         for chair in self.chairs.values():
             if chair.cook is not None:
                 chair.cook.stepped(before, table.state, joint)
-                table.doing[chair.seat] = str(chair.cook.act) if chair.cook.act else None
+                table.macro_actions[chair.seat] = str(chair.cook.act) if chair.cook.act else None
         self._show_all()
         return stored
 
@@ -351,19 +349,19 @@ class Running:
             if not table.turn[seat]:
                 continue
             found = table.pending.get(seat)
-            choice = chosen(found)
-            if choice is None:
+            move = result_now(found)
+            if move is None:
                 missed.append(seat)
-                table.remark(seat, "deadline", {"late": True})
+                table.add_event(seat, "deadline", {"late": True})
                 if not self.viewer.real_time:
-                    joint[seat] = self.arena.default(table, seat)
+                    joint[seat] = default_action(table, seat)
                 if found is not None and (seat not in self._overdue or self._overdue[seat].done()):
                     self._overdue[seat] = found
                 continue
             self._overdue.pop(seat, None)
-            joint[seat] = choice.action
-            for remark in choice.remarks:
-                self._remarked(table, seat, remark)
+            joint[seat] = move.action
+            for event in move.events:
+                self._remarked(table, seat, event)
         return missed
 
     def _tell_all(self, message: dict[str, Any]) -> None:
@@ -386,9 +384,12 @@ class Running:
             chair.shut = not chair.came
         own = [chair for chair in self.chairs.values() if chair.came or chair.seat not in self.table.bots]
         people = {chair.seat: person_identity(chair.sitter.public) for chair in own}
-        seats = range(self.arena.game.num_seats)
-        agents = [people[seat] if seat in people else self.arena.identity(self.table, seat) for seat in seats]
-        return self.table.episode(self.arena.game, agents, self.dealt.id)
+        seats = range(self.engine.game.num_seats)
+        agents = [people[seat] if seat in people else self._partner_identity(seat) for seat in seats]
+        return self.table.episode(agents, self.dealt.id)
+
+    def _partner_identity(self, seat: int) -> Identity:
+        return self.engine.registry.identities[self.engine.registry.at(self.table, seat)]
 
 
 def person_identity(public: str) -> Identity:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from interplay.games.registry import make_recorded
 from interplay.study import answers
 from interplay.study.books import DONE, OVER, WITHDRAWN, Context, Person
 from interplay.study.flow import Page
 from interplay.study.protocol import Protocol, Question
+from interplay.study.views import browser_view
 from interplay.study.words import html, phrase, say
 
 
@@ -66,7 +68,7 @@ def game(protocol: Protocol, who: Person, page: Page) -> dict[str, Any]:
     setting = protocol.games[page.value(page.item.game)]
     alias = who.aliases(protocol)[page.value(page.item.partner)].record(who.language)
     return {
-        "game": setting.game.partition("/")[0],
+        "game": browser_view(make_recorded(setting.game, setting.options)).board,
         "socket": f"/api/study/{protocol.name}/play",
         "alias": {name: alias[name] for name in ("label", "colour", "shape")},
         "flags": [{"id": flag.id, "label": say(flag.label, who.language)} for flag in page.item.flags],

@@ -205,13 +205,13 @@ def right_answers(protocol: Protocol) -> dict[str, dict[str, Any]]:
 
 
 def chefs_of(protocol: Protocol) -> dict[str, Chef]:
-    from interplay.study.views import VIEWERS
+    from interplay.study.views import OVERCOOKED
 
     found = {}
     for setting in protocol.games.values():
         if setting.game.startswith("overcooked/"):
             chef = Chef(setting, CHEF)
-            found[json.dumps(VIEWERS["overcooked"].layout(chef.game, None), sort_keys=True)] = chef
+            found[json.dumps(OVERCOOKED.layout(chef.game, None), sort_keys=True)] = chef
     return found
 
 

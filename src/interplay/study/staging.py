@@ -1,25 +1,29 @@
-"""The games of a study made ready: an arena for each, with the partners that may be met in it."""
+"""The games of a study made ready: an engine for each, with the partners that may be met in it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import jax
+
+from interplay.agents.api import Agent
+from interplay.agents.registry import agent as find_agent
 from interplay.errors import InterplayError
-from interplay.games.api import is_jax
-from interplay.games.registry import make
-from interplay.study.arena import Arena
-from interplay.study.plain_arena import PlainArena
+from interplay.games.api import Game
+from interplay.games.registry import make_recorded
+from interplay.partners.panels import panel
+from interplay.rollout.live import LiveEngine, live_engine
 from interplay.study.protocol import Play, Protocol, Repeat, Setting, Wait
-from interplay.study.views import viewer
+
+PANEL = "panel:"  # before a panel's name: every game is played with one of its partners
 
 
-def make_arena(protocol: Protocol, name: str, sizes: Sequence[int]) -> Arena | PlainArena:
-    """The arena of one of a study's games; an error tells which, and what is wrong with it or its partners."""
+def make_engine(protocol: Protocol, name: str, sizes: Sequence[int] | None = None) -> LiveEngine:
+    """The engine of one of a study's games; an error says which, and what is wrong with it or its partners."""
     setting = protocol.games[name]
     try:
-        game = make(setting.game, **setting.options)
-        viewer(game)
+        game = make_recorded(setting.game, setting.options)
         if isinstance(setting.seat, int) and not 0 <= setting.seat < game.num_seats:
             raise InterplayError(f"seat {setting.seat}: {game.id} has seats 0 to {game.num_seats - 1}")
         rooms = {page.id: page for page in _pages(protocol.flow) if isinstance(page, Wait)}
@@ -28,17 +32,25 @@ def make_arena(protocol: Protocol, name: str, sizes: Sequence[int]) -> Arena | P
             if room.people > game.num_seats:
                 raise InterplayError(f"{room.people} people of {room.id!r} cannot sit in {game.num_seats} seats")
             met = met - {room.id} | {room.otherwise}
-        partners = {partner: protocol.partners[partner] for partner in sorted(met)}
-        return Arena(game, partners, sizes=sizes) if is_jax(game) else PlainArena(game, partners)
+        partners = {partner: partner_agents(game, protocol.partners[partner]) for partner in sorted(met)}
+        return live_engine(game, partners, sizes=sizes)
     except InterplayError as error:
         raise InterplayError(f"study {protocol.name!r}, game {name!r}: {error}") from error
 
 
-def figure(arena: Arena | PlainArena) -> str:
-    """How a game looks at its start."""
-    import jax
+def partner_agents(game: Game, name: str) -> tuple[Agent, ...]:
+    """The agents that a partner of a study file stands for: one, or the partners of a panel (`panel:NAME`)."""
+    if not name.startswith(PANEL):
+        return (find_agent(name),)
+    agents = panel(game, name.removeprefix(PANEL) or None).partners
+    if not agents:
+        raise InterplayError(f"{name}: this panel has no partners for {game.id}")
+    return tuple(agents)
 
-    return arena.game.scene(arena.game.init(jax.random.key(0)), 0).svg()
+
+def figure(game: Game) -> str:
+    """A picture of a game at its start."""
+    return game.scene(game.init(jax.random.key(0)), 0).svg()
 
 
 def faster(setting: Setting, speed: float) -> Setting:

@@ -15,7 +15,7 @@ from interplay.agents.api import Policy
 from interplay.agents.registry import agent as find_agent
 from interplay.errors import InterplayError
 from interplay.games.overcooked.state import ACTIONS, IDLE, Item, State, soup
-from interplay.games.registry import make
+from interplay.games.registry import make_recorded
 from interplay.games.rescue.state import ACTIONS as RESCUE_ACTIONS
 from interplay.study.protocol import Setting
 from interplay.study.standins_kitchen import CookingPerson
@@ -34,8 +34,8 @@ class Chef:
     """Any policy for Overcooked, which reads the kitchen as the browser shows it."""
 
     def __init__(self, setting: Setting, name: str):
-        self.game: Any = make(setting.game, **setting.options)
-        mind = find_agent(name).mind
+        self.game: Any = make_recorded(setting.game, setting.options)
+        mind = find_agent(name).policy
         if not isinstance(mind, Policy):
             raise InterplayError(f"{name!r} cannot stand in for a person: it is no policy")
         policy = mind.bind(self.game)

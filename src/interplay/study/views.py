@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.hanabi import state as cards
 from interplay.games.overcooked import state as chefs
+from interplay.games.registry import capability
 from interplay.games.rescue import state as rescuers
+from interplay.rollout.live import LiveTable
 from interplay.study import cook
-from interplay.study.seats import Table
 
 FACING = ("north", "south", "east", "west")
 RESCUE_FACING = ("up", "down", "left", "right")
@@ -21,24 +21,23 @@ RESCUE_TERRAIN = {rescuers.FLOOR: ".", rescuers.WALL: "#", rescuers.DOOR: "+", r
 THINGS = {chefs.Item.ONION: "onion", chefs.Item.TOMATO: "tomato", chefs.Item.DISH: "dish"}
 
 
-class Viewer(NamedTuple):
-    """How a kind of game is shown, whether it goes by the clock, and how people act and talk in it."""
+class BrowserView(NamedTuple):
+    """How a game is shown and played in the browser: the front end's board, and what it is sent."""
 
-    real_time: bool
-    layout: Callable[[Any, Any], Any]
-    view: Callable[[Any, Table, int], dict[str, Any]]
-    watch: Callable[[Any], Callable[[Table, Any, Any, np.ndarray], None] | None]
-    by_acts: bool = False  # people choose acts of several steps, not actions
+    board: str  # of the front end: overcooked, rescue, hanabi, kitchen, or scene
+    real_time: bool  # steps when its tick is due; otherwise when those who are to move have moved
+    layout: Callable[[Any, Any], Any]  # (game, state) -> what stays the same
+    view: Callable[[Any, LiveTable, int], dict[str, Any]]  # (game, table, seat) -> what one seat sees now
+    watch: Callable[[Any], Callable[[LiveTable, Any, Any, np.ndarray], None] | None]  # game -> called after every step
+    macro_actions: bool = False  # people choose what takes several steps, not actions
     message: Callable[[Any, int, str], Mapping[str, Any]] | None = (
-        None  # what a person says, as a remark; None: no talk
+        None  # what a person says, as an event; None: no talk
     )
 
 
-def viewer(game: Game) -> Viewer:
-    kind = game.id.partition("/")[0]
-    if kind not in VIEWERS:
-        raise InterplayError(f"{game.id} cannot be shown in a study; those that can: {', '.join(VIEWERS)}")
-    return VIEWERS[kind]
+def browser_view(game: Game) -> BrowserView:
+    """How a game is shown: as its family declares, or drawn by its `scene` with its actions as buttons."""
+    return capability(game, "browser_view") or SCENE
 
 
 def _nothing_kept(game: Any) -> None:
@@ -61,7 +60,7 @@ def _item(item: int) -> tuple[str | None, str | None]:
     return THINGS[chefs.Item(item)], None
 
 
-def _overcooked(game: Any, table: Table, seat: int) -> dict[str, Any]:
+def _overcooked(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
     state, layout = table.state, game.layout
     height = layout.height
     items, pots = [], []
@@ -103,7 +102,7 @@ def _sees(rules: Any, state: Any, seat: int) -> np.ndarray:
     return sees
 
 
-def _rescue(game: Any, table: Table, seat: int) -> dict[str, Any]:
+def _rescue(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
     state, rules = table.state, game.rules
     height = rules.height
     sees = _sees(rules, state, seat)
@@ -151,10 +150,10 @@ class Memory(NamedTuple):
     ids: list[list[int]]  # by seat and slot
 
 
-def _watch_hanabi(game: Any) -> Callable[[Table, Any, Any, np.ndarray], None]:
+def _watch_hanabi(game: Any) -> Callable[[LiveTable, Any, Any, np.ndarray], None]:
     rules = game.rules
 
-    def watch(table: Table, before: Any, after: Any, joint: np.ndarray) -> None:
+    def watch(table: LiveTable, before: Any, after: Any, joint: np.ndarray) -> None:
         memory = _memory(game, table)
         t = int(before.time)
         seat = t % rules.players
@@ -177,7 +176,7 @@ def _watch_hanabi(game: Any) -> Callable[[Table, Any, Any, np.ndarray], None]:
     return watch
 
 
-def _memory(game: Any, table: Table) -> Memory:
+def _memory(game: Any, table: LiveTable) -> Memory:
     if table.notes is None:
         size = game.rules.hand_size
         table.notes = Memory([], [[seat * size + slot for slot in range(size)] for seat in range(game.num_seats)])
@@ -196,7 +195,7 @@ def _table_of_cards(game: Any, state: Any) -> dict[str, Any]:
     return {"suits": list(rules.suits), "ranks": rules.ranks, "hand_size": rules.hand_size, "seats": rules.players}
 
 
-def _hanabi(game: Any, table: Table, seat: int) -> dict[str, Any]:
+def _hanabi(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
     state, rules = table.state, game.rules
     memory = _memory(game, table)
     hands = []
@@ -235,7 +234,7 @@ def _open(rules: cards.Rules, possible: list[int]) -> dict[str, Any]:
     return {"colours": [rules.suits[c] for c in colours], "ranks": ranks}
 
 
-def _moves(game: Any, table: Table, seat: int) -> list[dict[str, Any]]:
+def _moves(game: Any, table: LiveTable, seat: int) -> list[dict[str, Any]]:
     rules, found = game.rules, []
     if not table.turn[seat] or table.done:
         return []
@@ -255,9 +254,28 @@ def _moves(game: Any, table: Table, seat: int) -> list[dict[str, Any]]:
     return found
 
 
-VIEWERS = {
-    "overcooked": Viewer(True, _kitchen, _overcooked, _nothing_kept),
-    "rescue": Viewer(True, _house, _rescue, _nothing_kept),
-    "hanabi": Viewer(False, _table_of_cards, _hanabi, _watch_hanabi),
-    "kitchen": Viewer(False, cook.layout, cook.view, cook.watch, by_acts=True, message=cook.message),
-}
+# Any other game: its picture and its actions.
+
+
+def _scene(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
+    legal = table.legal[seat] if table.turn[seat] and not table.done else np.zeros(len(game.action_names), bool)
+    names = [name for name, ok in zip(game.action_names, legal, strict=True) if ok]
+    return {
+        "svg": game.scene(table.state, seat).svg(),
+        "text": game.render(table.state, seat),
+        "role": game.seat_names[seat],
+        "legal": [{"action": name, "label": name.replace("_", " ")} for name in names],
+        "steps_left": game.horizon - table.t,
+        "your_turn": bool(names),
+    }
+
+
+def _steps(game: Any, state: Any) -> dict[str, Any]:
+    return {"seats": list(game.seat_names), "steps": game.horizon}
+
+
+OVERCOOKED = BrowserView("overcooked", True, _kitchen, _overcooked, _nothing_kept)
+RESCUE = BrowserView("rescue", True, _house, _rescue, _nothing_kept)
+HANABI = BrowserView("hanabi", False, _table_of_cards, _hanabi, _watch_hanabi)
+KITCHEN = BrowserView("kitchen", False, cook.layout, cook.view, cook.watch, macro_actions=True, message=cook.message)
+SCENE = BrowserView("scene", False, _steps, _scene, _nothing_kept)

@@ -15,6 +15,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse,
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import HTTPConnection
 
+from interplay.rollout.live_compiled import SIZES
 from interplay.server import sessions
 from interplay.server.app import Base, make_app
 from interplay.server.database import Away
@@ -24,7 +25,6 @@ from interplay.server.refusal import Refusal
 from interplay.server.signing import secret
 from interplay.server.sockets import Frames, Gone
 from interplay.study import books, groups, screens
-from interplay.study.arena import SIZES
 from interplay.study.books import Person
 from interplay.study.host import FRAMES_A_SECOND, LARGEST_FRAME, Host, hold_off, refuse
 from interplay.study.protocol import Protocol

@@ -6,37 +6,21 @@ from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.play.episodes import Episode
-from interplay.registry import Registry
+from interplay.games.registry import capability
+from interplay.rollout.episode import Episode
 from interplay.symbolic.declare import Reader
 from interplay.symbolic.trace import SymbolicTrace
 
-READERS = Registry(
-    "symbolic domain",
-    entry_points="interplay.symbolic",
-    table={
-        "overcooked": "interplay.games.overcooked.domain:Reader",
-        "rescue": "interplay.games.rescue.domain:Reader",
-        "kitchen": "interplay.games.kitchen.domain:Reader",
-    },
-)
-
 
 def reader(game: Game) -> Reader:
-    """The reader of a game's episodes. Make it once per game: it remembers facts and operators.
-
-    It is the one registered for the game's family, or the game's own attribute `symbolic` (a `Reader` class).
-    """
-    own = getattr(game, "symbolic", None)
-    if own is not None:
-        return own(game)
-    family = game.id.partition("/")[0]
-    if family not in READERS.names():
+    """The reader of a game's episodes, as its family declares it. Make it once per game: it remembers facts."""
+    domain = capability(game, "symbolic_domain")
+    if domain is None:
         raise InterplayError(
-            f"{game.id} has no symbolic domain; declared: {', '.join(READERS.names())}. To add one, write its facts "
-            f"and operators (interplay.symbolic.declare) and register a Reader under {family!r}"
+            f"{game.id} has no symbolic domain. To add one, write its facts and operators (interplay.symbolic.declare) "
+            "as a Reader and name it in the game's family as symbolic_domain"
         )
-    return READERS.load(family)(game)
+    return domain(game)
 
 
 def symbolic_trace(game: Game, episode: Episode, of: Reader | None = None) -> SymbolicTrace:

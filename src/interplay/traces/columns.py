@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from interplay.agents.api import Identity
-from interplay.errors import TraceError
-from interplay.play.episodes import Episode, Remarked
+from interplay.errors import InterplayError, TraceError
+from interplay.rollout.episode import Episode, RecordedEvent
+from interplay.safe_files import array_from_json, parse_json
 from interplay.table import Row, plain
 from interplay.traces.schema import SUMMARY, dump
 
 Columns = dict[str, np.ndarray]
+MOST_SEATS = 1000  # of an episode
 NOBODY = -1  # the seat of an event that belongs to no seat, only while in numpy: the table holds null
 
 
@@ -34,21 +36,47 @@ def _array_to_plain(name: str, array: np.ndarray) -> dict[str, Any]:
     return {"dtype": array.dtype.str.lstrip("<>=|"), "shape": list(array.shape), "data": data}
 
 
-def arrays_from_json(text: str) -> dict[str, np.ndarray]:
-    return {name: _array_from_plain(value) for name, value in json.loads(text).items()}
+def arrays_from_plain(values: Any, where: str) -> dict[str, np.ndarray]:
+    """Named arrays from what `arrays_to_json` wrote."""
+    if not isinstance(values, dict):
+        raise TraceError(f"{where}: start values are an object of arrays by name")
+    try:
+        return {name: array_from_json(value, f"{where}, start value {name!r}") for name, value in values.items()}
+    except InterplayError as error:
+        raise TraceError(str(error)) from None
 
 
-def _array_from_plain(value: Mapping[str, Any]) -> np.ndarray:
-    data = value["data"]
-    if value["dtype"].startswith("f"):
-        data = [float(v) for v in data]
-    return np.array(data, dtype=value["dtype"]).reshape(value["shape"])
+def arrays_to_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Named arrays of numbers as bytes (safetensors)."""
+    from safetensors.numpy import save
+
+    return save({name: np.ascontiguousarray(value) for name, value in arrays.items()})
+
+
+def arrays_from_bytes(data: bytes, where: str) -> dict[str, np.ndarray]:
+    """Named arrays from what `arrays_to_bytes` wrote."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        return load(bytes(data))
+    except (SafetensorError, ValueError, TypeError) as error:
+        raise TraceError(f"{where}: no arrays, or damaged: {error}") from None
+
+
+def _same_arrays(a: Mapping[str, np.ndarray] | None, b: Mapping[str, np.ndarray] | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return set(a) == set(b) and all(np.array_equal(a[name], b[name]) for name in a)
 
 
 def check(episode: Episode, what: str) -> None:
     """Refuse an episode that cannot be recorded, before it holds up others that can."""
     _check_shapes(episode, what)
     arrays_to_json(episode.start)
+    for name, values in (episode.states or {}).items():
+        if np.asarray(values).dtype.kind not in "biuf":
+            raise TraceError(f"{what} has the state {name!r} of dtype {np.asarray(values).dtype}; they must be numbers")
     dump([episode.options, [a.config for a in episode.agents]], f"the options or an agent's configuration of {what}")
     for name in ("seed", "index"):
         if not -(2**63) <= getattr(episode, name) < 2**63:
@@ -99,7 +127,7 @@ def _encode_episodes(episodes: Sequence[Episode], number: np.ndarray) -> Columns
         row["options"] = dump(row["options"], f"the options of {what}")
         row["configs"] = dump(row["configs"], f"the agents' configuration of {what}")
         row["start"] = arrays_to_json(episode.start)
-        row["states"] = episode.states
+        row["states"] = None if episode.states is None else arrays_to_bytes(episode.states)
     return {name: _objects([row[name] for row in rows]) for name in (*SUMMARY, "start", "states")}
 
 
@@ -175,65 +203,93 @@ def _encode_events(episodes: Sequence[Episode], number: np.ndarray) -> Columns:
 
 def decode(rows: Sequence[Row], actions: Columns, checksums: Columns, events: Columns, where: str) -> Iterator[Episode]:
     """The episodes of these rows; an error that names `where` if the other tables do not have what they need."""
+    _check_rows(rows, where)
     number = np.array([r["episode"] for r in rows], dtype=np.int64)
     lengths = np.array([r["length"] for r in rows], dtype=np.int64)
     seats = np.array([len(r["agents"]) for r in rows], dtype=np.int64)
-    _check_grid(_grid(number, lengths, seats), actions, number, lengths * seats, where)
+    _check_actions(actions, number, lengths, seats, where)
     action_at = np.concatenate([[0], np.cumsum(lengths * seats)])
     check_from, check_to = _spans(checksums["episode"], number)
     event_from, event_to = _spans(events["episode"], number)
     for i, row in enumerate(rows):
         checks = slice(check_from[i], check_to[i])
-        remarks = range(event_from[i], event_to[i])
+        of_row = range(event_from[i], event_to[i])
+        place = f"{where}, episode {number[i]}"
         yield Episode(
             game_id=row["game"],
-            options=json.loads(row["options"]),
+            options=json_column(row["options"], dict, f"{place}, options"),
             rules_version=row["rules_version"],
-            agents=_identities(row),
+            agents=_identities(row, place),
             seed=row["seed"],
             index=row["index"],
-            start=arrays_from_json(row["start"]),
+            start=arrays_from_plain(json_column(row["start"], dict, f"{place}, start"), place),
             actions=actions["action"][action_at[i] : action_at[i + 1]].reshape(lengths[i], seats[i]).copy(),
             check_steps=checksums["t"][checks].copy(),
             checks=checksums["value"][checks].copy(),
             rewards=np.array(row["rewards"], dtype=np.float64),
             terminated=row["terminated"],
-            events=tuple(_remark(events, at) for at in remarks),
-            states=row["states"],
+            events=tuple(_remark(events, at, place) for at in of_row),
+            states=None if row["states"] is None else arrays_from_bytes(row["states"], f"{place}, states"),
         )
 
 
-def _check_grid(expected: Columns, actions: Columns, number: np.ndarray, sizes: np.ndarray, where: str) -> None:
-    if all(np.array_equal(expected[c], actions[c]) for c in expected):
-        return
-    found = np.array([np.count_nonzero(actions["episode"] == n) for n in number])
-    wrong = np.flatnonzero(found != sizes)
-    if wrong.size:
-        i = wrong[0]
-        raise TraceError(
-            f"{where}: episode {number[i]} should have {sizes[i]} actions (steps times seats), it has {found[i]}. "
-            "The part is damaged: restore it, or remove it and lose its episodes"
-        )
-    raise TraceError(f"{where}: the actions are not in the order (episode, t, seat); another program rewrote them")
+def json_column(text: Any, kind: type, where: str) -> Any:
+    """What a JSON column holds, which has to be of this kind."""
+    try:
+        value = parse_json(text, where) if isinstance(text, str) else text
+    except InterplayError as error:
+        raise TraceError(str(error)) from None
+    if not isinstance(value, kind):
+        raise TraceError(f"{where}: {value!r:.100}; expected {'an object' if kind is dict else 'a list'}")
+    return value
+
+
+def _check_rows(rows: Sequence[Row], where: str) -> None:
+    """Refuse rows with holes."""
+    for row in rows:
+        missing = [c for c in row if row[c] is None and c != "states"]
+        lists = [c for c in ("agents", "hashes", "privileged", "rewards") if not missing and None in row[c]]
+        if missing or lists or row["length"] < 0:
+            what = f"no {(missing + lists)[0]}" if missing or lists else f"the length {row['length']}"
+            raise TraceError(f"{where}: episode {row['episode']} has {what}; the part is damaged")
+        if len(row["rewards"]) != len(row["agents"]) or not 1 <= len(row["agents"]) <= MOST_SEATS:
+            raise TraceError(f"{where}: episode {row['episode']} does not name a reward for each of its agents")
+
+
+def _check_actions(actions: Columns, number: np.ndarray, lengths: np.ndarray, seats: np.ndarray, where: str) -> None:
+    """Every step of every seat has its action, in the order in which they are stored."""
+    listed, counts = np.unique(actions["episode"], return_counts=True)
+    count_of = dict(zip(listed.tolist(), counts.tolist(), strict=True))
+    for episode, size in zip(number.tolist(), (lengths * seats).tolist(), strict=True):
+        if count_of.get(episode, 0) != size:
+            raise TraceError(
+                f"{where}: episode {episode} should have {size} actions (steps times seats), it has "
+                f"{count_of.get(episode, 0)}. The part is damaged: restore it, or remove it and lose its episodes"
+            )
+    expected = _grid(number, lengths, seats)
+    if not all(np.array_equal(expected[c], actions[c]) for c in expected):
+        raise TraceError(f"{where}: the actions are not in the order (episode, t, seat); another program rewrote them")
 
 
 def _spans(keys: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.searchsorted(keys, number, "left"), np.searchsorted(keys, number, "right")
 
 
-def _identities(row: Row) -> tuple[Identity, ...]:
-    seats = zip(row["agents"], row["hashes"], row["privileged"], json.loads(row["configs"]), strict=True)
-    return tuple(Identity(name, digest, bool(privileged), config) for name, digest, privileged, config in seats)
+def _identities(row: Row, where: str) -> tuple[Identity, ...]:
+    columns = (row["agents"], row["hashes"], row["privileged"], json_column(row["configs"], list, f"{where}, configs"))
+    if len({len(column) for column in columns}) != 1 or not all(isinstance(c, dict) for c in columns[3]):
+        raise TraceError(f"{where}: agents, hashes, privileged and configs do not name the same seats")
+    return tuple(Identity(*seat) for seat in zip(*columns, strict=True))
 
 
-def _remark(events: Columns, at: int) -> Remarked:
+def _remark(events: Columns, at: int, where: str) -> RecordedEvent:
     seat = int(events["seat"][at])
-    return Remarked(
+    return RecordedEvent(
         t=int(events["t"][at]),
         seq=int(events["seq"][at]),
         seat=None if seat == NOBODY else seat,
         kind=str(events["kind"][at]),
-        payload=json.loads(events["payload"][at]),
+        payload=json_column(events["payload"][at], dict, f"{where}, an event"),
     )
 
 
@@ -245,9 +301,9 @@ def same(a: Episode, b: Episode) -> bool:
         and all(np.array_equal(getattr(a, name), getattr(b, name)) for name in arrays)
         and arrays_to_json(a.start) == arrays_to_json(b.start)
         and [_plain_remark(e) for e in a.events] == [_plain_remark(e) for e in b.events]
-        and a.states == b.states
+        and _same_arrays(a.states, b.states)
     )
 
 
-def _plain_remark(event: Remarked) -> Row:
+def _plain_remark(event: RecordedEvent) -> Row:
     return {"t": event.t, "seq": event.seq, "seat": event.seat, "kind": event.kind, "payload": plain(event.payload)}

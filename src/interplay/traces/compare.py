@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.games.api import Game
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 
 if TYPE_CHECKING:
     from interplay.traces.replay import Replay

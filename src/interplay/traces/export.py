@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,11 +12,12 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from interplay import safe_files
 from interplay.agents.api import Identity
-from interplay.errors import TraceError
-from interplay.play.episodes import Episode, Remarked
+from interplay.errors import InterplayError, TraceError
+from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.table import Table, plain
-from interplay.traces.columns import arrays_from_json, arrays_to_json, check
+from interplay.traces.columns import arrays_from_bytes, arrays_from_plain, arrays_to_bytes, arrays_to_json, check
 from interplay.traces.schema import FORMAT, FORMAT_VERSION, dump
 from interplay.traces.store import TraceSet
 
@@ -42,21 +44,25 @@ def to_record(episode: Episode, number: int | None = None) -> dict[str, Any]:
             {"t": e.t, "seq": e.seq, "seat": e.seat, "kind": e.kind, "payload": plain(e.payload)}
             for e in episode.events
         ],
-        "states": None if episode.states is None else base64.b64encode(episode.states).decode("ascii"),
+        "states": None if episode.states is None else base64.b64encode(arrays_to_bytes(episode.states)).decode("ascii"),
     }
 
 
 def from_record(record: Mapping[str, Any]) -> Episode:
     """The episode of a record made by `to_record`."""
+    if not isinstance(record, Mapping):
+        raise TraceError("it holds no episode: a line is one JSON object")
     if record.get("format") != FORMAT:
         raise TraceError(
             f"its format is {record.get('format')!r}, not {FORMAT!r}: it was not exported from a trace set"
         )
-    if record.get("format_version", 0) > FORMAT_VERSION:
+    if int(record.get("format_version", 0)) > FORMAT_VERSION:
         raise TraceError(
             f"its format version {record['format_version']} is newer than {FORMAT_VERSION}: update interplay"
         )
     agents = tuple(Identity(**a) for a in record["agents"])
+    if not isinstance(record["game"], str) or not isinstance(record["options"], Mapping):
+        raise TraceError("its game is a name with an object of options")
     checks = np.array(record["checksums"], dtype=np.int64).reshape(-1, 2)
     episode = Episode(
         game_id=record["game"],
@@ -65,17 +71,24 @@ def from_record(record: Mapping[str, Any]) -> Episode:
         agents=agents,
         seed=record["seed"],
         index=record["index"],
-        start=arrays_from_json(json.dumps(record["start"])),
+        start=arrays_from_plain(record["start"], "the episode"),
         actions=np.array(record["actions"], dtype=np.int16).reshape(-1, len(agents)),
         check_steps=checks[:, 0].astype(np.int32),
         checks=checks[:, 1].astype(np.uint32),
         rewards=np.array(record["rewards"], dtype=np.float64),
         terminated=record["terminated"],
-        events=tuple(Remarked(**e) for e in record["events"]),
-        states=None if record["states"] is None else base64.b64decode(record["states"]),
+        events=tuple(RecordedEvent(**e) for e in record["events"]),
+        states=None if record["states"] is None else _states(record["states"]),
     )
     check(episode, "the episode")
     return episode
+
+
+def _states(text: Any) -> dict[str, np.ndarray]:
+    try:
+        return arrays_from_bytes(base64.b64decode(text, validate=True), "its states")
+    except (TypeError, binascii.Error) as error:
+        raise TraceError(f"its states are not base64: {error}") from None
 
 
 def write_jsonl(traces: TraceSet, out: str | os.PathLike[str] | TextIO) -> int:
@@ -92,28 +105,26 @@ def write_jsonl(traces: TraceSet, out: str | os.PathLike[str] | TextIO) -> int:
 
 def read_jsonl(source: str | os.PathLike[str] | Iterable[str]) -> Iterator[Episode]:
     """The episodes of JSON lines, one by one; an error names the line that is wrong."""
-    if isinstance(source, str | os.PathLike):
-        try:
-            with Path(source).open(encoding="utf-8") as file:
-                yield from _episodes(file, str(source))
-        except (OSError, UnicodeDecodeError) as error:
-            raise TraceError(f"cannot read {source} as JSON lines: {error}") from None
-    else:
-        yield from _episodes(source, "JSON lines")
+    try:
+        if isinstance(source, str | os.PathLike):
+            yield from _episodes(safe_files.lines(source), str(source))
+        else:
+            yield from _episodes(enumerate(source, start=1), "JSON lines")
+    except InterplayError as error:
+        raise TraceError(str(error)) from None
 
 
-def _episodes(lines: Iterable[str], name: str) -> Iterator[Episode]:
-    for number, line in enumerate(lines, start=1):
+def _episodes(lines: Iterable[tuple[int, str]], name: str) -> Iterator[Episode]:
+    for number, line in lines:
         if not line.strip():
             continue
         try:
-            episode = from_record(json.loads(line))
-        except json.JSONDecodeError as error:
-            raise TraceError(f"{name}, line {number} is not JSON: {error}") from None
+            episode = from_record(safe_files.parse_json(line, f"{name}, line {number}"))
         except KeyError as error:
             raise TraceError(f"{name}, line {number} has no {error}: it was not exported from a trace set") from None
         except (TraceError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise TraceError(f"{name}, line {number}: {error}") from None
+            told = str(error)
+            raise TraceError(told if told.startswith(name) else f"{name}, line {number}: {told}") from None
         yield episode
 
 

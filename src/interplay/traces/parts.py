@@ -20,12 +20,15 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from interplay.errors import TraceError
-from interplay.play.episodes import Episode
+from interplay.errors import InterplayError, TraceError
+from interplay.rollout.episode import Episode
+from interplay.safe_files import regular_file
 from interplay.traces.columns import NOBODY, Columns, decode, encode
 from interplay.traces.schema import TABLES
 
-_NAME = re.compile(r"part-(\d{6,})")
+_NAME = re.compile(r"part-(\d{6,12})")
+MOST_ROWS = {"episodes": 1_000_000, "actions": 100_000_000, "checksums": 100_000_000, "events": 20_000_000}
+MOST_BYTES = 4 << 30  # of a table, unpacked
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,10 @@ def find_parts(root: Path) -> list[Part]:
         if not folder.is_dir():
             raise TraceError(f"{folder} should be a folder with the tables of a part; it is a file. Remove it")
         for table in TABLES:
-            if not (folder / f"{table}.parquet").is_file():
-                first = folder / f"{table}.parquet"
-                raise TraceError(f"{first} is missing: restore it, or remove {folder.name} and lose its episodes")
+            try:
+                regular_file(folder / f"{table}.parquet", within=root)
+            except InterplayError as error:
+                raise TraceError(f"{error}: restore it, or remove {folder.name} and lose its episodes") from None
     if not folders:
         return []
     parts = _ranges(folders)
@@ -86,6 +90,12 @@ def _number(folder: Path) -> int:
 
 def _ranges(folders: Sequence[Path]) -> list[Part]:
     files = [str(f / "episodes.parquet") for f in folders]
+    with connect() as con:
+        for file in files:
+            try:
+                _check_bounds(con, Path(file), "episodes")
+            except duckdb.Error as error:
+                raise TraceError(_unreadable(Path(file), error)) from None
     query = """SELECT filename, min(episode), max(episode), count(*)
                FROM read_parquet($files, filename = true) GROUP BY filename"""
     try:
@@ -114,6 +124,7 @@ def _read(file: Path, table: str, span: tuple[int, int] | None) -> duckdb.DuckDB
     con = connect()
     columns = ", ".join(f'"{c}"' for c in TABLES[table])
     try:
+        _check_bounds(con, file, table)
         _check_types(con, file, table)
         query = f"SELECT {columns} FROM read_parquet($file)"
         if span is None:
@@ -131,6 +142,15 @@ def _unreadable(file: Path, error: duckdb.Error) -> str:
         f"{file} cannot be read as Parquet; it is cut short, damaged or not Parquet at all ({says}). "
         f"Restore it, or remove {file.parent.name} and lose its episodes"
     )
+
+
+def _check_bounds(con: duckdb.DuckDBPyConnection, file: Path, table: str) -> None:
+    """Refuse a file that claims more than any writer of ours puts into a part, before its rows are fetched."""
+    claims = "SELECT max(num_rows) FROM parquet_file_metadata($file)"
+    size = "SELECT sum(total_uncompressed_size) FROM parquet_metadata($file)"
+    rows, unpacked = (con.execute(q, {"file": str(file)}).fetchone() or (None,) for q in (claims, size))
+    if (rows[0] or 0) > MOST_ROWS[table] or (unpacked[0] or 0) > MOST_BYTES:
+        raise TraceError(f"{file} claims {rows[0]} rows of {unpacked[0]} bytes; no part of a trace set is that large")
 
 
 def _check_types(con: duckdb.DuckDBPyConnection, file: Path, table: str) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from interplay.errors import TraceError
-from interplay.play.episodes import Episode
-from interplay.play.recorded import Recorded
+from interplay.rollout.episode import Episode
+from interplay.rollout.recorded_games import Recorded
 
 
 def recorded_games(episodes: Iterable[Episode], learn: Sequence[str] | None = None) -> list[Recorded]:

@@ -9,6 +9,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -20,10 +21,12 @@ from jaxtyping import Bool, UInt32
 from interplay.errors import InterplayError, TraceError
 from interplay.games.api import Game, State, Step, is_jax
 from interplay.games.checksum import checksum
-from interplay.games.registry import make
-from interplay.play.episodes import Episode
+from interplay.games.registry import make_recorded
+from interplay.games.state_arrays import unpack
+from interplay.rollout.episode import Episode
 from interplay.traces.compare import compare
 
+tree_map = jax.tree_util.tree_map
 CHUNK = 64  # episodes replayed at once
 _KEPT_GAMES = 64  # made games, and compiled replays, that are kept
 
@@ -107,13 +110,9 @@ def made_game(episode: Episode) -> Game:
 
 def _make(episode: Episode) -> Game:
     try:
-        return make(episode.game_id, **episode.options)
+        return make_recorded(episode.game_id, episode.options)
     except InterplayError as error:
         raise TraceError(f"cannot make the game {episode.game_id!r} again: {error}") from error
-    except TypeError as error:
-        raise TraceError(
-            f"cannot make the game {episode.game_id!r} again with the options {dict(episode.options)}: {error}"
-        ) from error
 
 
 def check_fits(game: Game, episode: Episode) -> None:
@@ -125,11 +124,8 @@ def check_fits(game: Game, episode: Episode) -> None:
         )
     if game.num_seats != len(episode.agents):
         raise TraceError(f"{episode.game_id} has {game.num_seats} seats, the episode has {len(episode.agents)}")
-    if not game.replayable:
-        raise TraceError(
-            f"{episode.game_id} cannot be replayed, because chance strikes within its steps; "
-            "use the states that the episode recorded (episode.states)"
-        )
+    if not game.replayable and episode.states is None:
+        raise TraceError("the game cannot be replayed and the episode has not recorded its states")
     actions = np.asarray(episode.actions)
     beyond = np.argwhere((actions < 0) | (actions >= len(game.action_names)))
     if beyond.size:
@@ -162,7 +158,7 @@ def play_again(game: Game, episodes: Iterable[Episode], chunk: int) -> Iterator[
     else:
         for episode in episodes:
             check_fits(game, episode)
-            yield episode, _play_through(game, episode)
+            yield episode, _play_through(game, episode) if game.replayable else recorded_replay(game, episode)
 
 
 def states_at(game: Game, episode: Episode, t: int) -> State:
@@ -185,6 +181,9 @@ def replay_batches(
     while group := list(islice(remaining, chunk)):
         for episode in group:
             check_fits(game, episode)
+        if not game.replayable:
+            yield _recorded_batch(game, group)
+            continue
         for alike in _by_start_shape(group):
             yield _replay_batch(game, alike, keep_states)
 
@@ -215,7 +214,10 @@ def _replay_batch(game: Game, episodes: Sequence[Episode], keep_states: bool) ->
         played[i, : episode.length] = True
     start = {name: np.stack([e.start[name] for e in rows]) for name in episodes[0].start}
     keys = jax.random.split(jax.random.key(0), len(rows))  # a replayable game asks nothing of them
-    states, steps, checks, legal = _program(game, keep_states)(start, keys, actions, played)
+    try:
+        states, steps, checks, legal = _program(game, keep_states)(start, keys, actions, played)
+    except (TypeError, ValueError, IndexError, KeyError) as error:  # of the game's own code, on what data gave it
+        raise _unplayable(episodes[0], error) from None
     n = len(episodes)
     states, steps = jax.tree_util.tree_map(lambda leaf: leaf[:n], (states, steps))
     return Batch(
@@ -225,6 +227,14 @@ def _replay_batch(game: Game, episodes: Sequence[Episode], keep_states: bool) ->
         played=played[:n],
         checks=np.asarray(checks)[:n],
         legal=np.asarray(legal)[:n],
+    )
+
+
+def _unplayable(episode: Episode, error: Exception) -> TraceError:
+    said = str(error).splitlines() or [""]
+    return TraceError(
+        f"{episode.game_id}, episode {episode.index}: the game cannot be played from the start that was recorded, "
+        f"{type(error).__name__}: {said[0][:300]}"
     )
 
 
@@ -260,9 +270,68 @@ def _compile(game: Game, keep_states: bool) -> Callable[..., Any]:
     return jax.jit(jax.vmap(one))
 
 
+def recorded_replay(game: Game, episode: Episode) -> Replay:
+    """An episode of a game that cannot be replayed, from the states that it recorded."""
+    assert episode.states is not None
+    try:
+        states, steps = unpack(game, episode.states, episode.length)
+    except InterplayError as error:
+        raise TraceError(f"{episode.game_id}, episode {episode.index}: {error}") from None
+    if is_jax(game):
+        checks, legal = tree_map(np.asarray, _recorded_facts(game)(states))
+    else:
+        check = getattr(game, "checksum", checksum)
+        checks = np.array([int(check(s)) for s in states], np.uint32)
+        legal = np.array([np.asarray(game.legal(s)) for s in states])
+    taken = np.asarray(episode.actions, np.int64)[..., None]
+    return Replay(
+        states=states,
+        steps=steps,
+        checks=checks,
+        legal=np.take_along_axis(legal[:-1], taken, axis=-1)[..., 0]
+        if episode.length
+        else np.zeros((0, game.num_seats), bool),
+    )
+
+
+@lru_cache(maxsize=_KEPT_GAMES)
+def _recorded_facts(game: Game) -> Callable[..., Any]:
+    return jax.jit(jax.vmap(lambda state: (checksum(state), game.legal(state))))
+
+
+def _recorded_batch(game: Game, episodes: Sequence[Episode]) -> Batch:
+    """The same for several episodes, each filled up to the longest by its last state and steps of nothing."""
+    found = [recorded_replay(game, episode) for episode in episodes]
+    longest = max(episode.length for episode in episodes)
+
+    def filled(value: Any, size: int, *, last: bool) -> np.ndarray:
+        value = np.asarray(value)
+        rest = (
+            np.repeat(value[-1:], size - len(value), axis=0)
+            if last
+            else np.zeros((size - len(value), *value.shape[1:]))
+        )
+        return np.concatenate([value, rest.astype(value.dtype)])
+
+    def stacked(values: Sequence[Any], size: int, *, last: bool) -> Any:
+        return tree_map(lambda *x: np.stack([filled(v, size, last=last) for v in x]), *values)
+
+    return Batch(
+        episodes=episodes,
+        states=stacked([r.states for r in found], longest + 1, last=True),
+        steps=stacked([r.steps for r in found], longest, last=False),
+        played=np.arange(longest) < np.array([e.length for e in episodes])[:, None],
+        checks=np.stack([filled(r.checks, longest + 1, last=True) for r in found]),
+        legal=np.stack([filled(r.legal, longest, last=False) for r in found]).astype(bool),
+    )
+
+
 def _play_through(game: Game, episode: Episode) -> Replay:
     key = jax.random.key(0)
-    state = game.init(key, **episode.start)
+    try:
+        state = game.init(key, **episode.start)
+    except (TypeError, ValueError, IndexError, KeyError) as error:
+        raise _unplayable(episode, error) from None
     states, steps, legal = [state], [], []
     for actions in np.asarray(episode.actions):
         legal.append(np.asarray(game.legal(state))[np.arange(game.num_seats), actions])

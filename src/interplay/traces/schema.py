@@ -18,7 +18,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import interplay
-from interplay.errors import TraceError
+from interplay.errors import InterplayError, TraceError
+from interplay.safe_files import MiB, read_json
 from interplay.table import plain
 
 FORMAT = "interplay-traces"
@@ -37,7 +38,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "privileged": "BOOLEAN[]",  # by seat: saw what a seat may not see
         "configs": "JSON",  # list, by seat: how each agent was made
         "seed": "BIGINT",
-        "index": "BIGINT",  # the episode's number within its line-up
+        "index": "BIGINT",  # the episode's number within its team
         "length": "INTEGER",
         "score": "DOUBLE",
         "rewards": "DOUBLE[]",  # by seat
@@ -100,9 +101,9 @@ def read_manifest(folder: Path) -> Manifest:
             raise TraceError(f"{folder} has parts of a trace set but its {MANIFEST} is missing: restore that file")
         raise TraceError(f"{folder} is not a trace set: it has no {MANIFEST}")
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise TraceError(f"{file} is damaged, it is not JSON ({error}): restore it from a copy") from None
+        data = read_json(file, limit=16 * MiB, within=folder)
+    except InterplayError as error:
+        raise TraceError(f"{error}; the manifest is damaged: restore it from a copy") from None
     return _validated(file, data)
 
 

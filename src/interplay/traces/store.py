@@ -14,9 +14,9 @@ from typing import Any, Protocol, overload
 import numpy as np
 
 from interplay.errors import TraceError
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 from interplay.table import Row, Table
-from interplay.traces.columns import check, summary
+from interplay.traces.columns import check, json_column, summary
 from interplay.traces.parts import Part, connect, find_parts, read_part, write_part
 from interplay.traces.schema import MANIFEST, SUMMARY, Manifest, dump, read_manifest, write_manifest
 
@@ -90,7 +90,8 @@ class FolderStore:
         query = f"SELECT {columns} FROM read_parquet($files) ORDER BY episode"
         with connect() as con:
             rows = [dict(zip(SUMMARY, row, strict=True)) for row in con.execute(query, {"files": files}).fetchall()]
-        return [r | {"options": json.loads(r["options"]), "configs": json.loads(r["configs"])} for r in rows]
+        kinds = {"options": dict, "configs": list}
+        return [r | {c: json_column(r[c], k, f"{self.root}, {c}") for c, k in kinds.items()} for r in rows]
 
     def append(self, episodes: Sequence[Episode]) -> None:
         part = write_part(self.root, episodes)
@@ -196,7 +197,7 @@ class TraceSet(Sequence[Episode]):
         where: Callable[[Row], bool] | None = None,
     ) -> TraceSet:
         """The episodes of a game (`overcooked/*` means all of a family), with an agent in any seat or with exactly
-        this line-up, and for which `where(row of summary())` is true."""
+        this team, and for which `where(row of summary())` is true."""
 
         def fits(row: Row) -> bool:
             if game is not None and not fnmatchcase(row["game"], game):

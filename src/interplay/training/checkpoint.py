@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.errors import InterplayError
+from interplay.safe_files import file_in, read_json, read_safetensors
 
 MANIFEST, FORMAT, VERSION = "manifest.json", "interplay-training", 1
 
@@ -68,17 +69,11 @@ def write_arrays(path: Path, tree: Any) -> str:
 
 
 def read_arrays(path: Path, digest: str | None = None) -> dict[str, np.ndarray]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
     if not path.exists():
         raise InterplayError(f"{path} is missing, though the manifest beside it names it")
     if digest is not None and file_hash(path) != digest:
         raise InterplayError(f"{path} is not the file that the manifest names: its hash is another")
-    try:
-        return load_file(path)
-    except SafetensorError as error:
-        raise InterplayError(f"{path} is damaged: {error}") from None
+    return read_safetensors(path, within=path.parent).arrays
 
 
 def file_hash(path: Path) -> str:
@@ -105,14 +100,17 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     path = folder / MANIFEST
     if not path.exists():
         return None
-    try:
-        manifest = json.loads(path.read_text())
-    except json.JSONDecodeError as error:
-        raise InterplayError(f"{path} is damaged: {error}") from None
-    if manifest.get("format") != FORMAT:
+    manifest = read_json(path, within=folder)
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise InterplayError(f"{folder} holds something else than a training run; nothing was overwritten")
     if manifest.get("version") != VERSION:
         raise InterplayError(f"{path} has version {manifest.get('version')}; this interplay reads {VERSION}")
+    state, lists = manifest.get("state"), [manifest.get("snapshots"), manifest.get("policies")]
+    if not isinstance(state, dict) or not all(isinstance(one, list) for one in lists):
+        raise InterplayError(f"{path} is not the manifest of a training run: it lacks state, snapshots or policies")
+    for one in [state, *manifest["snapshots"], *manifest["policies"]]:
+        if one.get("file") is not None:
+            file_in(folder, one["file"])
     return manifest
 
 

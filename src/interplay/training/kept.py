@@ -12,7 +12,7 @@ import numpy as np
 
 from interplay.agents import neural
 from interplay.errors import InterplayError
-from interplay.games.registry import make
+from interplay.games.registry import make, make_recorded
 from interplay.training import checkpoint, log
 from interplay.training.config import Experiment
 from interplay.training.gate import with_retrained
@@ -51,7 +51,7 @@ def reopened(folder: str | Path, experiment: Experiment | None = None, *, stage:
             f"{folder} holds clones of recorded games, not a population of self-play; name their files as partners"
         )
     theirs = build(Experiment, manifest["experiment"], f"{folder}: experiment")
-    game = make(theirs.game.name, **theirs.game.options)
+    game = make_recorded(theirs.game.name, theirs.game.options)
     if experiment is not None:
         ours = make(experiment.game.name, **experiment.game.options)
         if neural.game_key(ours) != neural.game_key(game):

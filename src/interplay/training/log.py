@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay import safe_files
 from interplay.errors import InterplayError
 from interplay.training.config import Experiment
 
@@ -79,10 +80,10 @@ class Log:
 def read(path: Path) -> list[dict[str, Any]]:
     """The lines of a log; a line that a killed run left unfinished is none."""
     lines = []
-    for text in path.read_text().splitlines() if path.exists() else []:
+    for _, text in safe_files.lines(path) if path.exists() else ():
         try:
-            lines.append(json.loads(text))
-        except json.JSONDecodeError:
+            lines.append(safe_files.parse_json(text, str(path)))
+        except InterplayError:
             break
     return lines
 

@@ -175,9 +175,9 @@ class Guests:
         """
         policies = []
         for agent in agents:
-            if not isinstance(agent.mind, Policy):
+            if not isinstance(agent.policy, Policy):
                 raise InterplayError(f"{agent.name!r} is a player; only policies can be partners in training")
-            policies.append(agent.mind.bind(game))
+            policies.append(agent.policy.bind(game))
         if not policies:
             raise InterplayError("no partners were given")
         if any(isinstance(p, Noisy) for p in policies):  # without noise is with a noise of 0

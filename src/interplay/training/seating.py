@@ -1,6 +1,6 @@
 """Who sits where: tables, roles and seats, as index arithmetic that costs a compiled program next to nothing.
 
-A table is a group of environments with one line-up. The line-up names who plays each role: a learner, or a guest (a
+A table is a group of environments with one team. The team names who plays each role: a learner, or a guest (a
 frozen partner). A role takes the seat that the episode's rotation gives it: seat (role + rotation) % seats.
 
 Axes: env = table x place at the table; a learner's slots are all (table, role) that it fills, each with the table's

@@ -34,7 +34,7 @@ def _rows(tree, index):
 @lru_cache
 def _runner(names: tuple[str, ...], options: tuple):
     game = interplay.make(f"hanabi/{len(names)}p", **dict(options))
-    bots = [interplay.agent(n).mind.bind(game) for n in names]
+    bots = [interplay.agent(n).policy.bind(game) for n in names]
     kinds = dict(zip(names, bots))
 
     def one(key, deck):
@@ -75,7 +75,7 @@ def _runner(names: tuple[str, ...], options: tuple):
 
 
 def selfplay(names: tuple[str, ...], games: int, seed: int = 0, decks: np.ndarray | None = None, **options) -> Games:
-    """Games of a line-up, one name per seat; on given decks or on random ones."""
+    """Games of a team, one name per seat; on given decks or on random ones."""
     keys = jax.random.split(jax.random.key(seed), games)
     if decks is None:
         game = interplay.make(f"hanabi/{len(names)}p")

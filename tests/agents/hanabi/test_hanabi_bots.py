@@ -9,8 +9,8 @@ import pytest
 import interplay
 from interplay.agents.registry import names
 from interplay.errors import InterplayError
-from interplay.play.engine import run
-from interplay.play.lineups import LineUp
+from interplay.rollout.engine import run
+from interplay.rollout.teams import Team
 from tests.agents.hanabi.selfplay import selfplay
 from tests.games.hanabi import hle
 from tests.games.hanabi.test_hanabi_hle import agree
@@ -43,8 +43,8 @@ def is_mean(points: np.ndarray, expected: float, slack: float = 0.03) -> None:
 def pairs() -> dict[str, np.ndarray]:
     """Points of every bot paired with itself; one compiled program plays them all."""
     game = interplay.make("hanabi/2p", bomb="keep")
-    line_ups = [LineUp.of(game, [interplay.agent(f"hanabi/{bot}")] * 2) for bot in PUBLIC]
-    episodes = list(run(game, line_ups, episodes=300, seed=0, batch=300 * len(line_ups)))
+    teams = [Team.of(game, [interplay.agent(f"hanabi/{bot}")] * 2) for bot in PUBLIC]
+    episodes = list(run(game, teams, episodes=300, seed=0, batch=300 * len(teams)))
     scores = np.array([e.score for e in episodes]).reshape(len(PUBLIC), -1)
     return dict(zip(PUBLIC, scores))
 
@@ -89,12 +89,12 @@ def test_the_study_ais_play_as_an_independent_implementation(team, expected):
 
 
 def mixed_tables(names: list[str], players: int, tables: int) -> None:
-    """Random line-ups; the engine refuses an illegal action and logits that are not numbers."""
+    """Random teams; the engine refuses an illegal action and logits that are not numbers."""
     game = interplay.make(f"hanabi/{players}p")
     agents = {n: interplay.agent(n) for n in names}
     rng = np.random.default_rng(players)
     teams = [[agents[n] for n in rng.choice(names, players)] for _ in range(tables)]
-    episodes = list(run(game, [LineUp.of(game, team) for team in teams], episodes=3, seed=1))
+    episodes = list(run(game, [Team.of(game, team) for team in teams], episodes=3, seed=1))
     assert len(episodes) == 3 * tables
     assert all(e.terminated for e in episodes)
     assert all(i.privileged == (i.name == "hanabi/cheat") for e in episodes for i in e.agents)
@@ -132,12 +132,12 @@ def test_hundreds_of_games_of_bots_agree_with_hle(bot, players):
 
 def test_a_bot_refuses_a_deck_that_it_does_not_know():
     with pytest.raises(InterplayError, match="Smart knows the standard deck only"):
-        interplay.agent("hanabi/smart").mind.bind(interplay.make("hanabi/2p-rainbow"))
+        interplay.agent("hanabi/smart").policy.bind(interplay.make("hanabi/2p-rainbow"))
 
 
 def test_lists_of_rules_are_one_kind():
     game = interplay.make("hanabi/2p")
-    iggi, piers = (interplay.agent(f"hanabi/{n}").mind.bind(game) for n in ("iggi", "piers"))
+    iggi, piers = (interplay.agent(f"hanabi/{n}").policy.bind(game) for n in ("iggi", "piers"))
     assert jax.tree.structure(iggi) == jax.tree.structure(piers)
 
 

@@ -35,7 +35,7 @@ def recorded(ai: str) -> list[dict]:
 def test_recorded_moves_are_those_that_the_bot_makes(ai, moves):
     games = recorded(ai)
     game = interplay.make("hanabi/2p", suits="GYWBR", discard_when_full=True, bomb="keep")
-    bot = interplay.agent(f"hanabi/{ai}").mind.bind(game)
+    bot = interplay.agent(f"hanabi/{ai}").policy.bind(game)
     longest = max(len(g["actions"]) for g in games)
     actions = np.full((len(games), longest), -1, np.int32)
     for row, g in zip(actions, games):

@@ -13,8 +13,8 @@ from safetensors.numpy import save_file
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError
 from interplay.games.registry import make
-from interplay.play.engine import run as play
-from interplay.play.lineups import LineUp
+from interplay.rollout.engine import run as play
+from interplay.rollout.teams import Team
 
 GAME = make("hanabi/2p")
 SIZE, ACTIONS, UNITS = 658, 21, 6
@@ -136,7 +136,7 @@ def test_a_published_network_gives_what_its_description_says(tmp_path, kind):
     arrays = made(kind)
     found = agent(written(tmp_path, arrays))
     assert found.config["public"] == kind
-    mind, reference = found.mind.bind(GAME), Reference(kind, arrays)  # type: ignore[union-attr]
+    mind, reference = found.policy.bind(GAME), Reference(kind, arrays)  # type: ignore[union-attr]
     memory, rng = mind.init(jax.random.key(0), jnp.int32(0)), np.random.default_rng(1)
     everything = jnp.ones(ACTIONS, bool)
     for _ in range(3):
@@ -148,7 +148,7 @@ def test_a_published_network_gives_what_its_description_says(tmp_path, kind):
 @pytest.mark.slow
 def test_published_agents_play(tmp_path):
     pair = [agent(written(tmp_path, made(kind), f"{kind}.safetensors")) for kind in ("obl", "ippo")]
-    assert [e.score >= 0 for e in play(GAME, [LineUp.of(GAME, pair)], episodes=2, seed=0)] == [True, True]
+    assert [e.score >= 0 for e in play(GAME, [Team.of(GAME, pair)], episodes=2, seed=0)] == [True, True]
 
 
 @pytest.mark.parametrize("kind", ["obl", "bc", "hdr", "ippo", "fcp"])
@@ -169,9 +169,9 @@ def test_every_missing_key_and_every_wrong_shape_is_named(tmp_path, kind):
 def test_weights_of_another_game_or_of_nobody_are_refused(tmp_path):
     found = agent(written(tmp_path, made("ippo")))
     with pytest.raises(InterplayError, match="another number of players"):
-        found.mind.bind(make("hanabi/3p"))  # type: ignore[union-attr]
+        found.policy.bind(make("hanabi/3p"))  # type: ignore[union-attr]
     with pytest.raises(InterplayError, match="weights for Hanabi"):
-        found.mind.bind(make("overcooked/cramped_room"))  # type: ignore[union-attr]
+        found.policy.bind(make("overcooked/cramped_room"))  # type: ignore[union-attr]
     with pytest.raises(InterplayError, match="no policy of interplay"):
         agent(written(tmp_path, {"layer1": np.zeros(3, np.float32)}))
     (tmp_path / "bad.safetensors").write_bytes(b"nothing")

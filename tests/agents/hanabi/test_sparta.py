@@ -19,8 +19,8 @@ from interplay.agents.registry import agent
 from interplay.errors import InterplayError
 from interplay.games.hanabi.hands import unseen
 from interplay.games.registry import make
-from interplay.play.engine import run as play
-from interplay.play.lineups import LineUp
+from interplay.rollout.engine import run as play
+from interplay.rollout.teams import Team
 
 GAME = make("hanabi/2p", suits="RY", copies=[2, 1], hand_size=2, hint_tokens=2, lives=2)
 NAMES = list(GAME.action_names)
@@ -161,8 +161,8 @@ def test_partners_with_memory_are_remembered_as_they_were(players, own_turns):
 def test_one_who_searches_beside_the_policy_scores_more_than_the_policy():
     teller, other = Agent("teller", Teller()), agent("random")
     searching = sparta(teller, rollouts=200)
-    line_ups = [LineUp.of(GAME, pair) for pair in ((teller, teller), (teller, searching))]
-    scores = np.array([e.score for e in play(GAME, line_ups, episodes=12, seed=1)]).reshape(2, 12)
+    teams = [Team.of(GAME, pair) for pair in ((teller, teller), (teller, searching))]
+    scores = np.array([e.score for e in play(GAME, teams, episodes=12, seed=1)]).reshape(2, 12)
     assert scores[0].mean() == 0.0
     assert scores[1].mean() >= 1.0
     assert other.is_policy
@@ -171,7 +171,7 @@ def test_one_who_searches_beside_the_policy_scores_more_than_the_policy():
 def test_search_has_a_name():
     found = agent("sparta:hanabi/smart", rollouts=100)
     assert found.name == "sparta(hanabi/smart)"
-    assert found.mind.rollouts == 100  # type: ignore[union-attr]
+    assert found.policy.rollouts == 100  # type: ignore[union-attr]
     with pytest.raises(InterplayError, match="unknown agent"):
         agent("sparta:nobody")
 
@@ -182,6 +182,6 @@ def test_what_cannot_be_searched_is_refused():
     with pytest.raises(InterplayError, match="hands of Hanabi"):
         Sparta(Teller()).bind(make("overcooked/cramped_room"))
     with pytest.raises(InterplayError, match="may not see"):
-        sparta("hanabi/cheat").mind.bind(make("hanabi/2p"))  # type: ignore[union-attr]
+        sparta("hanabi/cheat").policy.bind(make("hanabi/2p"))  # type: ignore[union-attr]
     with pytest.raises(InterplayError, match="bound to a game"):
         Sparta(Teller()).game  # noqa: B018

@@ -148,7 +148,7 @@ def test_token_counts_are_right_unless_the_printed_ones_are_wanted():
 def test_conventions_are_told_on_demand():
     def prompt(**options):
         agent = interplay.agent("llm:scripted/first", **options)
-        session = agent.mind.begin(interplay.make("hanabi/2p"), 0, 0)
+        session = agent.policy.begin(interplay.make("hanabi/2p"), 0, 0)
         return session._head
 
     assert "Finesse" not in prompt()
@@ -165,7 +165,7 @@ def test_over_a_wire_a_model_reads_its_own_encoding():
     game = interplay.make("hanabi/2p")
     state = game.init(jax.random.key(0))
     legal = np.asarray(game.legal(state))[0]
-    session = interplay.agent("llm:scripted/first", encoding="seen").mind.begin(game, 0, 0)
+    session = interplay.agent("llm:scripted/first", encoding="seen").policy.begin(game, 0, 0)
     seen = jax.tree.map(lambda x: np.asarray(x)[0], game.observe(state, "seen"))
     move = asyncio.run(session.act(View(game, 0, 0, legal, seen, lambda: "")))
     assert legal[move.action]

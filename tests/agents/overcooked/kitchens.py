@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.agents.overcooked.registry import Family as Chefs
-from interplay.games.overcooked.game import Family as Kitchens
 from interplay.games.overcooked.game import Overcooked
 from interplay.games.overcooked.state import STAY
+from interplay.games.registry import make
 
 USER_LAYOUT = "XXXXPXXX/O  1   X/X  XX 2P/D      S/XXXXXTXX"
 MULTI = {"orders": ["OOT", "OT"], "values": [30, 10], "times": [15, 10], "auto_cook": False, "unordered": -10}
@@ -21,7 +21,7 @@ MULTI = {"orders": ["OOT", "OT"], "values": [30, 10], "times": [15, 10], "auto_c
 
 @dataclass(frozen=True)
 class Played:
-    """Some episodes of one line-up."""
+    """Some episodes of one team."""
 
     game: Overcooked
     scores: np.ndarray  # [episode]
@@ -57,7 +57,7 @@ class Played:
 def play(name: str, lineup: list[str], episodes: int = 6, **options) -> Played:
     """Episodes of these roles, by seat, in a kitchen."""
     game, roll = _roller(name, tuple(sorted((k, _frozen(v)) for k, v in options.items())))
-    chefs = [Chefs.make(role).mind.bind(game) for role in lineup]
+    chefs = [Chefs.make(role).policy.bind(game) for role in lineup]
     team = jax.tree.map(lambda *leaves: jnp.stack(leaves), *chefs)
     keys = jax.random.split(jax.random.key(7), episodes)
     reward, events, actions, cell, facing, held, logits, legal, items = map(np.asarray, roll(team, keys))
@@ -71,7 +71,7 @@ def _frozen(value):
 @cache
 def _roller(name: str, options: tuple):
     given = {k: list(v) if isinstance(v, tuple) else v for k, v in options}
-    game = Kitchens.make(name, **given)
+    game = make(f"overcooked/{name}", **given)
     seats = jnp.arange(game.num_seats)
 
     def one(team, key):

@@ -11,9 +11,9 @@ from interplay.agents.api import content_hash
 from interplay.agents.overcooked.registry import Family
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError, UnknownName
-from interplay.games.overcooked.game import Family as Kitchens
 from interplay.games.overcooked.layouts import SEVERAL_RECIPES
 from interplay.games.overcooked.state import Item
+from interplay.games.registry import make
 from tests.agents.overcooked.kitchens import MULTI, USER_LAYOUT
 
 FETCH = {"pickup_onion_from_O", "pickup_tomato_from_T"}
@@ -227,8 +227,8 @@ def test_logits_fit_the_choice(play):
 
 
 def test_all_roles_are_one_kind():
-    game = Kitchens.make("counter_circuit")
-    bound = [Family.make(role).mind.bind(game) for role in Family.variants()]
+    game = make("overcooked/counter_circuit")
+    bound = [Family.make(role).policy.bind(game) for role in Family.variants()]
     arrays, static = zip(*(eqx.partition(chef, eqx.is_array) for chef in bound), strict=True)
     first = jax.tree.structure(static[0]), jax.tree.map(lambda x: (x.shape, x.dtype), arrays[0])
     for other, shapes in zip(static, arrays, strict=True):
@@ -252,6 +252,6 @@ def test_a_chef_refuses_other_games():
         id, encodings = "hanabi/standard", {}
 
     with pytest.raises(InterplayError, match="hanabi/standard"):
-        Family.make("greedy").mind.bind(Elsewhere())  # type: ignore[arg-type]
+        Family.make("greedy").policy.bind(Elsewhere())  # type: ignore[arg-type]
     with pytest.raises(InterplayError, match="bind"):
-        Family.make("greedy").mind.init(jax.random.key(0), 0)  # type: ignore[arg-type]
+        Family.make("greedy").policy.init(jax.random.key(0), 0)  # type: ignore[arg-type]

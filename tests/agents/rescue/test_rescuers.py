@@ -8,15 +8,15 @@ import interplay
 from interplay.agents.rescue.paths import FAR, distances
 from interplay.errors import InterplayError
 from interplay.metrics.interdependence import count
-from interplay.play.engine import run
-from interplay.play.lineups import LineUp
+from interplay.rollout.engine import run
+from interplay.rollout.teams import Team
 from interplay.symbolic.read import reader, symbolic_trace
 
 
 def team(game, *agents, episodes=6):
     """Scores and counts of a team's episodes."""
     of = reader(game)
-    played = list(run(game, [LineUp.of(game, agents)], episodes=episodes, seed=0))
+    played = list(run(game, [Team.of(game, agents)], episodes=episodes, seed=0))
     return [e.score for e in played], [count(symbolic_trace(game, e, of)) for e in played]
 
 
@@ -48,10 +48,10 @@ def test_helpers_help_more_than_loners():
 
 
 def test_rescuers_see_only_what_their_seat_knows_and_play_only_rescue(rubble):
-    assert not LineUp.of(rubble, ["rescue/helper", "rescue/loner"]).identities[0].privileged
+    assert not Team.of(rubble, ["rescue/helper", "rescue/loner"]).identities[0].privileged
     kitchen = interplay.make("overcooked/cramped_room")
     with pytest.raises(InterplayError, match="knowledge"):
-        LineUp.of(kitchen, ["rescue/helper", "rescue/helper"])
+        Team.of(kitchen, ["rescue/helper", "rescue/helper"])
     with pytest.raises(InterplayError, match="takes no options"):
         interplay.agent("rescue/helper", speed=2)
     with pytest.raises(InterplayError, match="did you mean"):

@@ -1,14 +1,15 @@
 """An episode with its dialogue beside the kitchen, as the report shows it."""
 
 import interplay
-from interplay.agents.api import Agent, Move, Remark
+from interplay.agents.api import Agent, Move, TraceEvent
 from interplay.games.kitchen.plan import Follower, plan_team
+from interplay.metrics.measured import MeasuredTraces
 from interplay.report.assemble import show_episode
 from interplay.report.dialogue import said
 from interplay.report.replay import still
 
 
-class Talker:
+class DialogueAgent:
     """Follows the team's plan, and says one thing."""
 
     encoding, deadline_s, default_action = "state", None, None
@@ -30,11 +31,11 @@ class Session:
         remarks = []
         if view.t == 0 and self.seat == 0:
             remarks = [
-                Remark(
+                TraceEvent(
                     "message", {"to": 1, "text": "Pass me <an> egg, please.", "units": [], "tokens_out": 7, "turn": 0}
                 ),
-                Remark("call", {"model": "m", "prompt": "secret " * 1000}),
-                Remark(
+                TraceEvent("call", {"model": "m", "prompt": "secret " * 1000}),
+                TraceEvent(
                     "verdict", {"verb": "cook", "object": None, "place": "pot", "ok": False, "message": "empty pot"}
                 ),
             ]
@@ -43,11 +44,11 @@ class Session:
 
 def test_the_dialogue_stands_beside_the_kitchen():
     game = interplay.make("kitchen/original", dish="boiled egg")
-    talker = Talker()
+    talker = DialogueAgent()
     traces = interplay.play(game, [Agent("a", talker), Agent("b", talker)], episodes=1, seed=0)
     (episode,) = traces
     assert (episode.length, episode.score) == (15, 20.0)
-    shown = show_episode(traces, 0)
+    shown = show_episode(MeasuredTraces(traces, shown=[0]), 0)
     assert [(r["t"], r["seat"], r["kind"], r["text"]) for r in shown["remarks"]] == [
         (0, 0, "message", "to assistant: Pass me <an> egg, please."),
         (0, 0, "verdict", "cook(pot): empty pot"),

@@ -15,7 +15,7 @@ import numpy as np
 
 import interplay
 from interplay.games.checksum import checksum
-from interplay.games.overcooked.game import Family
+from interplay.games.overcooked.game import variants
 from interplay.games.overcooked.interact import EFFECTIVE
 from interplay.games.overcooked.state import ACTIONS, COUNTER, DISHES, FLOOR, INTERACT, NUM_ITEMS, POT, State
 
@@ -147,7 +147,7 @@ def walk(game, state, seat: int, counters: bool, rng: np.random.Generator) -> in
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    for name in Family.variants():
+    for name in variants():
         path = FOLDER / f"{name}.txt"
         actions = recorded_actions(path.read_text()) if path.exists() else new_actions(name)
         text = playthrough(name, actions)

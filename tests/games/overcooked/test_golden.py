@@ -6,17 +6,17 @@ import re
 
 import pytest
 
-from interplay.games.overcooked.game import Family
+from interplay.games.overcooked.game import variants
 from tests.games.overcooked.make_golden import FOLDER, STEPS, playthrough, recorded_actions
 
 HINT = "if the rules were meant to change, run: python -m tests.games.overcooked.make_golden"
 
 
 def test_every_kitchen_has_its_playthrough_and_there_are_no_others():
-    assert {path.stem for path in FOLDER.glob("*.txt")} == set(Family.variants())
+    assert {path.stem for path in FOLDER.glob("*.txt")} == set(variants())
 
 
-@pytest.mark.parametrize("name", Family.variants())
+@pytest.mark.parametrize("name", variants())
 def test_the_rules_still_tell_the_same_story(name):
     told = (FOLDER / f"{name}.txt").read_text()
     actions = recorded_actions(told)

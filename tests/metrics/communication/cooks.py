@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import interplay
-from interplay.agents.api import Agent, Move, Remark, View
+from interplay.agents.api import Agent, Move, TraceEvent, View
 from interplay.games.kitchen.dishes import parts
 from interplay.games.kitchen.game import Kitchen
 from interplay.games.kitchen.macros import Macro, legal_macros, next_primitive, verify
@@ -32,7 +32,7 @@ class _Session:
         remarks = []
         if view.t in self.lines:
             said = {"to": 1 - self.seat, "text": self.lines[view.t], "units": [], "tokens_out": 9, "turn": 0}
-            remarks = [Remark("message", said)]
+            remarks = [TraceEvent("message", said)]
         if not self.left or not verify(self.game, state, self.seat, self.left[0]).ok:
             return Move(STAY, remarks)
         step = next_primitive(self.game, state, self.seat, self.left[0])

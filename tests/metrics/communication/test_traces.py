@@ -228,7 +228,7 @@ class TestPage:
 
     def test_the_report_of_a_trace_set_has_the_audit_with_links_to_moments(self, traces, tmp_path):
         traces.save(tmp_path / "traces")
-        page = interplay.api.write_report(tmp_path / "traces", tmp_path / "report.html").read_text()
+        page = interplay.api.report(tmp_path / "traces", tmp_path / "report.html").read_text()
         assert "What messages achieve" in page
         assert 'href="#replay-0@0"' in page
 

@@ -11,7 +11,7 @@ import numpy as np
 import interplay
 from interplay.agents.api import Identity
 from interplay.games.checksum import checksum
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 from interplay.traces import TraceSet
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 from interplay.study.design import count, places
 from interplay.study.flow import pages
 from interplay.study.protocol import Protocol

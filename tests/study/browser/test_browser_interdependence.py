@@ -78,7 +78,7 @@ def reload_in_the_middle(me, page: str) -> None:
     me.page.wait_for_selector(".grid-board[data-t]")
     first = int(me.page.get_attribute(".grid-board", "data-t"))
     assert me.at == page
-    assert before <= first < live.arena.game.horizon
+    assert before <= first < live.engine.game.horizon
     assert me.served.host.lives[me.public()] is live
 
 

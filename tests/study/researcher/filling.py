@@ -11,7 +11,7 @@ import sqlalchemy as sa
 import interplay
 from interplay.agents.api import Identity
 from interplay.games.registry import make
-from interplay.play.episodes import Remarked
+from interplay.rollout.episode import RecordedEvent
 from interplay.server.signing import secret
 from interplay.study import books
 from interplay.study.reading import parse
@@ -93,9 +93,9 @@ class Filler:
             row = {"person": number, "page": page.id, "setting": "kitchen", "partner": partner, "seat": 0}
             row |= {"practice": False, "chance": [1, 2], "status": "playing", "started": now}
             game = tx.execute(sa.insert(games).values(**row).returning(games.c.id)).scalar_one()
-            remarks = [Remarked(t=4, seq=0, seat=0, kind="flag", payload={"id": "odd", "seen": 3})]
+            remarks = [RecordedEvent(t=4, seq=0, seat=0, kind="flag", payload={"id": "odd", "seen": 3})]
             if said:
-                remarks.append(Remarked(t=5, seq=0, seat=0, kind="message", payload={"text": said}))
+                remarks.append(RecordedEvent(t=5, seq=0, seat=0, kind="message", payload={"text": said}))
             names = (person_identity(books.person(tx, number).public), Identity(partner, "", False))
             made = replace(episode, agents=names, index=game, seed=0, events=tuple(remarks))
             rows = [

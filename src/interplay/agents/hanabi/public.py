@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -29,6 +29,7 @@ from interplay.agents.api import Agent, Info, Policy
 from interplay.agents.basic import masked
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.safe_files import read_safetensors
 
 Arrays = Mapping[str, Any]
 GATES = "ifgo"
@@ -40,6 +41,7 @@ KINDS = ("obl", "bc", "hdr", "ippo", "fcp")
 class PublicPolicy(Policy):
     """A published network. It takes its likeliest action if `greedy`, or samples."""
 
+    identity_kind: ClassVar[str] = "published Hanabi network"
     weights: dict[str, Array]
     greedy: Bool[Array, ""]
     kind: str = eqx.field(static=True)
@@ -47,6 +49,10 @@ class PublicPolicy(Policy):
     def __init__(self, kind: str, weights: Arrays, *, greedy: bool = True):
         self.kind, self.greedy = kind, jnp.bool_(greedy)
         self.weights = {name: jnp.asarray(array, jnp.float32) for name, array in weights.items()}
+
+    def fingerprint(self) -> Mapping[str, Any]:
+        """The form of the network, its weights, and how it acts."""
+        return {"form": self.kind, "greedy": self.greedy, "weights": self.weights}
 
     @property
     def encoding(self) -> str:
@@ -173,16 +179,8 @@ def _kind(keys: set[str]) -> str | None:
 
 def load(path: str | Path, *, greedy: bool | None = None) -> Agent:
     """The agent of a published file. OBL takes its likeliest action, all others sample unless they are to be greedy."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
     path = Path(path)
-    if not path.exists():
-        raise InterplayError(f"there is no file {path}")
-    try:
-        arrays = load_file(path)
-    except SafetensorError as error:
-        raise InterplayError(f"{path} is damaged or no safetensors file: {error}") from None
+    arrays = read_safetensors(path).arrays
     kind = _kind(set(arrays))
     if kind is None:
         some = ", ".join(sorted(arrays)[:3])

@@ -6,7 +6,7 @@ from typing import Any
 
 from interplay.agents.api import Agent
 from interplay.errors import UnknownName
-from interplay.registry import load_reference
+from interplay.trust import import_object
 
 _HERE = "interplay.agents.hanabi"
 _BOTS: dict[str, tuple[str, dict[str, Any]]] = {  # the class, and what is told to it
@@ -40,4 +40,4 @@ class Family:
         if variant not in _BOTS:
             raise UnknownName("agent", f"hanabi/{variant}", [f"hanabi/{v}" for v in _BOTS])
         reference, told = _BOTS[variant]
-        return Agent(f"hanabi/{variant}", load_reference(f"{_HERE}.{reference}")(**told, **options), dict(options))
+        return Agent(f"hanabi/{variant}", import_object(f"{_HERE}.{reference}")(**told, **options), dict(options))

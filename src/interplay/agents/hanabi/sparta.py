@@ -14,7 +14,7 @@ is exact; else so many are drawn from it (`hands`) before the filter.
 from __future__ import annotations
 
 import itertools
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -24,6 +24,7 @@ from jaxtyping import Array, Bool, Float, Int, Int8, PRNGKeyArray
 
 from interplay.agents.api import Agent, Info, Policy, as_agent
 from interplay.agents.basic import masked
+from interplay.agents.identity import content_hash
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.hanabi import rules as hanabi
@@ -50,6 +51,7 @@ class Past(NamedTuple):
 class Sparta(Policy):
     """A policy with search."""
 
+    identity_kind: ClassVar[str] = "sparta"
     blueprint: Policy
     least: Float[Array, ""]  # how much better a move has to be
     rollouts: int = eqx.field(static=True)  # in all, shared equally by the legal moves
@@ -220,9 +222,10 @@ class Sparta(Policy):
 def sparta(blueprint: Any, **options: Any) -> Agent:
     """An agent that searches on top of another one, which has to be a policy."""
     base = as_agent(blueprint)
-    if not isinstance(base.mind, Policy):
+    if not isinstance(base.policy, Policy):
         raise InterplayError(f"{base.name!r} is a player; search needs a policy, which can be asked in any position")
-    return Agent(f"sparta({base.name})", Sparta(base.mind, **options), dict(base.config) | dict(options))
+    config = {**base.config, **options, "base": content_hash(base)}
+    return Agent(f"sparta({base.name})", Sparta(base.policy, **options), config)
 
 
 def _placeholder(obs: Seen) -> Int8[Array, " slot"]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from interplay.agents.api import Remark
+from interplay.agents.api import TraceEvent
 from interplay.agents.llm.answers import Reading, Shape
 from interplay.agents.llm.chat import Ask, Model, Note
 from interplay.agents.llm.limits import Meter, check
@@ -27,7 +27,7 @@ class Caller:
     meter: Meter = field(default_factory=Meter)  # of the episode, shared by its seats
     temperature: float = 0.0
     max_tokens: int = 1024
-    remarks: list[Remark] = field(default_factory=list)
+    remarks: list[TraceEvent] = field(default_factory=list)
     asked: int = 0
     last_tokens_out: int | None = None  # of the last answer
 
@@ -77,8 +77,8 @@ class Caller:
         return reading
 
     def note(self, kind: str, **payload: Any) -> None:
-        self.remarks.append(Remark(kind, payload))
+        self.remarks.append(TraceEvent(kind, payload))
 
-    def take_remarks(self) -> list[Remark]:
+    def take_events(self) -> list[TraceEvent]:
         taken, self.remarks = self.remarks, []
         return taken

@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
+from interplay import safe_files
 from interplay.agents.llm.chat import Answer, Ask, Model, Refused
 from interplay.errors import InterplayError
 
@@ -86,14 +87,14 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     if path.is_dir():
         raise InterplayError(f"{path} is a folder; a journal of answers is a file of JSON lines")
     known = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
+    for number, line in safe_files.lines(path):
         try:
-            entry = json.loads(line)
-        except json.JSONDecodeError:
+            entry = safe_files.parse_json(line, f"{path}, line {number}")
+        except InterplayError:
             continue  # half a line of a program that was killed: its answer is asked for again
         try:
             Answer(**entry["answer"])
-            known[entry["key"]] = entry
+            known[str(entry["key"])] = entry
         except (KeyError, TypeError) as error:
             raise InterplayError(f"{path}, line {number}: not an answer of a journal ({error!r})") from None
     return known

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from interplay.agents.llm.chat import Answer, LimitReached, RunLimitReached, estimate_tokens
 from interplay.errors import InterplayError
+from interplay.safe_files import read_json
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,7 @@ class Prices:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Prices:
         """From JSON: {"openai/gpt-4o": {"in": 2.5, "out": 10}}, US dollars for a million tokens."""
-        file = Path(path)
-        try:
-            data = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, json.JSONDecodeError) as error:
-            raise InterplayError(f"cannot read the price table {file}: {error}") from None
+        file, data = Path(path), read_json(path)
         found = {}
         for name, entry in data.items() if isinstance(data, dict) else [("", None)]:
             if not isinstance(entry, dict) or not all(isinstance(entry.get(k), int | float) for k in ("in", "out")):

@@ -6,7 +6,6 @@ It proves the plumbing, not the play. Needs `pip install 'interplay[local]'` and
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import os
 from collections.abc import Iterator
@@ -33,7 +32,7 @@ def serving(
 ) -> Iterator[str]:
     """The base URL of a server for a GGUF file (by default SmolLM2), for as long as the block lasts."""
     try:
-        llama = importlib.import_module("xllamacpp")
+        import xllamacpp as llama  # type: ignore[import-not-found]
     except ImportError:
         raise InterplayError("a model on this machine needs llama.cpp: pip install 'interplay[local]'") from None
     path = Path(weights) if weights is not None else smollm2()

@@ -10,7 +10,8 @@ from interplay.agents.llm.client import Line, OpenAIModel
 from interplay.agents.llm.journal import Journal, Journalled
 from interplay.agents.llm.limits import Limits, Meter, Prices
 from interplay.errors import InterplayError
-from interplay.registry import Registry, load_reference
+from interplay.registry import Registry
+from interplay.trust import is_reference, resolve
 
 SCRIPTED = Registry(
     "scripted model",
@@ -57,8 +58,8 @@ class Desk:
         self._models[model.name] = Journalled(model, self.journal, offline=self.offline)
 
     def _make(self, name: str) -> Model:
-        if ":" in name and "/" not in name.partition(":")[0]:
-            made = load_reference(name)()
+        if is_reference(name) and "/" not in name.partition(":")[0]:
+            made = resolve(name)()
             if not hasattr(made, "chat"):
                 raise InterplayError(f"{name} is no model: it has no `async def chat(ask) -> Answer`")
             made.name = name

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from interplay.agents.api import Agent, Session
+from interplay.agents.dialogue import DialogueAgent
 from interplay.agents.llm.caller import Caller
 from interplay.agents.llm.limits import Meter
 from interplay.agents.llm.models import Desk
 from interplay.agents.llm.settings import Settings
-from interplay.agents.llm.talk import Talker
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.registry import Registry
+from interplay.trust import import_object
 
 TABLES = Registry(
     "game for language models",
@@ -31,6 +32,7 @@ TALKING = {"kitchen": "interplay.agents.llm.kitchen.session:KitchenSession"}
 class LLMPlayer:
     """A model with its settings. The desk is what it shares with the other players of a run."""
 
+    identity_kind: ClassVar[str] = "language model"
     model: str
     settings: Settings = field(default_factory=Settings)
     desk: Desk = field(default_factory=Desk)
@@ -54,10 +56,8 @@ class LLMPlayer:
             raise InterplayError(f"a language model has no prompts for {game.id}; it plays {known}")
         return TABLES.load(family)(self._caller(game, seat, seed, Meter()), self.settings)
 
-    def begin_talking(self, game: Game, seat: int, seed: int, meter: Meter) -> Talker:
-        from interplay.registry import load_reference
-
-        return load_reference(TALKING[_family(game)])(self._caller(game, seat, seed, meter), self.settings)
+    def begin_talking(self, game: Game, seat: int, seed: int, meter: Meter) -> DialogueAgent:
+        return import_object(TALKING[_family(game)])(self._caller(game, seat, seed, meter), self.settings)
 
     def _caller(self, game: Game, seat: int, seed: int, meter: Meter) -> Caller:
         return Caller(

@@ -35,7 +35,7 @@ class Bench:
 
     def run(self) -> None:
         from interplay.games.registry import make
-        from interplay.play.speed import measure_speed
+        from interplay.rollout.speed import measure_speed
 
         game = make(self.game, **options(self.options))
         encoding = self.encoding or next(iter(game.encodings))

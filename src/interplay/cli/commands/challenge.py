@@ -16,6 +16,7 @@ from interplay.cli.from_shelf import FromShelf
 from interplay.cli.show import note, show
 from interplay.errors import InterplayError
 from interplay.progress import bar
+from interplay.safe_files import read_text
 from interplay.server.serve import Listen
 from interplay.table import Table
 
@@ -36,10 +37,7 @@ def _key(given: str | None) -> str:
 
 
 def _plan(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InterplayError(f"cannot read the plan {path}: {error}") from None
+    return read_text(path)
 
 
 @dataclass(frozen=True)

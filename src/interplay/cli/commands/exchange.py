@@ -112,7 +112,7 @@ class Export:
             note(f"{count} episodes: {self.out}")
 
     def _recorded(self, traces) -> int:
-        from interplay.play.recorded import save
+        from interplay.rollout.recorded_games import save
         from interplay.traces.recorded import recorded_games
 
         if self.out is None:

@@ -30,7 +30,7 @@ class GradeCommand:
     episodes: int = 20
     """Episodes for each partner and seat, at least 20."""
     seed: int = 0
-    """Results depend on the seed and the line-ups alone."""
+    """Results depend on the seed and the teams alone."""
     out: Path | None = None
     """Folder for report and traces; by default a new one under out/."""
     options: tuple[str, ...] = ()
@@ -40,14 +40,13 @@ class GradeCommand:
 
     def run(self) -> None:
         from interplay import api
-        from interplay.games.registry import make
         from interplay.partners.grade import LEAST_EPISODES
 
         if self.episodes < LEAST_EPISODES:
             raise InterplayError(
                 f"--episodes {self.episodes}: a grade needs at least {LEAST_EPISODES} for each partner and seat"
             )
-        game = make(self.game, **options(self.options))
+        game = api.make(self.game, **options(self.options))
         graded = api.grade(
             self.agent,
             game,

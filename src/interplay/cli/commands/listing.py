@@ -51,7 +51,7 @@ def _agents() -> list[dict]:
 
     rows = []
     for name in names():
-        about = (type(agent(name).mind).__doc__ or "").split("\n")[0]
+        about = (type(agent(name).policy).__doc__ or "").split("\n")[0]
         rows.append({"kind": "agent", "name": name, "about": agent(name).config.get("about", about)})
     return rows + _trained()
 
@@ -75,12 +75,16 @@ def _metrics() -> list[dict]:
 
 
 def _panels() -> list[dict]:
-    from interplay.partners.panels import SCRIPTED, all_shipped
+    from interplay.games.registry import GAMES
+    from interplay.partners.panels import all_shipped
 
     trained = [
         {"kind": "panel", "name": f"{game}: {name}", "about": "trained partners with their best responses"}
         for game, name in all_shipped()
     ]
+    families = {name: GAMES.load(name).partners for name in GAMES.names()}
     return trained + [
-        {"kind": "panel", "name": f"{family}: scripted", "about": ", ".join(p)} for family, p in SCRIPTED.items()
+        {"kind": "panel", "name": f"{name}: scripted", "about": ", ".join(partners)}
+        for name, partners in families.items()
+        if partners
     ]

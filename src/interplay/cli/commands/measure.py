@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from interplay.cli.show import options, show
+from interplay.cli.show import note, options, show
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,13 @@ class Measure:
     detail: bool = False
     """List what was counted, one row each, with its times (metrics that count moments)."""
     mean: bool = False
-    """Average over the episodes of each line-up."""
+    """Average over the episodes of each team."""
     options: tuple[str, ...] = ()
     """Options of the metrics as name=value."""
+    out: Path | None = None
+    """Also write the table to this file: .csv, .json or .parquet."""
     csv: Path | None = None
-    """Also write the table to this CSV file."""
+    """The same, as it was called before."""
     json: bool = False
     """Print one JSON object."""
 
@@ -44,5 +46,7 @@ class Measure:
         if self.mean and not self.detail:
             table = api.mean_over_episodes(table)
         if self.csv:
-            self.csv.write_text(table.to_csv())
+            note("--csv is now --out, which also writes .json and .parquet")
+        for path in filter(None, (self.out, self.csv)):
+            table.write(path)
         show(table, json=self.json)

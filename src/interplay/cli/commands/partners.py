@@ -218,13 +218,13 @@ class Audit:
     """Print one JSON object."""
 
     def run(self) -> int:
-        from interplay.games.registry import make
+        from interplay.games.registry import make_recorded
         from interplay.partners.audit import audit
         from interplay.partners.known import named_agents, scripted_agents, shipped_agents
         from interplay.partners.tables import find
 
         panel = find(self.panel)
-        game = make(panel.game["id"], **panel.game["options"])
+        game = make_recorded(panel.game["id"], panel.game["options"])
         more = [a for name in self.agents for a in named_agents(name)]
         known = {a.name: a for a in [*scripted_agents(game), *shipped_agents(game), *more]}
         note(f"{len(known)} known agents with {len(panel.members)} partners")
@@ -256,7 +256,7 @@ class Baselines:
     """Print one JSON object."""
 
     def run(self) -> None:
-        from interplay.games.registry import make
+        from interplay.games.registry import make_recorded
         from interplay.partners.baselines import add_baselines
         from interplay.partners.known import named_agents
         from interplay.partners.panel_file import read_panel
@@ -268,6 +268,6 @@ class Baselines:
             if not equals:
                 raise InterplayError(f"--agents {one!r}: write NAME=AGENT, as in sp=runs/sp")
             egos.setdefault(name, []).extend(named_agents(one))
-        game = make(made_for["id"], **made_for["options"])
+        game = make_recorded(made_for["id"], made_for["options"])
         table = add_baselines(self.panel, game, egos, episodes=self.episodes, seed=self.seed)
         show(table, json=self.json)

@@ -26,7 +26,7 @@ class Play:
     episodes: int = 20
     """Episodes to play."""
     seed: int = 0
-    """Results depend on the seed and the line-up alone."""
+    """Results depend on the seed and the team alone."""
     out: Path | None = None
     """Folder for the traces; none are kept without it."""
     options: tuple[str, ...] = ()
@@ -36,11 +36,14 @@ class Play:
 
     def run(self) -> None:
         from interplay import api
-        from interplay.games.registry import make
 
-        game = make(self.game, **options(self.options))
+        game = api.make(self.game, **options(self.options))
         traces = api.play(game, self.agents, episodes=self.episodes, seed=self.seed, out=self.out, progress=True)
-        show(api.team_scores(traces, seed=self.seed), json=self.json, out=str(self.out) if self.out else None)
+        show(
+            api.team_scores(api.measured_traces(traces), seed=self.seed),
+            json=self.json,
+            out=str(self.out) if self.out else None,
+        )
         if self.out:
             note(f"traces: {self.out}")
 
@@ -60,9 +63,9 @@ class Crossplay:
     agents: tuple[str, ...]
     """Names of `interplay list agents`, or module:Thing."""
     episodes: int = 20
-    """Episodes for each line-up."""
+    """Episodes for each team."""
     seed: int = 0
-    """Results depend on the seed and the line-up alone."""
+    """Results depend on the seed and the team alone."""
     out: Path | None = None
     """Folder for the traces; none are kept without it."""
     report: Path | None = None
@@ -74,12 +77,15 @@ class Crossplay:
 
     def run(self) -> None:
         from interplay import api
-        from interplay.games.registry import make
 
-        game = make(self.game, **options(self.options))
+        game = api.make(self.game, **options(self.options))
         traces = api.crossplay(game, self.agents, episodes=self.episodes, seed=self.seed, out=self.out, progress=True)
-        written = api.write_report(traces, self.report, seed=self.seed) if self.report else None
-        show(api.team_scores(traces, seed=self.seed), json=self.json, report=str(written) if written else None)
+        measured, written = api.measured_traces(traces), None
+        if self.report:
+            written, scores = api.report_with_scores(measured, self.report, seed=self.seed)
+        else:
+            scores = api.team_scores(measured, seed=self.seed)
+        show(scores, json=self.json, report=str(written) if written else None)
         for what, where in (("traces", self.out), ("report", written)):
             if where:
                 note(f"{what}: {where}")

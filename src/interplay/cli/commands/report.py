@@ -41,7 +41,7 @@ class ReportCommand:
         from interplay import api
 
         chosen = list(self.replays) or None
-        written = api.write_report(
+        written = api.report(
             self.traces, self.out, title=self.title, replays=chosen, bundle=self.bundle, seed=self.seed
         )
         if self.json:

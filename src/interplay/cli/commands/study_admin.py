@@ -14,6 +14,7 @@ import tyro
 
 from interplay.cli.show import note, show
 from interplay.errors import InterplayError
+from interplay.safe_files import read_text
 from interplay.table import Table
 
 BY = "command line"  # who it was, in the audit log
@@ -159,7 +160,7 @@ class Payments:
                 count = database.write(payments.mark, clock, protocol, self.mark, by=BY)
                 note(f"{count} marked as paid")
             if self.ids is not None:
-                self._bulk(database.write(payments.bulk, clock, protocol, _read(self.ids), already=self.already))
+                self._bulk(database.write(payments.bulk, clock, protocol, read_text(self.ids), already=self.already))
                 return
             rows = database.read(payments.rows, protocol)
         rule = f"Payments of {protocol.name}, by the rule {protocol.payment.formula}"
@@ -173,13 +174,6 @@ class Payments:
                 note(f"{many} {what} and are left out")
         if found.unknown:
             note(f"{len(found.unknown)} ids never came here: {', '.join(found.unknown[:10])}")
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InterplayError(f"cannot read {path}: {error}") from None
 
 
 @dataclass(frozen=True)

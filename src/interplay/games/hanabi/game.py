@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import jax
@@ -12,6 +12,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
+from interplay.config import build
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Encoding, Step
 from interplay.games.compiled import compiled
@@ -27,30 +28,34 @@ SETS: dict[str, dict[str, Any]] = {  # rule sets by name: what they change
 }
 
 
-class Family:
-    """`hanabi/2p` ... `hanabi/5p`; `hanabi/2p-rainbow` and `hanabi/2p-six` for other rule sets."""
+@dataclass(frozen=True, kw_only=True)
+class HanabiOptions:
+    """What a game of Hanabi may change of its rule set; null leaves it as it is (see `Rules`)."""
 
-    @staticmethod
-    def variants() -> list[str]:
-        return [f"{players}p{'-' if name else ''}{name}" for name in SETS for players in range(2, 6)]
+    hand_size: int | None = None
+    suits: str | None = None
+    wild: str | None = None
+    copies: tuple[int, ...] | None = None
+    hint_tokens: int | None = None
+    lives: int | None = None
+    bomb: str | None = None
+    discard_when_full: bool | None = None
+    empty_hints: bool | None = None
 
-    @classmethod
-    def make(cls, variant: str, **options: Any) -> Hanabi:
-        if variant not in cls.variants():
-            raise UnknownName("game", f"hanabi/{variant}", [f"hanabi/{v}" for v in cls.variants()])
-        players, _, name = variant.partition("-")
-        return Hanabi(f"hanabi/{variant}", _rules(int(players[0]), name, options), options)
+
+def variants() -> list[str]:
+    """`2p` ... `5p`, and the same with other rule sets, such as `2p-rainbow`."""
+    return [f"{players}p{'-' if name else ''}{name}" for name in SETS for players in range(2, 6)]
 
 
-def _rules(players: int, name: str, options: Mapping[str, Any]) -> Rules:
-    known = [f.name for f in fields(Rules) if f.name != "players"]
-    for option in options:
-        if option not in known:
-            raise UnknownName("option of hanabi", option, known)
-    changes: dict[str, Any] = {"hand_size": 5 if players <= 3 else 4} | SETS[name] | dict(options)
-    if "copies" in changes:
-        changes["copies"] = tuple(int(c) for c in changes["copies"])
-    return Rules(players=players, **changes)
+def make(variant: str, options: Mapping[str, Any]) -> Hanabi:
+    """Make a game of Hanabi for two to five players."""
+    if variant not in variants():
+        raise UnknownName("game", f"hanabi/{variant}", [f"hanabi/{v}" for v in variants()])
+    players, _, name = variant.partition("-")
+    chosen = {k: v for k, v in vars(build(HanabiOptions, options)).items() if v is not None}
+    changes: dict[str, Any] = {"hand_size": 5 if int(players[0]) <= 3 else 4} | SETS[name] | chosen
+    return Hanabi(f"hanabi/{variant}", Rules(players=int(players[0]), **changes), options)
 
 
 class Hanabi:

@@ -54,8 +54,8 @@ class Rules:
                 f"a deck of {self.deck_size} cards is too small for {self.players} hands of {self.hand_size}",
             ),
             (self.deck_size <= 128, f"a deck of {self.deck_size} cards; at most 128 are supported"),
-            (self.hint_tokens > 0, f"hint_tokens={self.hint_tokens}: at least 1"),
-            (self.lives > 0, f"lives={self.lives}: at least 1"),
+            (1 <= self.hint_tokens <= 100, f"hint_tokens={self.hint_tokens}: 1 to 100"),
+            (1 <= self.lives <= 100, f"lives={self.lives}: 1 to 100"),
         ]
         for fine, problem in problems:
             if not fine:

@@ -11,6 +11,7 @@ import io
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import jax
@@ -18,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
+from interplay.config import build
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import NOTHING, Encoding, Step, no_observation
 from interplay.games.records import record
@@ -58,33 +60,48 @@ def from_jaxmarl(
     return JaxMARLGame(env, id, options or {}, horizon, score, deterministic, turn_based)
 
 
-class Family:
-    """`jaxmarl/NAME` for every name that `jaxmarl.make` knows; `env_kwargs` go to the environment.
+# Environments whose step makes no use of its key, and those that are played in turns.
+DETERMINISTIC = ("overcooked", "hanabi", "MPE_simple_spread_v3")
+TURN_BASED = ("hanabi",)
 
-    `layout` of its Overcooked is given by name. Variants are not listed: that alone would import JaxMARL.
-    """
 
-    # Environments whose step makes no use of its key, and those that are played in turns.
-    DETERMINISTIC = ("overcooked", "hanabi", "MPE_simple_spread_v3")
-    TURN_BASED = ("hanabi",)
+@dataclass(frozen=True, kw_only=True)
+class JaxMARLOptions:
+    """The options of a wrapped environment."""
 
-    @staticmethod
-    def variants() -> list[str]:
-        return []
+    env_kwargs: Mapping[str, Any] = field(default_factory=dict)  # for the environment; Overcooked's `layout` by name
+    horizon: int | None = None  # no episode is longer; null: the environment's `max_steps`
+    score: Literal["mean", "sum"] = "mean"  # whether all agents are paid the team's reward, or each its own
+    deterministic: bool | None = None  # whether `step_env` makes no use of its key; null: as is known of it
+    turn_based: bool | None = None  # whether the last action is a no-op for seats that are not to move
 
-    @classmethod
-    def make(cls, variant: str, env_kwargs: Mapping[str, Any] | None = None, **options: Any) -> JaxMARLGame:
-        jaxmarl = load_jaxmarl()
-        if variant not in jaxmarl.registered_envs:
-            raise UnknownName("game", f"jaxmarl/{variant}", [f"jaxmarl/{e}" for e in jaxmarl.registered_envs])
-        given = dict(env_kwargs or {})
-        env = _quiet(lambda: jaxmarl.make(variant, **_resolved(variant, given)))
-        kept = options | ({"env_kwargs": given} if given else {})
-        settings: dict[str, Any] = {
-            "deterministic": variant in cls.DETERMINISTIC,
-            "turn_based": variant in cls.TURN_BASED,
-        } | options
-        return from_jaxmarl(env, id=f"jaxmarl/{variant}", options=kept, **settings)
+
+def make(variant: str, options: Mapping[str, Any]) -> JaxMARLGame:
+    """Make the environment that `jaxmarl.make` knows by this name."""
+    settings = build(JaxMARLOptions, options)
+    jaxmarl = load_jaxmarl()
+    if variant not in jaxmarl.registered_envs:
+        raise UnknownName("game", f"jaxmarl/{variant}", [f"jaxmarl/{e}" for e in jaxmarl.registered_envs])
+    for name, value in settings.env_kwargs.items():
+        if not isinstance(value, bool | int | float | str | None) and not _is_flat(value):
+            raise InterplayError(f"env_kwargs.{name}: {value!r}; give a number, a word, true, false or a list of those")
+    try:
+        env = _quiet(lambda: jaxmarl.make(variant, **_resolved(variant, dict(settings.env_kwargs))))
+    except (TypeError, ValueError, KeyError, AttributeError, AssertionError) as error:
+        raise InterplayError(f"JaxMARL's {variant} cannot be made with {dict(settings.env_kwargs)}: {error}") from None
+    return from_jaxmarl(
+        env,
+        id=f"jaxmarl/{variant}",
+        options=options,
+        horizon=settings.horizon,
+        score=settings.score,
+        deterministic=variant in DETERMINISTIC if settings.deterministic is None else settings.deterministic,
+        turn_based=variant in TURN_BASED if settings.turn_based is None else settings.turn_based,
+    )
+
+
+def _is_flat(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(v, bool | int | float | str) for v in value)
 
 
 def load_jaxmarl() -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from interplay.games.kitchen.dishes import DISHES, PUBLISHED_OPTIMA, Dish
-from interplay.games.kitchen.game import Family
+from interplay.games.kitchen.game import make
 from interplay.games.kitchen.plan import shape
 from interplay.games.kitchen.solve import Solver
 from interplay.games.search import Found
@@ -24,7 +24,7 @@ def told(found: Found) -> str:
 
 def lengths(ordered: Dish) -> list[str]:
     """The lengths of plans in the three kitchens."""
-    solvers = [Solver(Family.make(variant, dish=ordered.name)) for variant in ("original", "rc", "nrc")]
+    solvers = [Solver(make(variant, {"dish": ordered.name})) for variant in ("original", "rc", "nrc")]
     together = [told(solver.together()) for solver in solvers]
     alone = [told(solvers[2].alone(seat)) for seat in (0, 1)]
     return [*together, *alone]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from interplay.config import build
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import NOTHING, Encoding, Step
+from interplay.games.family import LONGEST
 from interplay.games.kitchen import layouts, roles, rules
 from interplay.games.kitchen.dishes import HORIZONS, INGREDIENTS, KINDS, Dish, dish, dish_of, parts, process
 from interplay.games.kitchen.layouts import PLACES, Layout
@@ -45,8 +48,8 @@ class Kitchen:
         options: Mapping[str, Any] | None = None,
     ):
         horizon = HORIZONS[ordered.level] if horizon is None else horizon
-        if not isinstance(horizon, int) or isinstance(horizon, bool) or horizon < 1:
-            raise InterplayError(f"horizon: {horizon!r}; an episode has at least one step")
+        if not 1 <= horizon <= LONGEST:
+            raise InterplayError(f"horizon: {horizon}; an episode has 1 to {LONGEST} steps")
         self.id, self.options, self.horizon = id, dict(options or {}), horizon
         self.rules = rules.Rules(layout, ordered, tuple(parts_of_seats), horizon)
         self.num_seats = len(layout.starts)
@@ -174,35 +177,39 @@ def _check_cookable(constants: rules.Rules) -> None:
             )
 
 
-OPTIONS = ("dish", "level", "number", "layout", "roles", "horizon")
+@dataclass(frozen=True, kw_only=True)
+class KitchenOptions:
+    """The options of a kitchen for teams that talk."""
+
+    dish: str | None = None  # what is ordered, by its name
+    level: int | None = None  # or by its level, 1 to 6,
+    number: int | None = None  # and its number within the level
+    layout: str | None = None  # a kitchen as text, rows split by "/"
+    roles: tuple[Any, ...] | None = None  # a role for each seat: name, verbs, knows_recipe
+    horizon: int | None = None  # steps of an episode; null: by the level of the dish
 
 
-class Family:
-    """The original kitchen, its twins with (rc) and without (nrc) required cooperation, and users' own (`layout=`)."""
+def variants() -> list[str]:
+    """The original kitchen, and its twins with (rc) and without (nrc) required cooperation."""
+    return list(layouts.LAYOUTS)
 
-    @staticmethod
-    def variants() -> list[str]:
-        return list(layouts.LAYOUTS)
 
-    @staticmethod
-    def make(variant: str = "", **options: Any) -> Kitchen:
-        for option in options:
-            if option not in OPTIONS:
-                raise UnknownName("option", option, list(OPTIONS))
-        text = options.get("layout")
-        if text is None and variant not in layouts.LAYOUTS:
-            known = [f"kitchen/{v}" for v in Family.variants()]
-            raise UnknownName("game", f"kitchen/{variant}" if variant else "kitchen", known)
-        layout = layouts.parse(layouts.LAYOUTS[variant] if text is None else text)
-        seats = len(layout.starts)
-        given = options.get("roles")
-        if given is None:
-            split = text is None and variant == "original"
-            parts_of_seats = roles.split_roles(seats) if split else roles.able_roles(seats)
-        else:
-            parts_of_seats = roles.read_roles(given, seats)
-        name = f"kitchen/{variant if text is None else 'custom'}"
-        return Kitchen(name, layout, _ordered(options), parts_of_seats, horizon=options.get("horizon"), options=options)
+def make(variant: str, options: Mapping[str, Any]) -> Kitchen:
+    """Make one of the registered kitchens, or one from text (`layout=`)."""
+    settings = build(KitchenOptions, options)
+    text = settings.layout
+    if text is None and variant not in layouts.LAYOUTS:
+        known = [f"kitchen/{v}" for v in variants()]
+        raise UnknownName("game", f"kitchen/{variant}" if variant else "kitchen", known)
+    layout = layouts.parse(layouts.LAYOUTS[variant] if text is None else text)
+    seats = len(layout.starts)
+    if settings.roles is not None:
+        parts_of_seats = roles.read_roles(settings.roles, seats)
+    else:
+        split = text is None and variant == "original"
+        parts_of_seats = roles.split_roles(seats) if split else roles.able_roles(seats)
+    name = f"kitchen/{variant if text is None else 'custom'}"
+    return Kitchen(name, layout, _ordered(options), parts_of_seats, horizon=settings.horizon, options=options)
 
 
 def _ordered(options: Mapping[str, Any]) -> Dish:

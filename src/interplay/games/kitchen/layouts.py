@@ -10,6 +10,7 @@ from collections import deque
 from typing import NamedTuple
 
 from interplay.errors import InterplayError
+from interplay.games.family import check_size
 from interplay.games.kitchen.dishes import KINDS
 from interplay.games.kitchen.state import MOVES
 
@@ -111,8 +112,7 @@ def beside(cell: Cell) -> list[Cell]:
 @functools.lru_cache(maxsize=256)
 def parse(text: str) -> Layout:
     """The kitchen of a text; an error says which row and column is wrong."""
-    if not isinstance(text, str):
-        raise InterplayError(f"layout: {text!r}; give rows of letters, split by '/'")
+    check_size(text, "layout")
     rows = text.strip("\n").replace("\n", "/").split("/")
     if len(rows) < 3 or min(map(len, rows)) < 3:
         raise InterplayError(f"layout: {len(rows)} rows, the shortest of {min(map(len, rows))}; 3 by 3 is the least")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
+from interplay.config import build
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import NOTHING, Encoding, Step, no_observation
 from interplay.games.compiled import compiled
+from interplay.games.family import LONGEST
 from interplay.games.overcooked import layouts, rules
 from interplay.games.overcooked.encodings import Details, Features, Seen, num_planes, planes, planes_first
 from interplay.games.overcooked.interact import EVENTS
@@ -20,6 +23,17 @@ from interplay.games.overcooked.layouts import Layout
 from interplay.games.overcooked.recipes import Menu
 from interplay.games.overcooked.state import ACTIONS, FLOOR, IDLE, INTERACT, State
 from interplay.games.scene import Scene
+
+
+@dataclass(frozen=True, kw_only=True)
+class OvercookedOptions(Menu):
+    """The options of a kitchen: its menu, and what else can be set."""
+
+    players: int | None = None  # chefs; by default as many as the layout has starts
+    horizon: int = 400  # steps of an episode
+    rule_out_null_interacts: bool = False  # an interact that would do nothing is not legal
+    layout: str | None = None  # a kitchen as text, rows split by "/"
+    layout_file: str | None = field(default=None, metadata={"local": True})  # a file that holds such a text
 
 
 class Overcooked:
@@ -44,8 +58,8 @@ class Overcooked:
     ):
         if not 1 <= players <= layouts.MAX_SEATS:
             raise InterplayError(f"players: {players}; a kitchen takes 1 to {layouts.MAX_SEATS} chefs")
-        if horizon < 1:
-            raise InterplayError(f"horizon: {horizon}; an episode has at least one step")
+        if not 1 <= horizon <= LONGEST:
+            raise InterplayError(f"horizon: {horizon}; an episode has 1 to {LONGEST} steps")
         self.id, self.options = id, dict(options or {})
         self.layout, self.menu, self.horizon, self.num_seats = layout, menu, horizon, players
         self.rule_out_null_interacts = rule_out_null_interacts
@@ -148,66 +162,32 @@ class Overcooked:
         return places
 
 
-class Family:
-    """The registered kitchens, and kitchens from text (`layout=`) and files (`layout_file=`)."""
-
-    @staticmethod
-    def variants() -> list[str]:
-        return [*layouts.ONE_RECIPE, *layouts.SEVERAL_RECIPES]
-
-    @staticmethod
-    def make(variant: str = "", **options: Any) -> Overcooked:
-        name = layouts.ALIASES.get(variant, variant)
-        given = dict(options)
-        settings: dict[str, Any] = {}
-        text, path = given.pop("layout", None), given.pop("layout_file", None)
-        if path is not None:
-            text = layouts.read(path).text
-        if text is not None:
-            layout, name = layouts.parse(text, "layout"), "custom"
-            given["layout"] = layout.text
-        elif name in layouts.ONE_RECIPE:
-            layout = layouts.parse(layouts.ONE_RECIPE[name], name)
-        elif name in layouts.SEVERAL_RECIPES:
-            layout, settings = layouts.parse(layouts.SEVERAL_RECIPES[name], name), dict(layouts.SEVERAL_RECIPES_OPTIONS)
-        else:
-            known = [f"overcooked/{v}" for v in Family.variants()]
-            raise UnknownName("game", f"overcooked/{variant}" if variant else "overcooked", known)
-        settings |= {k: v for k, v in given.items() if k != "layout"}
-        return _build(f"overcooked/{name}", layout, settings, given)
+def variants() -> list[str]:
+    """The names of the registered kitchens."""
+    return [*layouts.ONE_RECIPE, *layouts.SEVERAL_RECIPES]
 
 
-_OWN = ("players", "horizon", "rule_out_null_interacts")
-_WORDS = ("orders", "bonus_orders")
-_NUMBERS = ("values", "times")
-_SWITCHES = ("auto_cook", "rule_out_null_interacts")
-_WHOLE = ("players", "horizon", "cook_time", "onion_time", "tomato_time")
-
-
-def _check_option(option: str, value: Any) -> None:
-    known = {*Menu.__dataclass_fields__, *_OWN}
-    if option not in known:
-        raise UnknownName("option", option, sorted(known | {"layout", "layout_file"}))
-    wants, fits = "a number", isinstance(value, int | float) and not isinstance(value, bool)
-    if option in _SWITCHES:
-        wants, fits = "true or false", isinstance(value, bool)
-    elif option in _WHOLE:
-        wants, fits = "a whole number", isinstance(value, int) and not isinstance(value, bool)
-    elif option in _WORDS:
-        fits = isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)
-        wants = 'a list of recipes, as in ["OOO", "OT"]'
-    elif option in _NUMBERS:
-        fits = isinstance(value, list | tuple) and all(isinstance(v, int | float) for v in value)
-        wants = "a list of numbers, one for each order"
-    if not fits and not (value is None and option not in (*_SWITCHES, *_WORDS, "players", "horizon")):
-        raise InterplayError(f"{option}: {value!r} is not {wants}")
-
-
-def _build(id: str, layout: Layout, settings: dict[str, Any], options: dict[str, Any]) -> Overcooked:
-    for option, value in settings.items():
-        _check_option(option, value)
-    menu: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items() if k not in _OWN}
-    rest = {k: v for k, v in settings.items() if k in _OWN}
-    rest.setdefault("players", len(layout.starts))
-    plain = {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()}
-    return Overcooked(id, layout, Menu(**menu), options=plain, **rest)
+def make(variant: str, options: Mapping[str, Any]) -> Overcooked:
+    """Make a registered kitchen, or one from text (`layout=`) or from a file (`layout_file=`)."""
+    name, given = layouts.ALIASES.get(variant, variant), dict(options)
+    defaults = layouts.SEVERAL_RECIPES_OPTIONS if name in layouts.SEVERAL_RECIPES else {}
+    settings = build(OvercookedOptions, {**defaults, **given})
+    text = layouts.read(settings.layout_file).text if settings.layout_file is not None else settings.layout
+    if text is not None:
+        layout, name = layouts.parse(text, "layout"), "custom"
+        given.pop("layout_file", None)
+        given["layout"] = layout.text
+    elif name in layouts.ONE_RECIPE or name in layouts.SEVERAL_RECIPES:
+        layout = layouts.parse((layouts.ONE_RECIPE | layouts.SEVERAL_RECIPES)[name], name)
+    else:
+        known = [f"overcooked/{v}" for v in variants()]
+        raise UnknownName("game", f"overcooked/{variant}" if variant else "overcooked", known)
+    return Overcooked(
+        f"overcooked/{name}",
+        layout,
+        Menu(**{f.name: getattr(settings, f.name) for f in fields(Menu)}),
+        players=len(layout.starts) if settings.players is None else settings.players,
+        horizon=settings.horizon,
+        rule_out_null_interacts=settings.rule_out_null_interacts,
+        options={k: list(v) if isinstance(v, tuple) else v for k, v in given.items()},
+    )

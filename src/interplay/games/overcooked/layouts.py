@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interplay.errors import InterplayError
+from interplay.games.family import LARGEST_MAP, check_size
 from interplay.games.overcooked.state import MOVES, TERRAIN
+from interplay.safe_files import read_text
 
 MAX_SEATS = 4
 
@@ -129,12 +131,7 @@ def parse(text: str, name: str = "layout") -> Layout:
 
 def read(path: str | Path) -> Layout:
     """A kitchen from a text file."""
-    path = Path(path)
-    try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InterplayError(f"cannot read the layout file {path}: {error}") from error
-    return parse(text.strip("\n"), str(path))
+    return parse(read_text(path, limit=2 * LARGEST_MAP).strip("\n"), str(path))
 
 
 def seat_starts(layout: Layout, seats: int) -> tuple[tuple[int, int], ...]:
@@ -152,6 +149,7 @@ def seat_starts(layout: Layout, seats: int) -> tuple[tuple[int, int], ...]:
 
 
 def _rows(text: str, name: str) -> list[str]:
+    check_size(text, name)
     rows = text.split("/") if "/" in text else text.split("\n")
     if not any(row.strip() for row in rows):
         raise InterplayError(f"{name}: the layout is empty")

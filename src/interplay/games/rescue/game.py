@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
+from interplay.config import build
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import NOTHING, Encoding, Step, no_observation
 from interplay.games.compiled import compiled
+from interplay.games.family import LONGEST
 from interplay.games.rescue import encodings, houses, plans, rules
 from interplay.games.rescue.plans import Drawn, Generated, Plan, Spec
 from interplay.games.rescue.state import ACTIONS, NOBODY, State
@@ -28,8 +30,8 @@ class Rescue:
     event_names: ClassVar[tuple[str, ...]] = rules.EVENTS
 
     def __init__(self, id: str, plan: Plan, *, horizon: int = 400, options: Mapping[str, Any] | None = None):
-        if horizon < 1:
-            raise InterplayError(f"horizon: {horizon}; an episode has at least one step")
+        if not 1 <= horizon <= LONGEST:
+            raise InterplayError(f"horizon: {horizon}; an episode has 1 to {LONGEST} steps")
         self.id, self.options, self.plan, self.horizon = id, dict(options or {}), plan, horizon
         self.num_seats = len(plan.roles)
         self.rules = rules.Rules(plan.width, plan.height, horizon, plan.room, plan.roles, plan.tool_kinds)
@@ -103,38 +105,37 @@ class Rescue:
         return draw.scene(self.rules, state, seat)
 
 
-class Family:
-    """The drawn houses, houses from text (`house=`), and `generated` ones with the options of `plans.Spec`."""
+@dataclass(frozen=True, kw_only=True)
+class RescueOptions(Spec):
+    """The options of a house: how long an episode may be, and what is drawn or generated."""
 
-    @staticmethod
-    def variants() -> list[str]:
-        return [*houses.HOUSES, "generated"]
-
-    @staticmethod
-    def make(variant: str = "", **options: Any) -> Rescue:
-        given = dict(options)
-        horizon = {"horizon": given.pop("horizon")} if "horizon" in given else {}
-        if variant == "generated":
-            _known(given, [f.name for f in fields(Spec)])
-            roles = tuple(given.pop("roles", Spec.roles))
-            spec = Spec(**given, roles=roles)
-            return Rescue("rescue/generated", Generated(spec), options=_plain(options), **horizon)
-        text = given.pop("house", None)
-        if text is None and variant not in houses.HOUSES:
-            known = [f"rescue/{v}" for v in Family.variants()]
-            raise UnknownName("game", f"rescue/{variant}" if variant else "rescue", known)
-        _known(given, ["hidden"])
-        house = houses.parse(houses.HOUSES[variant] if text is None else text, variant or "house")
-        options = options if text is None else options | {"house": house.text}
-        name = variant if text is None else "custom"
-        return Rescue(f"rescue/{name}", Drawn(house, **given), options=_plain(options), **horizon)
+    horizon: int = 400  # steps of an episode
+    house: str | None = None  # a house as text, rows split by "/"
+    hidden: int | None = None  # victims that lie at places of the text's "?"; null: half of the places
 
 
-def _known(given: dict[str, Any], names: list[str]) -> None:
-    for option in given:
-        if option not in names:
-            raise UnknownName("option", option, [*names, "horizon", "house"])
+def variants() -> list[str]:
+    """The drawn houses, and `generated`, which draws a new house for every key."""
+    return [*houses.HOUSES, "generated"]
 
 
-def _plain(options: dict[str, Any]) -> dict[str, Any]:
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()}
+def make(variant: str, options: Mapping[str, Any]) -> Rescue:
+    """Make a drawn house, a house from text (`house=`), or a generated one with the options of `Spec`."""
+    spec = {f.name for f in fields(Spec)}
+    taken = spec if variant == "generated" else {"house", "hidden"}
+    for option in options:
+        if option not in taken | {"horizon"}:
+            raise UnknownName("option", option, [*sorted(taken), "horizon"])
+    settings = build(RescueOptions, options)
+    given = {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()}
+    if variant == "generated":
+        plan = Generated(Spec(**{name: getattr(settings, name) for name in spec}))
+        return Rescue("rescue/generated", plan, horizon=settings.horizon, options=given)
+    if settings.house is None and variant not in houses.HOUSES:
+        known = [f"rescue/{v}" for v in variants()]
+        raise UnknownName("game", f"rescue/{variant}" if variant else "rescue", known)
+    house = houses.parse(settings.house or houses.HOUSES[variant], variant or "house")
+    if settings.house is not None:
+        given["house"] = house.text
+    name = variant if settings.house is None else "custom"
+    return Rescue(f"rescue/{name}", Drawn(house, settings.hidden), horizon=settings.horizon, options=given)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.errors import InterplayError
+from interplay.games.family import check_size
 from interplay.games.rescue.state import DANGER, DOOR, EXTINGUISHER, FLOOR, KIT, MOVES, ROLES, WALL
 
 LETTERS = "#.+!DFKEV?nfp"
@@ -98,6 +99,7 @@ def parse(text: str, name: str = "house") -> House:
 
 
 def _rows(text: str, name: str) -> list[str]:
+    check_size(text, name)
     rows = text.strip("\n").split("/") if "/" in text else text.strip("\n").split("\n")
     if not any(row.strip() for row in rows):
         raise InterplayError(f"{name}: the house is empty")

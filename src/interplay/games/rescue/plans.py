@@ -85,6 +85,8 @@ class Spec:
             "kits": (0, rooms),
             "extinguishers": (0, rooms),
             "room": (3, 9),
+            "across": (1, 12),
+            "down": (1, 12),
         }
         for name, (low, high) in limits.items():
             if not low <= getattr(self, name) <= high:

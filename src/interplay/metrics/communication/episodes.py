@@ -24,7 +24,7 @@ from interplay.metrics.communication.records import (
 )
 from interplay.metrics.communication.tasks import task_of
 from interplay.metrics.communication.words import place_of
-from interplay.play.episodes import Episode, Remarked
+from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.traces import Replay
 
 AFTER_TALK = 1_000_000  # hands move after all talk of a step
@@ -87,7 +87,7 @@ def _shared(game: Kitchen, states: Sequence[Any], put: Execution) -> bool:
     return False
 
 
-def _events(remark: Remarked) -> Iterator[Event]:
+def _events(remark: RecordedEvent) -> Iterator[Event]:
     """The events of a remark; kinds that the audit does not judge (beliefs, timings) give none."""
     if remark.seat is None:
         return

@@ -32,6 +32,7 @@ from interplay.metrics.communication.records import (
 )
 from interplay.metrics.communication.tasks import task_of
 from interplay.metrics.communication.words import Vocabulary, parse_act, place_of
+from interplay.safe_files import lines, parse_json
 
 HEADER = "episode"
 HEADER_KEYS = {
@@ -46,20 +47,13 @@ EVENT_KEYS = {
 
 def read_transcripts(path: str | os.PathLike[str]) -> list[Transcript]:
     """The transcripts of a file of JSON lines."""
-    file = Path(path)
-    try:
-        with file.open(encoding="utf-8") as lines:
-            return parse_transcripts(lines, file.name)
-    except FileNotFoundError:
-        raise InterplayError(f"no transcript at {file}: there is no such file") from None
-    except UnicodeDecodeError as error:
-        raise InterplayError(f"{file} is not text in UTF-8 ({error.reason}): a transcript is JSON lines") from None
+    return parse_transcripts((line for _, line in lines(path)), Path(path).name)
 
 
-def parse_transcripts(lines: Iterable[str], name: str = "transcript") -> list[Transcript]:
+def parse_transcripts(text: Iterable[str], name: str = "transcript") -> list[Transcript]:
     """The transcripts of lines of JSON."""
     drafts: dict[str, _Draft] = {}
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(text, start=1):
         if not line.strip():
             continue
         where = f"{name}, line {number}"
@@ -82,10 +76,7 @@ def parse_transcripts(lines: Iterable[str], name: str = "transcript") -> list[Tr
 
 
 def _record(line: str, where: str) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InterplayError(f"{where}: not JSON ({error.msg} at column {error.colno})") from None
+    record = parse_json(line, where)
     if not isinstance(record, dict):
         raise InterplayError(f"{where}: a {type(record).__name__}; each line is one JSON object")
     known = HEADER_KEYS if record.get("kind") == HEADER else EVENT_KEYS

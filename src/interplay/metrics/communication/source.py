@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from interplay.metrics.communication.episodes import readable
 from interplay.metrics.communication.foreign import read_transcripts
 from interplay.metrics.communication.metric import transcripts
 from interplay.metrics.communication.records import Transcript
+from interplay.safe_files import lines, parse_json
 from interplay.traces import TraceSet, read_jsonl
 from interplay.traces.schema import FORMAT
 
@@ -50,9 +50,7 @@ def transcripts_of(
 def _is_export(path: Path) -> bool:
     """Whether the first line is an episode of a trace set rather than a header of events."""
     try:
-        with path.open(encoding="utf-8") as file:
-            first = next((line for line in file if line.strip()), "")
-        record = json.loads(first)
-    except (UnicodeDecodeError, json.JSONDecodeError):
+        record = parse_json(next((line for _, line in lines(path) if line.strip()), ""), str(path))
+    except InterplayError:
         return False  # the reader of events says what is wrong
     return isinstance(record, dict) and record.get("format") == FORMAT

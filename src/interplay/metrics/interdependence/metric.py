@@ -8,12 +8,13 @@ from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.games.registry import capability
 from interplay.metrics.api import Metric, Sample
 from interplay.metrics.interdependence.count import count
 from interplay.metrics.interdependence.records import Interdependence, Options
 from interplay.metrics.interdependence.rows import detail, rows
-from interplay.play.episodes import Episode
-from interplay.symbolic.read import READERS, reader
+from interplay.rollout.episode import Episode
+from interplay.symbolic.read import reader
 from interplay.table import Row
 from interplay.traces import Replay
 
@@ -27,7 +28,7 @@ def interdependence(sample: Sample) -> Iterator[tuple[Episode, list[Interdepende
 
 def readable(game: Game) -> bool:
     """Whether the game declares a symbolic domain, so that it can be told who helped whom."""
-    return hasattr(game, "symbolic") or game.id.partition("/")[0] in READERS.names()
+    return capability(game, "symbolic_domain") is not None
 
 
 @functools.lru_cache(maxsize=32)

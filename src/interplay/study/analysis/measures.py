@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interplay.errors import InterplayError
-from interplay.games.registry import make
+from interplay.games.registry import make_recorded
 from interplay.metrics.api import measure
 from interplay.metrics.interdependence.metric import readable
 from interplay.study.analysis.data import Data
@@ -80,7 +80,9 @@ def card_rows(data: Data, rows: Sequence[Row]) -> dict[int, Row]:
 
 def team_rows(data: Data, rows: Sequence[Row]) -> list[Row]:
     """Of each game whose world can tell: hand-overs, what each side offered, and how much of it the other took up."""
-    tells = {name: readable(make(setting.game, **setting.options)) for name, setting in data.protocol.games.items()}
+    tells = {
+        name: readable(make_recorded(setting.game, setting.options)) for name, setting in data.protocol.games.items()
+    }
     ours = [row for row in rows if row["episode"] is not None and tells[row["game"]]]
     if not ours or data.traces is None:
         return []

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
+from interplay.safe_files import parse_json, read_text
 from interplay.study.analysis.run import check_objective
 from interplay.table import Row, Table
 
@@ -31,11 +31,10 @@ def read_records(source: str, study: str | None = None, *, traces: bool = True) 
 
 def read_measures(path: str | Path) -> Table:
     """Columns agent, measure, value; also game and direction (lower). An empty value is missing."""
-    file = Path(path)
+    text = read_text(path)
     try:
-        text = file.read_text(encoding="utf-8")
-        rows = _of_json(json.loads(text)) if file.suffix == ".json" else _of_csv(text)
-    except (OSError, UnicodeDecodeError, csv.Error, json.JSONDecodeError) as error:
+        rows = _of_json(parse_json(text, str(path))) if Path(path).suffix == ".json" else _of_csv(text)
+    except csv.Error as error:
         raise InterplayError(f"cannot read the measures of {path}: {error}") from None
     if not rows:
         raise InterplayError(f"{path} holds no measures")

@@ -12,7 +12,7 @@ import orjson
 import sqlalchemy as sa
 
 from interplay.errors import InterplayError
-from interplay.play.episodes import Episode
+from interplay.rollout.episode import Episode
 from interplay.server import audit
 from interplay.server.clock import Clock
 from interplay.server.database import Database, Tx

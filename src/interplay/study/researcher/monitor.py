@@ -80,11 +80,11 @@ def running(lives: Mapping[Any, Any]) -> list[dict[str, Any]]:
             "setting": live.dealt.setting,
             "partner": ", ".join(sorted(set(live.dealt.bots.values()))) or "another participant",
             "t": live.table.t,
-            "of": live.arena.game.horizon,
-            "score": live.table.score if live.table.rewards is not None else None,
+            "of": live.engine.game.horizon,
+            "score": live.table.score if live.table.recorder is not None else None,
             "late_ms": round(1000 * live.late_s[-1], 1) if late else None,
             "late_p99_ms": round(1000 * late[int(0.99 * (len(late) - 1))], 1) if late else None,
-            "missed": sum(remark.kind == "deadline" for remark in list(live.table.remarks)),
+            "missed": sum(remark.kind == "deadline" for remark in list(live.table.log.events)),
         }
         for chair in live.chairs.values():
             mine = {"number": chair.person, "game": chair.sitter.game, "page": chair.sitter.page.id}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from interplay.metrics.measured import MeasuredTraces
 from interplay.report.assemble import show_episode
 from interplay.report.document import Replay, Report
 from interplay.study.play_books import unpack
@@ -23,7 +24,7 @@ def page(packed: bytes, told: Mapping[str, Any]) -> str:
     """The replay of a stored game as one HTML file. `told`: title, subtitle, labels of flags, provenance; and of a game
     that is not over what is known `so_far`."""
     episode = rebuilt(told["so_far"]) if told.get("so_far") else unpack(packed)
-    data = show_episode(TraceSet.in_memory([episode]), 0)
+    data = show_episode(MeasuredTraces(TraceSet.in_memory([episode]), shown=[0]), 0)
     labels = told.get("flags", {})
     data["title"] = told["title"]
     marks = [

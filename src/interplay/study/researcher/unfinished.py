@@ -8,16 +8,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from interplay.agents.api import Identity
-from interplay.games.api import is_jax
-from interplay.games.registry import make
-from interplay.play.episodes import Episode
+from interplay.games.registry import make_recorded
+from interplay.rollout.episode import Episode
+from interplay.rollout.live import LiveTable, live_engine
 from interplay.server.database import Tx
-from interplay.study.arena import Arena
-from interplay.study.plain_arena import PlainArena
 from interplay.study.play_books import REMARKS
 from interplay.study.protocol import Protocol
 from interplay.study.running import PERSON
-from interplay.study.seats import Table
 from interplay.study.tables import events, games
 
 
@@ -46,16 +43,16 @@ def so_far(tx: Tx, protocol: Protocol, row: Any) -> dict[str, Any]:
 
 def rebuilt(told: Mapping[str, Any]) -> Episode:
     """The game up to its last stored step."""
-    game = make(told["world"], **told["options"])
-    arena = Arena(game, {}, sizes=(1,)) if is_jax(game) else PlainArena(game, {})
-    table = Table((told["chance"][0], told["chance"][1]), {})
+    game = make_recorded(told["world"], told["options"])
+    engine = live_engine(game, {}, sizes=(1,))
+    table = LiveTable((told["chance"][0], told["chance"][1]), {})
     try:
-        arena.begin(table, told["joints"]).result()
+        engine.begin(table, told["joints"]).result()
         table.break_off()
         for t, seat, kind, payload in told["remarks"]:
-            table.remark(seat, kind, payload, min(t, table.t))
+            table.add_event(seat, kind, payload, min(t, table.t))
         names = [PERSON if seat in told["people"] else told["partner"] for seat in range(game.num_seats)]
-        return table.episode(game, [Identity(name, "", False) for name in names], told["number"])
+        return table.episode([Identity(name, "", False) for name in names], told["number"])
     finally:
         table.close()
-        arena.close()
+        engine.close()

@@ -16,7 +16,8 @@ import numpy as np
 
 from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.game import Hanabi
-from interplay.play.episodes import Episode, Remarked
+from interplay.rollout.episode import Episode, RecordedEvent
+from interplay.safe_files import read_safetensors
 from interplay.traces.importers.drafts import Draft, Settled, draft_episode, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi
 from interplay.traces.importers.table import LeftOut
@@ -46,21 +47,16 @@ def import_ah2ac2(source: str | os.PathLike[str]) -> Iterator[Episode | LeftOut]
 
 
 def _load(path: Path) -> dict[str, np.ndarray]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
     try:
-        arrays = load_file(path)
-    except (SafetensorError, ValueError) as error:
-        raise TraceError(
-            f"{path} cannot be read as safetensors ({error}); it may be cut short: fetch it again"
-        ) from None
-    except OSError as error:
-        raise TraceError(f"cannot read {path}: {error}") from None
+        arrays = read_safetensors(path).arrays
+    except InterplayError as error:
+        raise TraceError(f"{error}; it may be cut short: fetch it again") from None
     missing = [name for name in ARRAYS if name not in arrays]
     if missing:
         raise TraceError(f"{path} has no {' and no '.join(missing)}; it has {', '.join(sorted(arrays))}")
     for name in ARRAYS:
+        if arrays[name].dtype.kind not in "iuf" or not np.isfinite(arrays[name]).all():
+            raise TraceError(f"{path}: {name} holds {arrays[name].dtype}, not whole numbers")
         if not np.issubdtype(arrays[name].dtype, np.integer):
             whole = np.array_equal(arrays[name], np.round(arrays[name]))
             if not whole:
@@ -121,7 +117,9 @@ def _draft(game: Hanabi, arrays: dict[str, np.ndarray], where: str, index: int) 
     agents = (recorded(HUMAN, data="AH2AC2"),) * rules.players
     episode = draft_episode(game, agents, {"deck": deck}, played, index=index)
     told = {"game": int(arrays["game_ids"][index]), "score": int(arrays["scores"][index])}
-    return Draft(where=where, episode=remark(episode, Remarked(t=0, seq=0, seat=None, kind="source", payload=told)))
+    return Draft(
+        where=where, episode=remark(episode, RecordedEvent(t=0, seq=0, seat=None, kind="source", payload=told))
+    )
 
 
 def _first(wrong: np.ndarray) -> int:

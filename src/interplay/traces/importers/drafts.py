@@ -14,7 +14,7 @@ import numpy as np
 from interplay.agents.api import Identity
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.play.episodes import CHECK_EVERY, Episode, Remarked
+from interplay.rollout.episode import CHECK_EVERY, Episode, RecordedEvent
 from interplay.table import plain
 from interplay.traces.compare import compare
 from interplay.traces.importers.table import LeftOut
@@ -67,7 +67,7 @@ def recorded(name: str, **config: Any) -> Identity:
     return Identity(name, hashlib.sha256(f"recorded {known}".encode()).hexdigest()[:16], False, config)
 
 
-def remark(episode: Episode, *remarks: Remarked) -> Episode:
+def remark(episode: Episode, *remarks: RecordedEvent) -> Episode:
     """The episode with these remarks, in order of time, numbered within each step."""
     ordered = sorted([*episode.events, *remarks], key=lambda e: e.t)
     seen: dict[int, int] = {}

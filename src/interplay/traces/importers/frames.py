@@ -7,13 +7,16 @@ numbers and strings needs, and refuses the rest before anything is called.
 from __future__ import annotations
 
 import io
+import pickle
 import tarfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from interplay.errors import TraceError
+from interplay.safe_files import TEXT_LIMIT, BoundedFile, read_bytes
 
 ALLOWED = {
     ("builtins", "slice"),
@@ -45,18 +48,25 @@ class Refused(Exception):
     """A pickle has asked for something that no table needs."""
 
 
+def _check_keys(keys: Sequence[Any]) -> None:
+    """Mappings go by words and numbers: hashing keys that are nested can take longer than anybody waits."""
+    for key in keys:
+        if not isinstance(key, str | bytes | int | float | None):
+            raise Refused(f"it uses a {type(key).__name__} as a key, which no table needs")
+
+
 def find_pickles(source: str | Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
     """(name, bytes) of the wanted files in a source archive (.tar.gz), in a folder, or of a single file."""
     path = Path(source)
     if path.is_dir():
         found = sorted(p for p in path.rglob("*") if p.is_file() and _fits(p.name, patterns))
-        pairs: Iterator[tuple[str, bytes]] = ((str(p), p.read_bytes()) for p in found)
+        pairs: Iterator[tuple[str, bytes]] = ((str(p), read_bytes(p, within=path)) for p in found)
     elif not path.is_file():
         raise TraceError(f"{path}: no such file or folder")
     elif tarfile.is_tarfile(path):
         pairs = _from_archive(path, patterns)
     else:
-        pairs = iter([(str(path), path.read_bytes())])
+        pairs = iter([(str(path), read_bytes(path))])
     empty = True
     for pair in pairs:
         empty = False
@@ -67,11 +77,18 @@ def find_pickles(source: str | Path, patterns: tuple[str, ...]) -> Iterator[tupl
 
 def _from_archive(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
     """Members are read where they lie; nothing is unpacked to disk."""
-    with tarfile.open(path) as archive:
-        for member in archive:
-            file = archive.extractfile(member) if member.isfile() and _fits(Path(member.name).name, patterns) else None
-            if file is not None:
-                yield f"{path}:{member.name}", file.read()
+    try:
+        with BoundedFile(path) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:  # type: ignore[call-overload]
+            for member in archive:
+                wanted = member.isfile() and _fits(Path(member.name).name, patterns)
+                file = archive.extractfile(member) if wanted else None
+                if file is not None:
+                    data = file.read(TEXT_LIMIT + 1)
+                    if len(data) > TEXT_LIMIT:
+                        raise TraceError(f"{path}:{member.name} is too large to be a table of games")
+                    yield f"{path}:{member.name}", data
+    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+        raise TraceError(f"{path} is a damaged archive: {error}") from None
 
 
 def _fits(name: str, patterns: tuple[str, ...]) -> bool:
@@ -92,10 +109,30 @@ def read_frame(name: str, data: bytes) -> Any:
     class Restricted(Unpickler):
         """Knows the names of tables, and no others. pandas' own reader, since the format of old tables has changed."""
 
+        dispatch = Unpickler.dispatch.copy()
+
         def find_class(self, module: str, name: str) -> Any:
             if (module, name) not in ALLOWED:
                 raise Refused(f"it asks for {module}.{name}, which no table needs, and could run code")
             return super().find_class(module.replace("numpy.core", "numpy._core"), name)
+
+        def load_setitem(self) -> None:
+            _check_keys(self.stack[-2:-1])  # type: ignore[attr-defined]
+            super().load_setitem()  # type: ignore[misc]
+
+        def load_setitems(self) -> None:
+            _check_keys(self.stack[::2])  # type: ignore[attr-defined]
+            super().load_setitems()  # type: ignore[misc]
+
+        def load_dict(self) -> None:
+            _check_keys(self.stack[::2])  # type: ignore[attr-defined]
+            super().load_dict()  # type: ignore[misc]
+
+        def load_set(self) -> None:
+            raise Refused("it holds a set, which no table needs")
+
+        dispatch |= {pickle.SETITEM[0]: load_setitem, pickle.SETITEMS[0]: load_setitems, pickle.DICT[0]: load_dict}
+        dispatch |= dict.fromkeys((pickle.ADDITEMS[0], pickle.FROZENSET[0]), load_set)
 
     try:
         frame = Restricted(io.BytesIO(data)).load()
@@ -105,4 +142,10 @@ def read_frame(name: str, data: bytes) -> Any:
         raise TraceError(f"{name}: cannot be opened as a pickled table: {type(error).__name__}: {error}") from error
     if not isinstance(frame, pandas.DataFrame):
         raise TraceError(f"{name}: holds a {type(frame).__name__}, not a table")
+    try:
+        columns = list(frame.columns)
+    except Exception as error:  # a table that was put together by hand, without what every table has
+        raise TraceError(f"{name}: holds no whole table: {type(error).__name__}: {error}") from None
+    if not all(isinstance(column, str) for column in columns):
+        raise TraceError(f"{name}: the columns of a table of games have names")
     return frame

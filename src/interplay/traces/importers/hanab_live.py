@@ -19,7 +19,8 @@ import numpy as np
 from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, Rules
-from interplay.play.episodes import Episode, Remarked
+from interplay.rollout.episode import Episode, RecordedEvent
+from interplay.safe_files import parse_json, read_text
 from interplay.traces.importers.drafts import Draft, Settled, draft_episode, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi, joint_moves, seated_first
 from interplay.traces.importers.table import LeftOut
@@ -62,26 +63,19 @@ def _drafts(path: Path) -> Iterator[Draft | LeftOut]:
 def _records(path: Path) -> Iterator[tuple[str, Any]]:
     """Games with their places within the file."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TraceError(f"cannot read {path}: {error}") from None
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
-    by_line = len(lines) > 1 and lines[0][1].lstrip().startswith("{") and lines[0][1].rstrip().endswith("}")
-    try:
-        if by_line:
+        text = read_text(path)
+        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        if len(lines) > 1 and lines[0][1].lstrip().startswith("{") and lines[0][1].rstrip().endswith("}"):
             for number, line in lines:
-                at = number
-                yield f", line {number}", json.loads(line)
+                yield f", line {number}", parse_json(line, f"{path}, line {number}")
             return
-        at = None
-        found = json.loads(text)
-    except json.JSONDecodeError as error:
-        number = at or error.lineno
-        raise TraceError(f"{path}, line {number} is not JSON: {error.msg}. The file may be cut short") from None
-    if isinstance(found, list):
-        yield from ((f", game {i}", record) for i, record in enumerate(found, start=1))
+        games = parse_json(text, str(path))
+    except InterplayError as error:
+        raise TraceError(f"{error}. The file may be cut short") from None
+    if isinstance(games, list):
+        yield from ((f", game {i}", record) for i, record in enumerate(games, start=1))
     else:
-        yield "", found
+        yield "", games
 
 
 def _draft(record: Any, where: str, index: int) -> Draft:
@@ -107,9 +101,9 @@ def _draft(record: Any, where: str, index: int) -> Draft:
         joint_moves(moves, game.rules), index=index,
     )  # fmt: skip
     kept = {k: v for k, v in record.items() if k not in ("deck", "actions")}
-    remarks = [Remarked(t=0, seq=0, seat=None, kind="source", payload=kept)]
+    remarks = [RecordedEvent(t=0, seq=0, seat=None, kind="source", payload=kept)]
     if ending is not None:
-        remarks.append(Remarked(t=len(moves), seq=0, seat=None, kind="end", payload=ending))
+        remarks.append(RecordedEvent(t=len(moves), seq=0, seat=None, kind="end", payload=ending))
     return Draft(where=where, episode=remark(episode, *remarks))
 
 

@@ -14,19 +14,17 @@ move is marked as an event `beyond_rules`.
 from __future__ import annotations
 
 import csv
-import gzip
-import json
 import os
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from interplay import safe_files
 from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK
-from interplay.play.episodes import Episode, Remarked
+from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.traces.importers.drafts import Draft, Settled, draft_episode, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi, joint_moves, seated_first
 from interplay.traces.importers.table import LeftOut
@@ -68,18 +66,12 @@ def _drafts(path: Path) -> Iterator[Draft | LeftOut]:
 
 def _records(path: Path) -> Iterator[tuple[int, Any]]:
     """The lines with their numbers; an error names the line that is no JSON, or after which the file breaks off."""
-    number = 0
     try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield number, json.loads(line)
-    except json.JSONDecodeError as error:
-        raise TraceError(f"{path}, line {number} is not JSON ({error}); the file may be cut short") from None
-    except (EOFError, zlib.error) as error:
-        raise TraceError(f"{path} breaks off after line {number} ({error}): fetch it again") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise TraceError(f"cannot read {path}: {error}") from None
+        for number, line in safe_files.lines(path):
+            if line.strip():
+                yield number, safe_files.parse_json(line, f"{path}, line {number}")
+    except InterplayError as error:
+        raise TraceError(f"{error}; the file may be cut short") from None
 
 
 def _draft(record: Any, where: str, index: int) -> Draft:
@@ -88,6 +80,8 @@ def _draft(record: Any, where: str, index: int) -> Draft:
     missing = [key for key in KEYS if key not in record]
     if missing:
         raise InterplayError(f"no {' and no '.join(missing)}")
+    if not isinstance(record["id"], str | int) or not isinstance(record["score"], int | float):
+        raise InterplayError("its id is a word or a number, and its score a number")
     swapped = record["id"] in PERSON_IN_AI_SEAT
     options: dict[str, Any] = RULES | {"empty_hints": True} if record["id"] in EMPTY_HINTS else RULES
     game = hanabi(2, **options)
@@ -108,14 +102,21 @@ def _draft(record: Any, where: str, index: int) -> Draft:
     agents = (recorded(ai, data="HanabiData", treatment=record["ai"]), recorded(HUMAN, data="HanabiData"))
     episode = draft_episode(
         game, agents[first:] + agents[:first], {"deck": seated_first(deck, rules, first)}, moves,
-        seed=int(record.get("seed") or 0), index=index,
+        seed=_seed(record), index=index,
     )  # fmt: skip
     kept = {k: v for k, v in record.items() if k not in ("deck", "actions")}
-    remarks = [Remarked(t=0, seq=0, seat=None, kind="source", payload=kept)]
+    remarks = [RecordedEvent(t=0, seq=0, seat=None, kind="source", payload=kept)]
     if swapped:
         note = {"note": "the person's clicks ran in the AI's seat: leave this game out of anything about the AI"}
-        remarks.append(Remarked(t=0, seq=0, seat=(0 - first) % 2, kind="mark", payload=note))
+        remarks.append(RecordedEvent(t=0, seq=0, seat=(0 - first) % 2, kind="mark", payload=note))
     return Draft(where=where, episode=remark(episode, *remarks), score=record["score"])
+
+
+def _seed(record: Mapping[str, Any]) -> int:
+    seed = record.get("seed") or 0
+    if not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise InterplayError(f"its seed is {seed!r:.40}; a seed is a whole number of 63 bits")
+    return seed
 
 
 def _finish(item: Settled, surveys: Mapping[str, Mapping[str, Any]]) -> Episode | LeftOut:
@@ -134,18 +135,17 @@ def _finish(item: Settled, surveys: Mapping[str, Mapping[str, Any]]) -> Episode 
     survey = surveys.get(str(source["id"]))
     if survey is not None:
         seat = [a.name for a in episode.agents].index(HUMAN)
-        marks.append(Remarked(t=episode.length, seq=0, seat=seat, kind="survey", payload=survey))
+        marks.append(RecordedEvent(t=episode.length, seq=0, seat=seat, kind="survey", payload=survey))
     return remark(episode, *marks)
 
 
-def _beyond(t: int, what: str) -> Remarked:
-    return Remarked(t=t, seq=0, seat=t % 2, kind="beyond_rules", payload={"what": what})
+def _beyond(t: int, what: str) -> RecordedEvent:
+    return RecordedEvent(t=t, seq=0, seat=t % 2, kind="beyond_rules", payload={"what": what})
 
 
 def read_surveys(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
     """What people said, by the id of the game: numbers where there are numbers, null where they left it open."""
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, skipinitialspace=True))
+    rows = list(csv.DictReader(safe_files.read_text(path).splitlines(), skipinitialspace=True))
     if rows and "id" not in rows[0]:
         raise TraceError(f"{path} has the columns {', '.join(map(str, rows[0]))}, but no id")
     return {row["id"].strip(): {k: _value(v) for k, v in row.items() if k != "id"} for row in rows}
@@ -155,4 +155,4 @@ def _value(text: str | None) -> int | str | None:
     text = (text or "").strip()
     if text in ("", "na"):
         return None
-    return int(text) if text.lstrip("-").isdigit() else text
+    return int(text) if text.lstrip("-").isdecimal() and len(text) < 16 else text

@@ -23,7 +23,7 @@ from interplay.games.overcooked import layouts
 from interplay.games.overcooked.human import HumanGame, human_games
 from interplay.games.overcooked.state import INTERACT, MOVES, STAY
 from interplay.games.registry import make
-from interplay.play.episodes import CHECK_EVERY, Episode
+from interplay.rollout.episode import CHECK_EVERY, Episode
 from interplay.traces.importers.frames import find_pickles, read_frame
 
 PICKLES = ("*trials*.pickle", "*trials*.pkl")

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from interplay.errors import TraceError
-from interplay.play.episodes import Episode
 from interplay.registry import Registry
+from interplay.rollout.episode import Episode
 
 IMPORTERS = Registry(
     "importer",

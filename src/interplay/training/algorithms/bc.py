@@ -23,10 +23,10 @@ from interplay.agents.unstuck import pose_entries, unstuck
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make
-from interplay.play.engine import run as play
-from interplay.play.lineups import LineUp
-from interplay.play.recorded import load
 from interplay.progress import bar
+from interplay.rollout.engine import run as play
+from interplay.rollout.recorded_games import load
+from interplay.rollout.teams import Team
 from interplay.training import checkpoint
 from interplay.training.config import Experiment
 from interplay.training.imitation.clone import Clones, Cloning, Fit, clone, splits
@@ -92,7 +92,7 @@ class _Stage:
             return None
         checkpoint.refuse_other(self.folder, manifest, self._mine())
         agents = [neural.load(self.folder / one["file"], unstuck=0) for one in manifest["policies"]]
-        cores = jax.tree_util.tree_map(lambda *x: np.stack(x)[:, None], *(a.mind.core for a in agents))  # type: ignore[union-attr]
+        cores = jax.tree_util.tree_map(lambda *x: np.stack(x)[:, None], *(a.policy.core for a in agents))  # type: ignore[union-attr]
         return Trained(self.experiment, self.game, manifest["curve"], Cloned(cores), [], manifest["policies"])
 
     def train(self, quiet: bool) -> Trained:
@@ -193,8 +193,8 @@ def self_play(game: Game, agents: list[Agent], episodes: int, seed: int) -> list
     """The mean score of each agent with itself; None if no games were asked for."""
     if not episodes:
         return [None] * len(agents)
-    line_ups = [LineUp.of(game, [agent] * game.num_seats) for agent in agents]
-    scores = [one.score for one in play(game, line_ups, episodes=episodes, seed=seed)]
+    teams = [Team.of(game, [agent] * game.num_seats) for agent in agents]
+    scores = [one.score for one in play(game, teams, episodes=episodes, seed=seed)]
     return np.mean(np.reshape(scores, (len(agents), episodes)), axis=1).tolist()
 
 

@@ -59,7 +59,7 @@ def held_near(experiment: Experiment, clone: Agent, hold: tuple[float, ...], *, 
     """Train runs that begin with the clone. The network is the clone's; of `network` only the value's layers and the
     precision count."""
     game = make(experiment.game.name, **experiment.game.options)
-    mind = clone.mind.bind(game) if isinstance(clone.mind, neural.NeuralPolicy) else clone.mind
+    mind = clone.policy.bind(game) if isinstance(clone.policy, neural.NeuralPolicy) else clone.policy
     if not isinstance(mind, neural.NeuralPolicy) or not isinstance(mind.core, Core):
         raise InterplayError(f"algorithm.options.clone: {clone.name!r} is no policy with a network of its own")
     network = network_like(mind, experiment.network)

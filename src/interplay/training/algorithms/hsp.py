@@ -20,8 +20,7 @@ import numpy as np
 from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.games.registry import make
-from interplay.games.reward_spaces import reward_space_of
+from interplay.games.registry import capability, make
 from interplay.training.algorithms import mep
 from interplay.training.algorithms.coplay import EgoOptions, Population, dealt, egos, sound, three_skills
 from interplay.training.algorithms.fcp import stage_one
@@ -215,7 +214,8 @@ def draw(game: Game, options: Options, many: int, seed: int) -> list[dict[str, f
     Raises:
         InterplayError: if the choices allow fewer.
     """
-    choices = options.choices or reward_space_of(game).get("choices")
+    declared = capability(game, "reward_space")
+    choices = options.choices or (declared(game)["choices"] if declared is not None else {})
     if not choices:
         raise InterplayError(
             f"{game.id} comes without a reward space: give algorithm.options.preferences, or choices to draw them from"

@@ -73,7 +73,7 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
 
 def _beginning(experiment: Experiment, game: Any, path: str) -> Any:
     """Members of all runs, [run, 1, ...]: the checkpoint's policy with values of their own."""
-    core = getattr(agent(path).mind, "core", None)
+    core = getattr(agent(path).policy, "core", None)
     keys = jax.random.split(jax.random.key(experiment.seed), experiment.runs)
     members = jax.vmap(lambda k: new_member(game, experiment.network, 0, k))(keys)
     if core is None or core.shape != members.policy.shape:

@@ -91,9 +91,9 @@ def _check(experiment: Experiment, game: Any) -> None:
 
 def _playing(found: Agent, options: Options, game: Any) -> Policy:
     """The policy as its games are played, with moves at random."""
-    if not isinstance(found.mind, Policy):
+    if not isinstance(found.policy, Policy):
         raise InterplayError(f"{options.policy!r} is a player; a belief is learnt from a policy")
-    policy = Noisy(found.mind, options.epsilon).bind(game)
+    policy = Noisy(found.policy, options.epsilon).bind(game)
     memory = jax.eval_shape(lambda: policy.init(jax.random.key(0), jnp.int32(0)))
     if any(x.size for x in jax.tree_util.tree_leaves(memory)):
         raise InterplayError(f"{options.policy!r} has a memory; this belief is of what is seen at one time")

@@ -6,7 +6,7 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.overcooked.human import HumanGame, human_games
 from interplay.games.registry import make
-from interplay.play.recorded import Recorded
+from interplay.rollout.recorded_games import Recorded
 from interplay.training.imitation.recordings import Recordings, replayed
 
 HARMLESS = {"horizon", "rule_out_null_interacts"}  # options with which the kitchen is still the one people stood in

@@ -17,8 +17,8 @@ from jaxtyping import Bool, Int
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
-from interplay.games.registry import make
-from interplay.play.recorded import Recorded
+from interplay.games.registry import make_recorded
+from interplay.rollout.recorded_games import Recorded
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def replayed(game: Game, games: Sequence[Recorded], encoding: str) -> Recordings
         if id and id != game.id:
             raise InterplayError(f"these games are of {id}, not of {game.id}")
         chosen = [i for i, kind in enumerate(of_kind) if kind == number]
-        by = make(id, **options) if id else game
+        by = make_recorded(id, options) if id else game
         parts.append(_played_again(game, by, [games[i] for i in chosen], np.array(chosen), encoding, steps))
     joined = [np.concatenate(x) for x in zip(*parts, strict=True)]
     order = np.argsort(joined[-1], kind="stable")

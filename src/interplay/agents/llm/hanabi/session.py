@@ -41,7 +41,7 @@ class HanabiSession:
         if action is None:
             action = default_action(self._rules, seen, view)
             self._caller.note("fallback", action=view.game.action_names[action])
-        return Move(action, self._caller.take_remarks())
+        return Move(action, self._caller.take_events())
 
     async def _choose(self, seen: Any, names: dict[str, int]) -> int | None:
         fields = {"game_state": TEXT, "action_options": TEXT, "best_action": tuple(names), "rationale": TEXT}

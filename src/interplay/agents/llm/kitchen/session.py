@@ -9,13 +9,13 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from interplay.agents.api import Move, Remark
+from interplay.agents.api import Move, TraceEvent
+from interplay.agents.dialogue import DialogueObservation, Message
 from interplay.agents.llm.caller import Caller
 from interplay.agents.llm.kitchen.prompts import PLAN, SILENT_PLAN, notes
 from interplay.agents.llm.kitchen.situation import Event, Situation
 from interplay.agents.llm.scaffolds.table import scaffold
 from interplay.agents.llm.settings import Settings
-from interplay.agents.llm.talk import Message, Sight
 from interplay.games.kitchen.game import Kitchen
 from interplay.games.kitchen.lineage import Execution, executions
 from interplay.games.kitchen.macros import KINDS, Macro, ParseError, next_primitive, parse_macro, places, rest, verify
@@ -50,7 +50,7 @@ class KitchenSession:
         self._seen = 0  # the step up to which deeds are known
 
     # ------------------------------------------------------------ the runner's four calls
-    async def open(self, sight: Sight) -> Sequence[Message]:
+    async def open(self, sight: DialogueObservation) -> Sequence[Message]:
         self._look(sight)
         said, self._late = [dataclasses.replace(m, t=sight.t) for m in self._late], []
         return said if self._queue else [*said, *await self._think(sight, "plan")]
@@ -60,12 +60,12 @@ class KitchenSession:
         who = "you" if message.sender == self._seat else self._game.seat_names[message.sender]
         self._memory.append(Event(t=message.t, text=f"{who} said: {message.text}"))
 
-    async def reply(self, sight: Sight, turn: int) -> Sequence[Message]:
+    async def reply(self, sight: DialogueObservation, turn: int) -> Sequence[Message]:
         self._look(sight)
         answers = self._settings.dialogue == "cap"
         return await self._think(sight, "reply", turn=turn, replying=True) if answers else []
 
-    async def settle(self, sight: Sight) -> Move:
+    async def settle(self, sight: DialogueObservation) -> Move:
         while True:
             macro = self._queue[0] if self._queue else REST
             refused = self._refused(sight, macro)
@@ -78,12 +78,18 @@ class KitchenSession:
             self._corrected = sight.t
             self._late += await self._think(sight, "correct", feedback=refused)
 
-    def take_remarks(self) -> list[Remark]:
-        return self._caller.take_remarks()
+    def take_events(self) -> list[TraceEvent]:
+        return self._caller.take_events()
 
     # ------------------------------------------------------------ thinking
     async def _think(
-        self, sight: Sight, purpose: str, *, turn: int = 0, feedback: str | None = None, replying: bool = False
+        self,
+        sight: DialogueObservation,
+        purpose: str,
+        *,
+        turn: int = 0,
+        feedback: str | None = None,
+        replying: bool = False,
     ) -> Sequence[Message]:
         """Ask the model; its plan goes into the queue, its words are handed back. A reply without a plan keeps it."""
         situation = self._situation(sight, purpose, feedback)
@@ -117,7 +123,7 @@ class KitchenSession:
             self._aside = (situation.t, await self._scaffold.aside(situation, self._caller))
         return self._aside[1]
 
-    def _situation(self, sight: Sight, purpose: str, feedback: str | None) -> Situation:
+    def _situation(self, sight: DialogueObservation, purpose: str, feedback: str | None) -> Situation:
         return Situation(
             sight=sight,
             purpose=purpose,
@@ -160,7 +166,7 @@ class KitchenSession:
         return max(named, key=lambda s: len(self._game.seat_names[s])) if named else None
 
     # ------------------------------------------------------------ acting
-    def _refused(self, sight: Sight, macro: Macro) -> str | None:
+    def _refused(self, sight: DialogueObservation, macro: Macro) -> str | None:
         """Why the act cannot be done now; None if it can."""
         verdict = verify(self._game, sight.state, self._seat, macro)
         error, message = verdict.error, verdict.message
@@ -180,7 +186,7 @@ class KitchenSession:
         self._memory.append(Event(t=sight.t, text=f"your {macro} was impossible: {message}"))
         return f"{macro}: {message}"
 
-    def _carry_on(self, sight: Sight, macro: Macro) -> int:
+    def _carry_on(self, sight: DialogueObservation, macro: Macro) -> int:
         """The next step of an act; the queue moves on with its last one."""
         step = next_primitive(self._game, sight.state, self._seat, macro)
         if step.done and self._queue:
@@ -192,7 +198,7 @@ class KitchenSession:
             self._begun = left
         return step.action
 
-    def _look(self, sight: Sight) -> None:
+    def _look(self, sight: DialogueObservation) -> None:
         """What was done, by everybody, in steps not yet looked at: mostly the last one. A reply may come before the own
         turn; and where others do not wait for a slow answer, steps may have been missed."""
         while self._seen < sight.t:

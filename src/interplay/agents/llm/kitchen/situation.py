@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from interplay.agents.llm.talk import Message, Sight
+from interplay.agents.dialogue import DialogueObservation, Message
 from interplay.games.kitchen.game import Kitchen
 from interplay.games.kitchen.lineage import Execution
 from interplay.games.kitchen.macros import Macro
@@ -24,7 +24,7 @@ class Event:
 class Situation:
     """A moment in which a cook is asked."""
 
-    sight: Sight
+    sight: DialogueObservation
     purpose: str  # "plan", "reply" or "correct"
     queue: Sequence[Macro]  # what is left of the own plan
     messages: Sequence[Message]  # all that were said to or by this cook

@@ -42,7 +42,7 @@ class OvercookedSession:
         if not view.legal[action]:
             action = STAY
         self._before, self._acted = now, action
-        return Move(action, self._caller.take_remarks())
+        return Move(action, self._caller.take_events())
 
     def _follow_up(self, now: Kitchen, seat: int, t: int) -> None:
         """Whether the task is done, given up, or goes on."""

@@ -1,0 +1,69 @@
+"""What a family of games declares of itself: how its games are made, and what can be done with them.
+
+Everything is a reference `module:Thing` that is imported when used, so that a game may name what lies to its right in
+the flow of the package (its symbolic domain, its prompts for language models) without importing it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from interplay import trust
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+
+LARGEST_MAP = 4096  # characters of a map that is given as text
+LONGEST = 1_000_000  # steps of an episode
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameFamily:
+    """A family of games, such as all kitchens of Overcooked, registered under one name.
+
+    What a family leaves out has a generic form where one is possible: `interplay certify` searches small games breadth
+    first, language models play from `render` and `action_names`, the browser shows `scene`, and the default panel is
+    the agents that are registered under the family's name. A game that is no member of a family may bear the same
+    names as attributes, with the thing itself in place of a reference.
+    """
+
+    name: str
+    build: str  # function (variant, options) -> Game, which checks the options by the record below
+    options: str  # dataclass of the family's options; fields with metadata {"local": True} name files of this machine
+    variants: str | None = None  # function () -> names of the variants; None: they are not listed
+    symbolic_domain: str | None = None  # class of `symbolic.declare.Reader`: facts and operators of an episode
+    solver: str | None = None  # class of `symbolic.certify.Solver`: searches for plans to the game's goal
+    remove_object: str | None = None  # function (game, before, after, giver) -> `after` without what was handed over
+    llm_session: str | None = None  # class that asks a language model for actions
+    llm_dialogue: str | None = None  # class that lets a language model talk within a step
+    reward_space: str | None = None  # function (game) -> what evaluation partners may prefer
+    partners: tuple[str, ...] = ()  # agents of the default panel
+    browser_view: str | None = None  # `study.views.BrowserView`: how people see and play it
+    replay_events: tuple[str, ...] = ()  # events that are marked on a replay's bar
+
+    def make(self, variant: str = "", **options: Any) -> Game:
+        """Make a game of this family.
+
+        Raises:
+            InterplayError: An option is unknown or of another type than the family declares.
+        """
+        return trust.import_object(self.build)(variant, options)
+
+    def names(self) -> list[str]:
+        """The names of the variants."""
+        return [] if self.variants is None else list(trust.import_object(self.variants)())
+
+    def options_type(self) -> type:
+        """The dataclass that says what options there are."""
+        return trust.import_object(self.options)
+
+    def local_options(self) -> list[str]:
+        """Options that name files of this machine, which data may not do."""
+        return [f.name for f in dataclasses.fields(self.options_type()) if f.metadata.get("local")]
+
+
+def check_size(text: str, what: str) -> None:
+    """Refuse a map that is larger than any game here can use."""
+    if len(text) > LARGEST_MAP:
+        raise InterplayError(f"{what}: a map of {len(text)} characters; at most {LARGEST_MAP} are read")

@@ -1,0 +1,22 @@
+"""What can be done with games of Hanabi."""
+
+from interplay.games.family import GameFamily
+
+FAMILY = GameFamily(
+    name="hanabi",
+    build="interplay.games.hanabi.game:make",
+    options="interplay.games.hanabi.game:HanabiOptions",
+    variants="interplay.games.hanabi.game:variants",
+    llm_session="interplay.agents.llm.hanabi.session:HanabiSession",
+    partners=(
+        "hanabi/smart",
+        "hanabi/holmes",
+        "hanabi/value",
+        "hanabi/simple",
+        "hanabi/iggi",
+        "hanabi/piers",
+        "hanabi/outer",
+        "random",
+    ),
+    browser_view="interplay.study.views:HANABI",
+)

@@ -1,0 +1,9 @@
+"""What can be done with wrapped environments of JaxMARL. Variants are not listed: that alone would import JaxMARL."""
+
+from interplay.games.family import GameFamily
+
+FAMILY = GameFamily(
+    name="jaxmarl",
+    build="interplay.games.interop.jaxmarl:make",
+    options="interplay.games.interop.jaxmarl:JaxMARLOptions",
+)

@@ -1,0 +1,31 @@
+"""What can be done with the kitchens of Overcooked."""
+
+from interplay.games.family import GameFamily
+
+FAMILY = GameFamily(
+    name="overcooked",
+    build="interplay.games.overcooked.game:make",
+    options="interplay.games.overcooked.game:OvercookedOptions",
+    variants="interplay.games.overcooked.game:variants",
+    symbolic_domain="interplay.games.overcooked.domain:Reader",
+    solver="interplay.games.overcooked.solve:Solver",
+    remove_object="interplay.games.overcooked.interventions:remove_object",
+    llm_session="interplay.agents.llm.overcooked.session:OvercookedSession",
+    reward_space="interplay.games.overcooked.preferences:reward_space",
+    # Partners that ask different things of an agent: some do one half of the work and wait for the other half, some
+    # hand things over, some do it all, some only stand in the way.
+    partners=(
+        "overcooked/greedy",
+        "overcooked/greedy+0.3",
+        "overcooked/trial_partner",
+        "overcooked/onion_passer",
+        "overcooked/onion_receiver",
+        "overcooked/onion_only",
+        "overcooked/dish_only",
+        "overcooked/place_and_deliver",
+        "stay",
+        "random",
+    ),
+    browser_view="interplay.study.views:OVERCOOKED",
+    replay_events=("delivery", "SOUP_PICKUP"),
+)

@@ -1,0 +1,14 @@
+"""What can be done with houses of search and rescue."""
+
+from interplay.games.family import GameFamily
+
+FAMILY = GameFamily(
+    name="rescue",
+    build="interplay.games.rescue.game:make",
+    options="interplay.games.rescue.game:RescueOptions",
+    variants="interplay.games.rescue.game:variants",
+    symbolic_domain="interplay.games.rescue.domain:Reader",
+    solver="interplay.games.rescue.solve:Solver",
+    partners=("rescue/helper", "rescue/loner", "stay", "random"),
+    browser_view="interplay.study.views:RESCUE",
+)
