@@ -1,178 +1,356 @@
-"""The whole benchmark of zero-shot coordination for some layouts: panels, populations, egos, and their returns.
+"""The whole benchmark of zero-shot coordination: populations, egos, panels, and their returns, in order of worth.
 
 Every job is a command of interplay's own (`python -m interplay.training`, `python -m interplay.partners`); this script
-starts each as soon as those it needs are done, several beside each other, and writes down when each ran. Jobs resume:
-killed, the same command goes on.
+starts each as soon as those it needs are done, several beside each other, until the time is up. The same command goes
+on: what is done is not done again, and what was cut goes on from its checkpoint.
 
-    python benchmarks/zsc/pipeline.py coordination_ring --out runs/zsc
-    python benchmarks/zsc/pipeline.py coordination_ring forced_coordination --out runs/zsc --beside 12 --mps
-    python benchmarks/zsc/pipeline.py coordination_ring --out /tmp/try --scale 0.001        # does it run at all
+    python benchmarks/zsc/pipeline.py --out runs/zsc                                # the plan's whole schedule
+    python benchmarks/zsc/pipeline.py coordination_ring --jobs sp egos --out runs/zsc
+    python benchmarks/zsc/pipeline.py --out runs/zsc --minutes 9.4 --beside 3 --mps --pack $OUT
+    python benchmarks/zsc/pipeline.py --out runs/zsc --list                         # jobs, steps, estimated seconds
+    python benchmarks/zsc/pipeline.py coordination_ring --out /tmp/try --scale 0.001     # does it run at all
 
-OUT/LAYOUT/JOB holds a job's folder; OUT/LAYOUT/returns.csv the return of every ego with every partner and seat;
-OUT/LAYOUT.tar.gz what is worth keeping: policies, curves, manifests, the panel and the table.
+OUT/LAYOUT/JOB is a job's folder, OUT/LAYOUT/JOB.done.json says that it is done. What is worth keeping goes to
+PACK/runs.tar.gz.00, .01, ... (parts of at most 15 MiB), what unfinished jobs need of finished ones to
+PACK/population-LAYOUT.tar.gz.00, ... as far as 60 MiB go; `--restore PACK/*.tar.gz.*` brings it back anywhere.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-KEPT = ("log.jsonl", "manifest.json", "build.json", "panel.json", "weights.safetensors", "timeline.json", "failed.txt")
+PART, FILES, ROOM = 15 * 2**20, 8, 60 * 2**20  # bytes of a part of an archive, parts, and bytes of all
+GRACE = 5.0  # seconds that a job has to end when the time is up
+COMPILING = 20.0  # seconds until a job goes on where it was cut
+KEPT = re.compile(r"(log\.jsonl|manifest\.json|build\.json|panel\.json|weights\.safetensors|timeline\.json)$")
+KEPT_ENDS = (".csv", ".csv.gz", ".out.txt", ".config.json", ".done.json")
+REFERENCE = re.compile(r"@(\??)(\w+)")  # @job: its folder, which is needed; @?job: if it is done or to be done
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command, and what has to be done before."""
+
+    layout: str
+    name: str
+    command: list[str]
+    config: dict[str, Any]
+    needs: frozenset[str]
+    seconds: float  # estimated, alone on one NVIDIA H200, with compiling
+    million_steps: float
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.layout, self.name
+
+
+@dataclass
+class Progress:
+    """What runs, what is done, what failed."""
+
+    running: dict[tuple[str, str], tuple[subprocess.Popen, float]] = field(default_factory=dict)
+    done: set[tuple[str, str]] = field(default_factory=set)
+    failed: set[tuple[str, str]] = field(default_factory=set)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("layouts", nargs="+")
-    parser.add_argument("--out", required=True)
-    parser.add_argument("--plan", default=str(HERE / "pipeline.json"))
+    parser.add_argument("layouts", nargs="*", help="default: as the plan's schedule says, in its order")
+    parser.add_argument("--out", required=True, type=Path)
+    parser.add_argument("--plan", default=HERE / "pipeline.json", type=Path)
     parser.add_argument("--jobs", nargs="*", help="only these")
-    parser.add_argument("--scale", type=float, default=1.0, help="multiplies all steps; environments too, if below 0.1")
-    parser.add_argument("--beside", type=int, default=4, help="jobs that run beside each other")
+    parser.add_argument("--scale", type=float, default=1.0, help="multiplies all steps; everything is small below 0.1")
+    parser.add_argument("--beside", type=int, default=3, help="jobs that run beside each other")
     parser.add_argument("--mps", action="store_true", help="let the processes share the GPU (CUDA's MPS)")
+    parser.add_argument("--minutes", type=float, help="after so long running jobs are cut, to go on another time")
+    parser.add_argument("--last", action="store_true", help="begin nothing that its estimate says will not be done")
+    parser.add_argument("--pack", type=Path, help="folder for the archive of what is worth keeping")
+    parser.add_argument("--restore", nargs="*", type=Path, default=[], help="parts of an earlier archive")
+    parser.add_argument("--agents", type=Path, help="folder LAYOUT/METHOD-SEED.safetensors of agents known before")
+    parser.add_argument("--panels", type=Path, help="folder LAYOUT/NAME of panels that are there already")
+    parser.add_argument("--list", action="store_true", help="print the jobs and do nothing")
     given = parser.parse_args()
-    plan = json.loads(Path(given.plan).read_text())
+    given.began = time.time()
+    plan = json.loads(given.plan.read_text())
+    jobs = listed(plan, given)
+    if given.list:
+        show(jobs)
+        return 0
+    given.out.mkdir(parents=True, exist_ok=True)
+    restore(given.out, given.restore)
     if given.mps:
-        _share_gpu()
-    pending = {(layout, job) for layout in given.layouts for job in (given.jobs or plan["jobs"])}
-    everything = frozenset(pending)
-    done: set[tuple[str, str]] = set()
-    failed: set[tuple[str, str]] = set()
-    running: dict[tuple[str, str], tuple[subprocess.Popen, float]] = {}
-    timeline: dict[str, list[dict[str, Any]]] = {layout: [] for layout in given.layouts}
-    began, order = time.time(), list(plan["jobs"])
-    while pending or running:
-        for one in [k for k, (process, _) in running.items() if process.poll() is not None]:
-            process, started = running.pop(one)
-            (done if process.returncode == 0 else failed).add(one)
-            took = {"job": one[1], "from_s": round(started - began, 1), "to_s": round(time.time() - began, 1)}
-            timeline[one[0]].append(took | {"exit": process.returncode})
-            print(json.dumps({"layout": one[0]} | timeline[one[0]][-1]), flush=True)
-            if not any(layout == one[0] for layout, _ in pending | set(running)):
-                _finish(Path(given.out), one[0], plan, timeline[one[0]])
-        for one in sorted(pending, key=lambda k: (given.layouts.index(k[0]), order.index(k[1]))):
-            needs = {(one[0], job) for job in plan["jobs"][one[1]].get("after", {}).values()} & everything
-            ends = {n for n in everything if n[0] == one[0]} - {one} if "script" in plan["jobs"][one[1]] else set()
-            if needs & failed:
-                failed.add(one)
-                pending.discard(one)
-            elif needs <= done and ends <= done | failed and len(running) < given.beside:
-                pending.discard(one)
-                running[one] = (_start(given, plan, *one), time.time())
-        time.sleep(0.2)
-    print(f"{time.time() - began:.0f} s", f"failed: {sorted(failed)}" if failed else "", flush=True)
-    return 1 if failed else 0
+        share_gpu()
+    progress = Progress(done={job.key for job in jobs if marker(given.out, job.key).exists()})
+    work(jobs, progress, given)
+    left = [job.key for job in jobs if job.key not in progress.done | progress.failed]
+    if given.pack:
+        pack(given.out, given.pack, plan, jobs, progress.done)
+    told = {"done": len(progress.done), "failed": sorted(progress.failed), "left": left}
+    print(json.dumps(told | {"seconds": round(time.time() - given.began, 1)}), flush=True)
+    return 1 if progress.failed else 0
 
 
-def _start(given: argparse.Namespace, plan: dict, layout: str, name: str) -> subprocess.Popen:
-    job, folder = plan["jobs"][name], Path(given.out) / layout
-    folder.mkdir(parents=True, exist_ok=True)
+# --- what there is to do
+
+
+def listed(plan: dict, given: argparse.Namespace) -> list[Job]:
+    """The jobs in order of worth."""
+    schedule = plan.get("schedule") or [{"jobs": list(plan["jobs"])}]
+    if given.layouts:
+        names = given.jobs or [n for n in plan["jobs"] if any(n in part["jobs"] for part in schedule)]
+        wanted = [(layout, name) for layout in given.layouts for name in names]
+    else:
+        wanted = [(part["layout"], n) for part in schedule for n in part["jobs"] if n in (given.jobs or part["jobs"])]
+    wanted = list(dict.fromkeys(wanted))
+    return [job_of(plan, given, layout, name, {n for at, n in wanted if at == layout}) for layout, name in wanted]
+
+
+def job_of(plan: dict, given: argparse.Namespace, layout: str, name: str, beside: set[str]) -> Job:
+    """`beside` are the layout's jobs that are to be done or done, for references that may be absent."""
+    job, folder = plan["jobs"][name], given.out / layout
+    there = beside | {n for n in plan["jobs"] if marker(given.out, (layout, n)).exists()}
+    resolve = Resolve(folder, there, None if given.panels is None else given.panels / layout)
+    egos = [*plan.get("known", []), *earlier(given, layout, plan, there)]
     if "script" in job:
-        egos = [f"{ego}={seeds}" for ego, seeds in plan["egos"].items()]
+        panels = resolve(job.get("panels", []))
         episodes = str(2 if given.scale != 1 else job["episodes"])
-        command = [sys.executable, str(HERE / job["script"]), str(folder), *egos, "--episodes", episodes]
-        output = (folder / f"{name}.out.txt").open("w")
-        return subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=_environment(given))
-    room, config = (_panel if "partners" in job else _training)(given, plan, layout, name)
-    path = folder / f"{name}.config.json"
-    path.write_text(json.dumps(config, indent=1))
-    command = [sys.executable, "-m", f"interplay.{room}", str(path), "--out", str(folder / name), "--quiet"]
-    output = (folder / f"{name}.out.txt").open("w")
-    return subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=_environment(given))
+        command = [str(HERE / job["script"]), str(folder), "--known", *resolve(egos), "--episodes", episodes]
+        config, command = {}, [*command, "--panel", *panels, *job.get("arguments", [])]
+    else:
+        config = resolve((panel_config if "partners" in job else training_config)(plan, layout, name))
+        if "partners" in job and job.get("known"):
+            config["known"] = resolve(egos)
+        if given.scale != 1:
+            scaled(config, given.scale)
+        package = "partners" if "partners" in job else "training"
+        path = folder / f"{name}.config.json"
+        command = ["-m", f"interplay.{package}", str(path), "--out", str(folder / name), "--quiet"]
+    seconds = variant(plan, layout, name).get("seconds", job.get("seconds", 0.0))
+    return Job(layout, name, command, config, frozenset(resolve.needs), seconds, million_steps(config))
 
 
-def _training(given: argparse.Namespace, plan: dict, layout: str, name: str) -> tuple[str, dict]:
+class Resolve:
+    """References become paths: @job that of its folder, %name that of a panel that is there already. Remembers which
+    jobs are needed."""
+
+    def __init__(self, folder: Path, there: set[str], panels: Path | None):
+        self.folder, self.there, self.panels, self.needs = folder, there, panels, set()
+
+    def __call__(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            made = {k: self(v) for k, v in value.items()}
+            return {k: v for k, v in made.items() if v is not None or value[k] is None}
+        if isinstance(value, list):
+            return [made for v in value if (made := self(v)) is not None or v is None]
+        if isinstance(value, str) and value.startswith("%"):
+            return None if self.panels is None else str(self.panels / value[1:])
+        if not isinstance(value, str) or (found := REFERENCE.search(value)) is None:
+            return value
+        optional, name = found.groups()
+        if optional and name not in self.there:
+            return None
+        self.needs.add(name)
+        return value.replace(found.group(), str(self.folder / name))
+
+
+def earlier(given: argparse.Namespace, layout: str, plan: dict, there: set[str]) -> list[str]:
+    """Agents that were known before, of methods that are not trained anew: METHOD-SEED=FILE."""
+    if given.agents is None:
+        return []
+    anew = {m for job, methods in plan.get("egos", {}).items() if job in there for m in methods}
+    files = sorted((given.agents / layout).glob("*.safetensors"))
+    return [f"{f.stem}={f}" for f in files if f.stem.rpartition("-")[0] not in anew | {"bc"}]
+
+
+def training_config(plan: dict, layout: str, name: str) -> dict[str, Any]:
     job, config = plan["jobs"][name], json.loads(json.dumps(plan["training"]))
-    options = dict(job.get("options", {}))
-    options |= {k: str(Path(given.out) / layout / v) for k, v in job.get("after", {}).items()}
     config["game"]["name"] = f"overcooked/{layout}"
-    config["algorithm"] = {"name": job["algorithm"], "options": options}
-    if job.get("choices"):
-        options |= _choices(layout)
-    for place, value in (
-        _variant(plan, layout, "training") | job.get("set", {}) | _variant(plan, layout, name)
-    ).items():
-        _set(config, place, value)
-    if given.scale != 1:
-        _scaled(config, given.scale)
-    return "training", config
+    config["algorithm"] = {"name": job["algorithm"], "options": json.loads(json.dumps(job.get("options", {})))}
+    for place, value in (variant(plan, layout, "training") | job.get("set", {}) | variant(plan, layout, name)).items():
+        if place != "seconds":
+            put(config, place, value)
+    return config
 
 
-def _panel(given: argparse.Namespace, plan: dict, layout: str, name: str) -> tuple[str, dict]:
+def panel_config(plan: dict, layout: str, name: str) -> dict[str, Any]:
     inner = {k: plan["training"][k] for k in ("envs", "rollout", "network", "ppo", "rewards")}
-    settings = plan["jobs"][name]["partners"]
-    config = {"game": {"name": f"overcooked/{layout}"}, "name": "generated", "training": inner} | settings
+    config = {"game": {"name": f"overcooked/{layout}"}, "training": inner} | plan["jobs"][name]["partners"]
     config = json.loads(json.dumps(config))
-    for place, value in _variant(plan, layout, "training").items():
-        _set(config["training"], place, value)
-    for place, value in _variant(plan, layout, name).items():
-        _set(config, place, value)
-    if given.scale != 1:
-        _scaled(config, given.scale)
-    if given.scale < 0.1:
-        for field in ("feature_episodes", "trial_episodes", "ruler_episodes"):
-            config[field] = 2
-        config |= {"candidates": 6, "k": 2, "least_return": -1.0, "snapshots": 2}
-    return "partners", config
+    for place, value in variant(plan, layout, "training").items():
+        put(config["training"], place, value)
+    for place, value in variant(plan, layout, name).items():
+        if place != "seconds":
+            put(config, place, value)
+    return config
 
 
-def _variant(plan: dict, layout: str, name: str) -> dict[str, Any]:
+def variant(plan: dict, layout: str, name: str) -> dict[str, Any]:
     """What is different for this layout."""
     found: dict[str, Any] = {}
-    for variant in plan.get("variants", []):
-        if layout in variant["layouts"]:
-            found |= variant["jobs"].get(name, {})
+    for one in plan.get("variants", []):
+        if layout in one["layouts"]:
+            found |= one["jobs"].get(name, {})
     return found
 
 
-def _choices(layout: str) -> dict[str, Any]:
-    """The game's reward space: what biased players may prefer. Asked in a process of its own, off the GPU."""
-    code = (
-        "import json, sys; from interplay.games.registry import make; "
-        "from interplay.partners.candidates import reward_space; "
-        "space = reward_space(make(sys.argv[1])); "
-        "print(json.dumps({'choices': dict(space.choices), 'at_most': space.at_most}))"
-    )
-    off_gpu = dict(os.environ) | {"JAX_PLATFORMS": "cpu"}
-    asked = subprocess.run(
-        [sys.executable, "-c", code, f"overcooked/{layout}"], env=off_gpu, check=True, capture_output=True
-    )
-    return json.loads(asked.stdout)
-
-
-def _set(config: dict, place: str, value: Any) -> None:
+def put(config: dict, place: str, value: Any) -> None:
     *path, last = place.split(".")
     for step in path:
         config = config.setdefault(step, {})
     config[last] = value
 
 
-def _scaled(config: Any, scale: float) -> None:
-    """All budgets times a number, for a quick look."""
-    for name, value in config.items() if isinstance(config, dict) else ():
-        if isinstance(value, dict):
-            _scaled(value, scale)
-        elif name.endswith("steps") and isinstance(value, (int, float)):
+def scaled(config: Any, scale: float) -> None:
+    """All budgets times a number; below 0.1 everything is so small that it only shows whether it runs."""
+    small = scale < 0.1
+    for name, value in list(config.items()):
+        if name == "gate" and small:
+            config[name] = {"least_return": -1.0, "retries": 1, "rounds": 1}
+        elif isinstance(value, dict):
+            scaled(value, scale)
+        elif name.endswith("steps") and isinstance(value, int | float):
             config[name] = value * scale
-        elif name.endswith("envs") and scale < 0.1:
+        elif name.endswith("envs") and small:
             config[name] = max(16, value // 8)
-        elif name in ("rollout", "population_rollout") and scale < 0.1:
+        elif name in ("rollout", "population_rollout") and small:
             config[name] = 20
+        elif name == "logs" and small:
+            config[name] = 3
+        elif name == "least_return" and small:
+            config[name] = -1.0
+    if small and "training" in config:
+        config |= dict.fromkeys(("feature_episodes", "trial_episodes", "ruler_episodes"), 2)
+        config |= {"least_return": -1.0, "closing_steps": 640.0}
+        config |= {name: config[name][:2] for name in ("partners", "known") if name in config}
+        if not config.get("partners"):
+            config |= {"candidates": 6, "k": 2, "snapshots": 2}
 
 
-def _environment(given: argparse.Namespace) -> dict[str, str]:
+def million_steps(config: dict[str, Any]) -> float:
+    """Environment steps of all runs and members of a job, in millions; of a panel those that are known beforehand."""
+    if not config:
+        return 0.0
+    options = config.get("algorithm", {}).get("options", {})
+    if "training" in config:
+        made = 0 if config.get("partners") else config["candidates"] * config["steps"]
+        return (made + 2 * config.get("k", 0) * (0 if config.get("partners") else config["response_steps"])) / 1e6
+    if config["algorithm"]["name"].endswith("_population"):
+        return config["runs"] * options["population"] * options["population_steps"] / 1e6
+    return config["runs"] * config["steps"] * max(1, len(options.get("methods", ()))) / 1e6
+
+
+def show(jobs: list[Job]) -> None:
+    for job in jobs:
+        needs = f"  after {', '.join(sorted(job.needs))}" if job.needs else ""
+        print(f"{job.layout:<26} {job.name:<20} {job.million_steps:>7.0f} M steps  {job.seconds:>5.0f} s{needs}")
+    total = sum(job.seconds for job in jobs)
+    print(f"{len(jobs)} jobs, {sum(job.million_steps for job in jobs):.0f} M steps, {total:.0f} s one after the other")
+
+
+# --- doing it
+
+
+def work(jobs: list[Job], progress: Progress, given: argparse.Namespace) -> None:
+    """Until all is done, or the time is up."""
+    end = None if given.minutes is None else given.began + 60 * given.minutes
+    pending = [job for job in jobs if job.key not in progress.done]
+    keys = {job.key for job in jobs}
+    while pending or progress.running:
+        reap(progress, given)
+        left = float("inf") if end is None else end - time.time()
+        if left <= 0:
+            cut(progress, given)
+            return
+        for job in list(pending):
+            needs = {(job.layout, name) for name in job.needs}
+            if needs & progress.failed or needs - keys - progress.done:
+                progress.failed.add(job.key)
+                pending.remove(job)
+            elif needs <= progress.done and len(progress.running) < given.beside:
+                if given.last and still_needed(job, given.out) > left:
+                    continue
+                pending.remove(job)
+                progress.running[job.key] = (start(job, given), time.time())
+        if given.last and not progress.running:
+            return
+        time.sleep(0.1)
+
+
+def still_needed(job: Job, out: Path) -> float:
+    """Estimated seconds of a job, less what was done before it was cut."""
+    manifest = out / job.layout / job.name / "manifest.json"
+    if not manifest.exists():
+        return job.seconds
+    told = json.loads(manifest.read_text())
+    experiment = told["experiment"]
+    updates = experiment["steps"] // (experiment["envs"] * experiment["rollout"])
+    return COMPILING + job.seconds * (1 - told["state"]["update"] / updates)
+
+
+def start(job: Job, given: argparse.Namespace) -> subprocess.Popen:
+    folder = given.out / job.layout
+    folder.mkdir(parents=True, exist_ok=True)
+    if job.config:
+        (folder / f"{job.name}.config.json").write_text(json.dumps(job.config, indent=1))
+    output = (folder / f"{job.name}.out.txt").open("a")
     share = {"XLA_PYTHON_CLIENT_MEM_FRACTION": f"{0.85 / given.beside:.3f}"}
-    return {"JAX_COMPILATION_CACHE_DIR": str(Path(given.out) / "compiled")} | share | dict(os.environ)
+    threads = {"OPENBLAS_NUM_THREADS": "1"}  # whose threads wait for each other at work, where cores are few
+    environment = {"JAX_COMPILATION_CACHE_DIR": str(given.out / "compiled")} | share | threads | dict(os.environ)
+    command = [sys.executable, *job.command]
+    return subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
 
 
-def _share_gpu() -> None:
+def reap(progress: Progress, given: argparse.Namespace) -> None:
+    for key in [k for k, (process, _) in progress.running.items() if process.poll() is not None]:
+        process, started = progress.running.pop(key)
+        facts = {"seconds": round(time.time() - started, 1), "at": round(time.time() - given.began, 1)}
+        (progress.done if process.returncode == 0 else progress.failed).add(key)
+        if process.returncode == 0:
+            marker(given.out, key).write_text(json.dumps(facts) + "\n")
+        else:
+            text = (given.out / key[0] / f"{key[1]}.out.txt").read_text()
+            facts |= {"exit": process.returncode, "said": text[-600:]}
+        note(given, key, facts)
+
+
+def cut(progress: Progress, given: argparse.Namespace) -> None:
+    """End what runs; its checkpoints are there."""
+    for process, _ in progress.running.values():
+        process.terminate()
+    until = time.time() + GRACE
+    for key, (process, started) in progress.running.items():
+        try:
+            process.wait(max(0.1, until - time.time()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+        note(given, key, {"cut_after": round(time.time() - started, 1), "at": round(time.time() - given.began, 1)})
+    progress.running.clear()
+
+
+def note(given: argparse.Namespace, key: tuple[str, str], facts: dict[str, Any]) -> None:
+    line = json.dumps({"layout": key[0], "job": key[1], **facts})
+    print(line, flush=True)
+    with (given.out / "timeline.json").open("a") as file:
+        file.write(line + "\n")
+
+
+def marker(out: Path, key: tuple[str, str]) -> Path:
+    return out / key[0] / f"{key[1]}.done.json"
+
+
+def share_gpu() -> None:
     """Kernels of several processes then run at the same time instead of taking turns."""
     folder = Path(os.environ.setdefault("CUDA_MPS_PIPE_DIRECTORY", "/tmp/mps"))
     os.environ.setdefault("CUDA_MPS_LOG_DIRECTORY", str(folder))
@@ -181,17 +359,64 @@ def _share_gpu() -> None:
     time.sleep(1)
 
 
-def _finish(out: Path, layout: str, plan: dict, timeline: list[dict]) -> None:
-    """What is worth keeping, in one file that appears at once."""
-    (out / layout / "timeline.json").write_text(json.dumps(timeline, indent=1))
-    partial = out / f"{layout}.part"
-    with tarfile.open(partial, "w:gz") as archive:
-        for path in sorted((out / layout).rglob("*")):
-            inside = path.relative_to(out)
-            ego = path.parent.name == "policies" and inside.parts[1] in plan["egos"]
-            if path.name in KEPT or ego or path.suffix == ".csv" or path.name.endswith((".csv.gz", ".out.txt")):
-                archive.add(path, str(inside))
-    partial.rename(out / f"{layout}.tar.gz")
+# --- what is kept
+
+
+def pack(out: Path, into: Path, plan: dict, jobs: list[Job], done: set[tuple[str, str]]) -> None:
+    """What is worth keeping as one archive; then, layout by layout as far as there is room, what unfinished jobs need
+    of populations. Archives are cut into parts."""
+    needed = {(job.layout, name) for job in jobs if job.key not in done for name in job.needs} & done
+    kinds: dict[str, list[Path]] = {"runs": []} | {f"population-{layout}": [] for layout, _ in sorted(needed)}
+    for path in sorted(p for p in out.rglob("*") if p.is_file()):
+        inside = path.relative_to(out)
+        if worth_keeping(inside, plan, done):
+            kinds["runs"].append(path)
+        elif len(inside.parts) > 3 and inside.parts[:2] in needed and inside.parent.name in ("policies", "snapshots"):
+            kinds[f"population-{inside.parts[0]}"].append(path)
+    into.mkdir(parents=True, exist_ok=True)
+    written: dict[str, int] = {}
+    for name, paths in kinds.items():
+        data = archived(out, paths)
+        parts = -(-len(data) // PART)
+        if (
+            sum(written.values()) + len(data) > ROOM
+            or sum(-(-size // PART) for size in written.values()) + parts > FILES
+        ):
+            continue
+        written[name] = len(data)
+        for number in range(parts):
+            (into / f"{name}.tar.gz.{number:02d}").write_bytes(data[number * PART : (number + 1) * PART])
+    print(json.dumps({"packed_bytes": written}), flush=True)
+
+
+def archived(out: Path, paths: list[Path]) -> bytes:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz", compresslevel=3) as tar:
+        for path in paths:
+            tar.add(path, str(path.relative_to(out)))
+    return archive.getvalue()
+
+
+def worth_keeping(inside: Path, plan: dict, done: set[tuple[str, str]]) -> bool:
+    """Tables, curves, manifests, panels, and the policies of egos."""
+    if inside.parts[0] == "compiled":
+        return False
+    if len(inside.parts) < 3:
+        return inside.name.endswith(KEPT_ENDS) or bool(KEPT.search(inside.name))
+    key = (inside.parts[0], inside.parts[1])
+    if key not in done:
+        return inside.name == "log.jsonl"
+    if inside.parent.name == "policies":
+        return key[1] in plan.get("egos", {})
+    return bool(KEPT.search(inside.name)) or inside.name.endswith(KEPT_ENDS)
+
+
+def restore(out: Path, parts: list[Path]) -> None:
+    """Unpack archives, each from all of its parts."""
+    for name in sorted({part.name.rpartition(".")[0] for part in parts}):
+        data = b"".join(p.read_bytes() for p in sorted(parts) if p.name.rpartition(".")[0] == name)
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
+            tar.extractall(out, filter="data")
 
 
 if __name__ == "__main__":

@@ -35,11 +35,14 @@ CONFIG = Build(
         "network": {"encoding": "vector", "widths": [16]},
         "ppo": {"learning_rate": 1e-2, "minibatches": 2, "epochs": 2, "gamma": 0.9},
     },
-    choices={"right": [-2, 0, 1], "wrong": [-1, 0, 1], "task": [0.1, 1]},
+    choices={"right": [-2, -1, 0, 1], "wrong": [-1, 0, 1], "task": [0.1, 1]},
     least_return=1.0,
     feature_episodes=20,
     trial_episodes=20,
     ruler_episodes=40,
+    known=("random",),
+    closing_steps=16 * 8 * 36,
+    closing={},
 )
 
 
@@ -48,7 +51,7 @@ def folder(tmp_path_factory):
     """Killed in its last stage, then begun again."""
     out = tmp_path_factory.mktemp("build") / "toy"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(building, "trial", killed)
+        patch.setattr(building, "Contest", killed)
         with pytest.raises(KeyboardInterrupt):
             building.build(CONFIG, out, quiet=True)
     before = {p: p.stat().st_mtime_ns for p in out.rglob("*.safetensors")}
@@ -130,10 +133,58 @@ def test_rulers_are_best_and_measured_anew(panel):
 def test_everything_is_written_down(panel):
     told = panel.provenance
     assert told["config"] == json.loads(json.dumps(as_json(CONFIG)))
-    assert set(told["stages"]) == {"candidates", "features", "selection", "skills", "responses", "rulers"}
+    assert set(told["stages"]) == {"candidates", "features", "selection", "skills", "responses", "contest"}
+    assert told["stages"]["contest"]["known"] == ["random"]
+    assert told["stages"]["contest"]["not_closed"] == []
     assert all(stage["wall_s"] >= 0 for stage in told["stages"].values())
     assert told["stages"]["candidates"]["steps_of_each"] == CONFIG.steps
     assert told["stages"]["responses"]["runs"] == 4
+
+
+def test_no_response_is_below_a_known_agent(folder, tmp_path, capsys):
+    """One who has learnt is above one at random: a response is trained on from it; without, the cell is named."""
+    learnt = sorted((folder / "candidates" / "policies").glob("*-response.safetensors"))[0]
+    given = dataclasses.replace(
+        CONFIG,
+        partners=("random",),
+        kind="scripted",
+        response_steps=0,
+        known=(f"learnt={learnt}",),
+        ruler_episodes=100,
+    )
+    panel = building.build(dataclasses.replace(given, closing_rounds=0), tmp_path / "open")
+    assert "not closed: random, seat 0: learnt returns" in capsys.readouterr().err
+    contest = panel.provenance["stages"]["contest"]
+    assert [(c["partner"], c["seat"], c["agent"]) for c in contest["not_closed"]] == [
+        ("random", 0, "learnt"),
+        ("random", 1, "learnt"),
+    ]
+    (member,) = panel.members
+    for r in member.responses:
+        assert r.agent.name == "learnt"
+        assert r.how == "a known agent, which no trained response reached: learnt"
+        assert r.worth.mean == pytest.approx(6.0, abs=0.7)  # 4 of its own, half of the other's 4
+    panel = building.build(given, tmp_path / "closed", quiet=True)
+    contest = panel.provenance["stages"]["contest"]
+    assert (contest["open"], contest["not_closed"]) == (2, [])
+    for r in panel.members[0].responses:
+        assert r.how == "trained on from a known agent"
+        assert r.worth.mean == pytest.approx(6.0, abs=0.7)
+
+
+def test_a_panel_is_closed_again_when_more_is_known(folder, panel, tmp_path):
+    """Its partners stay as they are, with skill, candidate and preference; its best responses compete once more."""
+    given = dataclasses.replace(CONFIG, partners=(str(folder / "panel"),), response_steps=0, seed=5)
+    again = building.build(given, tmp_path / "again", quiet=True)
+    assert [m.agent.config["sha256"] for m in again.members] == [m.agent.config["sha256"] for m in panel.members]
+    assert again.provenance["behaviour"] == panel.provenance["behaviour"]
+    assert again.provenance["before"]["sha256"] == panel.file_hash
+    assert again.provenance["before"]["stages"] == panel.provenance["stages"]
+    for mine, theirs in zip(again.members, panel.members, strict=True):
+        assert (mine.skill, mine.candidate, mine.kind) == (theirs.skill, theirs.candidate, theirs.kind)
+        assert mine.notes["preference"] == theirs.notes["preference"]
+        for one, other in zip(mine.responses, theirs.responses, strict=True):
+            assert one.worth.mean == pytest.approx(other.worth.mean, abs=1.5)
 
 
 def test_another_configuration_is_refused(folder, tmp_path):
@@ -168,7 +219,7 @@ def test_configurations_that_cannot_be_used(tmp_path, capsys):
         building.build(dataclasses.replace(CONFIG, choices={}), tmp_path / "a", quiet=True)
     with pytest.raises(InterplayError, match="unknown feature"):
         building.build(dataclasses.replace(CONFIG, features=("leaps",)), tmp_path / "b", quiet=True)
-    with pytest.raises(InterplayError, match="only 18 different preferences of 40"):
+    with pytest.raises(InterplayError, match=r"only \d+ different preferences of 40 \(split: evaluation\)"):
         building.build(dataclasses.replace(CONFIG, candidates=40), tmp_path / "d", quiet=True)
     assert list(tmp_path.iterdir()) == []  # nothing was begun
     (tmp_path / "c.json").write_text('{"game": {"name": "overcooked/cramped_room"}, "candidate": 3}')
@@ -185,7 +236,7 @@ class Blocked:
         if name.partition(".")[0] in ("tyro", "pydantic", "duckdb", "jinja2", "pandas", "pyarrow"):
             raise ImportError(name)
 sys.meta_path.insert(0, Blocked())
-import interplay.partners.build, interplay.partners.__main__, interplay.partners.panels
+import interplay.partners.build, interplay.partners.__main__, interplay.partners.panels, interplay.partners.returns
 from interplay.partners.panel import Estimate
 Estimate.of([1.0, 2.0])
 from interplay.partners.candidates import draw, reward_space
@@ -233,3 +284,11 @@ def test_baselines_from_the_command_line(folder, tmp_path, capsys):
     assert [row["agent"] for row in building.read_panel(copy).baselines["rows"]] == ["answers", "chance"]
     assert run(["partners", "baselines", str(copy), "--agents", "random"]) == 2
     assert "write NAME=AGENT" in capsys.readouterr().err
+
+
+def test_an_audit_finds_no_agent_above_a_best_response(folder, capsys):
+    assert run(["partners", "audit", str(folder / "panel"), "--agents", "random", "--trial", "10", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["above"] == 0
+    assert told["cells"] == 8
+    assert "random" in told["agents"]

@@ -10,6 +10,7 @@ from interplay.training.algorithms import ALGORITHMS, train
 from interplay.training.algorithms.br import best_response
 from interplay.training.algorithms.hsp import draw
 from interplay.training.config import Algorithm
+from interplay.training.kept import reopened
 
 LONG = 16 * 8 * 36  # as all other tests, so that programs are shared
 
@@ -34,10 +35,11 @@ def test_drawn_preferences_are_different_and_few():
 
     game = make("overcooked/coordination_ring")
     choices = {"pickup_onion_from_O": [-20, 0, 10], "SOUP_PICKUP": [0, 5], "delivery": [-20, 0], "STAY": [-0.1, 0, 0.1]}
-    found = draw(game, Options(choices=choices | {"task": [0.1, 1]}, at_most=2), 20, seed=0)
+    options = Options(choices=choices | {"task": [0.1, 1]}, at_most=2, split="all")
+    found = draw(game, options, 20, seed=0)
     assert len({tuple(sorted(p.items())) for p in found}) == 20
     assert all(sum(e != "task" for e in p) <= 2 and "task" in p for p in found)
-    assert found == draw(game, Options(choices=choices | {"task": [0.1, 1]}, at_most=2), 20, seed=0)
+    assert found == draw(game, options, 20, seed=0)
 
 
 @pytest.mark.slow
@@ -51,7 +53,9 @@ def test_fictitious_co_play_meets_three_skills(experiment, tmp_path):
         rollout=4,
     )
     trained = train(given, quiet=True)
-    assert (tmp_path / "population" / "manifest.json").exists()
+    population = reopened(tmp_path)
+    assert population.experiment.runs == 4  # two for each of two egos
+    assert [p["members"] for p in trained.policies] == [[0, 1], [2, 3]]
     assert len(trained.policies) == 2
     # The ego is right in 4 of 8; of its partners a third is right by chance and the others nearly always.
     assert 5.5 < np.mean(trained.returns(2)) <= 8
@@ -60,7 +64,7 @@ def test_fictitious_co_play_meets_three_skills(experiment, tmp_path):
 
 @pytest.mark.slow
 def test_best_response_to_any_policy(experiment):
-    trained = best_response(experiment(steps=LONG), [Agent("random", Random())] * 2, each=True, quiet=True)
+    trained = best_response(experiment(steps=LONG), [[Agent("random", Random())]] * 2, quiet=True)
     assert np.mean(trained.returns(2)) == pytest.approx(6.0, abs=0.5)  # 4 of its own, half of the other's 4
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from interplay.errors import InterplayError
 from interplay.training.algorithms import train
-from interplay.training.algorithms.hsp import BIASED, EgoOptions, counted, greedy_selection, most_different
+from interplay.training.algorithms.hsp import BIASED, PoolOptions, choose, counted, greedy_selection, split_of
 from interplay.training.config import Algorithm
 from interplay.training.kept import reopened
 
@@ -40,7 +40,7 @@ def ego(tmp_path_factory):
     from tests.training.conftest import small
 
     folder = tmp_path_factory.mktemp("hsp")
-    given = small(algorithm=Algorithm("hsp", OPTIONS), rollout=4, output={"folder": str(folder)})
+    given = small(algorithm=Algorithm("hsp", OPTIONS), runs=1, rollout=4, output={"folder": str(folder)})
     return train(given, quiet=True), folder
 
 
@@ -59,12 +59,41 @@ def test_the_ego_meets_players_of_both_kinds(ego):
 
 
 @pytest.mark.slow
-def test_pairs_that_do_not_score_are_left_out(ego):
+def test_pairs_that_score_are_dealt_to_egos(ego):
     _, folder = ego
     pairs = reopened(folder, stage="pairs")
-    assert 0 not in most_different(pairs, EgoOptions(least_return=5.0), seed=0)  # only its partner scores: 4 of 8
-    with pytest.raises(InterplayError, match="no pair scores more than 99 together"):
-        most_different(pairs, EgoOptions(least_return=99.0), seed=0)
+    chosen, able = choose(pairs, PoolOptions(least_return=5.0), runs=1, seed=0)
+    assert chosen == able == [[1, 2]]  # of the first only its partner scores: 4 of 8
+    chosen, able = choose(pairs, PoolOptions(biased=1), runs=2, seed=0)
+    assert able == [[0, 2], [1]]  # nobody has a partner of another's
+    assert [len(own) for own in chosen] == [1, 1]
+    assert chosen[0][0] in able[0]
+    with pytest.raises(InterplayError, match="0 of 3 pairs score more than 99 together"):
+        choose(pairs, PoolOptions(least_return=99.0), runs=1, seed=0)
+
+
+def test_no_preference_is_for_training_and_evaluation():
+    """Which half it is goes by what is liked and disliked, so that no near relative is on the other side."""
+    from interplay.games.registry import make
+    from interplay.partners.candidates import draw as draw_evaluation
+    from interplay.partners.candidates import reward_space
+    from interplay.training.algorithms.hsp import Options, draw
+
+    assert split_of({"SOUP_PICKUP": 5.0, "task": 1.0}) == split_of({"task": 0.1, "SOUP_PICKUP": 10.0})
+    for layout in ("counter_circuit", "forced_coordination_multi"):
+        game = make(f"overcooked/{layout}")
+        space = reward_space(game)
+        options = Options(choices=space.choices, at_most=space.at_most)
+        training, evaluation = draw(game, options, 60, seed=0), draw_evaluation(game, space, 64, seed=0)
+
+        def signs(preferences):
+            return {frozenset((e, w > 0) for e, w in p.items() if e != "task") for p in preferences}
+
+        assert not signs(training) & signs(evaluation)
+        assert {split_of(p) for p in training} == {"training"}
+        assert {split_of(p) for p in evaluation} == {"evaluation"}
+    with pytest.raises(InterplayError, match="split: 'both'; training, evaluation or all"):
+        draw(game, Options(choices=space.choices, split="both"), 3, seed=0)
 
 
 @pytest.mark.slow
@@ -78,5 +107,5 @@ def test_a_population_of_another_game_is_refused(ego, experiment):
 def test_options_that_cannot_be(experiment):
     with pytest.raises(InterplayError, match="events_of: 'both'; biased or response"):
         train(experiment(algorithm=Algorithm("hsp", {"events_of": "both"})), quiet=True)
-    with pytest.raises(InterplayError, match="give preferences, or choices to draw them from"):
+    with pytest.raises(InterplayError, match="comes without a reward space: give"):
         train(experiment(algorithm=Algorithm("hsp")), quiet=True)

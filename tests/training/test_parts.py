@@ -18,7 +18,7 @@ from interplay.training.loader import build, with_settings
 from interplay.training.loss import Batch, learner_loss, policy_loss, value_loss
 from interplay.training.members import Member, Memories
 from interplay.training.program import Program
-from interplay.training.scheme import Scheme, Stats, drawn, plain_traits
+from interplay.training.scheme import Scheme, Stats, by_difficulty, drawn, plain_traits
 from interplay.training.seating import GUEST, Plan
 from interplay.training.setting import Setting
 from interplay.training.update import _gradient, prepare
@@ -295,13 +295,13 @@ def test_seats_off_turn_wait(experiment, self_play):
 
 
 def test_odds_of_hard_partners():
-    from interplay.training.algorithms.mep import by_difficulty
-
     plan = Plan(((0, GUEST),) * 4000, rotate=True)
     returns = jnp.array([[30.0, 30.0], [0.0, 20.0]])
-    given = by_difficulty(plan, jax.random.key(0), Stats(returns=returns, episodes=jnp.ones((2, 2))), beta=1.0)
-    share = np.mean((np.asarray(given.guests) == 1) & (np.asarray(given.rotation) == 0))
-    assert share == pytest.approx(0.4, abs=0.03)  # rank 4 of 1 + 2 + 3 + 4
+    for priority, wanted in ((1.0, 0.4), (0.0, 0.25)):  # rank 4 of 1 + 2 + 3 + 4; all alike
+        stats = Stats(returns=returns, episodes=jnp.ones((2, 2)), priority=priority)
+        given = by_difficulty(plan, jax.random.key(0), stats)
+        share = np.mean((np.asarray(given.guests) == 1) & (np.asarray(given.rotation) == 0))
+        assert share == pytest.approx(wanted, abs=0.001)  # drawn evenly, so that chance has no say
 
 
 def test_plans_and_settings_that_cannot_be(experiment, self_play):

@@ -3,6 +3,8 @@
 import dataclasses
 import importlib.util
 import json
+import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -230,7 +232,6 @@ def test_what_is_written_is_read_again(experiment):
 def test_a_bare_machine_is_enough():
     """Training imports none of what only analysis needs."""
     import subprocess
-    import sys
 
     code = (
         "import sys\n"
@@ -263,26 +264,95 @@ def test_shipped_configurations_can_be_read():
         assert game.horizon % given.rollout == 0 or given.algorithm.name == "sp", file.name
 
 
-@pytest.mark.parametrize("plan", PLANS)
-def test_every_job_of_a_plan_is_a_configuration(plan, monkeypatch):
+@pytest.fixture(scope="module")
+def pipeline():
     found = importlib.util.spec_from_file_location("pipeline", ZSC / "pipeline.py")
-    pipeline = importlib.util.module_from_spec(found)
-    found.loader.exec_module(pipeline)
-    monkeypatch.setattr(pipeline, "_choices", lambda layout: {"choices": {"STAY": [0.1, 0]}, "at_most": 3})
-    jobs = json.loads((ZSC / plan).read_text())
-    given = SimpleNamespace(out="runs", scale=1.0)
-    for layout in ("coordination_ring", "blocked_corridor"):
-        for name, job in jobs["jobs"].items():
+    module = importlib.util.module_from_spec(found)
+    sys.modules["pipeline"] = module
+    found.loader.exec_module(module)
+    yield module
+    del sys.modules["pipeline"]
+
+
+def arguments(pipeline, plan, **changes):
+    common = {"layouts": [], "jobs": None, "out": Path("runs"), "scale": 1.0, "agents": None, "panels": Path("panels")}
+    return json.loads((ZSC / plan).read_text()), SimpleNamespace(**common | changes)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_every_job_of_a_plan_is_a_configuration(plan, pipeline):
+    told, given = arguments(pipeline, plan)
+    for layout in ("counter_circuit", "blocked_corridor", "forced_coordination_multi", "asymmetric_coordination"):
+        for name, job in told["jobs"].items():
+            made = pipeline.job_of(told, given, layout, name, set(told["jobs"]))
+            assert made.needs <= set(told["jobs"])
             if "partners" in job:
-                build(Build, pipeline._panel(given, jobs, layout, name)[1], name)
+                build(Build, made.config, name)
             elif "script" in job:
                 assert (ZSC / job["script"]).is_file()
             else:
-                experiment = build(Experiment, pipeline._training(given, jobs, layout, name)[1], name)
+                experiment = build(Experiment, made.config, name)
                 assert make(experiment.game.name).horizon % experiment.rollout == 0
                 assert experiment.algorithm.name in ALGORITHMS.names()
-            assert set(job.get("after", {}).values()) <= set(jobs["jobs"])
-    assert set(jobs["egos"]) <= set(jobs["jobs"])
+    assert set(told["egos"]) <= set(told["jobs"])
+
+
+def test_the_schedule_is_in_an_order_that_works(pipeline):
+    """Whatever a job needs stands before it, and what a panel knows are the egos that are made by then."""
+    told, given = arguments(pipeline, "pipeline.json")
+    jobs, done = pipeline.listed(told, given), set()
+    for job in jobs:
+        assert {(job.layout, name) for name in job.needs} <= done, job.key
+        done.add(job.key)
+    (panel,) = [job for job in jobs if job.key == ("coordination_ring", "panel")]
+    assert panel.config["known"] == ["sp=runs/coordination_ring/sp#20-24", "runs/coordination_ring/egos"]
+    assert panel.config["partners"] == ["runs/coordination_ring/draft/panel"]
+    sp = next(job for job in jobs if job.name == "sp")
+    # Populations of five egos, five egos, ten partners that no method trains with.
+    assert sp.config["runs"] == 35
+    egos = next(job for job in jobs if job.name == "egos").config["algorithm"]["options"]["methods"]
+    assert egos["fcp"]["population_from"].endswith("/sp#0-19")
+    partners = next(job for job in jobs if job.name == "self_play").config["partners"]
+    assert partners == ["runs/counter_circuit/sp#25-34"]
+
+
+def test_a_pipeline_goes_on_where_it_was_cut(pipeline, tmp_path):
+    """Jobs that say what they do: one is cut, one fails, what they need comes first, and an archive restores it all."""
+    script = (
+        "import sys, time, pathlib; p = pathlib.Path(sys.argv[1]); time.sleep(float(sys.argv[2])); p.write_text('x')"
+    )
+
+    def job(name, sleeps, *needs):
+        at = tmp_path / "out" / "a" / name / "log.jsonl"
+        at.parent.mkdir(parents=True, exist_ok=True)
+        return pipeline.Job("a", name, ["-c", script, str(at), sleeps], {}, frozenset(needs), 9.0, 0.0)
+
+    jobs = [job("quick", "0"), job("slow", "9", "quick"), job("broken", "oops"), job("last", "0", "broken")]
+    given = SimpleNamespace(out=tmp_path / "out", minutes=4 / 60, beside=2, last=False, began=time.time())
+    progress = pipeline.Progress()
+    pipeline.work(jobs, progress, given)
+    assert progress.done == {("a", "quick")}
+    assert progress.failed == {("a", "broken"), ("a", "last")}
+    assert not (tmp_path / "out" / "a" / "slow" / "log.jsonl").exists()
+    lines = [json.loads(line) for line in (tmp_path / "out" / "timeline.json").read_text().splitlines()]
+    assert [line["job"] for line in lines if "cut_after" in line] == ["slow"]
+    assert "oops" in next(line for line in lines if line["job"] == "broken")["said"]
+    (tmp_path / "out" / "a" / "quick" / "policies").mkdir()
+    (tmp_path / "out" / "a" / "quick" / "policies" / "run0.safetensors").write_bytes(b"weights")
+    pipeline.pack(tmp_path / "out", tmp_path / "pack", {}, jobs, progress.done)
+    assert sorted(p.name for p in (tmp_path / "pack").iterdir()) == ["population-a.tar.gz.00", "runs.tar.gz.00"]
+    pipeline.restore(tmp_path / "again", sorted((tmp_path / "pack").iterdir()))
+    assert (tmp_path / "again" / "a" / "quick.done.json").exists()
+    # Its policies are packed, since an unfinished job needs them.
+    assert (tmp_path / "again" / "a" / "quick" / "policies" / "run0.safetensors").read_bytes() == b"weights"
+    told = {"experiment": {"steps": 1000.0, "envs": 5, "rollout": 20}, "state": {"update": 5}}
+    (tmp_path / "again" / "a" / "slow").mkdir()
+    (tmp_path / "again" / "a" / "slow" / "manifest.json").write_text(json.dumps(told))
+    assert pipeline.still_needed(jobs[1], tmp_path / "again") == pipeline.COMPILING + 4.5  # half is done
+    began = time.time()
+    soon = SimpleNamespace(out=tmp_path / "again", minutes=3 / 60, beside=2, last=True, began=began)
+    pipeline.work(jobs[:2], pipeline.Progress(done={("a", "quick")}), soon)
+    assert time.time() - began < 2  # nothing is begun that will not be done
 
 
 def test_teaming_is_an_option_of_every_method(monkeypatch):

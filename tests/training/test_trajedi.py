@@ -9,7 +9,7 @@ import pytest
 
 from interplay.errors import InterplayError
 from interplay.training.algorithms import train
-from interplay.training.algorithms.fcp import three_skills
+from interplay.training.algorithms.coplay import three_skills
 from interplay.training.algorithms.trajedi import gaps, over_episodes, own, surrogate
 from interplay.training.config import Algorithm, Rewards
 from interplay.training.kept import reopened
@@ -143,12 +143,15 @@ def test_options_that_cannot_be(experiment):
 def test_members_that_came_to_no_numbers_are_left_out():
     from types import SimpleNamespace
 
-    from interplay.training.algorithms.fcp import sound
+    from interplay.training.algorithms.coplay import sound
 
     weights = np.ones((2, 2, 3))
     weights[1, 0, 1] = np.nan
-    trained = SimpleNamespace(returns=lambda: np.ones((2, 2)), members=SimpleNamespace(policy={"weight": weights}))
+    members = SimpleNamespace(policy={"weight": weights})
+    trained = SimpleNamespace(returns=lambda: np.ones((2, 2)), members=members, dead=())
     assert sound(trained) == [(0, 0), (0, 1), (1, 1)]
+    trained.dead = (0,)
+    assert sound(trained) == [(1, 1)]  # who did not pass the gate is no partner
     weights[:] = np.inf
     with pytest.raises(InterplayError, match="weights of no member"):
         sound(trained)

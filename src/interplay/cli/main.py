@@ -37,6 +37,7 @@ COMMANDS = {
     "partners select": ("interplay.cli.commands.partners:Select", "the most different partners of a feature table"),
     "partners build": ("interplay.cli.commands.partners:BuildCommand", "make a panel: train, select, best responses"),
     "partners show": ("interplay.cli.commands.partners:Show", "a panel's partners, and a page about them"),
+    "partners audit": ("interplay.cli.commands.partners:Audit", "is any known agent above a panel's best responses"),
     "partners baselines": ("interplay.cli.commands.partners:Baselines", "measure known agents with a panel"),
     "partners diversity": ("interplay.cli.commands.partners:Diversity", "BR-Div and P-Div by the size of a set"),
     "llm run": ("interplay.cli.commands.llm:RunCommand", "language models cook together: pairings, levels, resume"),

@@ -5,10 +5,11 @@
     selection    the able candidates whose best responses differ most
     skills       of each selected one the snapshot whose return is nearest to half of the last
     responses    a fresh best response to each, trained in one program
-    rulers       the best of all responses for each partner and seat, and its worth with an interval
+    contest      the best of all responses for each partner and seat, and whether a known agent does better
+    closing      responses that are trained on from known agents that do
     panel        panel.json and weights.safetensors
 
-Runs where training runs: no room but training, games, agents and play, and no package beyond theirs, is needed.
+Runs where training runs: no package of interplay but training, games, agents and play is needed.
 """
 
 from __future__ import annotations
@@ -16,41 +17,56 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from interplay import __version__
 from interplay.agents.api import Agent
+from interplay.agents.neural import NeuralPolicy
+from interplay.agents.registry import recorded_agent
 from interplay.errors import InterplayError
+from interplay.games.api import Game
 from interplay.games.registry import make
 from interplay.partners import candidates as candidate_rules
 from interplay.partners import features as feature_files
+from interplay.partners.best_responses import Contest, Evaluation, Exceeding, agent_of
 from interplay.partners.config import Build
 from interplay.partners.diversity import diversity
 from interplay.partners.evaluate import Cast, play_pairs
 from interplay.partners.kdpp import rank
+from interplay.partners.known import casts_of, named_agents, scripted_agents
 from interplay.partners.panel import Estimate, Member, Panel
-from interplay.partners.panel_file import PANEL, read_panel, rounded, write_json, write_panel
-from interplay.partners.rulers import rulers, trial
+from interplay.partners.panel_file import PANEL, network_of, read_panel, rounded, write_json, write_panel
 from interplay.partners.select import select
 from interplay.partners.tables import behaviour_json
 from interplay.safe_files import read_json
 from interplay.table import plain
 from interplay.training.algorithms.br import best_response, partners_of
 from interplay.training.algorithms.hsp import BIASED, RESPONSE, pairs
+from interplay.training.config import Experiment
 from interplay.training.loader import as_json
+from interplay.training.members import new_member, policy_shape
 from interplay.training.run import Trained
 
 STATE = "build.json"
+CHECKPOINTS = 4  # of each training run
 BR_FEATURES, P_FEATURES = "br_features.csv.gz", "p_features.csv.gz"
 NAMES = {BIASED: "c", RESPONSE: "br.c"}
-SEEDS = {"features": 1, "skills": 2, "responses": 3, "trial": 100, "rulers": 200, "self_play": 300}  # added to the seed
+SEEDS = {
+    "features": 1,
+    "skills": 2,
+    "responses": 3,
+    "closing": 10,
+    "contest": 100,
+    "self_play": 300,
+}  # added to the seed
 
 
 def build(config: Build, out: str | Path, *, quiet: bool = False) -> Panel:
@@ -78,7 +94,10 @@ class _Work:
         self.game = make(config.game.name, **config.game.options)
         # A fault in the settings of any stage is told at once, before anything is written.
         for algorithm, steps in (("hsp_pairs", config.steps), ("br", config.response_steps)):
-            config.experiment(algorithm, 1, steps, 0, {})
+            if steps:
+                config.experiment(algorithm, 1, steps, 0, {})
+        if config.closing_rounds:
+            config.experiment("br", 1, config.closing_steps, 0, {}, closing=True)
         if not config.partners:
             self.space = candidate_rules.reward_space(self.game, config.choices, config.at_most, config.features)
             self.preferences = candidate_rules.draw(self.game, self.space, config.candidates, config.seed)
@@ -139,16 +158,33 @@ class _Work:
         return self._panel(partners, provenance)
 
     def given(self) -> Panel:
-        """Partners that exist already: human proxies, self-play agents."""
-        agents = [a for name in self.config.partners for a in partners_of(name)]
-        named = [Agent(f"p{i:03d}", rounded(a.policy), a.config) for i, a in enumerate(agents)]
-        notes = [{"name": a.name} | {k: v for k, v in a.config.items() if k != "game"} for a in agents]
-        members = [Member(a, self.config.kind, notes=n) for a, n in zip(named, notes, strict=True)]
-        return self._panel(Partners(Cast.of_agents(self.game, named), members, []), {})
+        """Partners that exist already: human proxies, self-play agents, scripted ones, those of another panel."""
+        members: list[Member] = []
+        responses: dict[str, Agent] = {}
+        provenance: dict[str, Any] = {}
+        for name in self.config.partners:
+            if (Path(name) / PANEL).is_file():
+                there = read_panel(name, self.game)
+                members += [replace(m, responses=()) for m in there.members]
+                responses |= {r.agent.name: r.agent for m in there.members for r in m.responses}
+                told = dict(there.provenance)
+                provenance |= {k: told.pop(k) for k in ("choices", "at_most", "behaviour") if k in told}
+                provenance |= {"before": told | {"sha256": there.file_hash}}
+                continue
+            for one in partners_of(name):
+                own = one  # what is no network is found again by its own name
+                if network_of(one.policy) is not None:
+                    own = Agent(f"p{len(members):03d}", rounded(one.policy), one.config)
+                notes = {"name": one.name} | {k: v for k, v in one.config.items() if k != "game"}
+                members.append(Member(own, self.config.kind, notes=notes))
+        partners = {m.agent.name for m in members}
+        others = casts_of(self.game, [a for name, a in responses.items() if name not in partners])
+        cast = Cast.of_agents(self.game, [m.agent for m in members])
+        return self._panel(Partners(cast, members, others), provenance)
 
     def _pairs(self, preferences: list[dict[str, float]]) -> Trained:
         config = self.config
-        output = {"folder": str(self.folder / "candidates"), "snapshots": config.snapshots}
+        output = {"folder": str(self.folder / "candidates"), "snapshots": config.snapshots, "checkpoints": CHECKPOINTS}
         experiment = config.experiment("hsp_pairs", config.candidates, config.steps, config.seed, output)
         return pairs(experiment, self.game, preferences, config.biased_shaping, quiet=self.quiet)
 
@@ -288,36 +324,124 @@ class _Work:
 
     def _panel(self, partners: Partners, provenance: dict[str, Any]) -> Panel:
         config, game = self.config, self.game
-        trained = self._timed("responses", lambda: self._responses(partners))
-        cores = jax.tree_util.tree_map(lambda x: x[:, 0], trained.members.policy)
-        fresh = self._cast(trained, cores, [f"br.{name}" for name in partners.cast.names])
-        challengers = [fresh.take(np.flatnonzero(fresh.finite())), *partners.responses, partners.cast]
+        evaluation = Evaluation(
+            game,
+            partners.cast,
+            config.trial_episodes,
+            config.ruler_episodes,
+            config.seed + SEEDS["contest"],
+            config.most_envs,
+        )
+        contest = Contest(evaluation, config.least_return)
+        fresh = []
+        if config.response_steps:
+            trained = self._timed("responses", lambda: self._responses(partners))
+            fresh = [self._responding(trained, [f"br.{name}" for name in partners.cast.names])]
         began = time.perf_counter()
-        found = trial(game, config, partners.cast, challengers, config.seed + SEEDS["trial"])
-        responses = rulers(game, config, partners.cast, challengers, found, config.seed + SEEDS["rulers"])
+        contest.enter([*fresh, *partners.responses, partners.cast])
+        known = [a for name in config.known for a in named_agents(name)]
+        for one in known:
+            if network_of(one.policy) is None:
+                recorded_agent(one.name)  # an error, if a panel's file could not name it
+        contest.challenge(casts_of(game, [*known, *(scripted_agents(game) if config.scripted else [])]))
+        worth, above = contest.settle()
+        found_open = len(above)
+        for number in range(1, config.closing_rounds + 1):
+            if above:
+                self._close(contest, partners, above, number)
+                worth, above = contest.settle()
+        responses = contest.responses(worth, above)
         own = self._self_play(partners.cast)
         members = [
-            Member(m.agent, m.kind, m.skill, m.candidate, own[i], responses[i], self._notes(m, i, found))
+            replace(m, self_play=own[i], responses=responses[i], notes=dict(m.notes) | {"trial": _trial(m, i, contest)})
             for i, m in enumerate(partners.members)
         ]
-        left = [m.agent.name for m in members if not m.responses]
-        self._keep("rulers", {"without": left, "wall_s": round(time.perf_counter() - began, 2)})
-        if left:
-            self._tell(f"left out, since nobody scores with them: {', '.join(left)}")
+        facts = self._contested(contest, partners, members, found_open, above)
+        self._keep("contest", facts | {"wall_s": round(time.perf_counter() - began, 2)})
         kept = [m for m in members if m.responses]
         if not kept:
             raise InterplayError(
-                f"{game.id}: nobody scores with any of the partners, so there is no ruler; train longer"
+                f"{game.id}: nobody scores more than {config.least_return:g} with any of the partners; train longer"
             )
         return write_panel(self.folder / "panel", config.name, game, kept, self._provenance(provenance))
 
+    def _contested(
+        self, contest: Contest, partners: Partners, members: list[Member], found_open: int, above: list[Exceeding]
+    ) -> dict[str, Any]:
+        """What came of the contest, for the panel's provenance; what could not be closed is said at once, too."""
+        names, seats = partners.cast.names, range(self.game.num_seats)
+        without = [
+            {"partner": m.agent.name, "seat": s}
+            for m in members
+            for s in seats
+            if s not in [r.seat for r in m.responses]
+        ]
+        not_closed = [
+            {
+                "partner": names[one.cell.partner],
+                "seat": one.cell.seat,
+                "agent": agent_of(contest.known, one.agent).name,
+                "return": one.worth.mean,
+                "best_trained": float(contest.returns[one.cell.partner, :, one.cell.seat].max()),
+                "p": one.p,
+            }
+            for one in above
+        ]
+        if without:
+            told = ", ".join(f"{cell['partner']} (seat {cell['seat']})" for cell in without)
+            self._tell(f"left out, since nobody scores more than {self.config.least_return:g}: {told}")
+        for cell in not_closed:
+            where = f"{cell['partner']}, seat {cell['seat']}"
+            self._tell(
+                f"not closed: {where}: {cell['agent']} returns {cell['return']:.1f}, and is the best response now; "
+                f"the best trained one returned {cell['best_trained']:.1f}"
+            )
+        return {
+            "known": contest.known_names,
+            "open": found_open,
+            "not_closed": not_closed,
+            "without": without,
+        }
+
+    def _responding(self, trained: Trained, names: list[str]) -> Cast:
+        """The responses of a training run whose weights are numbers."""
+        cast = self._cast(trained, jax.tree_util.tree_map(lambda x: x[:, 0], trained.members.policy), names)
+        return cast.take(np.flatnonzero(cast.finite()))
+
     def _responses(self, partners: Partners) -> Trained:
         agents = [m.agent for m in partners.members]
-        output = {"folder": str(self.folder / "responses")}
+        output = {"folder": str(self.folder / "responses"), "checkpoints": CHECKPOINTS}
         seed = self.config.seed + SEEDS["responses"]
         experiment = self.config.experiment("br", len(agents), self.config.response_steps, seed, output)
         notes = [{"partner": a.name} for a in agents]
-        return best_response(experiment, agents, each=True, notes=notes, quiet=self.quiet)
+        return best_response(experiment, [[a] for a in agents], notes=notes, quiet=self.quiet)
+
+    def _close(self, contest: Contest, partners: Partners, above: list[Exceeding], number: int) -> None:
+        """Train responses on from the agents that exceed them, and let them compete."""
+        better: dict[int, Exceeding] = {}  # of each partner with an open cell, in the cell where it exceeds most
+        for one in sorted(above, key=lambda one: one.worth.mean):
+            better[one.cell.partner] = one
+        agents = [partners.members[p].agent for p in better]
+        stage, seed = f"closing{number}", self.config.seed + SEEDS["closing"] + number
+        experiment = self.config.experiment(
+            "br",
+            len(agents),
+            self.config.closing_steps,
+            seed,
+            {"folder": str(self.folder / stage), "checkpoints": CHECKPOINTS},
+            closing=True,
+        )
+        best = contest.best()
+        starts = [
+            (agent_of(contest.known, one.agent), agent_of(contest.casts, best[one.cell])) for one in better.values()
+        ]
+        members = warm_members(experiment, self.game, starts)
+        notes = [{"partner": a.name, "from": start[0].name} for a, start in zip(agents, starts, strict=True)]
+        trained = self._timed(
+            stage,
+            lambda: best_response(experiment, [[a] for a in agents], members=members, notes=notes, quiet=self.quiet),
+        )
+        contest.enter([self._responding(trained, [f"br+{number}.{a.name}" for a in agents])])
 
     def _self_play(self, cast: Cast) -> list[Estimate]:
         alone = np.repeat(np.arange(len(cast)), 2).reshape(-1, 2)
@@ -326,22 +450,39 @@ class _Work:
         played = play_pairs(self.game, cast, cast, alone, episodes=episodes, seed=seed, most_envs=most)
         return [Estimate.of(scores.reshape(-1)) for scores in played.scores]
 
-    def _notes(self, member: Member, place: int, found: Any) -> dict[str, Any]:
-        """With what was known, how each of the obvious responses did in the trial, by seat."""
-        names = {"fresh": f"br.{member.agent.name}"}
-        if isinstance(member.candidate, int):
-            names["together"] = f"br.c{member.candidate:03d}"
-        rows = {
-            k: [float(v) for v in found.returns[place, found.names.index(n)]]
-            for k, n in names.items()
-            if n in found.names
-        }
-        return dict(member.notes) | {"trial": rows | {"best": [float(v) for v in found.returns[place].max(axis=0)]}}
-
     def _provenance(self, more: dict[str, Any]) -> dict[str, Any]:
         device = jax.devices()[0]
         made_with = {"interplay": __version__, "jax": jax.__version__, "device": device.device_kind}
         return {"config": as_json(self.config), "stages": self.state["stages"], "made_with": made_with, **more}
+
+
+def warm_members(experiment: Experiment, game: Game, starts: Sequence[Sequence[Agent]]) -> Any:
+    """Networks [run, 1, ...] to begin with: of each run's agents the first whose network is of the experiment's shape,
+    with a fresh value network; a fresh one where there is none."""
+    keys = jax.random.split(jax.random.fold_in(jax.random.key(experiment.seed), 1), len(starts))
+    shape = policy_shape(game, experiment.network)
+    found = []
+    for key, agents in zip(keys, starts, strict=True):
+        member = new_member(game, experiment.network, 1, key)
+        for one in agents:
+            core = one.policy.core if isinstance(one.policy, NeuralPolicy) else None
+            if core is not None and core.shape == shape:
+                member = eqx.tree_at(lambda m: m.policy, member, core)
+                break
+        found.append(member)
+    return jax.tree_util.tree_map(lambda *x: jnp.stack([jnp.asarray(v) for v in x])[:, None], *found)
+
+
+def _trial(member: Member, place: int, contest: Contest) -> dict[str, list[float]]:
+    """How each of the obvious responses did in the trial, by seat, and the best of all that are trained and known."""
+    names = {"fresh": f"br.{member.agent.name}"}
+    if isinstance(member.candidate, int):
+        names["together"] = f"br.c{member.candidate:03d}"
+    rows = {k: contest.returns[place, contest.names.index(n)] for k, n in names.items() if n in contest.names}
+    rows["best"] = contest.returns[place].max(axis=0)
+    if contest.known_names:
+        rows["best_known"] = contest.known_returns[place].max(axis=0)
+    return {k: [float(v) for v in row] for k, row in rows.items()}
 
 
 def _joined(parts: list[Any]) -> Any:

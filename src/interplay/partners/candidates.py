@@ -15,6 +15,7 @@ from interplay.partners.evaluate import Played
 from interplay.partners.features import Features, Id
 from interplay.training.algorithms import hsp
 
+TASK = hsp.TASK
 POINTS = "points"  # the feature that is no event: what the seat earned
 
 
@@ -44,8 +45,9 @@ def reward_space(
 
 
 def draw(game: Game, space: RewardSpace, many: int, seed: int) -> list[dict[str, float]]:
-    """Different preferences."""
-    return hsp.draw(game, hsp.Options(choices=space.choices, at_most=space.at_most), many, seed)
+    """Different preferences, of the half of the space that training partners (`hsp`) never have."""
+    options = hsp.Options(choices=space.choices, at_most=space.at_most, split="evaluation")
+    return hsp.draw(game, options, many, seed)
 
 
 def features_of(game: Game, space: RewardSpace, played: Played, ids: Sequence[Id], *, of_response: bool) -> Features:

@@ -30,6 +30,13 @@ TRAINING: dict[str, Any] = {
 }
 
 
+# A response that is trained on begins where a good agent is: small steps, little chance, points alone.
+CLOSING: dict[str, Any] = {
+    "ppo": {"learning_rate": [[0, 5e-4], [1, 5e-5]], "entropy": [[0, 0.02], [1, 0.003]]},
+    "rewards": {"shaping": 0.0},
+}
+
+
 @dataclass(frozen=True)
 class Build:
     """How a panel is made: everything that decides its result."""
@@ -40,21 +47,28 @@ class Build:
     candidates: int = 64  # pairs of a biased player and its best response, trained in one program
     k: int = 10  # partners to select; each is in the panel twice, half-skilled and skilled
     steps: float = 1e7  # environment steps of each pair
-    response_steps: float = 1e7  # environment steps of each fresh best response
+    response_steps: float = 1e7  # environment steps of each fresh best response; 0: none are trained
+    known: tuple[str, ...] = ()  # agents that no best response may be below: NAME=AGENT, or folders of training runs
+    scripted: bool = True  # whether the game's scripted agents are among them
+    closing_rounds: int = 1  # how often responses are trained on from known agents that do better than they
+    closing_steps: float = 3e6  # environment steps of each
     snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
     training: Mapping[str, Any] = field(default_factory=lambda: TRAINING)  # envs, rollout, network, ppo, rewards
     responses: Mapping[str, Any] = field(default_factory=dict)  # changes to `training` for fresh best responses
+    closing: Mapping[str, Any] = field(default_factory=lambda: CLOSING)  # further ones, for those that are trained on
     choices: Mapping[str, Any] = field(default_factory=dict)  # event -> weights to draw; none: the game's reward space
     at_most: int | None = None  # events that a candidate may weigh; null: as the game's reward space says
     features: tuple[str, ...] = ()  # events that tell behaviours apart; none: as the game's reward space says
     biased_shaping: bool = False  # whether the biased player is paid the shaped reward too
-    least_return: float = LEAST_RETURN  # candidates not above it with their best response are dropped
+    least_return: float = LEAST_RETURN  # candidates not above it with their best response are dropped, and so are
+    # best responses that do not return more
     feature_episodes: int = 50  # of each pair and seat, for features
     trial_episodes: int = 50  # of each partner, possible best response and seat, to find the best
     ruler_episodes: int = 200  # of each partner with its best response in each seat, for J_BR; fresh ones
     most_envs: int = 0  # environments that step together in evaluation; 0: what suits the device
-    partners: tuple[str, ...] = ()  # partners that are given (checkpoints) rather than generated: no candidates then
-    kind: str = "generated"  # of the partners: generated, human proxy, self-play
+    partners: tuple[str, ...] = ()  # partners that are given rather than generated: checkpoints, names of agents, or a
+    # panel, whose best responses then compete with what is known now
+    kind: str = "generated"  # of the partners: generated, human proxy, self-play, scripted
 
     def __post_init__(self) -> None:
         for name in ("candidates", "k", "snapshots", "feature_episodes", "trial_episodes"):
@@ -66,15 +80,21 @@ class Build:
             raise InterplayError(f"k: {self.k} of {self.candidates} candidates; select fewer or train more")
         if self.kind not in KINDS:
             raise InterplayError(f"kind: {self.kind!r}; one of {', '.join(KINDS)}")
-        for place, given in (("training", self.training), ("responses", self.responses)):
+        if self.response_steps == 0 and not self.partners:
+            raise InterplayError("response_steps: 0; fresh best responses can be left out for given partners alone")
+        changes = {"training": self.training, "responses": self.responses, "closing": self.closing}
+        for place, given in changes.items():
             taken = [name for name in given if name in DECIDED]
             if taken:
                 raise InterplayError(f"{place}.{taken[0]}: this is decided by the panel's own settings")
 
-    def experiment(self, algorithm: str, runs: int, steps: float, seed: int, output: Mapping[str, Any]) -> Experiment:
+    def experiment(
+        self, algorithm: str, runs: int, steps: float, seed: int, output: Mapping[str, Any], *, closing: bool = False
+    ) -> Experiment:
         """The training run of a stage."""
         game = {"name": self.game.name, "options": dict(self.game.options)}
         values = merged(dict(self.training), self.responses if algorithm == "br" else {})
+        values = merged(values, self.closing if closing else {})
         values |= {"game": game, "algorithm": {"name": algorithm}, "seed": seed, "runs": runs, "steps": steps}
         return read(Experiment, values | {"output": dict(output)}, "training")
 

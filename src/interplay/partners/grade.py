@@ -8,6 +8,7 @@ from interplay.agents.api import Agent
 from interplay.games.api import Game
 from interplay.metrics.interdependence.metric import readable
 from interplay.metrics.measured import MeasuredTraces
+from interplay.partners.describe import descriptions
 from interplay.partners.panel import Panel
 from interplay.partners.proximity import by_cell, headline, proximity
 from interplay.partners.standing import standing
@@ -87,15 +88,15 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
 
 def _with_ratios(panel: Panel, near: BRProx, cells: Table, partners: Table) -> tuple[Table, Table]:
     """Cells with BR-Prox and the best response that it is measured by; partners with its mean over seats."""
-    found = by_cell(panel, near)
+    found, prefers = by_cell(panel, near), descriptions(panel)
     wide, ratios = [], {}
     for row in cells:
         cell = found.get((row["partner"], row["seat_of_agent"]), {})
         if cell.get("honest") is not None:
             ratios.setdefault(row["partner"], []).append(cell["honest"])
         worth = {"best_response": cell.get("best_response_return"), "ratio": cell.get("ratio")}
-        wide.append(row | {"br_prox": cell.get("honest"), **worth})
-    about = {m.agent.name: {"kind": m.kind, "skill": m.skill} for m in panel.members}
+        wide.append(row | {"br_prox": cell.get("honest"), **worth, "prefers": prefers.get(row["partner"])})
+    about = {m.agent.name: {"prefers": prefers[m.agent.name], "kind": m.kind, "skill": m.skill} for m in panel.members}
     of_partners = []
     for row in partners:
         own = ratios.get(row["partner"])

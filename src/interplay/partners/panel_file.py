@@ -157,7 +157,7 @@ def _check_game(folder: Path, made_for: Mapping[str, Any], game: Game | None) ->
         )
 
 
-def _network_of(mind: Any) -> tuple[NeuralPolicy, int] | None:
+def network_of(mind: Any) -> tuple[NeuralPolicy, int] | None:
     """The network of a policy and the patience of the rule around it (0: none); None if it is of another making."""
     if isinstance(mind, Unstuck) and isinstance(mind.base, NeuralPolicy):
         return mind.base, int(mind.patience)
@@ -195,7 +195,7 @@ def _packed(members: Sequence[Member]) -> tuple[list[dict[str, Any]], dict[str, 
     shapes: list[str] = []
     stacks: dict[str, list[np.ndarray]] = {}
     for one in agents:
-        found = _network_of(one.policy)
+        found = network_of(one.policy)
         if found is None:
             continue
         mind, patience = found

@@ -78,6 +78,8 @@ def headline(found: BRProx, algorithm: str) -> Row:
         "br_prox_high": row["honest_high"],
         "br_prox_expert": row["expert_honest_iqm"],
         "br_prox_moderate": row["moderate_honest_iqm"],
+        "br_prox_expert_by_response": row["expert_by_response_honest_iqm"],
+        "br_prox_moderate_by_response": row["moderate_by_response_honest_iqm"],
         "above_best_response": row["above_share"],
         "beyond_noise": row["n_beyond_noise"],
     }

@@ -34,14 +34,18 @@ def find(name: str) -> Panel:
 
 def members_table(panel: Panel) -> Table:
     """A row per partner and seat of its best response."""
+    from interplay.partners.describe import descriptions
+
     rows: list[Row] = []
+    prefers = descriptions(panel)
     for member in panel.members:
         own = member.self_play
         about = {
             "partner": member.agent.name,
             "kind": member.kind,
             "skill": member.skill,
-            "prefers": _preference(member.notes.get("preference")),
+            "prefers": prefers[member.agent.name],
+            "weights": _preference(member.notes.get("preference")),
             "self_play": own.mean if own else None,
             "self_play_low": own.low if own else None,
             "self_play_high": own.high if own else None,

@@ -19,10 +19,15 @@ from interplay.table import Row, Table
 SCREEN = (
     "layout", "algorithm", "population", "rank", "iqm", "low", "high", "honest_rank", "honest_iqm", "honest_low",
     "honest_high", "unclipped_iqm", "iqr", "above_share", "n_beyond_noise", "expert_iqm", "moderate_iqm",
-    "expert_honest_iqm", "moderate_honest_iqm", "n", "n_excluded", "n_seeds", "n_partners",
+    "expert_honest_iqm", "moderate_honest_iqm", "expert_by_response_iqm", "moderate_by_response_iqm", "n", "n_excluded",
+    "n_seeds", "n_partners",
 )  # fmt: skip
 SPLIT_BY = {
-    "self_play_return": "Expert partners are those whose own self-play return is above the median.",
+    "self_play_return": (
+        "Expert partners are those whose own self-play return is above the median, as in the paper; the second pair of "
+        "columns goes by what their best responses return. A partner with a preference against serving scores nothing "
+        "with itself, however skilled it is: for such partners the second split is the one that tells skill."
+    ),
     "best_response_return": (
         "Expert partners are those whose best response returns more than the median: "
         "the table does not hold the partners' own self-play return."

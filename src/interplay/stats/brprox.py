@@ -30,6 +30,7 @@ from interplay.table import Row, Table
 BY = ("layout", "algorithm", "population")
 UNITS, FIXED = ("seed", "partner"), ("skill", "ego_seats")
 SPLITS = ("expert", "moderate")
+SPLIT_COLUMNS = {"partners": "", "partners_by_response": "by_response_"}  # of the cells, and how a summary calls them
 PAIR = ("seed", "partner", "skill", "ego_seats", "return", "best_response_return", "ratio")
 CHANCE = 0.05  # of naming any pair as beyond noise where all are noise
 
@@ -105,7 +106,7 @@ def summarise(found: Cells, *, seed: int, **options: Any) -> BRProx:
 
 def _with_groups(table: Table, rulers: Rulers) -> Table:
     """The cells with their partner's group."""
-    return Table.of([r | {"partners": rulers.group_of(r)} for r in table], table.title)
+    return Table.of([r | rulers.groups_of(r) for r in table], table.title)
 
 
 def _above(table: Table, rulers: Rulers, times: float) -> Table:
@@ -139,9 +140,10 @@ def _row(part: Table, named: Mapping[tuple[Any, ...], Row], rulers: Rulers, opti
         "n_above": len(pairs),
         "n_beyond_noise": None if None in judged else sum(judged),
     }
-    for split in SPLITS:
-        of = Table(part.columns, [row for row in part if row["partners"] == split])
-        found |= _intervals(of, rulers, options, prefix=f"{split}_")
+    for column, infix in SPLIT_COLUMNS.items():
+        for split in SPLITS:
+            of = Table(part.columns, [row for row in part if row[column] == split])
+            found |= _intervals(of, rulers, options, prefix=f"{split}_{infix}")
     return found | {
         "n": len(part),
         "n_excluded": len(part) - len(ratios),

@@ -26,21 +26,24 @@ class Rulers:
     returns: Mapping[tuple[Any, ...], Reduced]
     groups: Mapping[tuple[Any, ...], str]  # (layout, partner, skill) -> expert or moderate
     split_by: str
+    by_response: Mapping[tuple[Any, ...], str]  # the same by what partners' best responses return
 
     @classmethod
     def of(cls, found: Cells) -> Rulers:
         returns = found.best_responses
         own = {tuple(r[n] for n in PARTNER): r["self_play_return"] for r in found.table}
-        by_own = all(value is not None for value in own.values())
-        skill = own if by_own else _mean_returns(returns)
-        return cls(returns, _split(skill), BY_SELF_PLAY if by_own else BY_BEST_RESPONSE)
+        by_own, by_response = all(value is not None for value in own.values()), _split(_mean_returns(returns))
+        groups = _split(own) if by_own else by_response
+        return cls(returns, groups, BY_SELF_PLAY if by_own else BY_BEST_RESPONSE, by_response)
 
     @property
     def uncertain(self) -> bool:
         return any(r.se is not None for r in self.returns.values())
 
-    def group_of(self, row: Row) -> str:
-        return self.groups[tuple(row[name] for name in PARTNER)]
+    def groups_of(self, row: Row) -> dict[str, str]:
+        """Expert or moderate, as the table allows and by the best response."""
+        key = tuple(row[name] for name in PARTNER)
+        return {"partners": self.groups[key], "partners_by_response": self.by_response[key]}
 
     def without_return(self) -> list[Row]:
         return [

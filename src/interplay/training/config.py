@@ -111,6 +111,19 @@ class Algorithm:
 
 
 @dataclass(frozen=True)
+class Gate:
+    """What a run must reach to be alive. A dead one is trained again from another seed, and counted in the manifest."""
+
+    least_return: float | None = None  # score with itself, and with the partners it learnt with; null: nothing is asked
+    retries: int = 2  # how often in all; who is dead even then gets no policy's file
+    rounds: int = 10  # episodes of each rotation of seats in which an ego plays with itself
+
+    def __post_init__(self) -> None:
+        if self.retries < 0 or self.rounds < 1:
+            raise InterplayError(f"gate: {self.retries} retries, {self.rounds} rounds; at least 0 and 1")
+
+
+@dataclass(frozen=True)
 class Output:
     """Where results go, and how often."""
 
@@ -139,6 +152,7 @@ class Experiment:
     network: Network = field(default_factory=Network)
     ppo: PPO = field(default_factory=PPO)
     rewards: Rewards = field(default_factory=Rewards)
+    gate: Gate = field(default_factory=Gate)
     output: Output = field(default_factory=Output)
 
     def __post_init__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -148,6 +149,15 @@ def new_member(game: Game, network: Network, labels: int, key: PRNGKeyArray, fra
         seen = tuple(n * game.num_seats if i == axis else n for i, n in enumerate(seen))
     extra = labels if network.critic_knows_partner else 0
     return Member(policy, Core(dataclasses.replace(shape, input=seen, outputs=1, extra=extra, mask=0), 1.0, for_critic))
+
+
+def new_networks(make: Callable[[Any], Any], over: Any) -> Any:
+    """`make` over the first axis of a tree: side by side; on a CPU one after the other.
+
+    Networks begin with orthogonal matrices. XLA's thread pool of a machine with few cores never comes back from several
+    QR decompositions of several matrices each.
+    """
+    return jax.lax.map(make, over) if jax.default_backend() == "cpu" else jax.vmap(make)(over)
 
 
 def value_head(shape: Shape, network: Network, key: PRNGKeyArray) -> Dense | ValueHead:

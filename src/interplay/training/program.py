@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from interplay.errors import InterplayError
@@ -16,9 +17,9 @@ from interplay.training.advantages import new_normaliser
 from interplay.training.anchor import opinion
 from interplay.training.collect import Finished, Rollout, begin, collect
 from interplay.training.config import Experiment
-from interplay.training.members import Member, new_member
+from interplay.training.members import Member, new_member, new_networks
 from interplay.training.scheme import Seen, Stats, Traits
-from interplay.training.seating import Plan
+from interplay.training.seating import GUEST, Plan
 from interplay.training.setting import Run, Setting
 from interplay.training.update import improve, optimiser, prepare
 
@@ -50,8 +51,11 @@ class Program:
 
         def start(members: Any, guests: Any) -> Run:
             numbers = jnp.arange(self.experiment.runs) + self.experiment.first_run
-            axis = None if members is None else 0
-            return jax.vmap(self._start, in_axes=(0, axis, self._axis))(numbers, members, guests)
+            own = None if self._axis is None else guests
+            return new_networks(
+                lambda run: self._start(run[0], run[1], guests if self._axis is None else run[2]),
+                (numbers, members, own),
+            )
 
         return jax.jit(start)
 
@@ -92,11 +96,12 @@ class Program:
         key = jax.random.fold_in(jax.random.key(self.experiment.seed), number)
         key, for_members, for_world = jax.random.split(key, 3)
         if members is None:
-            make = lambda k: self.new_member(k)  # noqa: E731
-            members = jax.vmap(make)(jax.random.split(for_members, plan.learners))
+            members = new_networks(self.new_member, jax.random.split(for_members, plan.learners))
         invited = setting.guests.number if setting.guests else 0
         zeros = jnp.zeros((invited, plan.roles), jnp.float32)
-        stats = Stats(returns=zeros, episodes=zeros, odds=jnp.ones(invited) / max(invited, 1))
+        given = jnp.asarray(setting.scheme.priority or (0.0,) * self.experiment.runs, jnp.float32)
+        priority = given[number - self.experiment.first_run]
+        stats = Stats(returns=zeros, episodes=zeros, odds=jnp.ones(invited) / max(invited, 1), priority=priority)
         if setting.scheme.follow is not None:
             guests = setting.scheme.follow(members, guests, True)
         one = jax.tree_util.tree_map(lambda x: x[0], members)
@@ -233,7 +238,9 @@ def _follow(setting: Setting, stats: Stats, guests: Int[Array, " guest_slot"], f
     plan = setting.plan
     if not len(plan.guests) or setting.scheme.redraw == "episode":
         return stats
-    score, episodes = _per_table(plan, finished.score), _per_table(plan, finished.episodes)
+    learns = np.array([any(who != GUEST for who in table) for table in plan.tables])
+    whole = learns & (np.array(setting.scheme.origins or (-1,) * len(plan.tables)) < 0)  # episodes of a learner
+    score, episodes = (whole[:, None] * _per_table(plan, x) for x in (finished.score, finished.episodes))
     at = plan.guests // plan.roles  # the table of every guest
     total = jnp.zeros_like(stats.returns).at[guests].add(score[at])
     count = jnp.zeros_like(stats.returns).at[guests].add(episodes[at])

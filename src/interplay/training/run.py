@@ -18,8 +18,8 @@ from interplay.agents.api import Agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make
-from interplay.training import checkpoint, log
-from interplay.training.config import Experiment
+from interplay.training import checkpoint, gate, log
+from interplay.training.config import Experiment, Gate
 from interplay.training.loader import as_json
 from interplay.training.pace import Pace
 from interplay.training.program import Program
@@ -47,6 +47,7 @@ class Trained:
     snapshots: list[Snapshot]
     policies: list[dict[str, Any]] = field(default_factory=list)  # the files, as the manifest names them
     program: Any = None  # compiled, for further stages like this one
+    dead: tuple[int, ...] = ()  # runs that did not pass the experiment's gate; they have no policies
 
     def returns(self, last: int = 5) -> np.ndarray:
         """[run, learner] the mean of the last returns that were logged; NaN without a finished episode."""
@@ -88,7 +89,50 @@ def train(
     setting = Setting.of(experiment, played, scheme, guests, prices=bool(np.any(np.asarray(traits.events))))
     program = Program(setting) if like is None or like.program is None else like.program.again(setting)
     trained = _Stage(program, traits, members, stage, notes, quiet).train()
-    return replace(trained, game=game)  # not the world in which it was trained
+    trained = replace(trained, game=game)  # not the world in which it was trained
+    if experiment.gate.least_return is None:
+        return trained
+
+    def again(smaller: Experiment, runs: list[int], name: str) -> Trained:
+        """Some of the runs from another seed, with the same partners and rewards."""
+        of_runs = lambda tree: jax.tree_util.tree_map(lambda x: x[np.asarray(runs)], tree)  # noqa: E731
+        return train(
+            replace(smaller, gate=Gate()),
+            replace(scheme, priority=tuple(scheme.priority[run] for run in runs) if scheme.priority else ()),
+            guests=None if guests is None else guests.of_runs(runs),
+            traits=of_runs(traits),
+            members=None if members is None else of_runs(members),
+            stage="/".join(filter(None, (stage, name))),
+            notes=None if notes is None else [notes[run] for run in runs],
+            quiet=quiet,
+        )
+
+    folder = None if experiment.output.folder is None else Path(experiment.output.folder) / stage
+    return _gated(trained, folder, again, has_partners=guests is not None)
+
+
+def _gated(trained: Trained, folder: Path | None, again: Any, *, has_partners: bool) -> Trained:
+    """The stage with dead runs trained again; its manifest names the policies that count, and who died how often."""
+    manifest = None if folder is None else checkpoint.read_manifest(folder)
+    if manifest is not None and "gate" in manifest:
+        stages: dict[str, Trained] = {}
+        for name in dict.fromkeys(one["stage"] for one in manifest["gate"]["retrained"]):
+            runs = [one["run"] for one in manifest["gate"]["retrained"] if one["stage"] == name]
+            stages[name] = again(gate.retry_of(trained.experiment, len(runs), name), runs, name)
+        trained = gate.with_retrained(trained, stages, manifest["gate"]["retrained"])
+        dead = tuple(one["run"] for one in manifest["gate"]["dead"])
+        return replace(trained, policies=manifest["policies"], dead=dead)
+    trained, record, stages = gate.retried(trained, again, has_partners=has_partners)
+    policies = gate.policies_alive(trained, record, stages)
+    if not policies and trained.policies:
+        least = trained.experiment.gate.least_return
+        raise InterplayError(
+            f"{trained.experiment.algorithm.name}: no run scores {least:g} or more with itself and its partners, "
+            f"not even after {trained.experiment.gate.retries} retries; train longer"
+        )
+    if folder is not None and manifest is not None:
+        checkpoint.write_manifest(folder, manifest | {"policies": policies, "gate": record})
+    return replace(trained, policies=policies, dead=tuple(one["run"] for one in record["dead"]))
 
 
 class _Stage:

@@ -2,6 +2,7 @@
 
     plan      who sits where: learners and guests at tables                      (a)
     assign    which frozen partner sits in each guest's place, and in which seat (a)
+    priority  per run: how much more often partners are met who are hard         (a)
     redraw    whether they change after so many updates or with every episode    (a)
     stand_ins frozen partners in the learner's own places, for whole episodes    (a)
     traits    per run and learner: weights of task, shaping and events           (b)
@@ -39,6 +40,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from interplay.agents.api import Agent, Policy
+from interplay.agents.basic import Noisy
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game
 from interplay.games.records import record
@@ -66,6 +68,7 @@ class Stats:
     returns: Float[Array, "guest rotation"]  # running mean of the score of finished episodes
     episodes: Float[Array, "guest rotation"]  # how many were finished
     odds: Any = None  # [guest] how often each is to be met, where `between` sets it
+    priority: Any = None  # power of the rank of difficulty by which partners are drawn, where `assign` goes by it
 
 
 class Assignment(NamedTuple):
@@ -112,6 +115,7 @@ class Scheme:
 
     plan: Plan
     assign: Assign | None = None  # None: each guest as often as the next
+    priority: tuple[float, ...] = ()  # [run] for `assign` (Stats.priority); 0: all partners alike
     bonus: Callable[..., Array] | None = None  # (members, rollout) -> [step, learner, slot]
     material: Callable[..., Any] | None = None  # (members, rollout) -> tree [minibatch, ...], a part for each step
     loss: Callable[..., tuple[Array, dict[str, Array]]] | None = None  # (members, material) -> scalar, what is logged
@@ -163,24 +167,46 @@ class Guests:
         return cls(many, static, number, per_run=True)
 
     @classmethod
-    def of(cls, game: Game, agents: Sequence[Agent], *, per_run: bool = False) -> Guests:
-        """Frozen partners from agents. With `per_run`, run r has agent r for itself."""
-        parts = []
+    def of(cls, game: Game, agents: Sequence[Agent]) -> Guests:
+        """Frozen partners from agents, the same for all runs.
+
+        Raises:
+            InterplayError: if there are none, or if they differ in more than their arrays.
+        """
+        policies = []
         for agent in agents:
             if not isinstance(agent.policy, Policy):
                 raise InterplayError(f"{agent.name!r} is a player; only policies can be partners in training")
-            parts.append(eqx.partition(agent.policy.bind(game), eqx.is_array))
-        if not parts:
+            policies.append(agent.policy.bind(game))
+        if not policies:
             raise InterplayError("no partners were given")
+        if any(isinstance(p, Noisy) for p in policies):  # without noise is with a noise of 0
+            policies = [p if isinstance(p, Noisy) else Noisy(p, 0.0) for p in policies]
+        parts = [eqx.partition(p, eqx.is_array) for p in policies]
         arrays, static = parts[0]
         for agent, (other, its_static) in zip(agents, parts, strict=True):
             if not _alike(arrays, other) or not eqx.tree_equal(static, its_static):
                 names = f"{agents[0].name!r} and {agent.name!r}"
                 raise InterplayError(f"partners in one training run must be of one kind; {names} are not")
-        stacked = jax.tree_util.tree_map(lambda *a: jnp.stack(a), *(a for a, _ in parts))
-        if per_run:
-            stacked = jax.tree_util.tree_map(lambda x: x[:, None], stacked)
-        return cls(stacked, static, 1 if per_run else len(parts), per_run)
+        return cls(jax.tree_util.tree_map(lambda *a: jnp.stack(a), *(a for a, _ in parts)), static, len(parts))
+
+    @classmethod
+    def by_run(cls, game: Game, populations: Sequence[Sequence[Agent]]) -> Guests:
+        """Frozen partners of which each run has its own: run r has `populations[r]`, all of one size."""
+        sizes = sorted({len(population) for population in populations})
+        if len(sizes) != 1:
+            raise InterplayError(f"every run needs equally many partners; here they are {', '.join(map(str, sizes))}")
+        together = cls.of(game, [agent for population in populations for agent in population])
+        split = (len(populations), sizes[0])
+        arrays = jax.tree_util.tree_map(lambda x: x.reshape(*split, *x.shape[1:]), together.arrays)
+        return cls(arrays, together.static, sizes[0], per_run=True)
+
+    def of_runs(self, runs: Sequence[int]) -> Guests:
+        """Those of some of the runs, in this order."""
+        if not self.per_run:
+            return self
+        rows = jax.tree_util.tree_map(lambda x: x[np.asarray(runs)], self.arrays)
+        return Guests(rows, self.static, self.number, per_run=True)
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -196,14 +222,38 @@ def uniform(plan: Plan, key: PRNGKeyArray, stats: Stats) -> Assignment:
 
 
 def drawn(plan: Plan, key: PRNGKeyArray, odds: Float[Array, " guest"]) -> Assignment:
-    """Guests by these odds, as evenly as the number of places allows (systematic sampling); seats at random."""
-    places = len(plan.guests)
+    """Guests by these odds, as evenly as the number of places allows; seats at random."""
+    chosen = evenly(key, odds, len(plan.guests))
+    return Assignment(chosen, jnp.full(len(plan.tables), -1, jnp.int32))
+
+
+def evenly(key: PRNGKeyArray, odds: Float[Array, " item"], places: int) -> Int[Array, " place"]:
+    """Items by these odds (of any sum), as evenly as the number of places allows: systematic sampling."""
     for_offset, for_order = jax.random.split(key)
     points = (jnp.arange(places) + jax.random.uniform(for_offset)) / places
     chosen = jnp.searchsorted(jnp.cumsum(odds / jnp.sum(odds)), points)
     chosen = jnp.clip(chosen, 0, odds.shape[0] - 1)
-    order = jax.random.permutation(for_order, places)
-    return Assignment(chosen[order].astype(jnp.int32), jnp.full(len(plan.tables), -1, jnp.int32))
+    return chosen[jax.random.permutation(for_order, places)].astype(jnp.int32)
+
+
+def by_difficulty(plan: Plan, key: PRNGKeyArray, stats: Stats) -> Assignment:
+    """Partner and seat by (rank of difficulty) ** `stats.priority`: the lower the running mean return with a partner in
+    a seat, the more often they are met.
+
+    A table takes one entry (partner, rotation), so that a partner may be hard in one seat and easy in the other.
+    """
+    for_entries, for_rest = jax.random.split(key)
+    guests, rotations = stats.returns.shape
+    flat = stats.returns.reshape(-1)
+    rank = jnp.argsort(jnp.argsort(-flat)) + 1  # 1: the easiest
+    odds = rank.astype(jnp.float32) ** stats.priority
+    odds = jnp.where(jnp.min(stats.episodes) > 0, odds, jnp.ones_like(odds))  # nobody is judged before all were met
+    tables = len(plan.tables)
+    entry = evenly(for_entries, odds, tables)
+    first = {int(place) // plan.roles: i for i, place in reversed(list(enumerate(plan.guests)))}
+    others = drawn(plan, for_rest, odds.reshape(guests, rotations).sum(axis=1)).guests
+    where = jnp.array([first[t] for t in range(tables)])
+    return Assignment(others.at[where].set(entry // rotations), entry % rotations)
 
 
 def event_weights(game: Game, weights: Any) -> np.ndarray:

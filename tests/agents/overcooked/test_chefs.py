@@ -93,6 +93,33 @@ def test_every_role_does_its_job(play, role, seat):
     assert play("counter_circuit", lineup).count(seat, event) >= least
 
 
+HABITS = {  # (role, event, how a chef with the habit compares with a plain one)
+    "slow": ("greedy", "STAY", lambda habit, plain: habit > plain + 600),
+    "hoarding": ("greedy", "pickup_onion_from_O", lambda habit, plain: habit > plain + 20),
+    "passing": ("greedy", "put_dish_on_X", lambda habit, plain: habit > plain + 20),
+    "carrying": ("greedy", "put_onion_on_X", lambda habit, plain: habit < plain / 4),
+}
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_habits_show(play, habit):
+    role, event, differs = HABITS[habit]
+    counts = [play("counter_circuit", ["greedy", name]).count(1, event) for name in (f"{habit}-{role}", role)]
+    assert differs(*counts)
+
+
+def test_habits_by_name():
+    from interplay.agents.overcooked.roles import role_of
+
+    both = role_of("slow-stubborn-greedy")
+    assert (float(both.pause), float(both.yields)) == (pytest.approx(0.4), 0.0)
+    assert float(role_of("greedy").yields) == 1.0
+    with pytest.raises(InterplayError, match="unknown habit of a chef 'sloe'; did you mean slow"):
+        role_of("sloe-greedy")
+    with pytest.raises(InterplayError, match="unknown agent 'overcooked/slow-greed'; did you mean overcooked/greedy"):
+        role_of("slow-greed")
+
+
 @pytest.mark.parametrize("lineup", [("onion_passer", "onion_receiver"), ("onion_receiver", "onion_passer")])
 def test_passer_and_receiver_make_soups_through_the_middle_counter(play, lineup):
     played = play("counter_circuit", lineup)

@@ -6,12 +6,12 @@ from typing import Any
 
 from interplay.agents.api import Agent
 from interplay.agents.overcooked.chef import Chef
-from interplay.agents.overcooked.roles import roles
-from interplay.errors import InterplayError, UnknownName
+from interplay.agents.overcooked.roles import role_of, roles
+from interplay.errors import InterplayError
 
 
 class Family:
-    """`overcooked/greedy` and the other roles."""
+    """`overcooked/greedy` and the other roles, each with any habits: `overcooked/slow-greedy`."""
 
     @staticmethod
     def variants() -> list[str]:
@@ -19,9 +19,7 @@ class Family:
 
     @staticmethod
     def make(variant: str, **options: Any) -> Agent:
-        known = roles()
-        if variant not in known:
-            raise UnknownName("agent", f"overcooked/{variant}", [f"overcooked/{name}" for name in known])
+        found = role_of(variant)
         if options:
             raise InterplayError(f"overcooked/{variant} takes no options, but was given {', '.join(options)}")
-        return Agent(f"overcooked/{variant}", Chef(known[variant]))
+        return Agent(f"overcooked/{variant}", Chef(found))

@@ -5,13 +5,16 @@ A chef does the cheapest job, counted in steps of walking plus the price. A job 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import IntEnum
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+
+from interplay.errors import UnknownName
 
 NEVER = 1000.0
 
@@ -83,3 +86,45 @@ def roles() -> dict[str, Role]:
         "place_and_deliver": role(j.PICK_INGREDIENT, j.POT, *plating),
         "idle": role(yields=False),
     }
+
+
+def habits() -> dict[str, Callable[[Role], Role]]:
+    """What can be said of a chef of any role, before it, as in `slow-greedy`: name -> the role with that habit."""
+    passes = jnp.array([Job.PASS_INGREDIENT, Job.PASS_DISH, Job.PASS_SOUP])
+    carries = jnp.array([Job.POT, Job.PLATE, Job.SERVE])
+
+    def priced(jobs: Array, price: float) -> Callable[[Role], Role]:
+        def change(role: Role) -> Role:
+            able = role.price[jobs] < NEVER
+            return eqx.tree_at(lambda r: r.price, role, role.price.at[jobs].set(jnp.where(able, price, NEVER)))
+
+        return change
+
+    def with_manner(name: str, value: Any) -> Callable[[Role], Role]:
+        return lambda role: eqx.tree_at(lambda r: getattr(r, name), role, jnp.asarray(value, jnp.float32))
+
+    return {
+        "slow": with_manner("pause", 0.4),  # dawdles in four steps of ten
+        "stubborn": with_manner("yields", 0.0),  # makes way for nobody
+        "hoarding": with_manner("beyond", (0.0, 0.0)),  # fetches more ingredients and dishes than pots can take
+        "passing": priced(carries, 8.0),  # would rather hand over than walk on
+        "carrying": priced(passes, NEVER),  # hands nothing over
+    }
+
+
+def role_of(name: str) -> Role:
+    """The role of a name, with any habits before it: `greedy`, `slow-greedy`, `slow-stubborn-greedy`.
+
+    Raises:
+        UnknownName: if the role or a habit is not known.
+    """
+    *words, base = name.split("-")
+    known, changes = roles(), habits()
+    if base not in known:
+        raise UnknownName("agent", f"overcooked/{name}", [f"overcooked/{one}" for one in known])
+    found = known[base]
+    for word in reversed(words):
+        if word not in changes:
+            raise UnknownName("habit of a chef", word, list(changes))
+        found = changes[word](found)
+    return found

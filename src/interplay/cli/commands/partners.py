@@ -1,4 +1,4 @@
-"""`interplay partners select | diversity | build | show`."""
+"""`interplay partners select | diversity | build | show | audit | baselines`."""
 
 from __future__ import annotations
 
@@ -127,10 +127,12 @@ class BuildCommand:
     """The seed of everything (0)."""
     name: str | None = None
     """Name of the panel (generated)."""
+    known: tuple[str, ...] = ()
+    """Agents that no best response may be below, beside scripted ones: AGENT, NAME=AGENT, folders of training runs."""
     partners: tuple[str, ...] = ()
-    """Checkpoints of partners that exist already: no candidates then, only best responses."""
+    """Partners that exist already (checkpoints, agents, a panel): no candidates then, only best responses."""
     kind: str | None = None
-    """What the partners are: generated, human proxy, self-play."""
+    """What the partners are: generated, human proxy, self-play, scripted."""
     set: tuple[str, ...] = ()
     """Other settings as place=value, such as training.envs=128."""
     json: bool = False
@@ -160,7 +162,8 @@ class BuildCommand:
         for field in ("candidates", "k", "steps", "response_steps", "seed", "name", "kind"):
             given = getattr(self, field)
             values |= {} if given is None else {field: given}
-        values |= {"partners": list(self.partners)} if self.partners else {}
+        for field in ("partners", "known"):
+            values |= {field: list(getattr(self, field))} if getattr(self, field) else {}
         full = as_json(build(Build, values))
         return build(Build, with_settings(full, list(self.set)))
 
@@ -190,6 +193,50 @@ class Show:
 
 
 @dataclass(frozen=True)
+class Audit:
+    """Try every known agent with every partner of a panel: is any of them above a best response, beyond noise?
+
+    Known are the agents that come with the package for the panel's game, its scripted ones, the panel's own partners
+    and best responses, and those that are named. Prints the cells in which one is above; exits with 1 if there are any.
+
+    Examples:
+      interplay partners audit overcooked/coordination_ring
+      interplay partners audit panels/ring/panel --agents mine=runs/mine --episodes 400
+    """
+
+    panel: Annotated[str, tyro.conf.Positional]
+    """Folder of a panel, or a game with a shipped one (GAME or GAME:PANEL)."""
+    agents: tuple[str, ...] = ()
+    """Further agents: AGENT or NAME=AGENT; the folder of a training run gives all of its policies."""
+    trial: int = 20
+    """Episodes of every agent with every partner in every seat."""
+    episodes: int = 200
+    """Fresh episodes of those that did better in the trial, by which they are judged."""
+    seed: int = 0
+    """The same seed gives the same."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> int:
+        from interplay.games.registry import make_recorded
+        from interplay.partners.audit import audit
+        from interplay.partners.known import named_agents, scripted_agents, shipped_agents
+        from interplay.partners.tables import find
+
+        panel = find(self.panel)
+        game = make_recorded(panel.game["id"], panel.game["options"])
+        more = [a for name in self.agents for a in named_agents(name)]
+        known = {a.name: a for a in [*scripted_agents(game), *shipped_agents(game), *more]}
+        note(f"{len(known)} known agents with {len(panel.members)} partners")
+        table = audit(panel, game, list(known.values()), trial=self.trial, episodes=self.episodes, seed=self.seed)
+        cells = sum(len(m.responses) for m in panel.members)
+        show(table, json=self.json, agents=sorted(known), cells=cells, above=len(table), panel=panel.file_hash)
+        if not self.json:
+            print(f"{len(table)} of {cells} best responses are exceeded beyond noise")
+        return 1 if len(table) else 0
+
+
+@dataclass(frozen=True)
 class Baselines:
     """Measure known agents with a panel, and keep the table beside it: grades then say where an agent stands.
 
@@ -211,16 +258,16 @@ class Baselines:
     def run(self) -> None:
         from interplay.games.registry import make_recorded
         from interplay.partners.baselines import add_baselines
+        from interplay.partners.known import named_agents
         from interplay.partners.panel_file import read_panel
-        from interplay.training.algorithms.br import partners_of
 
         made_for = read_panel(self.panel).game
         egos: dict[str, list] = {}
         for one in self.agents:
-            name, equals, who = one.partition("=")
-            if not equals or not name or not who:
+            name, equals, _ = one.partition("=")
+            if not equals:
                 raise InterplayError(f"--agents {one!r}: write NAME=AGENT, as in sp=runs/sp")
-            egos.setdefault(name, []).extend(partners_of(who))
+            egos.setdefault(name, []).extend(named_agents(one))
         game = make_recorded(made_for["id"], made_for["options"])
         table = add_baselines(self.panel, game, egos, episodes=self.episodes, seed=self.seed)
         show(table, json=self.json)

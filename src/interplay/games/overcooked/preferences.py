@@ -12,6 +12,8 @@ DATA = Path(__file__).with_name("preferences.json")
 
 
 def reward_space(game: Overcooked) -> dict[str, Any]:
-    """`choices`: event -> weights to draw from; `at_most` so many not 0; `features`: what is counted of a chef."""
+    """`choices`: event -> weights to draw from; `at_most` so many not 0; `features`: what is counted of a chef;
+    `words`: event -> what doing much and little of it is called."""
     several = len(game.menu.orders) > 1 or any("T" in order for order in game.menu.orders)
-    return json.loads(DATA.read_text())["several_recipes" if several else "one_recipe"]
+    data = json.loads(DATA.read_text())
+    return data["several_recipes" if several else "one_recipe"] | {"words": data["words"]}

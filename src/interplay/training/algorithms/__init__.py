@@ -21,6 +21,7 @@ ALGORITHMS = Registry(
         "fcp": "interplay.training.algorithms.fcp:train",
         "comedi": "interplay.training.algorithms.comedi:train",
         "comedi_population": "interplay.training.algorithms.comedi:train_population",
+        "coplay": "interplay.training.algorithms.coplay:train",
         "cole": "interplay.training.algorithms.cole:train",
         "e3t": "interplay.training.algorithms.e3t:train",
         "hdr": "interplay.training.algorithms.hdr:train",

@@ -24,7 +24,8 @@ from interplay.errors import InterplayError
 from interplay.games.records import record
 from interplay.games.registry import make
 from interplay.training.algorithms.br import best_response
-from interplay.training.algorithms.fcp import sound, stage_one
+from interplay.training.algorithms.coplay import sound
+from interplay.training.algorithms.fcp import stage_one
 from interplay.training.config import Experiment
 from interplay.training.kept import reopened
 from interplay.training.loader import build

@@ -26,7 +26,7 @@ from interplay.training.algorithms.cole_graph import accepts, odds_by_rank, odds
 from interplay.training.config import Experiment
 from interplay.training.loader import build
 from interplay.training.meet import meet
-from interplay.training.members import new_member
+from interplay.training.members import new_member, new_networks
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.scheme import Assignment, Guests, Scheme, Stats, drawn
@@ -110,7 +110,7 @@ def population(experiment: Experiment, game: Game, options: Options) -> Guests:
     of_run = [jax.random.fold_in(key, experiment.first_run + run) for run in range(experiment.runs)]
     which = np.arange(options.population) % options.initial
     keys = jax.vmap(lambda k: jax.random.split(k, options.initial)[which])(jnp.stack(of_run))
-    cores = jax.jit(jax.vmap(jax.vmap(fresh)))(keys)
+    cores = jax.jit(lambda keys: new_networks(lambda of_run: new_networks(fresh, of_run), keys))(keys)
     one = NeuralPolicy(jax.tree_util.tree_map(lambda x: x[0, 0], cores), experiment.network.encoding)
     places = Guests.repeated(one, options.population, experiment.runs)
     arrays = eqx.tree_at(lambda g: g.core, places.arrays, cores)

@@ -29,7 +29,8 @@ from interplay.training import checkpoint
 from interplay.training.algorithms import sp
 from interplay.training.algorithms.br import best_response, partners_of
 from interplay.training.algorithms.brdiv import told_tables, with_envs
-from interplay.training.algorithms.fcp import sound, stage_one
+from interplay.training.algorithms.coplay import sound
+from interplay.training.algorithms.fcp import stage_one
 from interplay.training.config import Experiment, Network
 from interplay.training.loader import as_json, build
 from interplay.training.members import new_member

@@ -8,6 +8,7 @@ best response to a choice of the biased players and to a maximum-entropy populat
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,11 +20,11 @@ import numpy as np
 from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.games.registry import make
+from interplay.games.registry import capability, make
 from interplay.training.algorithms import mep
-from interplay.training.algorithms.br import best_response
-from interplay.training.algorithms.fcp import sound, stage_one, three_skills
-from interplay.training.config import Experiment
+from interplay.training.algorithms.coplay import EgoOptions, Population, dealt, egos, sound, three_skills
+from interplay.training.algorithms.fcp import stage_one
+from interplay.training.config import Experiment, Gate
 from interplay.training.kept import reopened
 from interplay.training.loader import build
 from interplay.training.meet import Met, meet
@@ -34,7 +35,15 @@ from interplay.training.seating import Plan
 
 TASK = "task"  # the name under which a preference weighs the game's points
 BIASED, RESPONSE = 0, 1  # the learners of a pair
-SHARED = ("population", "population_steps", "population_envs", "entropy_weight", "snapshots")  # with mep.Options
+SPLITS = ("training", "evaluation")  # halves of the space of preferences
+SHARED = (
+    "population",
+    "population_steps",
+    "population_envs",
+    "population_from",
+    "entropy_weight",
+    "snapshots",
+)  # with mep
 
 
 @dataclass(frozen=True)
@@ -42,29 +51,31 @@ class Options:
     """What the biased players may prefer. Either a list of preferences, or sets of weights to draw them from."""
 
     preferences: tuple[Any, ...] = ()  # of each run: event -> weight; `task` weighs the points (1 if not named)
-    choices: Mapping[str, Any] = field(default_factory=dict)  # event -> weights that it may have
+    choices: Mapping[str, Any] = field(default_factory=dict)  # event -> weights it may have; none: as the game says
     at_most: int = 3  # events with a weight other than 0 in a draw
+    split: str = "training"  # half of all preferences that draws are from: training, evaluation; all: both
     biased_shaping: bool = False  # whether the biased player is paid the shaped reward too
 
 
 @dataclass(frozen=True)
-class EgoOptions(Options):
-    """The partners of the ego: biased players, and a maximum-entropy population at three levels of skill."""
+class PoolOptions(Options, EgoOptions):
+    """The partners of an ego: biased players, and a maximum-entropy population at three levels of skill. As published
+    half of them are biased: 6 biased players, and 2 members at three skills."""
 
-    pairs: int = 36  # that are drawn, where no preferences are given
+    pairs: int = 12  # that are drawn for each ego, where no preferences are given
     pairs_steps: float = 1e7  # environment steps of each pair
-    pairs_from: str | None = None  # folder of trained pairs to take instead
-    biased: int = 18  # players that are chosen of them
+    pairs_from: str | None = None  # folder of trained pairs to take instead; those that score are dealt to egos
+    shared: bool = False  # all egos choose among all pairs, and meet one population
+    biased: int = 6  # players that an ego chooses of its pairs
     least_return: float = 0.1  # pairs that do not score more together are left out
     events_of: str = "biased"  # or response: whose events tell how different two pairs are
     rounds: int = 10  # episodes of each rotation of seats in which events are counted
-    population: int = 6  # members of the population
+    population: int = 2  # members of the population that an ego meets
     population_steps: float = 1e7  # environment steps of each member
     population_envs: int = 64  # environments of each member
-    population_from: str | None = None  # folder of a trained population to take instead
+    population_from: str | None = None  # folder of trained populations to take instead; members are dealt to egos
     entropy_weight: float = 0.01  # alpha of the population
     snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
-    tables: int = 0  # groups of environments, each with one partner at a time; 0: as many as partners, if envs allow
 
     def __post_init__(self) -> None:
         if self.events_of not in ("biased", "response"):
@@ -72,34 +83,53 @@ class EgoOptions(Options):
 
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """Stage 1: pairs, and a population. Stage 2: max E_j J(π, π_j) over both, each partner as often as the next."""
-    options = build(EgoOptions, experiment.algorithm.options, "algorithm.options")
+    """Stage 1: pairs, and populations. Stage 2: max E_j J(π, π_j) over both, each partner as often as the next."""
+    options = build(PoolOptions, experiment.algorithm.options, "algorithm.options")
+    return egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
+
+
+def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
+    """The partners of each ego. Pairs that score are dealt equally, so that each ego chooses among its own."""
+    options = build(PoolOptions, experiment.algorithm.options, "algorithm.options")
     game = make(experiment.game.name, **experiment.game.options)
     if options.pairs_from is not None:
         trained = reopened(options.pairs_from, experiment, stage="pairs")
     else:
-        preferences = list(options.preferences) or draw(game, options, options.pairs, experiment.seed)
+        many = options.pairs * (1 if options.shared else experiment.runs)
+        preferences = list(options.preferences) or draw(game, options, many, experiment.seed)
         smaller = stage_one(experiment, len(preferences), options.pairs_steps, 0)
-        trained = pairs(smaller, game, preferences, options.biased_shaping, stage="pairs", quiet=quiet)
-    if options.population_from is not None:
-        population = reopened(options.population_from, experiment)
-    else:
-        of_population = {f.name: getattr(options, f.name) for f in dataclasses.fields(mep.Options) if f.name in SHARED}
-        population = mep.population_stage(experiment, mep.Options(**of_population), stage="population", quiet=quiet)
-    chosen = most_different(trained, options, experiment.seed)
-    agents = [trained.agent(run, BIASED) for run in chosen] + three_skills(population)
-    notes = [{"biased_partners": chosen}] * experiment.runs
-    return best_response(experiment, agents, tables=options.tables, notes=notes, quiet=quiet)
+        trained = pairs(smaller, game, preferences, options.biased_shaping, stage=f"{stage}pairs", quiet=quiet)
+    of_population = mep.Options(**{name: getattr(options, name) for name in SHARED})
+    population = mep.opened_or_trained(experiment, of_population, stage=stage, quiet=quiet)
+    members = dealt(population, experiment.runs, shared=options.shared, where=str(options.population_from))
+    found = []
+    for chosen, able, own in zip(*choose(trained, options, experiment.runs, experiment.seed), members, strict=True):
+        agents = [trained.agent(run, BIASED) for run in chosen] + three_skills(population, own[: options.population])
+        found.append(Population(agents, notes={"biased_partners": chosen, "chosen_from": len(able)}))
+    return found
 
 
-def most_different(trained: Trained, options: EgoOptions, seed: int) -> list[int]:
-    """The pairs, by number, whose biased players are chosen: they score, and act unlike each other."""
+def choose(trained: Trained, options: PoolOptions, runs: int, seed: int) -> tuple[list[list[int]], list[list[int]]]:
+    """For each ego the numbers of the pairs whose biased players it meets, and of those it could choose from: pairs
+    that score, dealt in turn. Chosen are those that act unlike each other.
+
+    Raises:
+        InterplayError: if fewer pairs score than there are egos.
+    """
     met = counted(trained, options.rounds, seed)
-    runs = [r for r, learner in sound(trained) if learner == BIASED and met.score[r] > options.least_return]
-    if not runs:
-        raise InterplayError(f"no pair scores more than {options.least_return:g} together, so none can be a partner")
-    events = np.asarray(met.events)[runs, BIASED if options.events_of == "biased" else RESPONSE]
-    return [runs[i] for i in greedy_selection(events, options.biased, np.random.default_rng(seed))]
+    able = [r for r, learner in sound(trained) if learner == BIASED and met.score[r] > options.least_return]
+    if len(able) < (1 if options.shared else runs):
+        raise InterplayError(
+            f"{len(able)} of {trained.experiment.runs} pairs score more than {options.least_return:g} together; each "
+            f"of {runs} egos needs one as a partner: train more of them, or longer"
+        )
+    own = [able if options.shared else able[run::runs] for run in range(runs)]
+    events = np.asarray(met.events)[:, BIASED if options.events_of == "biased" else RESPONSE]
+    chosen = [
+        [mine[i] for i in greedy_selection(events[mine], options.biased, np.random.default_rng([seed, run]))]
+        for run, mine in enumerate(own)
+    ]
+    return chosen, own
 
 
 def counted(trained: Trained, rounds: int, seed: int) -> Met:
@@ -156,6 +186,9 @@ def pairs(
     scheme = Scheme(plan, names=("biased", "response"))
     traits = traits_of(game, experiment, preferences, biased_shaping)
     notes = [{"preference": p} for p in preferences]
+    experiment = dataclasses.replace(
+        experiment, gate=Gate()
+    )  # some preferences allow no points, and that is known after
     return train_stage(experiment, scheme, traits=traits, stage=stage, notes=notes, quiet=quiet)
 
 
@@ -175,17 +208,43 @@ def traits_of(game: Game, experiment: Experiment, preferences: list[dict[str, fl
 
 
 def draw(game: Game, options: Options, many: int, seed: int) -> list[dict[str, float]]:
-    """Different preferences, each a weight for every event from its choices, at most so many of them not 0."""
-    if not options.choices:
-        raise InterplayError("algorithm.options: give preferences, or choices to draw them from")
-    event_weights(game, {k: 0.0 for k in options.choices if k != TASK})
+    """Different preferences, each a weight for every event from its choices, at most so many of them not 0, and all of
+    one half (`split_of`).
+
+    Raises:
+        InterplayError: if the choices allow fewer.
+    """
+    declared = capability(game, "reward_space")
+    choices = options.choices or (declared(game)["choices"] if declared is not None else {})
+    if not choices:
+        raise InterplayError(
+            f"{game.id} comes without a reward space: give algorithm.options.preferences, or choices to draw them from"
+        )
+    if options.split not in (*SPLITS, "all"):
+        raise InterplayError(f"algorithm.options.split: {options.split!r}; {', '.join(SPLITS)} or all")
+    event_weights(game, {k: 0.0 for k in choices if k != TASK})
     generator = np.random.default_rng(seed)
     found: list[dict[str, float]] = []
-    for _ in range(1000 * many):
-        weights = {event: float(generator.choice(values)) for event, values in options.choices.items()}
+    for _ in range(2000 * many):
+        weights = {event: float(generator.choice(values)) for event, values in choices.items()}
         preference = {e: w for e, w in weights.items() if w or e == TASK}
-        if sum(e != TASK for e in preference) <= options.at_most and preference not in found:
+        few = sum(e != TASK for e in preference) <= options.at_most
+        if few and preference not in found and options.split in ("all", split_of(preference)):
             found.append(preference)
             if len(found) == many:
                 return found
-    raise InterplayError(f"algorithm.options.choices: they allow only {len(found)} different preferences of {many}")
+    raise InterplayError(
+        f"algorithm.options.choices: they allow only {len(found)} different preferences of {many} (split: "
+        f"{options.split})"
+    )
+
+
+def split_of(preference: Mapping[str, float]) -> str:
+    """The half that a preference belongs to: `training` partners may have it, or `evaluation` partners, never both.
+
+    It goes by which events are liked and which disliked, not by how much nor by the weight of the points: what differs
+    in these alone falls into the same half.
+    """
+    weights = {event: w for event, w in preference.items() if w and event != TASK}
+    signs = sorted(f"{event} {'+' if w > 0 else '-'}" for event, w in weights.items())
+    return SPLITS[hashlib.sha256("|".join(signs).encode()).digest()[0] % 2]

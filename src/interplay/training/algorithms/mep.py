@@ -12,8 +12,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from interplay.games.registry import make
-from interplay.training.algorithms.br import best_response
-from interplay.training.algorithms.fcp import stage_one, three_skills
+from interplay.training.algorithms.coplay import EgoOptions, Population, dead_among, dealt, egos, three_skills
+from interplay.training.algorithms.fcp import stage_one
 from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
 from interplay.training.kept import reopened
@@ -21,36 +21,49 @@ from interplay.training.loader import build
 from interplay.training.loss import chosen, log_probs
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.scheme import Assignment, Scheme, Stats, drawn
+from interplay.training.scheme import Scheme
 from interplay.training.seating import Plan
 
 LEAST_PROBABILITY = 1e-5
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(EgoOptions):
     """The population and how partners are drawn from it."""
 
-    population: int = 8  # members, trained side by side
+    population: int = 4  # members, trained side by side; every ego has a population of its own
     population_steps: float = 1e7  # environment steps of each member
     population_envs: int = 64  # environments of each member
-    population_from: str | None = None  # folder of a trained population to take instead
+    population_from: str | None = None  # folder of trained populations to take instead; members are dealt to egos
+    shared: bool = False  # all egos learn with one population
     entropy_weight: float = 0.01  # alpha: of -log of the population's mean probability
-    priority: float = 1.0  # beta: partners are drawn by (rank of difficulty) ** beta; 0: alike
-    snapshots: int = 20
-    tables: int = 0
+    priority: float = 0.5  # beta: partners are drawn by (rank of difficulty) ** beta; 0: alike
+    snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
 
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """Stage 1: the population. Stage 2: a best response that meets hard partners more often."""
+    """Stage 1: populations. Stage 2: best responses that meet hard partners more often."""
     options = build(Options, experiment.algorithm.options, "algorithm.options")
+    return egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
+
+
+def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
+    """The partners of each ego: three skills of every member of its population."""
+    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    trained = opened_or_trained(experiment, options, stage=stage, quiet=quiet)
+    members = dealt(trained, experiment.runs, shared=options.shared, where=str(options.population_from))
+    return [
+        Population(three_skills(trained, own), options.priority, dead_among(trained, own, experiment))
+        for own in members
+    ]
+
+
+def opened_or_trained(experiment: Experiment, options: Options, *, stage: str = "", quiet: bool = False) -> Trained:
+    """A population for each run (or one for all) from its folder, or trained now."""
     if options.population_from is not None:
-        population = reopened(options.population_from, experiment)
-    else:
-        population = population_stage(experiment, options, stage="population", quiet=quiet)
-    agents = three_skills(population)
-    assign = partial(by_difficulty, beta=options.priority)
-    return best_response(experiment, agents, tables=options.tables, assign=assign, quiet=quiet)
+        return reopened(options.population_from, experiment)
+    runs = 1 if options.shared else experiment.runs
+    return population_stage(experiment, options, stage=f"{stage}population", runs=runs, quiet=quiet)
 
 
 def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
@@ -84,22 +97,3 @@ def population_entropy(members: Any, rollout: Rollout, *, weight: float) -> Floa
 
     mean = jnp.mean(jax.lax.map(of_member, members), axis=0)
     return -weight * jnp.log(jnp.maximum(mean, LEAST_PROBABILITY)) * rollout.turn
-
-
-def by_difficulty(plan: Plan, key: Any, stats: Stats, *, beta: float) -> Assignment:
-    """Partner and seat by the rank of their running mean return: the lower it is, the more often they are met.
-
-    A table takes one entry (partner, rotation), so that a partner may be hard in one seat and easy in the other.
-    """
-    for_entries, for_rest = jax.random.split(key)
-    guests, rotations = stats.returns.shape
-    flat = stats.returns.reshape(-1)
-    rank = jnp.argsort(jnp.argsort(-flat)) + 1  # 1: the easiest
-    odds = rank.astype(jnp.float32) ** beta
-    odds = jnp.where(jnp.min(stats.episodes) > 0, odds, jnp.ones_like(odds))  # nobody is judged before all were met
-    tables = len(plan.tables)
-    entry = jax.random.choice(for_entries, guests * rotations, (tables,), p=odds / jnp.sum(odds))
-    first = {int(place) // plan.roles: i for i, place in reversed(list(enumerate(plan.guests)))}
-    chosen_guests = drawn(plan, for_rest, odds.reshape(guests, rotations).sum(axis=1)).guests
-    where = jnp.array([first[t] for t in range(tables)])
-    return Assignment(chosen_guests.at[where].set((entry // rotations).astype(jnp.int32)), entry % rotations)

@@ -25,8 +25,8 @@ from jaxtyping import Array, Bool, Float
 from interplay.errors import InterplayError
 from interplay.games.records import record
 from interplay.games.registry import make
-from interplay.training.algorithms.br import best_response
-from interplay.training.algorithms.fcp import stage_one, three_skills
+from interplay.training.algorithms.coplay import EgoOptions, Population, dead_among, dealt, egos, three_skills
+from interplay.training.algorithms.fcp import stage_one
 from interplay.training.collect import Rollout
 from interplay.training.config import PPO, Experiment
 from interplay.training.kept import reopened
@@ -39,19 +39,19 @@ from interplay.training.seating import Plan
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(EgoOptions):
     """The population and how its diversity is measured."""
 
-    population: int = 8  # members, trained side by side
+    population: int = 4  # members, trained side by side; every ego has a population of its own
     population_steps: float = 1e7  # environment steps of each member
     population_envs: int = 64  # environments of each member
     population_rollout: int = 0  # steps of a rollout; 0: the horizon, so that trajectories are whole episodes
-    population_from: str | None = None  # folder of a trained population to take instead
+    population_from: str | None = None  # folder of trained populations to take instead; members are dealt to egos
+    shared: bool = False  # all egos learn with one population
     diversity: float = 0.1  # alpha: weight of the diversity beside each member's return
     kernel: float = 0.5  # how much of a step's neighbours counts: k ** distance
     trajectories: int = 4  # of each member, in every step of gradient descent
     snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
-    tables: int = 0  # groups of environments, each with one partner at a time; 0: as many as partners, if envs allow
 
     def __post_init__(self) -> None:
         if self.population < 2:
@@ -61,13 +61,21 @@ class Options:
 
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """Stage 1: the population. Stage 2: max E_j J(π, π_j) over its first, half-skilled and last policies."""
+    """Stage 1: populations. Stage 2: max E_j J(π, π_j) over their first, half-skilled and last policies."""
+    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    return egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
+
+
+def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
+    """The partners of each ego: three skills of every member of its population."""
     options = build(Options, experiment.algorithm.options, "algorithm.options")
     if options.population_from is not None:
-        population = reopened(options.population_from, experiment)
+        trained = reopened(options.population_from, experiment)
     else:
-        population = population_stage(experiment, options, stage="population", quiet=quiet)
-    return best_response(experiment, three_skills(population), tables=options.tables, quiet=quiet)
+        runs = 1 if options.shared else experiment.runs
+        trained = population_stage(experiment, options, stage=f"{stage}population", runs=runs, quiet=quiet)
+    members = dealt(trained, experiment.runs, shared=options.shared, where=str(options.population_from))
+    return [Population(three_skills(trained, own), notes=dead_among(trained, own, experiment)) for own in members]
 
 
 def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:

@@ -1,0 +1,164 @@
+"""From the folders of the pipeline to what the package ships: panels, egos, baselines, and tables of results.
+
+    python benchmarks/zsc/install.py runs/zsc                          # every layout whose panel is done
+    python benchmarks/zsc/install.py runs/zsc counter_circuit --package /tmp/try --results /tmp/try/results
+
+Nothing is decided here: panels are copied as `python -m interplay.partners` made them, and so are the egos that passed
+their gate. Methods that were trained take the place of earlier agents of theirs; others stay. For every layout:
+
+- PACKAGE/partners/data/overcooked/LAYOUT/PANEL and PACKAGE/agents/data/overcooked/LAYOUT/METHOD-SEED.safetensors;
+- baselines.json beside the panel: BR-Prox of every method over its seeds, scripted agents among them, and who helped
+  whom in a few episodes with every partner;
+- RESULTS/LAYOUT: returns.csv, returns_PANEL.csv, crossplay.csv, training.json (settings, curves, gates, times).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from returns import by_method
+
+from interplay.agents.api import Agent
+from interplay.agents.registry import agent
+from interplay.games.registry import make
+from interplay.metrics.brprox_table import read_table
+from interplay.partners.baselines import measure_baselines
+from interplay.partners.known import scripted_agents
+from interplay.partners.panel_file import PANEL, read_panel, write_baselines
+from interplay.partners.proximity import headline
+from interplay.stats.brprox import summarise
+from interplay.training.kept import chosen_runs
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+PANELS = ("panel", "self_play", "chefs", "people")  # jobs whose folder holds a panel
+DEFAULT = "generated"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path)
+    parser.add_argument("layouts", nargs="*")
+    parser.add_argument("--plan", type=Path, default=HERE / "pipeline.json")
+    parser.add_argument("--package", type=Path, default=ROOT / "src" / "interplay")
+    parser.add_argument("--results", type=Path, default=HERE / "results")
+    parser.add_argument("--episodes", type=int, default=2, help="with every partner and seat, to see who helps whom")
+    given = parser.parse_args()
+    plan = json.loads(given.plan.read_text())
+    there = sorted(p.parents[2].name for p in given.runs.glob(f"*/panel/panel/{PANEL}"))
+    for layout in given.layouts or there:
+        install(given, plan, layout)
+
+
+def install(given: argparse.Namespace, plan: dict[str, Any], layout: str) -> None:
+    game, folder, results = make(f"overcooked/{layout}"), given.runs / layout, given.results / layout
+    results.mkdir(parents=True, exist_ok=True)
+    egos = keep_egos(plan, folder, given.package / "agents" / "data" / game.id)
+    for job in PANELS:
+        if (folder / job / "panel" / PANEL).is_file():
+            name = read_panel(folder / job / "panel", game).name
+            at = given.package / "partners" / "data" / game.id / name
+            shutil.rmtree(at, ignore_errors=True)
+            shutil.copytree(folder / job / "panel", at)
+            source = folder / f"returns_{name}.csv"
+            if source.exists():
+                shutil.copy(source, results / ("returns.csv" if name == DEFAULT else source.name))
+    shutil.copy(folder / "crossplay.csv", results / "crossplay.csv")
+    told = json.dumps(training(folder), indent=1).replace(f"{given.runs}/", "runs/")
+    (results / "training.json").write_text(told + "\n")
+    rows = baselines(game, given.package / "partners" / "data" / game.id / DEFAULT, results, egos, given.episodes)
+    print(layout)
+    for row in sorted(rows, key=lambda r: -(r["br_prox"] or 0)):
+        print("  ", {k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()})
+
+
+def keep_egos(plan: Mapping[str, Any], folder: Path, at: Path) -> dict[str, list[Agent]]:
+    """Copy the egos that were trained; gives all agents of the layout by method, earlier ones among them."""
+    at.mkdir(parents=True, exist_ok=True)
+    files = dict(ego_files(plan, folder))
+    anew = {name.rpartition("-")[0] for name in files}
+    for file in at.glob("*.safetensors"):
+        if file.stem.rpartition("-")[0] in anew:
+            file.unlink()
+    for name, file in files.items():
+        shutil.copy(file, at / f"{name}.safetensors")
+    stems = sorted(file.stem for file in at.glob("*.safetensors") if not file.stem.startswith("bc-"))
+    found = [agent(str(at / f"{stem}.safetensors")) for stem in stems]
+    return by_method([Agent(stem, a.policy, a.config) for stem, a in zip(stems, found, strict=True)])
+
+
+def ego_files(plan: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, Path]]:
+    """(METHOD-SEED, file) of every ego of the layout's jobs that are done, as the plan's `known` names them."""
+    for name in plan["known"]:
+        method, _, reference = name.rpartition("=")
+        at, runs = chosen_runs(reference.replace("@?", "@").removeprefix("@"))
+        job = folder / at
+        if not job.with_name(f"{job.name}.done.json").exists():
+            continue
+        policies = json.loads((job / "manifest.json").read_text())["policies"]
+        chosen = [one for one in policies if runs is None or one["run"] in runs]
+        for number, one in enumerate(chosen, 1):
+            own = f"{method}-{number}" if method else f"{one['algorithm']}-{one['ego'] + 1}"
+            yield own, job / one["file"]
+
+
+def training(folder: Path) -> dict[str, Any]:
+    """Of every job: settings, curve, who died, seconds; of panels their stages."""
+    told: dict[str, Any] = {}
+    for path in sorted(folder.glob("*/manifest.json")):
+        manifest = json.loads(path.read_text())
+        lines = [json.loads(line) for line in (path.parent / "log.jsonl").read_text().splitlines()]
+        told[path.parent.name] = {
+            "experiment": manifest["experiment"],
+            "runs": [
+                {
+                    k: p[k]
+                    for k in ("run", "algorithm", "ego", "retry", "return", "chosen_from", "dead_members")
+                    if k in p
+                }
+                for p in manifest["policies"]
+            ],
+            "gate": manifest.get("gate"),
+            "wall_s": round(sum(line["wall_s"] for line in lines), 1),
+            "curve": [{"steps": line["steps"], "returns": line["returns"]} for line in lines],
+        }
+    for path in sorted(folder.glob("*/build.json")):
+        build = json.loads(path.read_text())
+        told[path.parent.name] = {"settings": build["config"], "stages": build["stages"]}
+    times = {p.name.removesuffix(".done.json"): json.loads(p.read_text()) for p in folder.glob("*.done.json")}
+    return told | {"times": times}
+
+
+def baselines(
+    game: Any, at: Path, results: Path, egos: Mapping[str, list[Agent]], episodes: int
+) -> list[dict[str, Any]]:
+    """Every method's numbers with the panel, and who helped whom in a few episodes with the first seed."""
+    panel = read_panel(at, game)
+    table = read_table(results / "returns.csv")
+    found = summarise(table, seed=0)
+    returns: dict[str, list[float]] = {}
+    for row in table.table:
+        returns.setdefault(str(row["algorithm"]), []).append(row["return"])
+    known = dict(egos) | {a.name.rpartition("/")[2]: [a] for a in scripted_agents(game)}
+    known = {name: agents for name, agents in known.items() if name in returns}
+    first = {name: agents[:1] for name, agents in known.items()}
+    helped = {row["agent"]: row for row in measure_baselines(panel, game, first, episodes=episodes).rows}
+    rows = [
+        {"agent": name, "seeds": len(agents)}
+        | headline(found, name)
+        | {"mean": statistics.fmean(returns[name])}
+        | {k: helped[name].get(k) for k in ("gives", "gets", "ignored_percent")}
+        for name, agents in known.items()
+    ]
+    write_baselines(at, panel, rows, episodes=50, helped_episodes=episodes, seed=0)
+    return rows
+
+
+if __name__ == "__main__":
+    main()
