@@ -100,6 +100,22 @@ def test_a_folder_is_taken_in_without_paths_and_nothing_is_lost(scripts, left_be
     assert (work / "hdr_2p" / "run0.safetensors").stat().st_mtime_ns == before  # policies are those of the longer
 
 
+def test_an_attempt_that_continues_another_takes_over_its_curve(scripts, left_behind, tmp_path):
+    results, out = tmp_path / "results", tmp_path / "on"
+    scripts.take_in.take_in(left_behind, results, tmp_path / "work")
+    (attempt,) = json.loads((results / "stages" / "hdr_2p.json").read_text())["attempts"]
+    told = json.loads((left_behind / "results.json").read_text())["hdr_2p"]
+    told["config"]["continue_from"] = ["/far/work/hdr_2p-100/policies/run0.safetensors"]
+    told |= {"continues": [p["sha256"] for p in attempt["policies"]], "curve": [line(160), line(220)], "wall_s": 4.0}
+    out.mkdir()
+    (out / "results.json").write_text(json.dumps({"hdr_2p": told}))
+    for _ in range(2):  # again, while it grows
+        scripts.take_in.take_in(out, results, tmp_path / "work")
+        (whole,) = json.loads((results / "stages" / "hdr_2p.json").read_text())["attempts"]
+        assert [x["steps"] for x in whole["curve"]] == [50, 100, 160, 220]
+        assert whole["wall_s"] == 7.0
+
+
 def test_speeds_are_replaced_by_newer_ones_and_never_by_faults(scripts, tmp_path):
     new = tmp_path / "new"
     new.mkdir()
