@@ -7,8 +7,8 @@ from itertools import combinations, pairwise
 import numpy as np
 from hanabi_learning_ablation import clone_of, held_near
 from hanabi_learning_curves import at, returns
-from hanabi_learning_data import LINES, Found, cells, is_bot, method_of, split, trained_steps
-from hanabi_learning_published import POINTS, PROXIES
+from hanabi_learning_data import LINES, Found, cells, intra_method, is_bot, method_of, split, trained_steps
+from hanabi_learning_published import INTRA_XP, POINTS, PROXIES
 from hanabi_learning_tables import steps
 
 SHARED = 0.7  # of the mean of their scores with themselves: what two agents make together if they share a convention
@@ -191,12 +191,16 @@ def _of_conventions(found: Found, players: int) -> list[str]:
     apart = f" By themselves: {', '.join(alone)}." if alone else ""
     how = f"every pair of a group makes at least {100 * SHARED:.0f} % of the mean of what the two make with themselves"
     lines = [f"- Agents of {players} players that share conventions, or need none ({how}): {told}.{apart}"]
-    learned = [a for a in strong if not is_bot(a) and method_of(a) not in ("bc", "hdr")]
-    twins = [(a, b) for a, b in combinations(learned, 2) if method_of(a) == method_of(b)]
-    for a, b in twins:
-        own = (mean[a, a] + mean[b, b]) / 2
-        both = (mean[a, b] + mean[b, a]) / 2
-        lines.append(f"- Two runs of one method: {a} and {b} make {both:.1f} together, {own:.1f} each with itself.")
+    for pair in intra_method(found, players):
+        method = method_of(pair.names[0])
+        if pair.alone < WEAK or method in ("bc", "bc_turns", "hdr"):
+            continue
+        after = f", {steps(pair.steps)} steps each" if pair.steps else ""
+        theirs = f"; published {INTRA_XP[method]}" if players == 2 and method in INTRA_XP else ""
+        lines.append(
+            f"- Two runs of one method: {' and '.join(pair.names)} make {pair.mean:.1f} ± {pair.half_width:.1f} "
+            f"together ({pair.games} games{after}{theirs}), {pair.alone:.1f} each with itself."
+        )
     return lines
 
 
