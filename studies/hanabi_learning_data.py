@@ -23,13 +23,14 @@ class Found(NamedTuple):
     likeness: dict[int, dict[str, Any]]  # by players: how clones behave beside people
     speed: dict[str, Any]
     proxies: dict[int, list[str]]  # by players: who stands for people
+    people: dict[int, dict[str, Any]]  # by players: what people.py wrote of who foresees them
 
 
 def load(folder: Path = RESULTS, roster: Path = ROSTER) -> Found:
     """All files of the folder; stages/ has one for each stage."""
     listed = json.loads(roster.read_text())
     proxies = {players: list(listed[f"{players}p"]["proxies"]) for players in (2, 3)}
-    found = Found({}, {}, {}, {}, [], {}, {}, {}, proxies)
+    found = Found({}, {}, {}, {}, [], {}, {}, {}, proxies, {})
     for path in sorted((folder / "stages").glob("*.json")):
         held = json.loads(path.read_text())
         first, *rest = held["attempts"]
@@ -43,6 +44,8 @@ def load(folder: Path = RESULTS, roster: Path = ROSTER) -> Found:
             found.search.extend(row | {"players": held["players"]} for row in held["search"])
         elif kind == "likeness":
             found.likeness[held["players"]] = held
+        elif kind == "people":
+            found.people[held["players"]] = held
         elif kind == "table3":
             found.table3[held["players"]] = held["rows"]
         elif kind == "evaluation":

@@ -17,7 +17,7 @@ WEAK = 3.0  # points with itself below which an agent has none to share
 
 def findings(found: Found) -> list[str]:
     """Sentences whose numbers come from the data, each said only if it holds."""
-    parts = [_of_steps(found), _of_speed(found)]
+    parts = [_of_steps(found), _of_speed(found), _of_people(found)]
     for players in (2, 3):
         parts += [_of_hold(found, players), _of_margins(found, players), _of_partners(found, players)]
         parts += [_of_conventions(found, players)]
@@ -54,6 +54,31 @@ def _of_speed(found: Found) -> list[str]:
             best = max(mine, key=lambda r: r["times_jaxmarl"])
             told.append(f"{best['times_jaxmarl']:.1f} times as fast {kind} ({best['configuration']})")
     return [f"- Beside JaxMARL's feed-forward IPPO at its sizes, PPO here is {' and '.join(told)}."] if told else []
+
+
+def _of_people(found: Found) -> list[str]:
+    """Which kind of agent foresees people best."""
+    lines = []
+    for players, held in found.people.items():
+        rows = {name: one for name, one in held["policies"].items() if name != "random"}
+        kinds = {
+            "clone": [n for n in rows if method_of(n).startswith("bc")],
+            "proxy": [n for n in rows if n in found.proxies[players]],
+            "H-Group bot with lapses": [n for n in rows if n.startswith("hanabi/hgroup-")],
+            "rule bot": [n for n in rows if is_bot(n) and not n.startswith("hanabi/hgroup-")],
+        }
+        named = {n for names in kinds.values() for n in names}
+        kinds["other trained agent"] = [n for n in rows if n not in named]
+        told = []
+        for kind, names in kinds.items():
+            if names:
+                best = min(names, key=lambda n: rows[n]["cross_entropy"]["mean"])
+                nats, right = rows[best]["cross_entropy"]["mean"], rows[best]["accuracy"]["mean"]
+                told.append(f"{kind} {nats:.2f} nats and {right:.2f} ({best})")
+        chance = held["policies"].get("random")
+        beside = f"; at random {chance['cross_entropy']['mean']:.2f}" if chance else ""
+        lines.append(f"- The best of each kind at foreseeing people of {players} players: {', '.join(told)}{beside}.")
+    return lines
 
 
 def _of_hold(found: Found, players: int) -> list[str]:

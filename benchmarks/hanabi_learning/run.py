@@ -23,6 +23,7 @@ policies (or, while it trains, its last snapshot). Runs on jax, equinox, optax, 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import sys
@@ -146,18 +147,31 @@ class Session:
         short = {"stage": name, "wall_s": self.told[name]["wall_s"], "returns": last.get("returns")}
         print(json.dumps(short), flush=True)
 
-    def play(self, name: str, game: str, line_ups: list[list[str]], episodes: int) -> None:
-        """Games of bots, where there are none of people, as a file to learn from."""
+    def play(self, name: str, game: str, agents: list[dict[str, Any]], episodes: int) -> None:
+        """Games of bots as a file to learn from: all teams that can be made of them, so many games each."""
+        from interplay.agents.registry import agent
         from interplay.games.registry import make
         from interplay.play.engine import run
         from interplay.play.lineups import LineUp
         from interplay.play.recorded import Recorded, save
 
-        played = make(game)
-        seated = [LineUp.of(played, agents) for agents in line_ups]
+        played, began = make(game), time.monotonic()
+        bots = [agent(one["name"], **one.get("options", {})) for one in agents]
+        teams = [LineUp.of(played, team) for team in itertools.product(bots, repeat=played.num_seats)]
+        each = episodes if self.given.scale == 1 else 1
+        last, done = began, 0
+
+        def progress(more: int) -> None:
+            nonlocal last, done
+            done, now = done + more, time.monotonic()
+            if now - last > EVERY_S:
+                last = now
+                told = f"{name}: {done:,} of {each * len(teams):,} games, {now - began:.0f} s"
+                print(told, file=sys.stderr, flush=True)
+
         games = [
             Recorded("", e.actions, e.start, e.score, e.game_id, dict(e.options))
-            for e in run(played, seated, episodes=episodes if self.given.scale == 1 else 20, seed=0)
+            for e in run(played, teams, episodes=each, seed=0, progress=progress)
         ]
         save(self.work / f"{name}.npz", games)
         self.told[name] = {"games": len(games), "mean": sum(g.score or 0 for g in games) / len(games)}

@@ -90,6 +90,19 @@ def test_a_continued_schedule_ends_where_it_began(driver):
     assert driver.continued_schedules({"learning_rate": 1e-3}, 0, 1e10)["entropy"] == 0.01
 
 
+def test_bots_play_in_all_teams_for_a_file_of_games(driver, tmp_path):
+    from interplay.play.recorded import load
+
+    run = session(driver, tmp_path, scale=0.1)
+    run.plan = {"stages": {}}
+    agents = [{"name": "hanabi/simple"}, {"name": "hanabi/hgroup-regular", "options": {"scale": 0.5}}]
+    run.play("some", "hanabi/2p", agents, episodes=10)
+    games = load(tmp_path / "work" / "some.npz")
+    assert len(games) == 4  # one of each team, in a small try
+    assert len({one.actions.tobytes() for one in games}) == 4
+    assert run.told["some"]["games"] == 4
+
+
 def test_the_speed_runs_are_experiments():
     from interplay.training.config import Experiment
     from interplay.training.loader import build

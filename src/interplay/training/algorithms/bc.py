@@ -254,9 +254,12 @@ def summary(clones: Clones, returns: list[float | None]) -> dict[str, Any]:
     return found
 
 
-def interval(values: np.ndarray, level: float = 0.95) -> dict[str, float]:
-    """Mean over splits with Student's interval. Splits share games to learn from, so it is a little too narrow."""
+def interval(values: np.ndarray, level: float = 0.95) -> dict[str, float | None]:
+    """Mean over splits with Student's interval (None for a single split). Splits share games to learn from, so it is a
+    little too narrow."""
     mean, many = float(np.mean(values)), len(values)
+    if many < 2:
+        return {"mean": mean, "low": None, "high": None}
     half = float(stdtrit(many - 1, (1 + level) / 2) * np.std(values, ddof=1) / np.sqrt(many))
     return {"mean": mean, "low": mean - half, "high": mean + half}
 
