@@ -156,6 +156,30 @@ def clones(found: Found) -> list[str]:
     ]  # fmt: skip
 
 
+def foreseen(found: Found, players: int) -> list[str]:
+    """Who foresees people: rule bots at their best, levels of skill, clones, proxies and trained agents."""
+    held = found.people.get(players)
+    if held is None:
+        return []
+    rows = []
+    for name, one in held["policies"].items():
+        told = [f"{one[k]['mean']:.3f} ± {1.96 * one[k]['se']:.3f}" for k in ("cross_entropy", "accuracy")]
+        top = f"{one['top_10_percent']['mean']:.2f}, {one['top_20_percent']['mean']:.2f}"
+        trained = steps(one["steps"]) if one.get("steps") else "–"
+        rows.append([name, *told, top, f"{one['cross_entropy']['smoothing']:.2f}", trained])
+    decisions = next(iter(held["policies"].values()))["cross_entropy"]["n"]
+    whose = "" if held["split"] is None else f" that clones of split {held['split']} (bc-4) were not trained on"
+    return [
+        f"## Who foresees people, {players} players", "",
+        f"{decisions:,} decisions in {held['games']} games{whose}, nats and shares each, with 95 % intervals over "
+        "games. Of every opinion a share is spread evenly over the legal moves, for each half of the games the one "
+        "that fits the other half best. `hgroup-regular` and `hgroup-novice` are H-Group bots with the lapses of two "
+        "levels of skill, fitted to other people (`fit_levels.py`). `python benchmarks/hanabi_learning/people.py "
+        "TRACES` makes this table of any imported games.", "",
+        *table(["who", "cross-entropy", "accuracy", "top 10 %, 20 %", "spread evenly", "steps of training"], rows),
+    ]  # fmt: skip
+
+
 def evaluated(found: Found, players: int) -> list[str]:
     """Likeliest moves: self-play over many games, and how well people are foreseen."""
     held = found.evaluation.get(players)
@@ -284,6 +308,7 @@ def page(found: Found) -> str:
     if not found.stages and not found.crossplay and not found.evaluation:
         return "\n".join([*head, "Nothing has been trained yet.", ""])
     parts = [budgets(found), curves(found), speed(found), targets(found), clones(found)]
+    parts += [foreseen(found, players) for players in (2, 3)]
     for players in (2, 3):
         parts += [proxies(found, players), ablation(found, players)]
         if players == 2 and "hdr_2p" in found.stages:

@@ -12,19 +12,20 @@ from hanabi_learning_tables import number, steps, table
 
 CURVES, HELD = "hanabi_learning_curves.svg", "hanabi_hdr.svg"
 MARKS = (1e7, 1e8, 1e9)
-ALONE = ("ippo_ff", "ippo_rnn", "entropy", "op", "obl1", "obl2", "anyplay", "fcp", "br_bc")  # in this order
+ALONE = ("ippo_ff", "ippo_rnn", "entropy", "op", "op_rnn", "obl1", "obl2", "anyplay", "fcp", "br_bc")  # in this order
 NAMES = {
     "ippo_ff": "IPPO, feed-forward",
     "ippo_rnn": "IPPO, recurrent",
     "entropy": "IPPO, high entropy",
     "op": "Other-Play",
+    "op_rnn": "Other-Play, recurrent, high entropy",
     "obl1": "OBL-1",
     "obl2": "OBL-2",
     "anyplay": "Any-Play",
     "fcp": "FCP (with its population)",
     "br_bc": "BR-BC (with clones)",
 }
-COLOURS = ("#1b6ca8", "#d1495b", "#edae49", "#00798c", "#66a182", "#8d5b9a", "#8a817c", "#b5651d", "#2e4057")
+COLOURS = ("#1b6ca8", "#d1495b", "#edae49", "#00798c", "#66a182", "#8d5b9a", "#8a817c", "#b5651d", "#2e4057", "#5f7f3b")
 
 
 def learnt(found: Found, players: int) -> dict[str, dict[str, Any]]:

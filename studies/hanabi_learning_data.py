@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,13 +23,14 @@ class Found(NamedTuple):
     likeness: dict[int, dict[str, Any]]  # by players: how clones behave beside people
     speed: dict[str, Any]
     proxies: dict[int, list[str]]  # by players: who stands for people
+    people: dict[int, dict[str, Any]]  # by players: what people.py wrote of who foresees them
 
 
 def load(folder: Path = RESULTS, roster: Path = ROSTER) -> Found:
     """All files of the folder; stages/ has one for each stage."""
     listed = json.loads(roster.read_text())
     proxies = {players: list(listed[f"{players}p"]["proxies"]) for players in (2, 3)}
-    found = Found({}, {}, {}, {}, [], {}, {}, {}, proxies)
+    found = Found({}, {}, {}, {}, [], {}, {}, {}, proxies, {})
     for path in sorted((folder / "stages").glob("*.json")):
         held = json.loads(path.read_text())
         first, *rest = held["attempts"]
@@ -42,6 +44,8 @@ def load(folder: Path = RESULTS, roster: Path = ROSTER) -> Found:
             found.search.extend(row | {"players": held["players"]} for row in held["search"])
         elif kind == "likeness":
             found.likeness[held["players"]] = held
+        elif kind == "people":
+            found.people[held["players"]] = held
         elif kind == "table3":
             found.table3[held["players"]] = held["rows"]
         elif kind == "evaluation":
@@ -61,7 +65,7 @@ def complete(held: dict[str, Any]) -> dict[str, Any]:
             kept.append(one)
     names = {a["name"] for a in kept}
     rows = [r for r in held["rows"] if r["agent"] in names and r["partner"] in names]
-    return held | {"agents": [a for a in held["agents"] if a["name"] in names], "rows": rows}
+    return held | {"agents": [a for a in held["agents"] if a["name"] in names], "rows": rows, "all": held}
 
 
 def trained_steps(told: dict[str, Any]) -> float:
@@ -91,6 +95,39 @@ def cells(found: Found, players: int) -> dict[tuple[str, str], float]:
     for r in found.crossplay.get(players, {}).get("rows", []):
         by_cell.setdefault((r["agent"], r["partner"]), []).append(r["mean"])
     return {key: sum(values) / len(values) for key, values in by_cell.items()}
+
+
+class Together(NamedTuple):
+    """What two runs of one method make with each other."""
+
+    names: tuple[str, str]
+    mean: float
+    half_width: float  # of the 95 % interval
+    games: int
+    alone: float  # the mean of the two with themselves
+    steps: float | None  # of training, each
+
+
+def intra_method(found: Found, players: int) -> list[Together]:
+    """Pairs of runs of one method that met, those included that others never met."""
+    held = found.crossplay.get(players, {}).get("all", {"rows": [], "agents": []})
+    rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for r in held["rows"]:
+        rows.setdefault((r["agent"], r["partner"]), []).append(r)
+    names = [a["name"] for a in held["agents"] if not is_bot(a["name"])]
+    trained = {a["name"]: a.get("steps") for a in held["agents"]}
+    pairs = []
+    for a, b in combinations(names, 2):
+        if method_of(a) != method_of(b) or (a, b) not in rows or (a, a) not in rows or (b, b) not in rows:
+            continue
+        # The other order is the same games at two players.
+        mine = rows[a, b] + (rows[b, a] if players > 2 else [])
+        games = sum(r["n"] for r in mine)
+        variance = sum(r["n"] * (r["sd"] or 0.0) ** 2 for r in mine) / games
+        alone = (rows[a, a][0]["mean"] + rows[b, b][0]["mean"]) / 2
+        mean = sum(r["n"] * r["mean"] for r in mine) / games
+        pairs.append(Together((a, b), mean, 1.96 * (variance / games) ** 0.5, games, alone, trained[a]))
+    return pairs
 
 
 def counts(found: Found, players: int, agent: str, partners: list[str]) -> list[int]:

@@ -25,6 +25,7 @@ METHODS: dict[str, Published] = {  # the part of a stage's name before its numbe
     "ippo_rnn": Published("IPPO, recurrent", "1e9", 1e9, "18.33 at 1e9 (S5)", {}, "JaxMARL"),
     "entropy": Published("high-entropy IPPO", "1e10", 1e10, "24.48 / 24.66", {}, "Forkel 2025"),
     "op": Published("Other-Play", "–", None, "–", {2: "13.91", 3: "12.87"}, "AH2AC2"),
+    "op_rnn": Published("Other-Play, recurrent", "–", None, "23.90 (SAD, Aux)", {}, "Hu 2020, Siu 2021"),
     "br_bc": Published("BR-BC", "1e10", 1e10, "–", {2: "19.41", 3: "11.89"}, "AH2AC2"),
     "fcp_population": Published("FCP's population", "36 seeds x 1e10", 1e10, "–", {}, "AH2AC2"),
     "fcp": Published("FCP", "1e10", 1e10, "–", {2: "14.01", 3: "11.55"}, "AH2AC2"),
@@ -33,6 +34,12 @@ METHODS: dict[str, Published] = {  # the part of a stage's name before its numbe
     "obl2": Published("OBL-2, belief learnt", "1,500 epochs of Q-learning", None, "23.43 (OBL-2)", {}, "Hu 2021"),
     "anyplay": Published("Any-Play", "500 epochs of Q-learning", None, "23.13 (with SAD, Aux)", {}, "Lucas 2022"),
     "metric_rewards": Published("metrics as reward", "–", None, "–", {}, "–"),
+}
+INTRA_XP = {  # published: two seeds of one method with each other, two players
+    "op": "23.00 (OP with SAD and an auxiliary task)",
+    "entropy": "24.45",
+    "obl1": "21.17",
+    "obl2": "23.30",
 }
 PUBLISHED_TABLE5 = {  # players: method -> (mean, median, cross-entropy)
     2: {

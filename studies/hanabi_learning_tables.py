@@ -17,6 +17,8 @@ def number(value: Any, digits: int = 2) -> str:
 def interval(one: dict[str, float] | None, digits: int = 3) -> str:
     if one is None:
         return "–"
+    if one["low"] is None:  # of a single split
+        return f"{one['mean']:.{digits}f}"
     return f"{one['mean']:.{digits}f} [{one['low']:.{digits}f}, {one['high']:.{digits}f}]"
 
 

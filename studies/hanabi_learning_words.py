@@ -7,8 +7,8 @@ from itertools import combinations, pairwise
 import numpy as np
 from hanabi_learning_ablation import clone_of, held_near
 from hanabi_learning_curves import at, returns
-from hanabi_learning_data import LINES, Found, cells, is_bot, method_of, split, trained_steps
-from hanabi_learning_published import POINTS, PROXIES
+from hanabi_learning_data import LINES, Found, cells, intra_method, is_bot, method_of, split, trained_steps
+from hanabi_learning_published import INTRA_XP, POINTS, PROXIES
 from hanabi_learning_tables import steps
 
 SHARED = 0.7  # of the mean of their scores with themselves: what two agents make together if they share a convention
@@ -17,7 +17,7 @@ WEAK = 3.0  # points with itself below which an agent has none to share
 
 def findings(found: Found) -> list[str]:
     """Sentences whose numbers come from the data, each said only if it holds."""
-    parts = [_of_steps(found), _of_speed(found)]
+    parts = [_of_steps(found), _of_speed(found), _of_people(found)]
     for players in (2, 3):
         parts += [_of_hold(found, players), _of_margins(found, players), _of_partners(found, players)]
         parts += [_of_conventions(found, players)]
@@ -54,6 +54,31 @@ def _of_speed(found: Found) -> list[str]:
             best = max(mine, key=lambda r: r["times_jaxmarl"])
             told.append(f"{best['times_jaxmarl']:.1f} times as fast {kind} ({best['configuration']})")
     return [f"- Beside JaxMARL's feed-forward IPPO at its sizes, PPO here is {' and '.join(told)}."] if told else []
+
+
+def _of_people(found: Found) -> list[str]:
+    """Which kind of agent foresees people best."""
+    lines = []
+    for players, held in found.people.items():
+        rows = {name: one for name, one in held["policies"].items() if name != "random"}
+        kinds = {
+            "clone": [n for n in rows if method_of(n).startswith("bc")],
+            "proxy": [n for n in rows if n in found.proxies[players]],
+            "H-Group bot with lapses": [n for n in rows if n.startswith("hanabi/hgroup-")],
+            "rule bot": [n for n in rows if is_bot(n) and not n.startswith("hanabi/hgroup-")],
+        }
+        named = {n for names in kinds.values() for n in names}
+        kinds["other trained agent"] = [n for n in rows if n not in named]
+        told = []
+        for kind, names in kinds.items():
+            if names:
+                best = min(names, key=lambda n: rows[n]["cross_entropy"]["mean"])
+                nats, right = rows[best]["cross_entropy"]["mean"], rows[best]["accuracy"]["mean"]
+                told.append(f"{kind} {nats:.2f} nats and {right:.2f} ({best})")
+        chance = held["policies"].get("random")
+        beside = f"; at random {chance['cross_entropy']['mean']:.2f}" if chance else ""
+        lines.append(f"- The best of each kind at foreseeing people of {players} players: {', '.join(told)}{beside}.")
+    return lines
 
 
 def _of_hold(found: Found, players: int) -> list[str]:
@@ -191,12 +216,16 @@ def _of_conventions(found: Found, players: int) -> list[str]:
     apart = f" By themselves: {', '.join(alone)}." if alone else ""
     how = f"every pair of a group makes at least {100 * SHARED:.0f} % of the mean of what the two make with themselves"
     lines = [f"- Agents of {players} players that share conventions, or need none ({how}): {told}.{apart}"]
-    learned = [a for a in strong if not is_bot(a) and method_of(a) not in ("bc", "hdr")]
-    twins = [(a, b) for a, b in combinations(learned, 2) if method_of(a) == method_of(b)]
-    for a, b in twins:
-        own = (mean[a, a] + mean[b, b]) / 2
-        both = (mean[a, b] + mean[b, a]) / 2
-        lines.append(f"- Two runs of one method: {a} and {b} make {both:.1f} together, {own:.1f} each with itself.")
+    for pair in intra_method(found, players):
+        method = method_of(pair.names[0])
+        if pair.alone < WEAK or method in ("bc", "bc_turns", "hdr"):
+            continue
+        after = f", {steps(pair.steps)} steps each" if pair.steps else ""
+        theirs = f"; published {INTRA_XP[method]}" if players == 2 and method in INTRA_XP else ""
+        lines.append(
+            f"- Two runs of one method: {' and '.join(pair.names)} make {pair.mean:.1f} ± {pair.half_width:.1f} "
+            f"together ({pair.games} games{after}{theirs}), {pair.alone:.1f} each with itself."
+        )
     return lines
 
 

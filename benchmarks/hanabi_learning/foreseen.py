@@ -31,7 +31,6 @@ class People:
     def held_out(self, split: int | None, own_turns: bool, most: int | None = None) -> Any:
         """The games that a split's clone never saw (all games for those that learnt of no people)."""
         from interplay.training.imitation.clone import TEST
-        from interplay.training.imitation.recordings import own_turns as cut
         from interplay.training.imitation.recordings import replayed
 
         place = split, most
@@ -42,7 +41,7 @@ class People:
             data = replayed(self.game, [self.games[i] for i in chosen], self.encoding)
             self._replayed = {place: data}  # one at a time: they are large
         data = self._replayed[place]
-        return cut(data) if own_turns else data
+        return data.of_own_turns() if own_turns else data
 
 
 def judged(core: Any, data: Any, ranks: Sequence[int]) -> np.ndarray:

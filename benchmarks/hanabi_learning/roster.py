@@ -75,6 +75,17 @@ def files_of(stage: str, work: Path | None) -> list[Path]:
     return sorted(folder.glob("policies/*.safetensors")) or sorted(folder.glob("*.safetensors"))
 
 
+def shipped_of(stage: str) -> list[Path]:
+    """The package's policies of a stage, run by run."""
+    found = []
+    for players in (2, 3):
+        for one in listed(read(), players):
+            file = DATA / f"{one.shipped_at}.safetensors"
+            if one.stage == stage and file.is_file() and fits(header(file).get("training", {}), one.pick):
+                found.append(file)
+    return sorted(found, key=lambda file: header(file)["training"]["run"])
+
+
 def fits(training: dict[str, Any], pick: dict[str, Any]) -> bool:
     return all(abs(float(training.get(key, -1)) - float(value)) < 1e-6 for key, value in pick.items())
 

@@ -2,12 +2,19 @@
 
     python benchmarks/hanabi_learning/run.py bc_2p hdr_2p --games humans.npz --out results --minutes 8
     python benchmarks/hanabi_learning/run.py ippo_ff_2p --out results --minutes 4
+    python benchmarks/hanabi_learning/run.py ippo_rnn_2p --out results --minutes 9 --continue
     python benchmarks/hanabi_learning/run.py --list
     python benchmarks/hanabi_learning/run.py bc_2p hdr_2p --games humans.npz --out /tmp/try --scale 0.001
 
 Stages and their sizes are in stages.json. A stage trains for its `seconds`, as many steps as its `rate` (steps a
 second and run) promises, so that schedules come to their end; its clock stops it if it is slower. `--rates` takes the
 rates from what speed.py wrote. humans.npz is what `interplay export TRACES --to recorded --learn human` writes.
+
+`--continue` goes on where the stage's policies are: those of WORK, or else those that the package ships. A policy's
+file holds weights and critic at half precision, and its steps; Adam's moments begin anew. Each call anneals its
+learning rate, so that what it leaves can be shipped; one that continues warms up from that low end to the rate that a
+linear decay over `horizon` steps (1e10, as published) has at the steps so far, and anneals again. Entropy stays at the
+last value of its schedule.
 
 OUT/results.json holds configurations, curves and numbers of all stages, rewritten every few seconds; OUT/STAGE.tar the
 policies (or, while it trains, its last snapshot). Runs on jax, equinox, optax, safetensors, numpy and scipy alone.
@@ -16,6 +23,7 @@ policies (or, while it trains, its last snapshot). Runs on jax, equinox, optax, 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import sys
@@ -26,9 +34,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import roster
+
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1] / "src"))
 MARGIN_S = 45  # compiling, the first log lines and the files of a stage
+HORIZON = 1e10  # steps, as published, over which the peak of the learning rate decays from call to call
+WARM_UP = 0.03  # share of a continuing call
 EVERY_S = 15
 
 
@@ -43,6 +54,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=9.0, help="after which no stage goes on")
     parser.add_argument("--share", type=float, default=1.0, help="multiplies the seconds of all stages")
     parser.add_argument("--rates", help="JSON {stage: steps a second and run}, such as speed.py writes")
+    parser.add_argument("--continue", dest="resume", action="store_true", help="from the policies that there are")
     parser.add_argument("--scale", type=float, default=1.0, help="below 1: a small try of everything")
     given = parser.parse_args()
     plan = merged([json.loads(Path(path).read_text()) for path in given.plan])
@@ -71,6 +83,22 @@ def merged(plans: list[dict[str, Any]]) -> dict[str, Any]:
         whole |= {k: v for k, v in plan.items() if k != "stages"}
         whole["stages"] |= plan["stages"]
     return whole
+
+
+def continued_schedules(ppo: dict[str, Any], steps: float, horizon: float) -> dict[str, Any]:
+    """Learning rate and entropy of a call that continues after so many steps.
+
+    The rate warms up from its last value to its first one as a linear decay over the horizon has left of it, and
+    anneals to the last value again.
+    """
+    rate = ppo["learning_rate"]
+    first, last = (rate[0][1], rate[-1][1]) if isinstance(rate, list) else (rate, rate)
+    peak = max(last, first * (1 - steps / horizon))
+    entropy = ppo.get("entropy", 0.01)
+    return {
+        "learning_rate": [[0, last], [WARM_UP, peak], [1, last]],
+        "entropy": entropy[-1][1] if isinstance(entropy, list) else entropy,
+    }
 
 
 class Session:
@@ -103,6 +131,8 @@ class Session:
             return
         config = self.config(name)
         self.told[name] = {"config": config, "device": jax.devices()[0].device_kind}
+        if "continue_from" in config:
+            self.told[name]["continues"] = [roster.sha256(Path(file)) for file in config["continue_from"]]
         if self.left_s < MARGIN_S and self.given.scale == 1:
             self.told[name]["error"] = "the clock had run out"
             return
@@ -117,18 +147,31 @@ class Session:
         short = {"stage": name, "wall_s": self.told[name]["wall_s"], "returns": last.get("returns")}
         print(json.dumps(short), flush=True)
 
-    def play(self, name: str, game: str, teams: list[list[str]], episodes: int) -> None:
-        """Games of bots, where there are none of people, as a file to learn from."""
+    def play(self, name: str, game: str, agents: list[dict[str, Any]], episodes: int) -> None:
+        """Games of bots as a file to learn from: all teams that can be made of them, so many games each."""
+        from interplay.agents.registry import agent
         from interplay.games.registry import make
         from interplay.rollout.engine import run
         from interplay.rollout.recorded_games import Recorded, save
         from interplay.rollout.teams import Team
 
-        played = make(game)
-        seated = [Team.of(played, agents) for agents in teams]
+        played, began = make(game), time.monotonic()
+        bots = [agent(one["name"], **one.get("options", {})) for one in agents]
+        teams = [Team.of(played, team) for team in itertools.product(bots, repeat=played.num_seats)]
+        each = episodes if self.given.scale == 1 else 1
+        last, done = began, 0
+
+        def progress(more: int) -> None:
+            nonlocal last, done
+            done, now = done + more, time.monotonic()
+            if now - last > EVERY_S:
+                last = now
+                told = f"{name}: {done:,} of {each * len(teams):,} games, {now - began:.0f} s"
+                print(told, file=sys.stderr, flush=True)
+
         games = [
             Recorded("", e.actions, e.start, e.score, e.game_id, dict(e.options))
-            for e in run(played, seated, episodes=episodes if self.given.scale == 1 else 20, seed=0)
+            for e in run(played, teams, episodes=each, seed=0, progress=progress)
         ]
         save(self.work / f"{name}.npz", games)
         self.told[name] = {"games": len(games), "mean": sum(g.score or 0 for g in games) / len(games)}
@@ -142,7 +185,8 @@ class Session:
         if isinstance(config.get("network"), str):  # one that stages share
             config["network"] = dict(self.plan[config["network"]])
         options = config["algorithm"].setdefault("options", {})
-        output = {"folder": str(self.work / name), "logs": 60, "checkpoints": 1, "snapshots": 3}
+        output = {"folder": str(self.work / name), "logs": 60, "checkpoints": 1, "snapshots": 3, "save_critic": True}
+        horizon = config.pop("horizon", HORIZON)
         if config["algorithm"]["name"] == "bc":
             there = self.work / f"{options.get('games')}.npz"
             options["games"] = str(there) if "games" in options else self.given.games
@@ -155,8 +199,29 @@ class Session:
         for place in ("clone", "population_from", "partners", "policy", "belief", "begin"):
             if place in options:
                 options[place] = self.found(options[place])
+        if self.given.resume:
+            config |= self.continued(name, config, horizon)
         config["output"] = output | config.get("output", {})
         return self.small(config) if self.given.scale < 1 else config
+
+    def continued(self, name: str, config: dict[str, Any], horizon: float) -> dict[str, Any]:
+        """The policies that a stage continues from, and its schedules from there."""
+        files = roster.files_of(name, self.work)
+        if files:  # what they were trained in makes way
+            steps = roster.header(files[0])["training"]["steps"]
+            aside = self.work / f"{name}-{steps}"
+            (self.work / name).rename(aside)
+            files = [aside / file.relative_to(self.work / name) for file in files]
+        files = files or roster.shipped_of(name)
+        if len(files) != config.get("runs", 1):
+            raise SystemExit(
+                f"{name}: {len(files)} policies to continue from; the stage has {config.get('runs', 1)} runs"
+            )
+        steps = roster.header(files[0])["training"]["steps"]
+        return {
+            "continue_from": [str(file) for file in files],
+            "ppo": config["ppo"] | continued_schedules(config["ppo"], steps, horizon),
+        }
 
     def found(self, value: Any) -> Any:
         """The folder or file of another stage, named as STAGE or STAGE/policies/...; anything else as it is."""

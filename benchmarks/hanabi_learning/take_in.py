@@ -83,7 +83,7 @@ def attempt_of(told: dict[str, Any], policies: dict[str, bytes]) -> dict[str, An
     config = json.loads(json.dumps(told["config"]))
     work = str(Path(config.pop("output", {}).get("folder", "/nowhere/STAGE")).parent)
     kept: dict[str, Any] = {"config": without_paths(config, work)}
-    kept |= {key: told[key] for key in ("device", "wall_s", "error") if key in told}
+    kept |= {key: told[key] for key in ("device", "wall_s", "error", "continues") if key in told}
     kept["policies"] = [described(name, held) for name, held in policies.items()]
     return kept | {"last": told.get("last") or told["curve"][-1], "curve": told["curve"]}
 
@@ -132,6 +132,7 @@ def described(name: str, data: bytes) -> dict[str, Any]:
 def merged(path: Path, stage: str, attempt: dict[str, Any]) -> bool:
     """Put an attempt into its stage's file; whether it is the first now."""
     before = json.loads(path.read_text())["attempts"] if path.is_file() else []
+    before, attempt = continued(before, attempt)
     same = [one for one in before if one["config"] == attempt["config"]]
     rest = [one for one in before if one["config"] != attempt["config"]]
     longer = [one for one in same if steps_of(one) > steps_of(attempt) or len(one["curve"]) > len(attempt["curve"])]
@@ -142,6 +143,18 @@ def merged(path: Path, stage: str, attempt: dict[str, Any]) -> bool:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(written(stage, attempts))
     return attempts[0] is attempt and not longer
+
+
+def continued(before: list[dict[str, Any]], attempt: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """An attempt that continues another takes over its curve and its seconds; the other is then no more."""
+    began = set(attempt.get("continues", ()))
+    earlier = [one for one in before if began and began <= {policy["sha256"] for policy in one["policies"]}]
+    if not earlier:
+        return before, attempt
+    whole = attempt | {"curve": [*earlier[0]["curve"], *attempt["curve"]]}
+    if "wall_s" in attempt and "wall_s" in earlier[0]:
+        whole["wall_s"] = round(attempt["wall_s"] + earlier[0]["wall_s"], 1)
+    return [one for one in before if one is not earlier[0]], whole
 
 
 def steps_of(attempt: dict[str, Any]) -> float:

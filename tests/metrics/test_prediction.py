@@ -97,6 +97,31 @@ def test_what_is_ruled_out_has_no_finite_loss(games):
     assert of(smoothed, "cross_entropy") < math.log(2 * 20)
 
 
+def test_the_best_smoothing_is_fitted_to_other_episodes():
+    """A bot that is right half of the time, and else draws lots, is best softened by about half."""
+    game = compiled()[0]
+    noisy = interplay.play(game, ["hanabi/simple+0.5", "hanabi/simple+0.5"], episodes=30, seed=1)
+    asked = {"policies": ["hanabi/simple"]}
+    best = interplay.measure(noisy, ["prediction"], smoothing="best", **asked)
+    (row,) = best.where(metric="cross_entropy", agent=None).rows
+    assert 0.4 < row["smoothing"] < 0.6
+    fixed = {s: of(interplay.measure(noisy, ["prediction"], smoothing=s, **asked), "cross_entropy") for s in (0.1, 0.5)}
+    assert row["value"] == pytest.approx(fixed[0.5], abs=0.02)
+    assert row["value"] < fixed[0.1]
+    assert 0 < row["se"] < 0.2
+    # Evenly spread opinions cannot be made better, and who rules nothing out needs no smoothing.
+    even = interplay.measure(noisy, ["prediction"], policies=["random"], smoothing="best")
+    plain = interplay.measure(noisy, ["prediction"], policies=["random"])
+    assert of(even, "cross_entropy") == pytest.approx(of(plain, "cross_entropy"), rel=1e-5)
+    sure = interplay.agents.api.Agent("sure", Counting(sure=True))
+    assert of(interplay.measure(noisy, ["prediction"], policies=[sure], smoothing="best"), "ruled_out") == 0
+    for wrong in ("most", 1.0):
+        with pytest.raises(interplay.InterplayError, match=f"smoothing={wrong}"):
+            interplay.measure(noisy, ["prediction"], smoothing=wrong, **asked)
+    with pytest.raises(interplay.InterplayError, match="with detail, give a share"):
+        interplay.measure(noisy, ["prediction"], smoothing="best", detail=True, **asked)
+
+
 def test_only_policies_that_give_numbers(games):
     with pytest.raises(interplay.InterplayError, match="needs policies"):
         interplay.measure(games, ["prediction"])

@@ -161,7 +161,9 @@ def test_sentences_are_said_only_where_the_numbers_hold(study, found):
     assert "λ = 0.2 (accuracy -0.050, +0.10 nats, score 7.0)" in said  # λ = 0 is beyond the margins
     assert "λ = 0 (accuracy" not in said
     assert "with themselves): op-1, op-2. By themselves: bc-1, hanabi/smart." in said
-    assert "op-1 and op-2 make 10.0 together, 12.0 each with itself" in said
+    together = "op-1 and op-2 make 10.0 ± 1.0 together (4 games; published 23.00"
+    assert together in said
+    assert "), 12.0 each with itself" in said
     assert "With the proxies of 2 players (bc-1 4.0 with themselves) do best: op-1 6.0, op-2 3.0" in said
     assert "With clones of people at 2 players (4.0 with themselves) do best: op-1 6.0, op-2 3.0." in said
     people = found.evaluation[2]["foreseen"]

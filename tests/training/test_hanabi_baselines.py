@@ -238,15 +238,16 @@ def test_views_that_styles_cannot_be_added_to(encoding, told):
         train(experiment("anyplay", {"styles": 2}, network={"encoding": encoding}), quiet=True)
 
 
-def test_every_stage_of_the_benchmark_is_a_configuration(tmp_path):
+def test_every_stage_of_the_benchmark_is_a_configuration(tmp_path, monkeypatch):
     """As the driver fills it in, with other stages' folders in place of their names."""
     folder = Path(__file__).parents[2] / "benchmarks" / "hanabi_learning"
+    monkeypatch.syspath_prepend(str(folder))
     found = importlib.util.spec_from_file_location("hanabi_learning_run", folder / "run.py")
     driver = importlib.util.module_from_spec(found)  # type: ignore[arg-type]
     found.loader.exec_module(driver)  # type: ignore[union-attr]
     plan = driver.merged([json.loads((folder / f"{name}.json").read_text()) for name in ("stages", "baselines")])
     asked = {"out": tmp_path, "work": str(tmp_path), "rates": None, "minutes": 60, "share": 1.0, "scale": 1.0}
-    session = driver.Session(SimpleNamespace(**asked, games=None), plan)
+    session = driver.Session(SimpleNamespace(**asked, games=None, resume=False), plan)
     mine = json.loads((folder / "baselines.json").read_text())["stages"]
     for name in mine:
         spec = build(Experiment, session.config(name), name)

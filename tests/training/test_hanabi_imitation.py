@@ -22,10 +22,11 @@ from interplay.traces.importers.hanabi_data import import_hanabi_data
 from interplay.traces.recorded import _persons, recorded_games
 from interplay.training.algorithms import train
 from interplay.training.config import Algorithm, Experiment, GameChoice, Network
-from interplay.training.imitation.clone import TEST, Cloning, clone, splits
+from interplay.training.imitation.clone import LEARN, SELECT, TEST, Cloning, clone, splits
 from interplay.training.imitation.recordings import Recordings, replayed
 from interplay.training.imitation.renaming import renamings
 from interplay.training.imitation.selfplay import forgiving, greedy_scores
+from interplay.training.imitation.stream import GameStream
 
 
 def random_game(game, seed, steps=24):
@@ -134,6 +135,72 @@ def test_what_laxer_rules_allowed_is_replayed_but_not_learnt():
         replayed(game, [Recorded("strict", actions, start)], "hle")
     with pytest.raises(InterplayError, match="these games are of hanabi/2p, not of hanabi/3p"):
         replayed(make("hanabi/3p"), [one], "hle")
+
+
+def some_games():
+    """Games of two rule sets, some of one seat alone."""
+    lax = {"discard_when_full": True}
+    games = []
+    for seed in range(7):
+        options = lax if seed % 3 == 2 else {}
+        one = random_game(make("hanabi/2p", **options), seed, steps=10 + 3 * seed)
+        learn = (True, True) if seed % 2 else (False, True)
+        games.append(Recorded(f"game {seed}", one.actions, one.start, None, "hanabi/2p", options, learn, seed // 2))
+    return games
+
+
+@pytest.mark.parametrize("own_turns", [False, True])
+def test_games_played_again_show_what_recordings_hold(own_turns):
+    game, checked = make("hanabi/2p"), []
+    stored = replayed(game, some_games(), "belief")
+    stored = stored.of_own_turns() if own_turns else stored
+    stream = GameStream(game, some_games(), "belief", own_turns=own_turns, progress=checked.append)
+    assert sum(checked) == stream.games == stored.games == 7
+    np.testing.assert_array_equal(stream.person, stored.person)
+    np.testing.assert_array_equal(stream.game, stored.game)
+    np.testing.assert_array_equal(stream.turn, stored.turn)
+    which = jnp.array([3, 0, 8])
+    taken = jax.jit(lambda a, w: stream.taken(a, w, stream.turn.shape[1]))(stream.arrays, which)
+    there = stored.turn[which] | (stored.legal[which].sum(axis=-1) > 1)
+    for name in taken._fields:
+        mine, theirs = np.asarray(getattr(taken, name)), getattr(stored, name)[which]
+        np.testing.assert_array_equal(mine[there], theirs[there], err_msg=name)
+    assert sum(x.nbytes for x in jax.tree_util.tree_leaves(stream.arrays)) < stored.seen.nbytes / 100
+    with pytest.raises(InterplayError, match="are learnt whole; chunk is 4"):
+        stream.taken(stream.arrays, which, 4)
+
+
+def test_a_clone_of_games_played_again_is_that_of_recordings():
+    game, told = make("hanabi/2p"), []
+    how = Cloning(epochs=2, batch=3, chunk=0, dropout=0.3, rename=True)
+    shape = Shape((658,), 21, widths=(8,), recurrent=4, cell="lstm", decoder=(8,), own_turns=True)
+    more = {"renamings": renamings(game, "belief")}
+    roles, key = splits(7, 3, 0, np.arange(7) // 2), jax.random.key(0)
+    stored = clone(replayed(game, some_games(), "belief"), shape, how, roles, key, **more)
+    stream = GameStream(game, some_games(), "belief", own_turns=True)
+    streamed = clone(stream, shape, how, roles, key, progress=told.append, **more)
+    for one, other in zip(
+        jax.tree_util.tree_leaves((stored.cores, stored.test, stored.chance)),
+        jax.tree_util.tree_leaves((streamed.cores, streamed.test, streamed.chance)),
+        strict=True,
+    ):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+    assert (told[-1].epoch, told[-1].done) == (2, told[-1].total)
+    assert told[0].loss > 0
+
+
+def test_games_that_do_not_replay_are_named():
+    one = random_game(make("hanabi/2p"), 4)
+    with pytest.raises(InterplayError, match=r"wrong: its replay in hanabi/2p ends at .* points, not at 25"):
+        GameStream(make("hanabi/2p"), [one, Recorded("wrong", one.actions, one.start, 25.0)], "belief")
+
+
+def test_a_run_may_learn_most_of_the_games():
+    roles = splits(40, 1, seed=0, folds=20)
+    assert roles.shape == (1, 40)
+    assert [(roles == role).sum() for role in (LEARN, SELECT, TEST)] == [36, 2, 2]
+    with pytest.raises(InterplayError, match="folds: 3; at least as many as runs, of which there are 4"):
+        splits(40, 4, seed=0, folds=3)
 
 
 def test_games_of_one_person_are_held_out_together():

@@ -27,6 +27,7 @@ def session(driver, tmp_path, **changes):
         "share": 1.0,
         "rates": None,
         "scale": 1.0,
+        "resume": False,
     }
     plan = json.loads((FOLDER / "stages.json").read_text())
     return driver.Session(argparse.Namespace(**given | {"games": "humans.npz"} | changes), plan)
@@ -57,6 +58,49 @@ def test_a_stage_trains_as_many_steps_as_its_time_allows(driver, tmp_path):
     assert run.config("ippo_ff_2p")["steps"] == pytest.approx(1e6 * seconds)
     short = session(driver, tmp_path, rates=str(tmp_path / "rates.json"), minutes=2.0)
     assert short.config("ippo_ff_2p")["steps"] < 1e6 * 120
+
+
+def test_a_stage_continues_from_its_policies_by_one_flag(driver, tmp_path, monkeypatch):
+    from interplay.training.config import Experiment
+    from interplay.training.loader import build
+    from tests.training.test_hanabi_take_in import policy
+
+    run = session(driver, tmp_path, resume=True)
+    monkeypatch.setattr(driver.roster, "DATA", tmp_path / "data")
+    with pytest.raises(SystemExit, match="ippo_rnn_2p: 0 policies to continue from; the stage has 1 runs"):
+        run.config("ippo_rnn_2p")
+    shipped = tmp_path / "data" / "2p" / "ippo-1.safetensors"
+    policy(shipped, run=0, steps=2_000_000_000)
+    assert run.config("ippo_rnn_2p")["continue_from"] == [str(shipped)]
+    policy(tmp_path / "work" / "ippo_rnn_2p" / "policies" / "run0.safetensors", run=0, steps=4_000_000_000)
+    experiment = build(Experiment, run.config("ippo_rnn_2p"))
+    aside = tmp_path / "work" / "ippo_rnn_2p-4000000000" / "policies" / "run0.safetensors"
+    assert experiment.continue_from == (str(aside),)  # what was trained here last goes before what is shipped
+    assert aside.is_file()
+    shares, rates = zip(*experiment.ppo.learning_rate, strict=True)
+    assert shares == (0, driver.WARM_UP, 1)
+    assert rates == pytest.approx((1e-5, 5e-4 * 0.6, 1e-5))  # 4e9 of 1e10 steps are done
+
+
+def test_a_continued_schedule_ends_where_it_began(driver):
+    found = driver.continued_schedules(
+        {"learning_rate": [[0, 1e-3], [1, 1e-5]], "entropy": [[0, 0.1], [1, 0.02]]}, 2e10, 1e10
+    )
+    assert found == {"learning_rate": [[0, 1e-5], [driver.WARM_UP, 1e-5], [1, 1e-5]], "entropy": 0.02}
+    assert driver.continued_schedules({"learning_rate": 1e-3}, 0, 1e10)["entropy"] == 0.01
+
+
+def test_bots_play_in_all_teams_for_a_file_of_games(driver, tmp_path):
+    from interplay.rollout.recorded_games import load
+
+    run = session(driver, tmp_path, scale=0.1)
+    run.plan = {"stages": {}}
+    agents = [{"name": "hanabi/simple"}, {"name": "hanabi/hgroup-regular", "options": {"scale": 0.5}}]
+    run.play("some", "hanabi/2p", agents, episodes=10)
+    games = load(tmp_path / "work" / "some.npz")
+    assert len(games) == 4  # one of each team, in a small try
+    assert len({one.actions.tobytes() for one in games}) == 4
+    assert run.told["some"]["games"] == 4
 
 
 def test_the_speed_runs_are_experiments():

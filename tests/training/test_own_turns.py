@@ -19,7 +19,7 @@ from interplay.training.algorithms import sp, train
 from interplay.training.anchor import opinion
 from interplay.training.collect import begin, collect
 from interplay.training.imitation.clone import Cloning, clone, splits
-from interplay.training.imitation.recordings import Recordings, own_turns
+from interplay.training.imitation.recordings import Recordings
 from interplay.training.loss import learner_loss, log_probs
 from interplay.training.members import new_member, policy_shape
 from interplay.training.movers import Movers
@@ -183,7 +183,7 @@ def test_clones_read_their_own_turns():
     start = np.zeros((games, steps), bool)
     start[:, 0] = True
     data = Recordings(seen, legal, action, turn, start, np.arange(games))
-    own = own_turns(data)
+    own = data.of_own_turns()
     assert own.action.shape == (games, 4)
     assert own.turn[0].tolist() == [True, True, True, False]
     np.testing.assert_array_equal(own.seen[1], seen[1, ::2])

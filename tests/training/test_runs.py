@@ -48,7 +48,7 @@ def finished(tmp_path_factory):
     from tests.training.conftest import small
 
     folder = tmp_path_factory.mktemp("runs") / "alone"
-    given = small(output={"folder": str(folder), "snapshots": 2})
+    given = small(output={"folder": str(folder), "snapshots": 2, "save_critic": True})
     return sp.train(given, quiet=True), folder
 
 
@@ -95,6 +95,41 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(finished, tmp_path, monkeypa
         np.testing.assert_array_equal(one, other)
     assert [s.update for s in again.snapshots] == [s.update for s in whole.snapshots] == [0, 12, 24, 36]
     assert len(list(tmp_path.glob("state-*"))) == 1
+
+
+def test_training_continues_from_the_files_of_policies(finished, tmp_path):
+    """Weights, critic and steps come from the files; the return begins where it was, not where learning began."""
+    whole, folder = finished
+    files = tuple(str(folder / policy["file"]) for policy in whole.policies)
+    ppo = dataclasses.replace(whole.experiment.ppo, learning_rate=((0.0, 0.0), (0.5, 1e-2), (1.0, 0.0)))
+    given = dataclasses.replace(moved(whole.experiment, tmp_path / "on"), ppo=ppo, continue_from=files)
+    continued = sp.train(given, quiet=True)
+    assert [line["update"] for line in continued.curve] == [6, 12, 18, 24, 30, 36]
+    steps = 16 * 8 * 36
+    assert [line["steps"] for line in continued.curve] == [steps + 16 * 8 * n for n in (6, 12, 18, 24, 30, 36)]
+    assert [policy["steps"] for policy in continued.policies] == [2 * steps, 2 * steps]
+    assert continued.curve[0]["return"] > 7.3  # by chance half of 8
+    assert continued.curve[0]["explained"] > 0.8 * whole.curve[-1]["explained"]  # the critic is there too
+    assert sp.train(given, quiet=True).policies == continued.policies
+
+    still = dataclasses.replace(given, ppo=dataclasses.replace(ppo, learning_rate=((0.0, 0.0),)), steps=16 * 8 * 2)
+    unmoved = sp.train(moved(still, tmp_path / "still"), quiet=True)
+    for trained, kept in zip(leaves(whole.members), leaves(unmoved.members), strict=True):
+        np.testing.assert_allclose(trained, kept, atol=2e-3)  # kept as float16
+
+    with pytest.raises(InterplayError, match="1 files for 2 runs of 1 learners"):
+        sp.train(dataclasses.replace(moved(given, None), continue_from=files[:1]), quiet=True)
+    wide = dataclasses.replace(given.network, widths=(8,))
+    with pytest.raises(InterplayError, match=r"run0.safetensors has other layers than `network` says"):
+        sp.train(dataclasses.replace(moved(given, None), network=wide), quiet=True)
+    other = dataclasses.replace(given.game, name="tests.training.toys:Recall")
+    with pytest.raises(InterplayError, match=r"trained for .*:Match .*, not for .*:Recall"):
+        sp.train(dataclasses.replace(moved(given, None), game=other), quiet=True)
+    bare = continued.experiment.output.__class__(folder=str(tmp_path / "bare"), logs=1, checkpoints=1)
+    without = sp.train(dataclasses.replace(still, output=bare), quiet=True)
+    named = tuple(str(tmp_path / "bare" / policy["file"]) for policy in without.policies)
+    with pytest.raises(InterplayError, match=r"has no critic: train it with output\.save_critic"):
+        sp.train(dataclasses.replace(moved(given, None), continue_from=named), quiet=True)
 
 
 def test_a_finished_run_is_not_trained_again(finished, monkeypatch):

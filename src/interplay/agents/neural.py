@@ -1,7 +1,8 @@
 """Neural policies: trained networks as agents, and the files they live in.
 
 A policy is one `.safetensors` file. Its header tells the network, the encoding it reads and the game it was trained
-for, so the file alone is enough: `interplay.agent("runs/ring/policies/run0.safetensors")`.
+for, so the file alone is enough: `interplay.agent("runs/ring/policies/run0.safetensors")`. It may also hold the value
+network (arrays named `critic....`), from which training continues; agents do not read it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from interplay.games.api import Game
 from interplay.safe_files import file_in, parse_json, read_json, read_safetensors, regular_file
 
 FORMAT, VERSION = "interplay-policy", 1
+CRITIC = "critic."  # how the names of the value network's arrays begin
 MANIFEST = "manifest.json"
 # Options that change how long one plays or what a mask rules out, but not what a policy has to know.
 HARMLESS = {"horizon", "rule_out_null_interacts"}
@@ -101,8 +103,10 @@ def save(
     *,
     training: Mapping[str, Any] | None = None,
     precision: str = "float16",
+    critic: Any = None,
 ) -> None:
-    """Write a policy as one file. `training` are plain JSON values that tell how it was made."""
+    """Write a policy as one file. `training` are plain JSON values that tell how it was made; `critic` is the value
+    network that training can continue with."""
     from safetensors.numpy import save_file
 
     about = {
@@ -115,7 +119,8 @@ def save(
     }
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    arrays = {name: np.asarray(a).astype(precision) for name, a in named_arrays(core).items()}
+    named = named_arrays(core) | {f"{CRITIC}{name}": a for name, a in named_arrays(critic).items()}
+    arrays = {name: np.asarray(a).astype(precision) for name, a in named.items()}
     for name, array in arrays.items():
         if not np.all(np.isfinite(array)):
             raise InterplayError(f"the weights {name} are not all numbers ({precision}); {path} was not written")
@@ -143,11 +148,9 @@ def load(
         from interplay.agents.hanabi import public
 
         return public.load(path, greedy=greedy or None)
-    about, arrays = read(path)
-    shape = Shape.from_json(about["network"])
-    core = _filled(shape, arrays, path)
+    about, core, _ = read_networks(path)
     game = about["game"]
-    trained_for = "" if any_game else _key(game["id"], game["options"], game["rules_version"])
+    trained_for = "" if any_game else trained_for_key(about)
     mind = NeuralPolicy(core, about["encoding"], trained_for=trained_for, greedy=greedy)
     config = {"game": game["id"], "greedy": greedy} | {k: v for k, v in about["training"].items() if _is_plain(v)}
     patience = about["training"].get("unstuck", 0) if unstuck is None else unstuck
@@ -156,6 +159,20 @@ def load(
     if patience or "unstuck" in config:
         config["unstuck"] = patience
     return Agent(path.stem, rule(mind, patience), config)
+
+
+def trained_for_key(about: Mapping[str, Any]) -> str:
+    """The game of a policy's header, as `game_key` writes it."""
+    game = about["game"]
+    return _key(game["id"], game["options"], game["rules_version"])
+
+
+def read_networks(path: str | Path) -> tuple[dict[str, Any], Core | Foreseeing, dict[str, np.ndarray]]:
+    """A policy's header, its network, and the arrays of its value network (none if the file has none)."""
+    about, arrays = read(path)
+    critic = {name.removeprefix(CRITIC): a for name, a in arrays.items() if name.startswith(CRITIC)}
+    policy = {name: a for name, a in arrays.items() if not name.startswith(CRITIC)}
+    return about, _filled(Shape.from_json(about["network"]), policy, Path(path)), critic
 
 
 def _is_published(path: Path) -> bool:

@@ -27,6 +27,8 @@ from interplay.traces import Batch
 SHARES = (0.1, 0.2)  # of all actions: the published top-10 % and top-20 %
 RULED_OUT = -1e4  # log odds below which an action counts as ruled out: no finite loss would be fair
 FEW = 8  # episodes for which a smaller program is compiled
+BEST = "best"  # smoothing that is fitted
+GRID = np.concatenate([[0.0, 0.001, 0.002, 0.005], np.arange(0.01, 1.0, 0.01)])  # what it is chosen from
 
 
 class Foreseen(NamedTuple):
@@ -35,6 +37,7 @@ class Foreseen(NamedTuple):
     log_odds: Float[np.ndarray, "episode step seat"]
     above: Int[np.ndarray, "episode step seat"]  # actions it thought more likely
     level: Int[np.ndarray, "episode step seat"]  # actions it thought just as likely, the recorded one included
+    legal: Int[np.ndarray, "episode step seat"]  # actions that were legal
     decides: Bool[np.ndarray, "episode step seat"]  # the seat was to move
 
 
@@ -88,33 +91,30 @@ def _opinion(
     chosen: Int[Array, " seat"],
     smoothing: Array,
 ) -> tuple:
-    """Log odds of the chosen actions among the legal ones, and how many actions stand above and level with them."""
+    """Log odds of the chosen actions among the legal ones, how many actions stand above and level with them, and how
+    many are legal."""
     masked = jnp.where(legal, logits.astype(jnp.float32), -jnp.inf)
     log_odds = jax.nn.log_softmax(masked, axis=-1)
     even = -jnp.log(jnp.sum(legal, axis=-1, keepdims=True).astype(jnp.float32))
     mixed = jnp.logaddexp(jnp.log1p(-smoothing) + log_odds, jnp.log(smoothing) + even)
     log_odds = jnp.where(legal, jnp.where(smoothing > 0, mixed, log_odds), -jnp.inf)
     own = jnp.take_along_axis(log_odds, chosen[:, None], axis=-1)
-    return own[:, 0], jnp.sum(log_odds > own, axis=-1), jnp.maximum(jnp.sum(log_odds == own, axis=-1), 1)
+    level = jnp.maximum(jnp.sum(log_odds == own, axis=-1), 1)
+    return own[:, 0], jnp.sum(log_odds > own, axis=-1), level, jnp.sum(legal, axis=-1)
 
 
 class Sums(NamedTuple):
-    """Added up over decisions."""
+    """Of each episode, added up over decisions."""
 
-    decisions: int
-    steps: int  # those in which the seat had to wait included
-    loss: float
-    ruled_out: int
-    hits: tuple[float, ...]
+    decisions: Int[np.ndarray, " episode"]
+    steps: Int[np.ndarray, " episode"]  # those in which the seat had to wait included
+    loss: Float[np.ndarray, "episode smoothing"]  # for each share that is spread evenly
+    ruled_out: Int[np.ndarray, "episode smoothing"]
+    hits: Float[np.ndarray, "episode rank"]
 
-    def __add__(self, other: Any) -> Sums:
-        return Sums(
-            self.decisions + other.decisions,
-            self.steps + other.steps,
-            self.loss + other.loss,
-            self.ruled_out + other.ruled_out,
-            tuple(a + b for a, b in zip(self.hits, other.hits, strict=True)),
-        )
+    @classmethod
+    def joined(cls, parts: Sequence[Sums]) -> Sums:
+        return cls(*(np.concatenate(x) for x in zip(*parts, strict=True)))
 
 
 def ranks(game: Game) -> dict[str, int]:
@@ -138,15 +138,13 @@ def policies(sample: Sample) -> dict[str, Policy]:
 
 
 def compute(sample: Sample) -> Iterator[Any]:
-    smoothing = float(sample.options.get("smoothing", 0.0))
-    if not 0 <= smoothing < 1:
-        raise InterplayError(f"smoothing={smoothing}: a share of at least 0 and less than 1")
+    smoothing = smoothing_of(sample.options)
     bound = sample.shared("prediction policies", policies)
     about = sample.about()
     for name, policy in bound.items():
         first = 0
         for batch in sample.batches:
-            found = foresee(sample.game, policy, batch, smoothing)
+            found = foresee(sample.game, policy, batch, 0.0 if smoothing is None else smoothing)
             if np.isnan(found.log_odds[found.decides & batch.played[..., None]]).any():
                 raise InterplayError(
                     f"the policy {name!r} gives logits that are not numbers, or rules out every action"
@@ -154,26 +152,42 @@ def compute(sample: Sample) -> Iterator[Any]:
             if sample.options.get("detail"):
                 yield from _detail(sample, batch, found, name, about[first:])
             else:
-                yield _sums(sample.game, batch, found, name)
+                yield _sums(sample.game, batch, found, name, smoothing is None)
             first += len(batch.episodes)
 
 
-def _sums(game: Game, batch: Batch, found: Foreseen, policy: str) -> dict[tuple, Sums]:
-    """By game, policy and the agent that was foreseen."""
+def smoothing_of(options: Mapping[str, Any]) -> float | None:
+    """The share that is spread evenly; None if it is to be fitted."""
+    given = options.get("smoothing", 0.0)
+    if given == BEST:
+        if options.get("detail"):
+            raise InterplayError(f"smoothing={BEST}: it is fitted to all decisions; with detail, give a share")
+        return None
+    if isinstance(given, str) or not 0 <= float(given) < 1:
+        raise InterplayError(f"smoothing={given}: a share of at least 0 and less than 1, or {BEST}")
+    return float(given)
+
+
+def _sums(game: Game, batch: Batch, found: Foreseen, policy: str, fit: bool) -> dict[tuple, list[Sums]]:
+    """By game, policy and the agent that was foreseen; with `fit`, the loss for every smoothing of the grid."""
     kinds = ranks(game)
     decides = found.decides & batch.played[..., None]
-    ruled_out = decides & (found.log_odds < RULED_OUT)
-    loss = np.where(decides & ~ruled_out, -found.log_odds, 0.0).sum(axis=1)
+    log_odds = np.where(decides, found.log_odds, 0.0)[..., None]
+    if fit:
+        even = 1.0 / np.maximum(found.legal, 1)[..., None]
+        with np.errstate(divide="ignore"):
+            log_odds = np.log((1 - GRID) * np.exp(log_odds) + GRID * even)
+    here = decides[..., None]
+    ruled_out = here & (log_odds < RULED_OUT)
+    loss = np.where(here & ~ruled_out, -log_odds, 0.0).sum(axis=1)  # [episode, seat, smoothing]
     hits = [np.where(decides, top(k, found.above, found.level), 0.0).sum(axis=1) for k in kinds.values()]
-    number, out = decides.sum(axis=1), ruled_out.sum(axis=1)  # [episode, seat]
-    sums: dict[tuple, Sums] = {}
+    hit, number, out = np.stack(hits, axis=-1), decides.sum(axis=1), ruled_out.sum(axis=1)
+    sums: dict[tuple, list[Sums]] = {}
     for i, episode in enumerate(batch.episodes):
         for seat, identity in enumerate(episode.agents):
-            here = (i, seat)
-            hit = tuple(float(h[here]) for h in hits)
-            one = Sums(int(number[here]), episode.length, float(loss[here]), int(out[here]), hit)
-            key = (game, policy, identity.name)
-            sums[key] = sums[key] + one if key in sums else one
+            rows = (number[i, seat], episode.length, loss[i, seat], out[i, seat], hit[i, seat])
+            one = Sums(*(np.asarray(x)[None] for x in rows))
+            sums.setdefault((game, policy, identity.name), []).append(one)
     return sums
 
 
@@ -191,28 +205,52 @@ def _detail(sample: Sample, batch: Batch, found: Foreseen, policy: str, about: S
 def finish(parts: Sequence[Any], options: Mapping[str, Any]) -> Iterable[Row]:
     if options.get("detail"):
         return parts
-    sums: dict[Any, Sums] = {}
+    sums: dict[Any, list[Sums]] = {}
     for part in parts:
-        for key, one in part.items():
-            sums[key] = sums[key] + one if key in sums else one
-            everyone = (*key[:2], None)
-            sums[everyone] = sums[everyone] + one if everyone in sums else one
-    return [row for key, total in sums.items() for row in _rows(key, total)]
+        for key, some in part.items():
+            sums.setdefault(key, []).extend(some)
+            sums.setdefault((*key[:2], None), []).extend(some)  # everyone
+    return [row for key, some in sums.items() for row in _rows(key, Sums.joined(some), smoothing_of(options))]
 
 
-def _rows(key: tuple[Game, str, str | None], total: Sums) -> Iterator[Row]:
+def _rows(key: tuple[Game, str, str | None], sums: Sums, smoothing: float | None) -> Iterator[Row]:
+    """Means over decisions, with standard errors over episodes."""
     game, policy, agent = key
-    about = {"game": game.id, "agent": agent, "policy": policy, "n": total.decisions}
-    finite = total.decisions > 0 and total.ruled_out == 0
-    values: dict[str, float | None] = {
-        "cross_entropy": total.loss / total.decisions if finite else None,
-        "cross_entropy_all_steps": total.loss / total.steps if finite else None,
-        "ruled_out": total.ruled_out / total.decisions if total.decisions else None,
+    total = int(sums.decisions.sum())
+    loss, out, share = _softened(sums) if smoothing is None else (sums.loss[:, 0], sums.ruled_out[:, 0], smoothing)
+    about = {"game": game.id, "agent": agent, "policy": policy, "n": total, "smoothing": share}
+    finite = total > 0 and not out.sum()
+    values: dict[str, tuple[float | None, float | None]] = {
+        "cross_entropy": _ratio(loss, sums.decisions) if finite else (None, None),
+        "cross_entropy_all_steps": _ratio(loss, sums.steps) if finite else (None, None),
+        "ruled_out": _ratio(out, sums.decisions),
     }
-    for name, hit in zip(ranks(game), total.hits, strict=True):
-        values[name] = hit / total.decisions if total.decisions else None
-    for metric, value in values.items():
-        yield {**about, "metric": metric, "value": value}
+    for number, name in enumerate(ranks(game)):
+        values[name] = _ratio(sums.hits[:, number], sums.decisions)
+    for metric, (value, error) in values.items():
+        yield {**about, "metric": metric, "value": value, "se": error}
+
+
+def _softened(sums: Sums) -> tuple[np.ndarray, np.ndarray, float]:
+    """Losses of each half of the episodes at the smoothing that the other half fits best, what is ruled out all the
+    same, and the mean of the two."""
+    half = np.arange(len(sums.decisions)) % 2
+    penalty = np.where(sums.ruled_out.sum(axis=0) > 0, np.inf, 0.0)  # what rules an action out fits nothing
+    fits = [int(np.argmin(sums.loss[half == side].sum(axis=0) + penalty)) for side in (0, 1)]
+    chosen = np.where(half == 0, fits[1], fits[0])
+    rows = np.arange(len(chosen))
+    return sums.loss[rows, chosen], sums.ruled_out[rows, chosen], float(GRID[fits].mean())
+
+
+def _ratio(values: np.ndarray, counts: np.ndarray) -> tuple[float | None, float | None]:
+    """A ratio of sums over episodes, and its standard error (None for a single episode)."""
+    total, many = counts.sum(), np.count_nonzero(counts)
+    if not total:
+        return None, None
+    mean = float(values.sum() / total)
+    if many < 2:
+        return mean, None
+    return mean, float(np.sqrt(np.sum((values - mean * counts) ** 2) * many / (many - 1)) / total)
 
 
 PREDICTION = Metric(
@@ -228,7 +266,8 @@ PREDICTION = Metric(
     needs=("traces", "policies"),
     options={
         "policies": "agents (names or policies) whose opinion is asked",
-        "smoothing": "share of each opinion that is spread evenly over the legal actions (0)",
+        "smoothing": "share of each opinion that is spread evenly over the legal actions (0); best: for each half of "
+        "the episodes the share that fits the other half best",
         "detail": "one row for each decision",
     },
 )

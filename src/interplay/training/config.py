@@ -132,6 +132,7 @@ class Output:
     checkpoints: int = 10  # how often in all the whole state is kept for resuming
     snapshots: int = 0  # how many times on the way, beside start and end, the policies are kept
     precision: str = "float16"  # of the weights in the files of policies
+    save_critic: bool = False  # those files hold the value network too, so that training can continue from them
     minutes: float | None = None  # after so long training ends at the next log line; schedules go by the steps that
     # this allows at the pace so far; null: never
     wandb: str | None = None  # project of a wandb run that is told all log lines too
@@ -154,6 +155,8 @@ class Experiment:
     rewards: Rewards = field(default_factory=Rewards)
     gate: Gate = field(default_factory=Gate)
     output: Output = field(default_factory=Output)
+    continue_from: tuple[str, ...] = ()  # policies (with their critics) to continue training from, one for each run;
+    # steps count on from theirs, schedules and `steps` are of this call alone
 
     def __post_init__(self) -> None:
         for name in ("runs", "envs", "rollout"):

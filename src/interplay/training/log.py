@@ -19,8 +19,16 @@ from interplay.training.config import Experiment
 PER_RUN = {"anchor_kl", "g1", "g2", "g3", "ad_entropy", "ard_entropy", "ic"}
 
 
-def row(experiment: Experiment, told: Mapping[str, np.ndarray], first: int, many: int, wall_s: float) -> dict[str, Any]:
-    """The log line of a chunk of updates. `told` is [update, run, ...]; a return without an episode is null."""
+def row(
+    experiment: Experiment,
+    told: Mapping[str, np.ndarray],
+    first: int,
+    many: int,
+    wall_s: float,
+    steps_before: int = 0,
+) -> dict[str, Any]:
+    """The log line of a chunk of updates. `told` is [update, run, ...]; a return without an episode is null.
+    `steps_before` are those that continued policies had already."""
     score, episodes = told["score"][:many].sum(axis=0), told["episodes"][:many].sum(axis=0)  # [run, learner]
     of_members = [[_mean(s, e) for s, e in zip(*of_run)] for of_run in zip(score, episodes)]
     returns = [_mean(s, e) for s, e in zip(score.sum(axis=1), episodes.sum(axis=1))]
@@ -28,7 +36,7 @@ def row(experiment: Experiment, told: Mapping[str, np.ndarray], first: int, many
     per_update = experiment.envs * experiment.rollout
     line = {
         "update": first + many,
-        "steps": (first + many) * per_update,
+        "steps": steps_before + (first + many) * per_update,
         "return": float(np.mean(known)) if known else None,
         "returns": returns,
         "member_returns": of_members,

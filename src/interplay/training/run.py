@@ -18,7 +18,7 @@ from interplay.agents.api import Agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make
-from interplay.training import checkpoint, gate, log
+from interplay.training import checkpoint, continuation, gate, log
 from interplay.training.config import Experiment, Gate
 from interplay.training.loader import as_json
 from interplay.training.pace import Pace
@@ -150,6 +150,20 @@ class _Stage:
         self.policies: list[dict[str, Any]] = []
         self.failed: list[dict[str, Any]] = []
         self.reached = self.experiment.updates  # fewer if the clock ran out
+        self.continued: continuation.Continued | None = None
+        if self.experiment.continue_from:
+            self.continued = continuation.load(program)
+
+    @property
+    def _steps_before(self) -> int:
+        return 0 if self.continued is None else self.continued.steps
+
+    def _start(self) -> Run:
+        runs = self.program.start(self.members, self.program.guests)
+        if self.continued is None:
+            return runs
+        # Copies, since a chunk gives its arrays away to the next one.
+        return replace(runs, members=jax.tree_util.tree_map(jnp.array, self.continued.members))
 
     def train(self) -> Trained:
         runs, update = self._begin()
@@ -175,7 +189,7 @@ class _Stage:
     def _begin(self) -> tuple[Run, int]:
         manifest = None if self.folder is None else checkpoint.read_manifest(self.folder)
         if manifest is None:
-            runs = self.program.start(self.members, self.program.guests)
+            runs = self._start()
             self._snap(runs, 0, [[None] * self.setting.plan.learners] * self.experiment.runs)
             return runs, 0
         assert self.folder is not None
@@ -186,7 +200,7 @@ class _Stage:
         like = jax.eval_shape(self.program.start, self.members, self.program.guests)
         self._read_snapshots(like, manifest["snapshots"])
         if self.state["file"] is None:
-            return self.program.start(self.members, self.program.guests), 0
+            return self._start(), 0
         path = self.folder / self.state["file"]
         return checkpoint.rebuilt(like, checkpoint.read_arrays(path, self.state["sha256"]), str(path)), update
 
@@ -204,7 +218,8 @@ class _Stage:
             nonlocal began
             numbers = jax.tree_util.tree_map(np.asarray, pending[0])
             now = time.perf_counter()
-            line = log.row(self.experiment, numbers, pending[1], pending[2], now - began) | dict(more or {})
+            line = log.row(self.experiment, numbers, pending[1], pending[2], now - began, self._steps_before)
+            line |= dict(more or {})
             if pace is not None:
                 pace.heard(pending[1] + pending[2])
             began = now
@@ -237,8 +252,13 @@ class _Stage:
     def _mine(self) -> dict[str, Any]:
         game = self.setting.game
         inputs = {"traits": self.traits, "members": self.members, "guests": self.program.guests}
+        experiment = as_json(self.experiment)
+        if self.continued is None:
+            del experiment["continue_from"]  # as in manifests from before it could be set
+        else:
+            inputs["continued"] = self.continued.members
         return {
-            "experiment": as_json(self.experiment),
+            "experiment": experiment,
             "stage": self.stage,
             "game": {"id": game.id, "options": dict(game.options), "rules_version": game.rules_version},
             "inputs": {name: checkpoint.tree_hash(tree) for name, tree in inputs.items()},
@@ -288,7 +308,7 @@ class _Stage:
         names, found = self.setting.scheme.names, []
         trained = Trained(self.experiment, self.setting.game, self.curve, runs.members, [])
         last = [[None if np.isnan(r) else float(r) for r in of_run] for of_run in trained.returns()]
-        policies = jax.tree_util.tree_map(np.asarray, runs.members.policy)
+        members = jax.tree_util.tree_map(np.asarray, runs.members)
         for run in range(self.experiment.runs):
             for learner in range(self.setting.plan.learners):
                 name = names[learner] if len(names) > learner else str(learner)
@@ -298,18 +318,23 @@ class _Stage:
                     "seed": self.experiment.seed,
                     "run": self.experiment.first_run + run,
                     "learner": name,
-                    "steps": self.reached * self.experiment.envs * self.experiment.rollout,
+                    "steps": self._steps_before + self.reached * self.experiment.envs * self.experiment.rollout,
                     "return": last[run][learner],
                     **self.notes[run],
                 }
-                core = jax.tree_util.tree_map(lambda x, r=run, m=learner: x[r, m], policies)
-                if not all(np.all(np.isfinite(x)) for x in jax.tree_util.tree_leaves(core)):
+                member = jax.tree_util.tree_map(lambda x, r=run, m=learner: x[r, m], members)
+                if not all(np.all(np.isfinite(x)) for x in jax.tree_util.tree_leaves(member.policy)):
                     self.failed.append(about)  # its training came to numbers that are none
                     continue
-                network, precision = self.experiment.network, self.experiment.output.precision
-                core = core if self.setting.scheme.ship is None else self.setting.scheme.ship(core)
+                ship, output = self.setting.scheme.ship, self.experiment.output
                 neural.save(
-                    self.folder / file, core, self.setting.game, network.encoding, training=about, precision=precision
+                    self.folder / file,
+                    member.policy if ship is None else ship(member.policy),
+                    self.setting.game,
+                    self.experiment.network.encoding,
+                    training=about,
+                    precision=output.precision,
+                    critic=member.critic if output.save_critic else None,
                 )
                 found.append({"file": file, "sha256": checkpoint.file_hash(self.folder / file), **about})
         if not found:

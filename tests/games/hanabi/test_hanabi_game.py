@@ -53,6 +53,23 @@ def test_a_given_deck_is_dealt_top_card_first(game):
     np.testing.assert_array_equal(compiled.deck, state.deck)
 
 
+@pytest.mark.parametrize("players", [2, 3])
+def test_one_seats_view_is_that_of_all_seats(players):
+    game = interplay.make(f"hanabi/{players}p")
+    one = jax.jit(game.observe_as, static_argnums=1)
+    state, generator = game.init(KEY), np.random.default_rng(0)
+    for _ in range(12):
+        for encoding in ("hle", "belief"):
+            everyone = game.observe(state, encoding)
+            for seat in range(players):
+                np.testing.assert_array_equal(one(state, encoding, jnp.int32(seat)), everyone[seat])
+        seat = int(state.time) % players
+        actions = np.full(players, game.rules.moves.noop)
+        actions[seat] = generator.choice(np.flatnonzero(np.asarray(game.legal(state))[seat]))
+        state, _ = game.step(state, jnp.asarray(actions))
+    assert int(game.observe_as(state, "seen", jnp.int32(1)).seat) == 1
+
+
 def test_start_gives_the_same_state_under_any_key(game):
     state = game.init(KEY)
     again = game.init(jax.random.key(99), **game.start(state))

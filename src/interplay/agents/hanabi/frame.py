@@ -100,12 +100,15 @@ class RuleBot(Policy):
         board = encode.seen(rules, deal(rules, jnp.asarray(rules.sorted_deck)))
         return Memory(model=self.blank(), before=jax.tree.map(lambda x: x[0], board))
 
-    def act(self, memory, obs, legal, key):
+    def look(self, memory: Memory, obs: Seen) -> Memory:
+        """The memory after a look at the table."""
         watched = self.watch(memory.model, memory.before, read_move(self.table, memory.before, obs), obs)
         model = jax.tree.map(lambda a, b: jnp.where(obs.time > 0, a, b), watched, memory.model)
-        model = self.ponder(model, obs)
-        action = self.choose(model, obs, key)
-        return Memory(model=model, before=obs), *commit(self.table, action, legal)
+        return Memory(model=self.ponder(model, obs), before=obs)
+
+    def act(self, memory, obs, legal, key):
+        memory = self.look(memory, obs)
+        return memory, *commit(self.table, self.choose(memory.model, obs, key), legal)
 
 
 def commit(rules: Rules, action: Int[Array, ""], legal: Bool[Array, " action"]) -> tuple[Int[Array, ""], Info]:

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, UInt32
+from jaxtyping import Array, Bool, Float, UInt32
 
 from interplay.agents.hanabi import cards
 from interplay.agents.hanabi.cards import ALL, HINTS, TOTAL, VALUE
-from interplay.agents.hanabi.frame import RuleBot, best, first_of, hint_action, hint_touches, others, shift
+from interplay.agents.hanabi.frame import RuleBot, hint_action, hint_touches, others, shift
 from interplay.games.hanabi.encode import Seen
 from interplay.games.hanabi.rules import union
 from interplay.games.records import record
@@ -131,6 +131,13 @@ def targets(meant, has_clue, held, missing):
     blind = jax.vmap(leftmost)(held & ~has_clue)
     prompted = jax.vmap(leftmost)(held & has_clue & ((meant & missing) != 0))
     return blind, prompted
+
+
+class Offers(NamedTuple):
+    """What the rules of a bot would do."""
+
+    applies: Bool[Array, " rule"]  # whether a rule has something to do; the first such one decides
+    scores: Float[Array, "rule action"]  # how good it finds each action; minus infinity: not what it would do
 
 
 class HGroup(RuleBot):
@@ -269,7 +276,12 @@ class HGroup(RuleBot):
         return jnp.where(has_clue, _unless_empty(mine & ~others_clued, mine), mine)
 
     def choose(self, model, board, key):
-        rules, me, slots = self.table, board.seat, self.table.hand_size
+        offers = self.offers(model, board)
+        return jnp.argmax(offers.scores[jnp.argmax(offers.applies)])
+
+    def offers(self, model, board) -> Offers:
+        """What each rule would do, in the order in which they are asked."""
+        me = board.seat
         sets, held = sets_of(board, model.meant), cards.present(board)[me]
         mine, has_clue = self.own_cards(model, board, sets), clued(board)[me]
         ready = held & (mine != 0) & ((mine & ~sets.playable) == 0)
@@ -278,7 +290,7 @@ class HGroup(RuleBot):
 
         play, save, stall = self.judge(model, board, sets)
         speaks = board.tokens > 0
-        next_seat = (me + 1) % rules.players
+        next_seat = (me + 1) % self.table.players
         next_held, next_clued = cards.present(board)[next_seat], clued(board)[next_seat]
         next_meant = model.meant[next_seat]
         busy = jnp.any(next_held & (will_play(next_meant, next_clued, sets) | ((next_meant & ~sets.dead) == 0)))
@@ -287,22 +299,39 @@ class HGroup(RuleBot):
         danger = speaks & threat & ~busy
         help_next = jnp.maximum(jnp.where(play[0] > 0, play[0] + 5, -99), save[0])
 
-        def give(scores):
-            at = jnp.argmax(scores.reshape(-1))
-            return hint_action(rules, at // 10 + 1, at % 10)
-
         free = chop(has_clue, held)
-        full = board.tokens == rules.hint_tokens
+        full = board.tokens == self.table.hint_tokens
         blind = ready & model.finessed[me]
-        return first_of(
-            (blind.any(), slots + jnp.argmax(blind)),
-            (danger & (help_next.max() > 0), hint_action(rules, jnp.int32(1), jnp.argmax(help_next))),
-            (ready.any(), slots + best(-lowest, ready)),
-            (speaks & (play.max() > 0), give(play)),
-            (speaks & (save.max() > 0) & (board.tokens >= 4), give(save)),
-            (trash.any() & ~full, jnp.argmax(trash)),
-            (speaks & model.early & (stall.max() > 0), give(stall)),
-            (full, give(stall)),
-            (free.any(), jnp.argmax(free)),
-            (True, best(lowest, held)),
-        )
+        flat = jnp.zeros(self.table.hand_size)
+        offers = [
+            (blind.any(), self.plays(flat, blind)),
+            (danger & (help_next.max() > 0), self.hints(help_next[None], help_next[None] > 0)),
+            (ready.any(), self.plays(-lowest, ready)),
+            (speaks & (play.max() > 0), self.hints(play, play > 0)),
+            (speaks & (save.max() > 0) & (board.tokens >= 4), self.hints(save, save > 0)),
+            (trash.any() & ~full, self.discards(flat, trash)),
+            (speaks & model.early & (stall.max() > 0), self.hints(stall, stall > 0)),
+            (full, self.hints(stall, stall > -999)),
+            (free.any(), self.discards(flat, free)),
+            (jnp.bool_(True), self.discards(lowest, held)),
+        ]
+        applies, scores = zip(*offers, strict=True)
+        return Offers(jnp.stack(applies), jnp.stack(scores))
+
+    def plays(self, scores, slots) -> Float[Array, " action"]:
+        return self._offer(self.table.hand_size + np.arange(self.table.hand_size), scores, slots)
+
+    def discards(self, scores, slots) -> Float[Array, " action"]:
+        return self._offer(np.arange(self.table.hand_size), scores, slots)
+
+    def hints(self, scores, given) -> Float[Array, " action"]:
+        """Of [partner, hint]."""
+        partner, hint = np.divmod(np.arange(scores.size), 10)
+        actions = jax.vmap(lambda p, h: hint_action(self.table, p, h))(partner + 1, hint)
+        return self._offer(actions, scores.reshape(-1), given.reshape(-1))
+
+    def _offer(self, actions, scores, there) -> Float[Array, " action"]:
+        """Scores by action, the first of equals a little above the next; minus infinity where nothing is offered."""
+        first = scores - 1e-3 * np.arange(len(actions))
+        none = jnp.full(self.table.moves.noop + 1, -jnp.inf)
+        return none.at[actions].set(jnp.where(there, first, -jnp.inf))

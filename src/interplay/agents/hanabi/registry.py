@@ -18,6 +18,8 @@ _BOTS: dict[str, tuple[str, dict[str, Any]]] = {  # the class, and what is told 
     "info": ("info:Info", {}),
     "cheat": ("cheat:Cheat", {}),
     "hgroup": ("hgroup:HGroup", {}),
+    "hgroup-regular": ("hgroup_levels:LapsingHGroup.of", {"level": "regular"}),
+    "hgroup-novice": ("hgroup_levels:LapsingHGroup.of", {"level": "novice"}),
     "outer": ("eger:Outer", {}),
     "intentional": ("eger:Intentional", {"reads": False}),
     "full": ("eger:Intentional", {"reads": True}),

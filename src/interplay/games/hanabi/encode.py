@@ -6,7 +6,7 @@ numbers in one go. `_sections` lists what stands in them, in order.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -48,15 +48,19 @@ def vector_size(rules: Rules) -> int:
     return hands + board + rules.deck_size + last + seats * slots * (ids + colours + ranks)
 
 
-def hle(rules: Rules, state: State) -> Float[Array, "seat size"]:
-    """The canonical vector of the Hanabi Learning Environment, [seat, size]."""
-    public = _hands(rules, state) + _board(rules, state) + _last_move(rules, state)
-    return _spread(public + _knowledge(rules, state)).astype(jnp.float32)
+Observers = Int[Array, " observer"] | np.ndarray | None  # seats whose view is asked for; None: every seat's
 
 
-def belief(rules: Rules, state: State) -> Float[Array, "seat size"]:
+def hle(rules: Rules, state: State, observers: Observers = None) -> Float[Array, "observer size"]:
+    """The canonical vector of the Hanabi Learning Environment, [observer, size]."""
+    around = _around(rules, observers)
+    return _spread(_public(rules, state, around) + _knowledge(rules, state, around)).astype(jnp.float32)
+
+
+def belief(rules: Rules, state: State, observers: Observers = None) -> Float[Array, "observer size"]:
     """As `hle`, but with the odds of each card by hints and cards gone in place of what it may be (JaxMARL's)."""
-    public = _spread(_hands(rules, state) + _board(rules, state) + _last_move(rules, state)).astype(jnp.float32)
+    around = _around(rules, observers)
+    public = _spread(_public(rules, state, around)).astype(jnp.float32)
     ids = np.arange(rules.identities)
     played = jnp.repeat(state.fireworks, rules.ranks) > ids % rules.ranks
     left = (rules.total_copies - state.discards - played).astype(jnp.float32)
@@ -64,25 +68,29 @@ def belief(rules: Rules, state: State) -> Float[Array, "seat size"]:
     total = jnp.sum(weight, axis=-1, keepdims=True)
     odds = jnp.where(total > 0, weight / jnp.where(total > 0, total, 1.0), 0.0)
     told = _spread([Bits(_told(rules, state)[..., None], len(rules.colours) + rules.ranks)]).astype(jnp.float32)
-    cards = jnp.concatenate([odds, told], axis=-1)[_from_each_seat(rules)]
-    return jnp.concatenate([public, cards.reshape(rules.players, -1)], axis=-1)
+    cards = jnp.concatenate([odds, told], axis=-1)[around]
+    return jnp.concatenate([public, cards.reshape(len(around), -1)], axis=-1)
 
 
-def _from_each_seat(rules: Rules) -> np.ndarray:
+def _around(rules: Rules, observers: Observers) -> Any:
     """[observer, k] is the seat that sits k after the observer."""
     seats = np.arange(rules.players)
-    return (seats[:, None] + seats) % rules.players
+    return ((seats if observers is None else observers)[:, None] + seats) % rules.players
 
 
-def _hands(rules: Rules, state: State) -> list[Bits]:
+def _public(rules: Rules, state: State, around: Any) -> list[Bits]:
+    """All that stands before what is known of each card."""
+    return _hands(rules, state, around) + _board(rules, state, len(around)) + _last_move(rules, state, around[:, 0])
+
+
+def _hands(rules: Rules, state: State, around: Any) -> list[Bits]:
     """The others' cards, and whose hand lacks a card."""
-    around = _from_each_seat(rules)
-    others = card_bit(state.hands)[around[:, 1:]].reshape(rules.players, -1)
+    others = card_bit(state.hands)[around[:, 1:]].reshape(len(around), -1)
     short = (state.hands[:, -1] == NO_CARD).astype(U32)[around]
     return [Bits(others, rules.identities), Bits(short, 1)]
 
 
-def _board(rules: Rules, state: State) -> list[Bits]:
+def _board(rules: Rules, state: State, observers: int) -> list[Bits]:
     """Cards left in the deck, fireworks, hint tokens, lives and discards: the same for all."""
     deck = rules.deck_size - rules.players * rules.hand_size
     height = state.fireworks.astype(jnp.int32)
@@ -98,10 +106,10 @@ def _board(rules: Rules, state: State) -> list[Bits]:
         *_ones(state.lives, rules.lives),
         Bits(union(rows), int(copies.sum())),
     ]
-    return [Bits(jnp.broadcast_to(f.bits, (rules.players, *f.bits.shape)), f.width) for f in fields]
+    return [Bits(jnp.broadcast_to(f.bits, (observers, *f.bits.shape)), f.width) for f in fields]
 
 
-def _last_move(rules: Rules, state: State) -> list[Bits]:
+def _last_move(rules: Rules, state: State, observers: Any) -> list[Bits]:
     """Who did what to whom and what came of it; all zeros before the first move."""
     moves, last, seats = rules.moves, state.last, rules.players
     kind = jnp.asarray(moves.kind)[last.action]
@@ -110,13 +118,12 @@ def _last_move(rules: Rules, state: State) -> list[Bits]:
     uses = (kind == PLAY) | (kind == DISCARD)
     order = np.array([1, 0, 2, 3, 31], np.uint32)  # the vector names plays before discards; a no-op falls off the end
 
-    observers = np.arange(seats)
     actor_back = (state.time - 1 - observers) % seats
     receiver_back = (actor_back + jnp.asarray(moves.offset)[last.action]) % seats
     happened = state.time > 0
 
     def same_for_all(bits):
-        return jnp.broadcast_to(jnp.where(happened, bits, U32(0)), (seats,))[:, None]
+        return jnp.broadcast_to(jnp.where(happened, bits, U32(0)), (len(observers),))[:, None]
 
     def one(index, present):
         return jnp.where(present, U32(1) << jnp.maximum(index, 0).astype(U32), U32(0))
@@ -136,11 +143,10 @@ def _last_move(rules: Rules, state: State) -> list[Bits]:
     ]
 
 
-def _knowledge(rules: Rules, state: State) -> list[Bits]:
+def _knowledge(rules: Rules, state: State, around: Any) -> list[Bits]:
     """What each card may be by its hints and what was told of it, observer's hand first."""
-    around = _from_each_seat(rules)
-    possible = state.possible[around].reshape(rules.players, -1)
-    told = _told(rules, state)[around].reshape(rules.players, -1)
+    possible = state.possible[around].reshape(len(around), -1)
+    told = _told(rules, state)[around].reshape(len(around), -1)
     width = len(rules.colours) + rules.ranks
     return [
         field

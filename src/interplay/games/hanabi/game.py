@@ -130,6 +130,13 @@ class Hanabi:
             return jax.tree.map(lambda x: jnp.broadcast_to(x, (self.num_seats, *jnp.shape(x))), state)
         raise UnknownName("encoding", encoding, list(self.encodings))
 
+    def observe_as(self, state: State, encoding: str, seat: Int[Array, ""]) -> Any:
+        """What one seat sees, without the others' work: `observe(state, encoding)[seat]`."""
+        vectors = {"hle": encode.hle, "belief": encode.belief}
+        if encoding in vectors:
+            return vectors[encoding](self.rules, state, jnp.reshape(seat, 1))[0]
+        return jax.tree.map(lambda x: x[seat], self.observe(state, encoding))
+
     @compiled()
     def legal(self, state: State) -> Bool[Array, "seat action"]:
         return hanabi.legal(self.rules, state)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,14 +31,17 @@ from interplay.rollout.recorded_games import load
 from interplay.rollout.teams import Team
 from interplay.training import checkpoint
 from interplay.training.config import Experiment
-from interplay.training.imitation.clone import Clones, Cloning, Fit, clone, splits
+from interplay.training.imitation.clone import Clones, Cloning, Fit, Progress, clone, splits
 from interplay.training.imitation.human import games_of, human_recordings
-from interplay.training.imitation.recordings import replayed
+from interplay.training.imitation.recordings import Recordings, replayed
 from interplay.training.imitation.renaming import renamings
 from interplay.training.imitation.selfplay import forgiving, greedy_judge
+from interplay.training.imitation.stream import GameStream
 from interplay.training.loader import as_json, build
 from interplay.training.members import policy_shape
 from interplay.training.run import Trained
+
+EVERY_S = 5.0  # between two lines of progress
 
 
 @dataclass(frozen=True)
@@ -44,13 +49,14 @@ class Options(Cloning):
     """Whom to clone, and how the clone is to be played."""
 
     games: str | None = None  # file of recorded games; null: those of the kitchen that come with interplay
+    folds: int = 0  # into how many parts games are cut: run r tests the r-th, selects by the next; 0: as many as runs
     half: str = "all"  # all, or the first or second half of the people: for a training partner and its judge
     unstuck: int = 0  # after so many steps in one pose, the clone tries what it has not tried there; 0: never
     episodes: int = 20  # games of each clone with itself, for its return
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("unstuck", "episodes"):
+        for name in ("unstuck", "episodes", "folds"):
             if getattr(self, name) < 0:
                 raise InterplayError(f"algorithm.options.{name}: {getattr(self, name)}; 0 or more")
 
@@ -101,7 +107,7 @@ class _Stage:
         if options.games is None:
             data = human_recordings(self.game, encoding, options.half)
         else:
-            data = replayed(self.game, load(options.games), encoding)
+            data = self._recorded(options.games, quiet)
         judge = None
         if options.select == "self_play":
             judge = greedy_judge(forgiving(self.game), encoding, options.select_games, experiment.seed)
@@ -116,11 +122,12 @@ class _Stage:
                 data,
                 policy_shape(self.game, experiment.network),
                 options,
-                splits(data.games, experiment.runs, experiment.seed, data.person),
+                splits(data.games, experiment.runs, experiment.seed, data.person, options.folds or None),
                 jax.random.key(experiment.seed),
                 renamings=renamings(self.game, encoding),
                 judge=judge,
                 tell=heard,
+                progress=None if quiet else _Spoken().add,
             )
         agents = [self._agent(clones, run) for run in range(experiment.runs)]
         returns = self_play(self.game, agents, options.episodes, experiment.seed)
@@ -133,6 +140,16 @@ class _Stage:
             self._write(clones, policies, curve)
         cores = jax.tree_util.tree_map(lambda x: x[:, None], clones.cores)
         return Trained(experiment, self.game, curve, Cloned(cores), [], policies)
+
+    def _recorded(self, path: str, quiet: bool) -> Recordings | GameStream:
+        """Games of a file: played again batch by batch where whole games are learnt, else kept as what was seen."""
+        network, games = self.experiment.network, load(path)
+        if not network.recurrent or self.options.chunk:
+            return replayed(self.game, games, network.encoding)
+        with bar("games", len(games), show=not quiet) as advance:
+            return GameStream(
+                self.game, games, network.encoding, own_turns=network.own_turns, progress=_Checked(advance, quiet).add
+            )
 
     def _agent(self, clones: Clones, run: int) -> Agent:
         mind = neural.NeuralPolicy(clones.core(run), self.experiment.network.encoding)
@@ -182,6 +199,36 @@ class _Stage:
         }
 
 
+class _Checked:
+    """Progress of checking recorded games."""
+
+    def __init__(self, advance: Callable[[int], None], quiet: bool):
+        self._advance, self._quiet, self._done, self._last = advance, quiet, 0, -EVERY_S
+
+    def add(self, games: int) -> None:
+        self._advance(games)
+        self._done += games
+        now = time.perf_counter()
+        if not self._quiet and not sys.stderr.isatty() and now - self._last > EVERY_S:
+            self._last = now
+            print(f"bc: {self._done:,} games replayed", file=sys.stderr, flush=True)
+
+
+class _Spoken:
+    """Progress within an epoch, where no bar can be shown."""
+
+    def __init__(self) -> None:
+        self._last = -EVERY_S
+
+    def add(self, now: Progress) -> None:
+        at = time.perf_counter()
+        if not sys.stderr.isatty() and at - self._last > EVERY_S:
+            self._last = at
+            done = f"{now.done:,} of {now.total:,} sequences"
+            told = f"bc: epoch {now.epoch}, {done}, loss {now.loss:.3f}, {now.per_s:,.0f} sequences/s"
+            print(told, file=sys.stderr, flush=True)
+
+
 def _say(epoch: int, epochs: int, line: dict[str, list[float]]) -> None:
     """A line of progress where no bar can be shown."""
     if not sys.stderr.isatty():
@@ -207,9 +254,12 @@ def summary(clones: Clones, returns: list[float | None]) -> dict[str, Any]:
     return found
 
 
-def interval(values: np.ndarray, level: float = 0.95) -> dict[str, float]:
-    """Mean over splits with Student's interval. Splits share games to learn from, so it is a little too narrow."""
+def interval(values: np.ndarray, level: float = 0.95) -> dict[str, float | None]:
+    """Mean over splits with Student's interval (None for a single split). Splits share games to learn from, so it is a
+    little too narrow."""
     mean, many = float(np.mean(values)), len(values)
+    if many < 2:
+        return {"mean": mean, "low": None, "high": None}
     half = float(stdtrit(many - 1, (1 + level) / 2) * np.std(values, ddof=1) / np.sqrt(many))
     return {"mean": mean, "low": mean - half, "high": mean + half}
 

@@ -1,11 +1,13 @@
 """Behaviour cloning: a network that gives the recorded actions a high likelihood.
 
 Several splits of the games are learnt beside each other in one compiled program. In each, some games are learnt from,
-some choose the epoch whose network is kept, and some are only for the numbers that are reported.
+some choose the epoch whose network is kept, and some are only for the numbers that are reported. Sequences are taken
+batch by batch from what holds them: arrays in memory (`Recordings`), or games that are played again (`GameStream`).
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -20,12 +22,15 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from interplay.agents.networks import Core, Shape
 from interplay.errors import InterplayError
 from interplay.training import schedule
-from interplay.training.imitation.recordings import Recordings, own_turns
+from interplay.training.imitation.recordings import Recordings, Sequences, Take
+from interplay.training.imitation.stream import GameStream
 from interplay.training.loss import chosen, log_probs
 from interplay.training.schedule import Schedule
 
 LEARN, SELECT, TEST = 0, 1, 2
 AT_ONCE = 20_000  # steps whose likelihood is computed at a time
+FITTED = 4096  # sequences learnt from, at most, by which an epoch's fit to them is told
+TELL_S = 2.0  # seconds between two words of progress
 SELECTIONS = ("loss", "self_play")
 
 
@@ -82,11 +87,24 @@ class Clones:
         return jax.tree_util.tree_map(lambda x: x[split], self.cores)
 
 
-def splits(games: int, number: int, seed: int, person: Any = None) -> Int[np.ndarray, "split game"]:
-    """What each game is for in each split. Every game is tested in one split, and selects in another.
+def splits(
+    games: int, number: int, seed: int, person: Any = None, folds: int | None = None
+) -> Int[np.ndarray, "split game"]:
+    """What each game is for in each split: it is tested by one fold of the games and selected by the next one.
 
-    `person` [game] tells whose games they are: those of one person are for the same.
+    Args:
+        games: How many there are.
+        number: Of splits.
+        seed: By which games are put into folds.
+        person: [game] whose games they are: those of one person are in one fold.
+        folds: Into how many parts games are cut; None: as many as splits, so that each is tested once.
+
+    Returns:
+        LEARN, SELECT or TEST for every game in every split.
     """
+    if folds is not None and folds < number:
+        raise InterplayError(f"algorithm.options.folds: {folds}; at least as many as runs, of which there are {number}")
+    number, wanted = folds or number, number
     groups = np.arange(games) if person is None else np.unique(person, return_inverse=True)[1]
     many = int(groups.max()) + 1
     if not 3 <= number <= many:
@@ -106,11 +124,11 @@ def splits(games: int, number: int, seed: int, person: Any = None) -> Int[np.nda
     for split in range(number):
         roles[split, fold == split] = TEST
         roles[split, fold == (split + 1) % number] = SELECT
-    return roles
+    return roles[:wanted]
 
 
 def clone(
-    data: Recordings,
+    data: Recordings | GameStream,
     shape: Shape,
     how: Cloning,
     roles: Int[np.ndarray, "split game"],
@@ -119,30 +137,64 @@ def clone(
     renamings: Any = None,
     judge: Callable[[Core], Array] | None = None,
     tell: Callable[[int, dict[str, list[float]]], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Clones:
-    """Learn every split. `renamings` are those that `how.rename` draws from, `judge` scores networks [split, ...] where
-    `how.select` asks for it, and `tell` hears of each epoch."""
+    """Learn every split.
+
+    Args:
+        data: What is learnt from.
+        shape: Of the networks.
+        how: The settings.
+        roles: What each game is for in each split, see `splits`.
+        key: For first weights and orders.
+        renamings: What `how.rename` draws from.
+        judge: Scores networks [split, ...] where `how.select` asks for it.
+        tell: Hears of each epoch.
+        progress: Hears every few seconds how far an epoch is.
+    """
     if roles.shape[1] != data.games:
         raise InterplayError(f"the splits are of {roles.shape[1]} games, the recordings of {data.games}")
     if how.rename and renamings is None:
         raise InterplayError("algorithm.options.rename: only Hanabi's hle and belief have colours to be renamed")
     assert how.select != "self_play" or judge is not None
-    static, material = _arranged(data, shape, how, np.asarray(roles), judge, renamings if how.rename else None)
+    static, material, parts = _arranged(data, shape, how, np.asarray(roles), judge, renamings if how.rename else None)
     for_start, for_order = jax.random.split(key)
-    state = _start(static, material, for_start)
+    state, pace = _start(static, material, for_start), Pace(progress)
     curve = []
     for epoch in range(how.epochs):
-        state, fit, likes = _epoch(static, material, state, jnp.int32(epoch), jax.random.fold_in(for_order, epoch))
-        line = {name: np.asarray(fit.cross_entropy)[:, role].tolist() for name, role in (("learn", 0), ("select", 1))}
+        state = _pass(static, material, state, epoch, jax.random.fold_in(for_order, epoch), pace)
+        learn, select = (_fit(static, material, state.cores, which) for which in parts[:2])
+        state, likes = _kept(static, state, select.cross_entropy, jnp.int32(epoch))
+        line = {"learn": np.asarray(learn.cross_entropy).tolist(), "select": np.asarray(select.cross_entropy).tolist()}
         if how.select == "self_play":
             line["self_play"] = (-np.asarray(likes)).tolist()
         curve.append(line)
         if tell is not None:
             tell(epoch + 1, line)
-    fit = jax.tree_util.tree_map(np.asarray, _fit(static, material, state.best))
-    learn, select, test = (Fit(fit.cross_entropy[:, role], fit.accuracy[:, role]) for role in (LEARN, SELECT, TEST))
+    learn, select, test = (Fit(*(np.asarray(x) for x in _fit(static, material, state.best, which))) for which in parts)
+    chance = Fit(*(np.asarray(x) for x in _chance(static, material, parts[TEST])))
     cores = jax.tree_util.tree_map(np.asarray, state.best)
-    return Clones(cores, np.asarray(state.when), curve, learn, select, test, _chance(data, roles))
+    return Clones(cores, np.asarray(state.when), curve, learn, select, test, chance)
+
+
+class Progress(NamedTuple):
+    """How far an epoch is."""
+
+    epoch: int  # from 1
+    done: int  # sequences (or parts of them) of each split
+    total: int
+    loss: float  # mean over splits and over the last of them
+    per_s: float  # sequences of all splits a second
+
+
+class Pace:
+    """How many batches are learnt between two words of progress."""
+
+    def __init__(self, progress: Callable[[Progress], None] | None):
+        self.progress, self.batches = progress, 1
+
+    def heard(self, batches: int, seconds: float) -> None:
+        self.batches = max(1, round(batches * TELL_S / max(seconds, 1e-3)))
 
 
 class _State(NamedTuple):
@@ -153,22 +205,15 @@ class _State(NamedTuple):
     when: Int[Array, " split"]
 
 
-class _Chunks(NamedTuple):
-    """What is trained on, [sequence, step, ...] or [chunk, step, ...]; a chunk is a step without memory."""
-
-    seen: Array
-    legal: Array
-    action: Array
-    turn: Array
-    start: Array
-
-
 @dataclass(frozen=True)
 class _Static:
     """What is compiled in."""
 
     shape: Shape
     how: Cloning
+    taken: Take  # sequences from `_Material.arrays`
+    sequences: int
+    steps: int  # of a sequence
     length: int  # steps of a chunk
     batch: int
     size: int  # chunks of an epoch: whole batches of the split that has the fewest
@@ -176,37 +221,52 @@ class _Static:
 
 
 class _Material(NamedTuple):
-    whole: _Chunks  # [sequence, step, ...]
+    arrays: Any  # what sequences are taken from
     learnt: Int[Array, "split chunk"]  # which chunks a split learns from; filled up with -1, which no draw takes
-    roles: Int[Array, "split sequence"]
+    counts: Float[Array, "split action"]  # how often each action is taken there, and once more
     renamings: Any  # seen, real and named [renaming, ...]; None: nothing is renamed
 
 
 def _arranged(
-    data: Recordings, shape: Shape, how: Cloning, roles: np.ndarray, judge: Any, renamings: Any
-) -> tuple[_Static, _Material]:
-    data = own_turns(data) if shape.own_turns else data
-    length = (how.chunk or data.action.shape[1]) if shape.recurrent else 1
-    if renamings is not None and shape.recurrent and length < data.action.shape[1]:
+    data: Any, shape: Shape, how: Cloning, roles: np.ndarray, judge: Any, renamings: Any
+) -> tuple[_Static, _Material, list[Array]]:
+    """What is compiled in, what it works on, and each split's sequences [split, sequence] by role, filled up with -1:
+    of those learnt from as many as are asked how well they fit."""
+    if isinstance(data, Recordings) and shape.own_turns:
+        data = data.of_own_turns()
+    steps = data.turn.shape[1]
+    length = (how.chunk or steps) if shape.recurrent else 1
+    if renamings is not None and shape.recurrent and length < steps:
         # What is remembered at the start of a chunk comes from the game as it was, under the real names.
         raise InterplayError(
             f"algorithm.options.rename: memory does not go on from chunk to chunk under other names; the longest game "
-            f"has {data.action.shape[1]} steps, and chunk is {length}: set chunk to 0, which takes whole games"
+            f"has {steps} steps, and chunk is {length}: set chunk to 0, which takes whole games"
         )
-    data = _padded(data, length)
-    sequences, steps = data.action.shape
+    if isinstance(data, Recordings):
+        data = data.padded(length)
+    sequences, steps = data.turn.shape
     useful = data.turn.reshape(sequences * (steps // length), length).any(axis=1)  # the others teach nothing
     of_game = np.repeat(data.game, steps // length)
     each = [np.flatnonzero(useful & (of_split[of_game] == LEARN)) for of_split in roles]
-    fewest, most = min(map(len, each)), max(map(len, each))
+    fewest = min(map(len, each))
     if not fewest:
         raise InterplayError("a split has no decisions to learn from")
     batch = min(how.batch, fewest)
-    learnt = np.stack([np.pad(e, (0, most - len(e)), constant_values=-1) for e in each])
-    whole = _Chunks(*(jnp.asarray(getattr(data, name)) for name in _Chunks._fields))
+    static = _Static(shape, how, data.taken, sequences, steps, length, batch, fewest // batch * batch, judge)
+    listed = [[np.flatnonzero(of_split[data.game] == role) for of_split in roles] for role in (LEARN, SELECT, TEST)]
+    chosen = np.random.default_rng(0)
+    listed[LEARN] = [x if len(x) <= FITTED else np.sort(chosen.permutation(x)[:FITTED]) for x in listed[LEARN]]
+    arrays = data.arrays
     names = None if renamings is None else jax.tree_util.tree_map(jnp.asarray, renamings)
-    material = _Material(whole, jnp.asarray(learnt), jnp.asarray(roles[:, data.game]), names)
-    return _Static(shape, how, length, batch, fewest // batch * batch, judge), material
+    learnt = _filled(each)
+    material = _Material(arrays, learnt, _counts(static, arrays, _filled(listed[LEARN])), names)
+    return static, material, [_filled(x) for x in listed]
+
+
+def _filled(each: list[np.ndarray]) -> Int[Array, "split place"]:
+    """Lists of numbers side by side, filled up with -1."""
+    most = max(1, *map(len, each))
+    return jnp.asarray(np.stack([np.pad(e, (0, most - len(e)), constant_values=-1) for e in each]))
 
 
 def _rule(how: Cloning) -> optax.GradientTransformation:
@@ -216,59 +276,107 @@ def _rule(how: Cloning) -> optax.GradientTransformation:
 
 @partial(jax.jit, static_argnums=0)
 def _start(static: _Static, material: _Material, key: PRNGKeyArray) -> _State:
-    number = material.roles.shape[0]
+    number = material.learnt.shape[0]
     cores: Any = jax.vmap(lambda k: Core(static.shape, 0.01, k))(jax.random.split(key, number))
     worst, never = jnp.full(number, jnp.inf), jnp.zeros(number, jnp.int32)
-    return _State(cores, jax.vmap(_rule(static.how).init)(cores), cores, worst, never)
+    best = jax.tree_util.tree_map(jnp.copy, cores)
+    return _State(cores, jax.vmap(_rule(static.how).init)(cores), best, worst, never)
+
+
+def _pass(static: _Static, material: _Material, state: _State, epoch: int, key: PRNGKeyArray, pace: Pace) -> _State:
+    """A pass of every split over its chunks, in a new order, a few batches after the other."""
+    keys = jax.random.split(key, material.learnt.shape[0])
+    orders, memories = _ordered(static, material, state.cores, keys)
+    cores, optimiser, total, first = state.cores, state.optimiser, orders.shape[1], 0
+    while first < total:
+        many, began = min(pace.batches, total - first), time.perf_counter()
+        cores, optimiser, loss = _learn(
+            static,
+            material,
+            cores,
+            optimiser,
+            orders,
+            memories,
+            keys,
+            jnp.int32(epoch),
+            jnp.int32(first),
+            jnp.int32(many),
+        )
+        lost = float(jnp.mean(loss)) / many
+        seconds = time.perf_counter() - began
+        pace.heard(many, seconds)
+        first += many
+        if pace.progress is not None:
+            speed = many * static.batch * len(keys) / seconds
+            pace.progress(Progress(epoch + 1, first * static.batch, total * static.batch, lost, speed))
+    return state._replace(cores=cores, optimiser=optimiser)
 
 
 @partial(jax.jit, static_argnums=0)
-def _epoch(
-    static: _Static, material: _Material, state: _State, number: Array, key: PRNGKeyArray
-) -> tuple[_State, Any, Array]:
-    """A pass of every split over its games; a network that is liked better than any before is kept."""
-    keys = jax.random.split(key, material.roles.shape[0])
-    learn = jax.vmap(partial(_learn, static, material), in_axes=(0, 0, 0, None, 0))
-    cores, optimiser = learn(state.cores, state.optimiser, material.learnt, number, keys)
-    fit = _fit(static, material, cores)
-    now = fit.cross_entropy[:, SELECT] if static.judge is None else -static.judge(cores)
-    better = now < state.likes
-    kept = jax.tree_util.tree_map(
-        lambda a, b: jnp.where(better.reshape(-1, *[1] * (a.ndim - 1)), a, b), cores, state.best
-    )
-    when = jnp.where(better, number + 1, state.when)
-    return _State(cores, optimiser, kept, jnp.minimum(now, state.likes), when), fit, now
+def _ordered(static: _Static, material: _Material, cores: Any, keys: PRNGKeyArray) -> tuple[Array, Any]:
+    """Each split's batches [split, batch, chunk], and the memory with which chunks begin (None: an empty one)."""
+
+    def order(mine: Array, key: PRNGKeyArray) -> Array:
+        drawn = mine[jnp.argsort(jnp.where(mine >= 0, jax.random.uniform(key, mine.shape), 2.0))[: static.size]]
+        return drawn.reshape(-1, static.batch)
+
+    memories = None
+    if static.shape.recurrent and static.length < static.steps:
+        memories = jax.vmap(partial(_memories, static, material.arrays))(cores)
+    return jax.vmap(order)(material.learnt, keys), memories
 
 
+@partial(jax.jit, static_argnums=0, donate_argnums=(2, 3))
 def _learn(
-    static: _Static, material: _Material, core: Any, optimiser: Any, mine: Array, epoch: Array, key: PRNGKeyArray
-) -> tuple[Any, Any]:
-    """A pass of one split over its chunks, in a new order."""
-    whole, how = material.whole, static.how
-    order = mine[jnp.argsort(jnp.where(mine >= 0, jax.random.uniform(key, mine.shape), 2.0))[: static.size]]
-    batches = order.reshape(-1, static.batch)
-    chunks = jax.tree_util.tree_map(lambda x: x.reshape(-1, static.length, *x.shape[2:]), whole)
-    memory, rule = _memories(static, whole, core), _rule(static.how)
+    static: _Static,
+    material: _Material,
+    cores: Any,
+    optimisers: Any,
+    orders: Int[Array, "split batch chunk"],
+    memories: Any,
+    keys: PRNGKeyArray,
+    epoch: Array,
+    first: Array,
+    many: Array,
+) -> tuple[Any, Any, Float[Array, " split"]]:
+    """So many batches of every split, and the sums of their losses."""
+    how, batches, rule = static.how, orders.shape[1], _rule(static.how)
 
-    def step(carry: tuple[Any, Any, Array], which: Array) -> tuple[Any, None]:
-        core, optimiser, number = carry
-        part = jax.tree_util.tree_map(lambda x: x[which], chunks)
+    def step(core: Any, optimiser: Any, which: Array, memory: Any, key: PRNGKeyArray, number: Array) -> tuple:
+        part = static.taken(material.arrays, which, static.length)
         for_names, for_dropout = jax.random.split(jax.random.fold_in(key, number))
         if material.renamings is not None:
             part = _renamed(part, material.renamings, for_names)
-        gradient = jax.grad(lambda c: _loss(c, memory[which], part, how.dropout, for_dropout))(core)
+        before = jnp.zeros((static.batch, static.shape.memory)) if memory is None else memory[which]
+        lost, gradient = jax.value_and_grad(lambda c: _loss(c, before, part, how.dropout, for_dropout))(core)
         updates, optimiser = rule.update(gradient, optimiser, core)
-        share = number / (how.epochs * batches.shape[0])
-        rate = schedule.at(how.learning_rate, share)
-        core = jax.tree_util.tree_map(lambda w, u: w - rate * u, core, updates)
-        return (core, optimiser, number + 1), None
+        rate = schedule.at(how.learning_rate, number / (how.epochs * batches))
+        return jax.tree_util.tree_map(lambda w, u: w - rate * u, core, updates), optimiser, lost
 
-    first = (core, optimiser, epoch * batches.shape[0])
-    (core, optimiser, _), _ = jax.lax.scan(step, first, batches)
-    return core, optimiser
+    def batch(i: Array, carry: tuple) -> tuple:
+        cores, optimisers, total = carry
+        number = epoch * batches + i
+        of_split = jax.vmap(step, in_axes=(0, 0, 0, None if memories is None else 0, 0, None))
+        cores, optimisers, lost = of_split(cores, optimisers, orders[:, i], memories, keys, number)
+        return cores, optimisers, total + lost
+
+    none = jnp.zeros(orders.shape[0])
+    return jax.lax.fori_loop(first, first + many, batch, (cores, optimisers, none))
 
 
-def _renamed(part: _Chunks, names: Any, key: PRNGKeyArray) -> _Chunks:
+@partial(jax.jit, static_argnums=0)
+def _kept(static: _Static, state: _State, select: Array, number: Array) -> tuple[_State, Array]:
+    """A network that is liked better than any before is kept."""
+    now = select if static.judge is None else -static.judge(state.cores)
+    better = now < state.likes
+    kept = jax.tree_util.tree_map(
+        lambda a, b: jnp.where(better.reshape(-1, *[1] * (a.ndim - 1)), a, b), state.cores, state.best
+    )
+    when = jnp.where(better, number + 1, state.when)
+    return state._replace(best=kept, likes=jnp.minimum(now, state.likes), when=when), now
+
+
+def _renamed(part: Sequences, names: Any, key: PRNGKeyArray) -> Sequences:
     """Every sequence with colours of other names: what is seen and legal is gathered, what was done is renamed."""
     which = jax.random.randint(key, part.action.shape[:1], 0, names.seen.shape[0])
     gather = jax.vmap(lambda x, index: jnp.take(x, index, axis=-1))
@@ -279,36 +387,79 @@ def _renamed(part: _Chunks, names: Any, key: PRNGKeyArray) -> _Chunks:
     )
 
 
-def _memories(static: _Static, whole: _Chunks, core: Any) -> Float[Array, "chunk memory"]:
-    """The memory with which each chunk begins, by the network as it is at the start of the epoch."""
-    sequences, steps = whole.action.shape
-    if not static.shape.recurrent or static.length == steps:  # nothing went before
-        return jnp.zeros((sequences * (steps // static.length), static.shape.memory))
+def _mapped(static: _Static, arrays: Any, which: Int[Array, " sequence"], one: Callable[..., Any]) -> Any:
+    """`one` of each of these whole sequences, a few at a time."""
 
-    def one(sequence: _Chunks) -> Array:
+    def of_sequence(number: Array) -> Any:
+        taken = static.taken(arrays, number[None], static.steps)
+        return one(jax.tree_util.tree_map(lambda x: x[0], taken))
+
+    return jax.lax.map(of_sequence, which, batch_size=max(1, AT_ONCE // static.steps))
+
+
+def _memories(static: _Static, arrays: Any, core: Any) -> Float[Array, "chunk memory"]:
+    """The memory with which each chunk begins, by the network as it is at the start of the epoch."""
+
+    def one(sequence: Sequences) -> Array:
         after, _ = core.unroll(core.start(), sequence.seen, sequence.start)
         ends = after[static.length - 1 :: static.length]
         return jnp.concatenate([core.start()[None], ends[:-1]])
 
-    return jax.lax.map(one, whole, batch_size=max(1, AT_ONCE // steps)).reshape(-1, static.shape.memory)
+    return _mapped(static, arrays, jnp.arange(static.sequences), one).reshape(-1, static.shape.memory)
 
 
 @partial(jax.jit, static_argnums=0)
-def _fit(static: _Static, material: _Material, cores: Any) -> Any:
-    """[split, role] over the decisions of the games in that role."""
+def _fit(static: _Static, material: _Material, cores: Any, which: Int[Array, "split sequence"]) -> Any:
+    """[split] over the decisions of these sequences."""
 
-    def of_split(core: Any, roles: Array) -> tuple[Array, Array]:
-        def one(sequence: _Chunks) -> tuple[Array, Array, Array]:
-            loss, right = predictions(core, sequence)
-            return jnp.sum(loss), jnp.sum(right), jnp.sum(sequence.turn)
+    def of_split(core: Any, mine: Array) -> tuple[Array, Array]:
+        return _mean(static, material.arrays, mine, lambda sequence: predictions(core, sequence))
 
-        at_once = max(1, AT_ONCE // material.whole.action.shape[1])
-        loss, right, decisions = jax.lax.map(one, material.whole, batch_size=at_once)
-        here = (roles == jnp.arange(3)[:, None]).astype(jnp.float32)  # [role, sequence]
-        total = jnp.maximum(here @ decisions.astype(jnp.float32), 1.0)
-        return here @ loss / total, here @ right / total
+    return Fit(*jax.vmap(of_split)(cores, which))  # type: ignore[arg-type]
 
-    return Fit(*jax.vmap(of_split)(cores, material.roles))  # type: ignore[arg-type]
+
+@partial(jax.jit, static_argnums=0)
+def _chance(static: _Static, material: _Material, which: Int[Array, "split sequence"]) -> Any:
+    """The same of a guess by how often each action is taken, without looking; among the legal ones."""
+
+    def of_split(counts: Array, mine: Array) -> tuple[Array, Array]:
+        def guess(sequence: Sequences) -> tuple[Array, Array]:
+            allowed = sequence.legal * counts
+            odds = jnp.log(allowed) - jnp.log(jnp.sum(allowed, axis=-1, keepdims=True))
+            right = jnp.argmax(allowed, axis=-1) == sequence.action
+            return -jnp.where(sequence.turn, chosen(odds, sequence.action), 0.0), (right & sequence.turn) * 1.0
+
+        return _mean(static, material.arrays, mine, guess)
+
+    return Fit(*jax.vmap(of_split)(material.counts, which))  # type: ignore[arg-type]
+
+
+def _mean(static: _Static, arrays: Any, which: Int[Array, " sequence"], judged: Callable[..., Any]) -> tuple:
+    """Of what is judged step by step [step], the means over the decisions of the sequences; -1 is none."""
+
+    def one(sequence: Sequences) -> tuple[Array, Array, Array]:
+        loss, right = judged(sequence)
+        return jnp.sum(loss), jnp.sum(right), jnp.sum(sequence.turn)
+
+    loss, right, decisions = _mapped(static, arrays, jnp.maximum(which, 0), one)
+    there = (which >= 0).astype(jnp.float32)
+    total = jnp.maximum(jnp.sum(decisions * there), 1.0)
+    return jnp.sum(loss * there) / total, jnp.sum(right * there) / total
+
+
+@partial(jax.jit, static_argnums=0)
+def _counts(static: _Static, arrays: Any, which: Int[Array, "split sequence"]) -> Float[Array, "split action"]:
+    """How often each action was taken in these sequences' decisions, and once more."""
+
+    def one(sequence: Sequences) -> Array:
+        taken = jax.nn.one_hot(sequence.action, static.shape.outputs) * sequence.turn[:, None]
+        return jnp.sum(taken, axis=0)
+
+    def of_split(mine: Array) -> Array:
+        found = _mapped(static, arrays, jnp.maximum(mine, 0), one)
+        return jnp.sum(found * (mine >= 0)[:, None], axis=0) + 1.0
+
+    return jax.vmap(of_split)(which)
 
 
 def predictions(core: Core, sequence: Any) -> tuple[Float[Array, " step"], Float[Array, " step"]]:
@@ -320,35 +471,7 @@ def predictions(core: Core, sequence: Any) -> tuple[Float[Array, " step"], Float
     return -chosen(odds, sequence.action) * sequence.turn, (right & sequence.turn).astype(jnp.float32)
 
 
-def _loss(core: Core, memory: Array, part: _Chunks, dropout: float, key: PRNGKeyArray) -> Array:
+def _loss(core: Core, memory: Array, part: Sequences, dropout: float, key: PRNGKeyArray) -> Array:
     features = core.unroll_all(memory, part.seen, part.start)
     odds = log_probs(core.decoded(features, dropout, key), part.legal)
     return -jnp.sum(chosen(odds, part.action) * part.turn) / jnp.maximum(jnp.sum(part.turn), 1)
-
-
-def _padded(data: Recordings, length: int) -> Recordings:
-    """With a number of steps that chunks divide."""
-    more = -data.action.shape[1] % length
-    if not more:
-        return data
-
-    def pad(x: np.ndarray, value: Any = 0) -> np.ndarray:
-        return np.pad(x, ((0, 0), (0, more), *[(0, 0)] * (x.ndim - 2)), constant_values=value)
-
-    padded = (pad(data.seen), pad(data.legal, True), pad(data.action), pad(data.turn), pad(data.start))
-    return Recordings(*padded, data.game, data.person)
-
-
-def _chance(data: Recordings, roles: np.ndarray) -> Fit:
-    """A guess by how often each action is taken, without looking; among the legal ones."""
-    entropy, right = [], []
-    actions = data.legal.shape[-1]
-    for of_split in roles:
-        learn, test = (data.turn & (of_split[data.game] == role)[:, None] for role in (LEARN, TEST))
-        odds = np.bincount(data.action[learn], minlength=actions) + 1.0
-        legal, action = data.legal[test], data.action[test]
-        allowed = legal * odds
-        share = np.take_along_axis(allowed, action[:, None].astype(int), 1)[:, 0] / allowed.sum(axis=1)
-        entropy.append(-np.log(share).mean() if len(share) else np.nan)
-        right.append((allowed.argmax(axis=1) == action).mean() if len(share) else np.nan)
-    return Fit(np.array(entropy), np.array(right))

@@ -2,18 +2,21 @@
 
 A game keeps only its start and its actions; the rest is played again. Any game of ours in JAX serves, by turns or not.
 Games that were played by laxer rules are replayed by those; what the game at hand forbids is then not learnt.
+
+`Recordings` hold everything in memory, `GameStream` plays games again whenever they are asked for: views of Hanabi take
+2.6 kB a step, its moves one byte.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Array, Bool, Int
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
@@ -49,26 +52,81 @@ class Recordings:
     def games(self) -> int:
         return int(self.game.max()) + 1
 
+    @property
+    def arrays(self) -> Sequences:
+        """What `taken` reads."""
+        return Sequences(*(jnp.asarray(getattr(self, name)) for name in Sequences._fields))
 
-def own_turns(data: Recordings) -> Recordings:
-    """The steps in which each seat had something to choose, one after the other: what a network reads that remembers
-    its own turns alone."""
-    steps = np.arange(data.action.shape[1])
-    last = np.where(data.turn, steps, -1).max(axis=1, keepdims=True)  # after it there is padding alone
-    own = (data.legal.sum(axis=-1) > 1) & (steps <= last)
-    order = np.argsort(~own, axis=1, kind="stable")[:, : max(1, int(own.sum(axis=1).max()))]
+    @property
+    def taken(self) -> Take:
+        return parts_of
 
-    def taken(x: np.ndarray) -> np.ndarray:
-        return np.take_along_axis(x, order.reshape(*order.shape, *[1] * (x.ndim - 2)), axis=1)
+    def of_own_turns(self) -> Recordings:
+        """The steps in which each seat had something to choose, one after the other: what a network reads that
+        remembers its own turns alone."""
+        own, order = own_steps(self.turn, self.legal.sum(axis=-1) > 1)
 
-    first = np.zeros(order.shape, bool)
+        def taken(x: np.ndarray) -> np.ndarray:
+            return np.take_along_axis(x, order.reshape(*order.shape, *[1] * (x.ndim - 2)), axis=1)
+
+        seen, legal, action, turn = (taken(x) for x in (self.seen, self.legal, self.action, self.turn & own))
+        return Recordings(seen, legal, action, turn, _first(order.shape), self.game, self.person)
+
+    def padded(self, length: int) -> Recordings:
+        """With a number of steps that parts of this length divide."""
+        more = -self.action.shape[1] % length
+        if not more:
+            return self
+
+        def pad(x: np.ndarray, value: Any = 0) -> np.ndarray:
+            return np.pad(x, ((0, 0), (0, more), *[(0, 0)] * (x.ndim - 2)), constant_values=value)
+
+        padded = (pad(self.seen), pad(self.legal, True), pad(self.action), pad(self.turn), pad(self.start))
+        return Recordings(*padded, self.game, self.person)
+
+
+class Sequences(NamedTuple):
+    """What is trained on, [sequence, step, ...]."""
+
+    seen: Array
+    legal: Array
+    action: Array
+    turn: Array
+    start: Array
+
+
+Take = Callable[[Any, Array, int], Sequences]  # (arrays, numbers of parts, steps of a part) -> parts
+
+
+def parts_of(arrays: Sequences, which: Int[Array, " part"], length: int) -> Sequences:
+    """Parts of so many steps; part p is the (p mod k)-th of sequence p div k, where k parts are a sequence."""
+    return jax.tree_util.tree_map(lambda x: x.reshape(-1, length, *x.shape[2:])[which], arrays)
+
+
+def own_steps(turn: np.ndarray, chooses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of [sequence, step]: where a seat chose something in the game, and these steps' numbers, one after the other."""
+    steps = np.arange(turn.shape[1])
+    last = np.where(turn, steps, -1).max(axis=1, keepdims=True)  # after it there is padding alone
+    own = chooses & (steps <= last)
+    return own, np.argsort(~own, axis=1, kind="stable")[:, : max(1, int(own.sum(axis=1).max()))]
+
+
+def _first(shape: tuple[int, ...]) -> np.ndarray:
+    """True in each sequence's first step."""
+    first = np.zeros(shape, bool)
     first[:, 0] = True
-    seen, legal, action, turn = (taken(x) for x in (data.seen, data.legal, data.action, data.turn & own))
-    return Recordings(seen, legal, action, turn, first, data.game, data.person)
+    return first
 
 
-def replayed(game: Game, games: Sequence[Recorded], encoding: str) -> Recordings:
-    """Play recorded games again and note what every seat to learn from saw, [game x seat] sequences."""
+class Kinds(NamedTuple):
+    """The rules by which games were played."""
+
+    games: list[Game]
+    of: Int[np.ndarray, " game"]  # number of each recorded game's rules
+
+
+def kinds_of(game: Game, games: Sequence[Recorded], encoding: str) -> Kinds:
+    """Tell games apart by their rules, after a look at whether they can be learnt from at all."""
     if not is_jax(game):
         raise InterplayError(f"{game.id} is not written in JAX, so its games cannot be replayed as arrays")
     if not games:
@@ -77,56 +135,54 @@ def replayed(game: Game, games: Sequence[Recorded], encoding: str) -> Recordings
     if encoding not in readable:
         known = ", ".join(readable)
         raise InterplayError(f"{encoding!r} is nothing that a network reads in {game.id}; {known} are")
-    steps = max(len(one.actions) for one in games)
     kinds: list[tuple[str, dict[str, Any]]] = []
     of_kind = []
     for one in games:
         kind = (one.game, dict(one.options))
         kinds += [] if kind in kinds else [kind]
         of_kind.append(kinds.index(kind))
-    parts = []
-    for number, (id, options) in enumerate(kinds):
+    for id, _ in kinds:
         if id and id != game.id:
             raise InterplayError(f"these games are of {id}, not of {game.id}")
-        chosen = [i for i, kind in enumerate(of_kind) if kind == number]
-        by = make_recorded(id, options) if id else game
-        parts.append(_played_again(game, by, [games[i] for i in chosen], np.array(chosen), encoding, steps))
+    return Kinds([make_recorded(id, options) if id else game for id, options in kinds], np.array(of_kind))
+
+
+def persons_of(games: Sequence[Recorded]) -> np.ndarray | None:
+    """[game] whose games they are; None if that is known of none."""
+    if all(one.person is None for one in games):
+        return None
+    return np.array([-1 - i if one.person is None else one.person for i, one in enumerate(games)])
+
+
+def replayed(game: Game, games: Sequence[Recorded], encoding: str) -> Recordings:
+    """Play recorded games again and note what every seat to learn from saw, [game x seat] sequences."""
+    kinds, steps = kinds_of(game, games, encoding), max(len(one.actions) for one in games)
+    parts = []
+    for number, by in enumerate(kinds.games):
+        chosen = np.flatnonzero(kinds.of == number)
+        parts.append(_played_again(game, by, [games[int(i)] for i in chosen], chosen, encoding, steps))
     joined = [np.concatenate(x) for x in zip(*parts, strict=True)]
     order = np.argsort(joined[-1], kind="stable")
     seen, legal, action, turn, numbers = (x[order] for x in joined)
-    first = np.zeros(action.shape, bool)
-    first[:, 0] = True
-    persons = None
-    if any(one.person is not None for one in games):
-        persons = np.array([-1 - i if one.person is None else one.person for i, one in enumerate(games)])
-    return Recordings(seen, legal, action, turn, first, numbers, persons)
+    return Recordings(seen, legal, action, turn, _first(action.shape), numbers, persons_of(games))
 
 
 def _played_again(
     game: Game, by: Game, games: Sequence[Recorded], numbers: np.ndarray, encoding: str, steps: int
 ) -> tuple[np.ndarray, ...]:
     """What was seen, was legal, was done and was to be decided, [sequence, step, ...], and the sequences' games."""
-    lengths = np.array([len(one.actions) for one in games])
-    actions = np.zeros((len(games), steps, game.num_seats), np.int32)
-    for row, one in zip(actions, games, strict=True):
-        row[: len(one.actions)] = one.actions
-    starts = {name: jnp.stack([jnp.asarray(one.start[name]) for one in games]) for name in games[0].start}
+    arrays = arrays_of(game, games, steps)
+    actions = arrays.actions.astype(np.int32)
 
-    def play(start: Mapping[str, Any], actions: Any, length: Any) -> Any:
-        def turn(state: Any, now: tuple[Any, Any]) -> tuple[Any, Any]:
-            t, joint = now
-            noted = (by.observe(state, encoding), by.legal(state), game.legal(state), by.to_move(state))
-            state, step = by.step(state, joint, jax.random.key(0))
-            return state, (*noted, jnp.sum(step.reward) * (t < length))
+    def play(start: Mapping[str, Any], actions: Any) -> Any:
+        def note(state: Any) -> Any:
+            return by.observe(state, encoding), by.legal(state), game.legal(state), by.to_move(state)
 
-        state = by.init(jax.random.key(0), **start)
-        return jax.lax.scan(turn, state, (jnp.arange(actions.shape[0]), actions))[1]
+        return walk(by, start, actions, note)
 
-    found = jax.jit(jax.vmap(play))(starts, jnp.asarray(actions), jnp.asarray(lengths))
-    seen, allowed, legal, to_move, points = (np.asarray(x) for x in found)
-    decides = to_move & (np.arange(steps) < lengths[:, None])[..., None]  # [game, step, seat]
-    _check(by, games, actions, allowed, decides, points.sum(axis=1))
-    decides &= np.take_along_axis(legal, actions[..., None], axis=-1)[..., 0]
+    found, points = jax.jit(jax.vmap(play))(arrays.starts, actions)
+    seen, allowed, legal, to_move = (np.asarray(x) for x in found)
+    decides = decisions(by, games, arrays, allowed, legal, to_move, np.asarray(points))
     learn = [(True,) * game.num_seats if one.learn is None else one.learn for one in games]
     rows = np.flatnonzero(np.array(learn).reshape(-1))
 
@@ -135,6 +191,59 @@ def _played_again(
         return np.moveaxis(x, 2, 1).reshape(-1, x.shape[1], *x.shape[3:])[rows]
 
     return (*(by_seat(x) for x in (seen, legal, actions, decides)), np.repeat(numbers, game.num_seats)[rows])
+
+
+class GameArrays(NamedTuple):
+    """Starts and moves of games, filled up to one length."""
+
+    starts: dict[str, np.ndarray]  # [game, ...]
+    actions: np.ndarray  # [game, step, seat]
+    lengths: np.ndarray  # [game]
+
+
+def arrays_of(game: Game, games: Sequence[Recorded], steps: int) -> GameArrays:
+    """Games as arrays: a byte a move, where there are no more than 127 actions."""
+    small = len(game.action_names) < 128
+    actions = np.zeros((len(games), steps, game.num_seats), np.int8 if small else np.int32)
+    for row, one in zip(actions, games, strict=True):
+        row[: len(one.actions)] = one.actions
+    starts = {name: np.stack([np.asarray(one.start[name]) for one in games]) for name in games[0].start}
+    return GameArrays(starts, actions, np.array([len(one.actions) for one in games]))
+
+
+def walk(game: Game, start: Mapping[str, Any], actions: Int[Array, "step seat"], note: Any) -> tuple[Any, Array]:
+    """Play a game again: what `note` says of the state before every step, and the steps' points."""
+
+    def turn(state: Any, joint: Array) -> tuple[Any, Any]:
+        noted = note(state)
+        state, step = game.step(state, joint.astype(jnp.int32), jax.random.key(0))
+        return state, (noted, jnp.sum(step.reward))
+
+    return jax.lax.scan(turn, game.init(jax.random.key(0), **start), actions)[1]
+
+
+def decisions(
+    by: Game, games: Sequence[Recorded], arrays: GameArrays, allowed: Any, legal: Any, to_move: Any, points: Any
+) -> Bool[np.ndarray, "game step seat"]:
+    """Where seats decided something that the game at hand allows, after a check of moves and scores.
+
+    Args:
+        by: The game by whose rules these were played.
+        games: The recorded games.
+        arrays: The same as arrays.
+        allowed: [game, step, seat, action] by the rules of then.
+        legal: [game, step, seat, action] by those of the game at hand.
+        to_move: [game, step, seat].
+        points: [game, step].
+
+    Raises:
+        InterplayError: If a move was not allowed, or a score is not what was written down.
+    """
+    there = np.arange(arrays.actions.shape[1]) < arrays.lengths[:, None]  # [game, step]
+    actions = arrays.actions.astype(np.int32)
+    decides = to_move & there[..., None]
+    _check(by, games, actions, allowed, decides, (points * there).sum(axis=1))
+    return decides & np.take_along_axis(legal, actions[..., None], axis=-1)[..., 0]
 
 
 def _check(game: Game, games: Sequence[Recorded], actions: Any, legal: Any, turn: Any, scores: Any) -> None:

@@ -1,0 +1,71 @@
+"""Continue training from the files of policies: weights and critic at the files' precision, steps counted on.
+
+Nothing else is carried over. Adam's moments begin at zero, which its bias correction allows for, and environments begin
+with new episodes; a learning rate that starts low and rises keeps the first updates small.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from interplay.agents import neural
+from interplay.errors import InterplayError
+from interplay.training.program import Program
+
+
+class Continued(NamedTuple):
+    """What a continued training run begins with."""
+
+    members: Any  # [run, learner, ...], NumPy arrays
+    steps: int  # that they have had, each
+
+
+def load(program: Program) -> Continued:
+    """Read the members of all runs from `experiment.continue_from`.
+
+    Args:
+        program: Of the stage that continues; the files are given run by run, and in a run learner by learner.
+
+    Raises:
+        InterplayError: If a file is of another game or network, has no critic, or had other steps than the rest, or if
+            the method carries more than what files of policies hold.
+    """
+    setting, files = program.setting, program.experiment.continue_from
+    scheme, runs, learners = setting.scheme, program.experiment.runs, setting.plan.learners
+    if scheme.notebook is not None or scheme.follow is not None or scheme.ship is not None:
+        name = program.experiment.algorithm.name
+        raise InterplayError(f"continue_from: {name} learns more than the files of policies hold; it cannot continue")
+    if len(files) != runs * learners:
+        raise InterplayError(f"continue_from: {len(files)} files for {runs} runs of {learners} learners; one for each")
+    like = jax.eval_shape(program.new_member, jax.random.key(0))
+    members, steps = zip(*(_member(program, like, file) for file in files), strict=True)
+    if len(set(steps)) > 1:
+        raise InterplayError(f"continue_from: the files had different steps: {', '.join(map(str, steps))}")
+    stacked = jax.tree_util.tree_map(
+        lambda *leaves: np.stack(leaves).reshape(runs, learners, *leaves[0].shape), *members
+    )
+    return Continued(stacked, steps[0])
+
+
+def _member(program: Program, like: Any, file: str) -> tuple[Any, int]:
+    """A member of the shape of `like`, and the steps that it has had."""
+    about, policy, critic = neural.read_networks(file)
+    game = program.setting.game
+    if neural.trained_for_key(about) != neural.game_key(game):
+        raise InterplayError(
+            f"continue_from: {file} was trained for {neural.trained_for_key(about)}, not for {neural.game_key(game)}"
+        )
+    wanted = neural.named_arrays(like.critic)
+    if policy.shape != like.policy.shape or {n: a.shape for n, a in critic.items()} != _shapes(wanted):
+        why = "has other layers than `network` says" if critic else "has no critic: train it with output.save_critic"
+        raise InterplayError(f"continue_from: {file} {why}")
+    leaves = [*jax.tree_util.tree_leaves(policy), *(critic[name].astype(np.float32) for name in wanted)]
+    member = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(like), leaves)
+    return member, int(about["training"].get("steps", 0))
+
+
+def _shapes(arrays: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(np.shape(a)) for name, a in arrays.items()}
