@@ -396,7 +396,10 @@ def new_folder(name: str) -> Path:
 
 
 def _game(game: Game | str) -> Game:
-    return make(game) if isinstance(game, str) else game
+    if isinstance(game, str):
+        return make(game)
+    admit([game.id])  # whoever gives an object runs its code already, and may open what it records
+    return game
 
 
 def _record(

@@ -378,3 +378,17 @@ def test_a_broken_game_is_told_which_clause_it_breaks(kind):
 def test_useless_twins_do_not_count_as_a_check_of_secrecy():
     with pytest.raises(ContractError, match="the same state each time"):
         check_game(Plain(), alike=lambda state, seat, rng: state)
+
+
+class Settled(Guess):
+    """Chance decides nothing, so `start` is empty."""
+
+    def init(self, key):
+        return super().init(key, coin=[0, 1])
+
+    def start(self, state):
+        return {}
+
+
+def test_a_game_without_chance_starts_with_nothing():
+    check_game(Settled())

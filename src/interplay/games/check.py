@@ -21,6 +21,7 @@ from interplay.games.api import Encoding, Game, State, Step, is_jax
 from interplay.games.compare import difference, is_array, plain_array
 from interplay.games.registry import make
 from interplay.games.scene import Scene
+from interplay.trust import admit
 
 # (state, seat, generator) -> a state that this seat cannot tell from the given one; None if there is none
 Alike = Callable[[State, int, np.random.Generator], State | None]
@@ -73,6 +74,7 @@ def check_game(game: Game, seed: int = 0, steps: int | None = None, *, alike: Al
     a seat cannot tell from it; if given, it is checked that no unprivileged encoding and no rendering tells them apart.
     """
     _check_attributes(game)
+    admit([game.id])  # whoever gives an object runs its code already
     first, key, rng = game.init(jax.random.key(seed)), jax.random.key(seed), np.random.default_rng(seed)
     step = jax.jit(game.step) if is_jax(game) else game.step
     blank = Trial(game, key, first, (), False, alike, rng, step)

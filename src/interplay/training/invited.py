@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 
+from interplay.rollout.seat import policy_turn
 from interplay.training.seating import Plan, seats_to_roles, to_guests
 from interplay.training.setting import Setting, World, where
 
@@ -27,8 +29,8 @@ def act(setting: Setting, guests: Any, world: World, key: PRNGKeyArray) -> tuple
         keys = jax.random.split(key, (2, seat.shape[0]))
         fresh = jax.vmap(policy.init)(keys[0], seat)
         memory = where(start, fresh, memory)
-        memory, action, _ = jax.vmap(policy.act)(memory, seen, legal, keys[1])
-        return memory, action
+        turn = jax.vmap(partial(policy_turn, policy))(memory, seen, legal, keys[1])
+        return turn.memory, turn.action
 
     arrays = jax.tree_util.tree_map(lambda x: x[world.guests], guests)
     keys = jax.random.split(key, len(plan.guests))

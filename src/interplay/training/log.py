@@ -25,10 +25,23 @@ def row(
     first: int,
     many: int,
     wall_s: float,
+    *,
+    since: int,
+    elapsed_s: float,
     steps_before: int = 0,
 ) -> dict[str, Any]:
-    """The log line of a chunk of updates. `told` is [update, run, ...]; a return without an episode is null.
-    `steps_before` are those that continued policies had already."""
+    """The log line of a chunk of updates.
+
+    Args:
+        experiment: What is trained.
+        told: Numbers of the chunk, [update, run, ...]; a return without an episode is null.
+        first: Updates before the chunk.
+        many: Updates in the chunk.
+        wall_s: Seconds since the last line. Two chunks may arrive together, so no speed is made of it.
+        since: Updates that this process found done.
+        elapsed_s: Seconds since this process began, compiling included.
+        steps_before: Steps that continued policies had already.
+    """
     score, episodes = told["score"][:many].sum(axis=0), told["episodes"][:many].sum(axis=0)  # [run, learner]
     of_members = [[_mean(s, e) for s, e in zip(*of_run)] for of_run in zip(score, episodes)]
     returns = [_mean(s, e) for s, e in zip(score.sum(axis=1), episodes.sum(axis=1))]
@@ -42,7 +55,7 @@ def row(
         "member_returns": of_members,
         "episodes": int(episodes.max(axis=1).sum()),
         "wall_s": round(wall_s, 3),
-        "steps_per_s": round(many * per_update * experiment.runs / max(wall_s, 1e-9)),
+        "steps_per_s": round((first + many - since) * per_update * experiment.runs / max(elapsed_s, 1e-9)),
     }
     rest = {k: v for k, v in told.items() if k not in ("score", "episodes")}
     means = {name: float(np.mean(values[:many])) for name, values in rest.items()}

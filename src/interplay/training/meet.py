@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -10,6 +11,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from interplay.agents.api import Policy
 from interplay.games.api import JaxGame
+from interplay.rollout.seat import policy_turn
 
 
 class Met(NamedTuple):
@@ -38,9 +40,9 @@ def _episode(game: JaxGame, one: Policy, other: Policy, rotation: Int[Array, ""]
         for_one, for_others, for_step = jax.random.split(key, 3)
         legal = game.legal(state)[seats]
         mine, theirs = game.observe(state, one.encoding)[seats[0]], game.observe(state, other.encoding)[seats[1:]]
-        memory, action, _ = one.act(memory, mine, legal[0], for_one)
+        memory, action, *_ = policy_turn(one, memory, mine, legal[0], for_one)
         keys = jax.random.split(for_others, game.num_seats - 1)
-        memories, actions, _ = jax.vmap(other.act)(memories, theirs, legal[1:], keys)
+        memories, actions, *_ = jax.vmap(partial(policy_turn, other))(memories, theirs, legal[1:], keys)
         by_role = jnp.concatenate([action[None], actions])
         joint = jnp.zeros_like(by_role).at[seats].set(by_role).astype(jnp.int32)
         state, step = game.step(state, joint, for_step)

@@ -212,13 +212,23 @@ class _Stage:
         snap = _due(total, ends, self.experiment.output.snapshots + 1)
         pending: tuple[Any, int, int] | None = None
         began, minutes = time.perf_counter(), self.experiment.output.minutes
+        since, opened = update, began
         pace = None if minutes is None else Pace(total, minutes, update)
 
         def tell(pending: tuple[Any, int, int], more: Mapping[str, Any] | None = None) -> None:
             nonlocal began
             numbers = jax.tree_util.tree_map(np.asarray, pending[0])
             now = time.perf_counter()
-            line = log.row(self.experiment, numbers, pending[1], pending[2], now - began, self._steps_before)
+            line = log.row(
+                self.experiment,
+                numbers,
+                pending[1],
+                pending[2],
+                now - began,
+                since=since,
+                elapsed_s=now - opened,
+                steps_before=self._steps_before,
+            )
             line |= dict(more or {})
             if pace is not None:
                 pace.heard(pending[1] + pending[2])

@@ -8,6 +8,7 @@ stand-in, so that no weights have to be gathered environment by environment.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -15,6 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from interplay.errors import InterplayError
+from interplay.rollout.seat import policy_turn
 from interplay.training.schedule import Schedule
 from interplay.training.seating import Plan, seats_to_roles
 
@@ -71,7 +73,7 @@ def act(game: Any, plan: Plan, guests: Any, arrays: Any, world: Any, key: PRNGKe
         policy = guests.policy(arrays)
         keys = jax.random.split(key, (2, seat.shape[0]))
         memory = where(start, jax.vmap(policy.init)(keys[0], seat), memory)
-        memory, action, _ = jax.vmap(policy.act)(memory, seen, legal, keys[1])
+        memory, action, *_ = jax.vmap(partial(policy_turn, policy))(memory, seen, legal, keys[1])
         return memory, action
 
     keys = jax.random.split(key, number)

@@ -13,6 +13,7 @@ import json
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from interplay.agents.registry import agent
 from interplay.errors import InterplayError
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.registry import make
+from interplay.rollout.seat import policy_turn
 from interplay.training import belief as beliefs
 from interplay.training import checkpoint, schedule
 from interplay.training.config import Experiment
@@ -160,8 +162,8 @@ class _Teacher:
             memories = jax.vmap(self.policy.init)(jax.random.split(for_memory, game.num_seats), seats)
             views, legal = game.observe(state, self.policy.encoding), game.legal(state)
             keys = jax.random.split(for_moves, game.num_seats)
-            _, moves, _ = jax.vmap(self.policy.act)(memories, views, legal, keys)
-            after, step = game.step(state, moves.astype(jnp.int32))
+            moves = jax.vmap(partial(policy_turn, self.policy))(memories, views, legal, keys).action
+            after, step = game.step(state, moves)
             return after, step.terminated, game.init(for_deal)
 
         after, over, fresh = jax.vmap(one)(games, jax.random.split(key, self.experiment.envs))

@@ -87,7 +87,7 @@ export interface Question {
 export type Answer = string | number | boolean | (string | number)[] | null;
 export type Answers = Record<string, Answer>;
 
-export type GameName = "overcooked" | "hanabi" | "rescue" | "kitchen";
+export type GameName = "overcooked" | "hanabi" | "rescue" | "kitchen" | "scene";
 
 export interface Start {
   type: "start";
@@ -103,7 +103,7 @@ export interface Tick {
   t: number;
   score: number;
   left_s: number | null;
-  view: unknown; // as the game says: GridView, HanabiView or KitchenView
+  view: unknown; // as the game says: GridView, HanabiView or SceneView
 }
 export type FromServer =
   | Start
@@ -195,15 +195,20 @@ export interface HanabiView {
   history: Done[];
   your_turn: boolean;
 }
-export interface KitchenView {
+export interface Message {
+  seat: number;
+  text: string;
+}
+/** The kitchen, and any game that is shown by its scene. */
+export interface SceneView {
   text: string;
   svg: string | null;
-  messages: { seat: number; text: string }[];
+  messages?: Message[];
   legal: Move[];
   your_turn?: boolean; // false while an act is under way
   doing?: string | null; // that act, in words
   role?: string;
-  order?: string[]; // the dish and how it is made; empty for those who do not know
+  order?: string[]; // the dish and how it is made; empty for those who do not know; none in other games
   requests?: Move[]; // what the partner could be asked to do; said as their `action`
   steps_left?: number;
 }

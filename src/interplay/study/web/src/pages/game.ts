@@ -4,7 +4,7 @@ import { h, html } from "../dom";
 import type { Board, Controls } from "../games/board";
 import { GridBoard } from "../games/grid";
 import { HanabiBoard } from "../games/hanabi";
-import { KitchenBoard } from "../games/kitchen";
+import { SceneBoard } from "../games/scene";
 import { drawOvercooked } from "../games/overcooked";
 import { drawRescue } from "../games/rescue";
 import { Line } from "../games/socket";
@@ -25,7 +25,9 @@ function boardOf(page: GamePage, controls: Controls): Board {
     case "hanabi":
       return new HanabiBoard(controls);
     case "kitchen":
-      return new KitchenBoard(controls);
+      return new SceneBoard(controls, true);
+    case "scene":
+      return new SceneBoard(controls, false);
   }
 }
 
@@ -181,7 +183,7 @@ export function game(page: GamePage, shell: Shell): Shown {
   const flags = h("div", { class: "flags" }, ...round.flags, round.noted);
   const elements = [info, round.banner, round.end, round.board.element];
   // By turns there is time to look for it, and much below the hands: it stands before them. Else the game comes first.
-  const turns = page.game === "hanabi" || page.game === "kitchen";
+  const turns = page.game !== "overcooked" && page.game !== "rescue";
   if (page.flags.length > 0) elements.splice(turns ? 3 : 4, 0, flags);
   if (page.text) elements.push(html(page.text));
   return { elements, opened: () => round.board.focus(), close: () => round.close() };

@@ -1,8 +1,8 @@
-/** The kitchen of language models with a person in it: a picture, what one can do, and the talk. */
+/** A game shown by a picture and its legal actions as buttons: any game by its scene, and the kitchen with its messages. */
 
 import { h, picture } from "../dom";
 import { paint } from "../shapes";
-import type { KitchenView, Move, Start, Tick } from "../types";
+import type { Message, Move, SceneView, Start, Tick } from "../types";
 import { say } from "../words";
 import type { Board, Controls } from "./board";
 
@@ -11,8 +11,8 @@ const YOURS = "#23262b";
 const MANY = 6; // alike choices that fold into one line
 const SEAT_COLOURS = ["#0072b2", "#e07b00", "#009e73", "#a3478f", "#56b4e9", "#8a6d00"]; // as the server draws them
 
-export class KitchenBoard implements Board {
-  readonly element = h("div", { class: "kitchen-board" });
+export class SceneBoard implements Board {
+  readonly element: HTMLElement;
   private readonly scene = h("div", { class: "scene" });
   private readonly order = h("div", { class: "order" });
   private readonly status = h("p", { class: "turn", role: "status" });
@@ -27,18 +27,23 @@ export class KitchenBoard implements Board {
   private said = -1;
   private held = true;
 
-  constructor(private readonly controls: Controls) {
+  constructor(private readonly controls: Controls, messages: boolean) {
+    const game = h("section", {}, this.order, this.scene, this.status, h("h2", {}, say("actions")), this.moves);
+    this.element = h("div", { class: messages ? "kitchen-board" : "scene-board" }, game);
+    if (messages) this.element.append(this.messages());
+  }
+
+  /** What was said, a field to say something, and ready-made requests. */
+  private messages(): HTMLElement {
     const chat = h("form", { class: "chat" }, h("label", { for: "chat" }, say("say")), h("div", {}, this.input, this.send));
     chat.addEventListener("submit", (event) => {
       event.preventDefault();
       const text = this.input.value.trim();
       if (text === "" || this.held) return;
-      controls.chat(text);
+      this.controls.chat(text);
       this.input.value = "";
     });
-    this.element.append(
-      h("section", {}, this.order, this.scene, this.status, h("h2", {}, say("actions")), this.moves),
-      h("section", {}, h("h2", {}, say("messages")), this.talk, chat, this.asking));
+    return h("section", {}, h("h2", {}, say("messages")), this.talk, chat, this.asking);
   }
 
   start(start: Start): void {
@@ -46,7 +51,7 @@ export class KitchenBoard implements Board {
   }
 
   tick(tick: Tick): void {
-    const view = tick.view as KitchenView;
+    const view = tick.view as SceneView;
     // Drawn anew only when it changed: a tick must take neither the focus nor what is being read aloud.
     this.renew(this.scene, [view.svg, view.text], () => drawing(view, (svg) => this.dressed(svg)));
     this.renew(this.order, [view.role, view.order], () => recipe(view));
@@ -58,8 +63,9 @@ export class KitchenBoard implements Board {
     const status = words.filter(Boolean).join(" · ");
     if (this.status.textContent !== status) this.status.textContent = status;
     this.status.classList.toggle("yours", view.your_turn === true);
-    if (view.messages.length !== this.said) this.listen(view.messages);
-    this.said = view.messages.length;
+    const messages = view.messages ?? [];
+    if (messages.length !== this.said) this.listen(messages);
+    this.said = messages.length;
   }
 
   hold(held: boolean): void {
@@ -117,7 +123,7 @@ export class KitchenBoard implements Board {
     });
   }
 
-  private listen(messages: KitchenView["messages"]): void {
+  private listen(messages: Message[]): void {
     if (messages.length === 0) {
       this.talk.replaceChildren(h("li", { class: "quiet" }, say("no_messages")));
       return;
@@ -133,7 +139,7 @@ export class KitchenBoard implements Board {
   }
 }
 
-function drawing(view: KitchenView, dressed: (svg: string) => string): Node[] {
+function drawing(view: SceneView, dressed: (svg: string) => string): Node[] {
   const text = h("p", { class: "scene-text" }, view.text);
   if (!view.svg) return [text];
   const words = h("details", { class: "all-moves", "data-group": "words" }, h("summary", {}, say("in_words")), text);
@@ -141,9 +147,10 @@ function drawing(view: KitchenView, dressed: (svg: string) => string): Node[] {
 }
 
 /** Who one is, and what is to be cooked, for those who know it. */
-function recipe(view: KitchenView): Node[] {
+function recipe(view: SceneView): Node[] {
   if (view.role === undefined) return [];
-  const [dish, ...lines] = view.order ?? [];
+  if (view.order === undefined) return [h("p", {}, h("strong", {}, say("role", view.role)))];
+  const [dish, ...lines] = view.order;
   const known = dish === undefined ? say("no_order") : say("order", dish);
   const head = h("p", {}, h("strong", {}, say("role", view.role)), ` ${known}`);
   return lines.length === 0 ? [head] : [head, h("ol", {}, ...lines.map((line) => h("li", {}, line)))];
