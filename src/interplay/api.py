@@ -110,12 +110,19 @@ def measure(
         return measure_set(found, metrics, progress=advance, **options)
 
 
-def team_scores(measured: MeasuredTraces, *, seed: int = 0) -> Table:
-    """A row per team: its mean score with an interval."""
+def team_scores(traces: TraceSet | MeasuredTraces, *, seed: int = 0) -> Table:
+    """A row per team: its mean score with an interval.
+
+    Args:
+        traces: Traces, or what was measured of them already.
+        seed: Seeds the bootstrap.
+    """
+    from interplay.metrics.measured import MeasuredTraces
     from interplay.stats import interval_table
     from interplay.table import Table
 
     by = ["game", "agents", "privileged"]
+    measured = traces if isinstance(traces, MeasuredTraces) else MeasuredTraces(traces)
     found = interval_table(measured.scores, by=by, seed=seed, statistic="mean")
     rows = [
         {**{b: r[b] for b in by}, "mean": r["estimate"], "low": r["low"], "high": r["high"], "episodes": r["n"]}

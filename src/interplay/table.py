@@ -179,9 +179,15 @@ class Table:
 
 def _needed(package: str) -> Any:
     try:
-        return __import__(package)
+        if package == "pandas":
+            import pandas as library
+        elif package == "pyarrow":
+            import pyarrow as library
+        else:
+            import polars as library
     except ImportError:
         raise InterplayError(f"this needs the package {package}: pip install {package}") from None
+    return library
 
 
 def _cell(value: Any) -> Any:

@@ -23,6 +23,7 @@ from typing import Any
 from interplay.errors import InterplayError
 
 _admitted: set[str] = set()
+_run_on_trust: set[str] = set()
 _data_is_trusted = False
 
 
@@ -62,7 +63,7 @@ def admit(names: Iterable[Any]) -> None:
 
 def admitted() -> list[str]:
     """The references that may be imported, for a worker process that takes over this one's trust."""
-    return sorted(_admitted)
+    return sorted(_admitted | (_run_on_trust if _data_is_trusted else set()))
 
 
 def trust_data(trusted: bool = True) -> bool:
@@ -82,6 +83,7 @@ def resolve(reference: str) -> Any:
     if reference not in _admitted:
         if not _data_is_trusted:
             raise UntrustedName(reference)
+        _run_on_trust.add(reference)
         warnings.warn(f"running code that the data names: {reference}", TrustWarning, stacklevel=2)
     return import_object(reference)
 

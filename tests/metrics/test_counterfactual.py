@@ -13,8 +13,8 @@ from interplay.agents.api import Agent, FunctionPlayer, Info, Policy, as_agent
 from interplay.agents.basic import masked
 from interplay.errors import InterplayError
 from interplay.games.overcooked.state import INTERACT, STAY
-from interplay.metrics.branching import Brancher
-from interplay.metrics.counterfactual import worth
+from interplay.metrics.counterfactual import CounterfactualRollout
+from interplay.metrics.counterfactual.metric import worth
 
 # Onions and dishes on the left, pot and hatch on the right: nothing without a hand-over.
 PASS = interplay.make("overcooked", layout="XOXPX/D1X2S/XXXXX", orders=["O"], cook_time=1, auto_cook=False, horizon=40)
@@ -113,11 +113,11 @@ def test_a_gift_that_came_to_nothing_is_worth_nothing():
 
 def test_memories_are_as_they_were_in_the_middle_of_an_episode():
     [episode] = api.play(PASS, AGENTS, episodes=1, seed=0)
-    brancher = Brancher(PASS, AGENTS)
-    past = brancher.past(episode)
-    assert past.agreed.tolist() == [1, 1]
+    rollout = CounterfactualRollout(PASS, AGENTS)
+    past = rollout.pasts([episode])[0]
+    assert past.agreement.tolist() == [1, 1]
     assert past.memories[0][:5].tolist() == [0, 1, 2, 3, 4]
-    points = brancher.points([past.moment(t) for t in (0, 5, 16, 17)], 2, seed=0)
+    points = rollout.points([past.snapshot(t) for t in (0, 5, 16, 17)], 2, seed=0)
     assert points.tolist() == [[20, 20], [20, 20], [20, 20], [0, 0]]
 
 
@@ -126,7 +126,7 @@ def test_chance_in_memories_is_the_chance_they_had():
     game = interplay.make("overcooked/cramped_room", horizon=60)
     agents = [as_agent("random"), as_agent("random")]
     episode = api.play(game, agents, episodes=3, seed=11)[2]
-    assert Brancher(game, agents).past(episode).agreed.tolist() == [1, 1]
+    assert CounterfactualRollout(game, agents).pasts([episode])[0].agreement.tolist() == [1, 1]
 
 
 @pytest.mark.slow
@@ -142,11 +142,11 @@ def test_chance_gives_an_interval_that_covers_the_truth():
     game = interplay.make("overcooked", layout="XOPX/X12S/XDXX", orders=["O"], cook_time=1, auto_cook=False, horizon=30)
     state = game.init(None)
     ready = type(state)(**vars(state) | {"held": jnp.array([0, 8]), "facing": jnp.array([0, 2])})
-    brancher = Brancher(game, [as_agent("stay"), Agent("hesitant", Hesitant())])
+    rollout = CounterfactualRollout(game, [as_agent("stay"), Agent("hesitant", Hesitant())])
     [episode] = api.play(game, ["stay", "stay"], episodes=1, seed=0)
-    past = brancher.past(episode)
-    pair = [past.moment(20, state=ready), past.moment(20, state=ready, idle=[1])]
-    told = worth(*brancher.points(pair, 256, seed=5))
+    past = rollout.pasts([episode])[0]
+    pair = [past.snapshot(20, state=ready), past.snapshot(20, state=ready, idle=[1])]
+    told = worth(*rollout.points(pair, 256, seed=5))
     truth = 20 * (1 - 0.9**10)
     assert told["low"] < truth < told["high"]
     assert told["points_without"] == 0

@@ -134,8 +134,8 @@ def test_what_was_not_decided_is_called_so():
     ]
 
 
-def test_games_without_a_solver_say_so():
-    with pytest.raises(InterplayError, match=r"hanabi.* cannot be certified: no solver knows it"):
+def test_games_with_hidden_information_need_a_solver_of_their_own():
+    with pytest.raises(InterplayError, match=r"hanabi.* cannot be certified: its seats do not see everything"):
         certify(next(n for n in names() if n.startswith("hanabi")))
 
 

@@ -62,7 +62,8 @@ def small(frame):
 
 
 def saved(table, folder: Path) -> Path:
-    table.to_pickle(folder / "trials.pickle")
+    with pandas.option_context("mode.string_storage", "python"):
+        table.astype({c: object for c in table.columns if table[c].dtype == "str"}).to_pickle(folder / "trials.pickle")
     return folder / "trials.pickle"
 
 

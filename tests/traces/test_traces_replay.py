@@ -221,8 +221,10 @@ def test_replay_refuses_what_disagrees(game, episodes):
 
 def test_a_game_that_cannot_be_replayed_says_so():
     fate = Fate(horizon=5)
-    with pytest.raises(TraceError, match=r"cannot be replayed.*episode\.states"):
-        replay(fate, play(fate))
+    with pytest.raises(TraceError, match=r"cannot be replayed.*has not recorded its states"):
+        replay(fate, dataclasses.replace(play(fate), states=None))
+    recorded = play(fate)
+    assert float(np.sum(replay(fate, recorded).steps.reward)) == recorded.score  # from its states
     slow = Slow(horizon=5)
     with pytest.raises(TraceError, match="is not pure JAX"):
         next(replay_batches(slow, [play(slow)]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import ClassVar
 
 import jax
@@ -14,6 +13,7 @@ from interplay.agents.api import Identity
 from interplay.games.api import Encoding, Game, Step, is_jax
 from interplay.games.checksum import checksum
 from interplay.games.records import record
+from interplay.games.state_arrays import pack
 from interplay.rollout.episode import Episode, RecordedEvent
 
 
@@ -150,7 +150,7 @@ def play(game: Game, *, seed: int = 0, index: int = 0, every: int = 7, events: b
         rewards=np.sum([np.asarray(s.reward, np.float64) for s in steps], axis=0),
         terminated=bool(steps[-1].terminated),
         events=remarks if events else (),
-        states=None if game.replayable else pickle.dumps([np.asarray(s.place) for s in states]),
+        states=None if game.replayable else pack(game, states, steps),
     )
 
 

@@ -109,10 +109,10 @@ def test_a_file_of_games_gives_them_back(tmp_path):
 
 
 def test_files_that_hold_no_games(tmp_path):
-    with pytest.raises(InterplayError, match="there is no file of recorded games"):
+    with pytest.raises(InterplayError, match="there is no such file"):
         load(tmp_path / "none.npz")
     (tmp_path / "text.npz").write_text("no games")
-    with pytest.raises(InterplayError, match="damaged or no file of recorded games"):
+    with pytest.raises(InterplayError, match="damaged or no file of arrays"):
         load(tmp_path / "text.npz")
     np.savez(tmp_path / "other.npz", actions=np.zeros(3))
     with pytest.raises(InterplayError, match="does not say 'interplay-recorded'"):

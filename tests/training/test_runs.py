@@ -233,14 +233,14 @@ def test_the_command(finished, tmp_path, capsys):
     said = json.loads(capsys.readouterr().out)
     assert said["returns"] == pytest.approx(whole.curve[-1]["returns"])
     assert main([str(config), "ppo.epoch=8"]) == 2
-    assert "setting 'ppo.epoch', as 'epoch'; did you mean epochs" in capsys.readouterr().err
+    assert "option 'ppo.epoch', as 'epoch'; did you mean epochs" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ('ppo.clip="far"', "ppo.clip: 'far'; expected a number"),
-        ("runs=1.5", "runs: 1.5; expected int"),
+        ("runs=1.5", "runs: 1.5; expected a whole number"),
         ("network.widths=64", "network.widths: 64; expected a list"),
         ("ppo.entropy=[[1, 0.1], [0, 0.2]]", "have to rise from 0 to 1"),
         ("steps=10", "steps: 10 is less than one update"),

@@ -533,10 +533,10 @@ def test_agents_and_games_of_a_study_file_are_registered(tmp_path, refused):
     game = next(iter(protocol.games))
     for name in ("os:system", f"{module}:thing", "sparta:os:system", "llm:os:system"):
         partners = dict.fromkeys(protocol.partners, name)
-        refused(name, staging.make_arena, protocol.model_copy(update={"partners": partners}), game, (1,))
+        refused(name, staging.make_engine, protocol.model_copy(update={"partners": partners}), game, (1,))
         setting = protocol.games[game].model_copy(update={"game": name})
         changed = protocol.model_copy(update={"games": {**protocol.games, game: setting}})
-        refused(f"game {name}", staging.make_arena, changed, game, (1,))
+        refused(f"game {name}", staging.make_engine, changed, game, (1,))
     assert not (tmp_path / "ran").exists()
 
 

@@ -147,8 +147,10 @@ def _setting(challenge: Challenge, stage: Any, played: Sequence[Played], salt: b
 
 def _interval(scores: np.ndarray, cells: Mapping[str, Any], statistic: str) -> dict[str, Any]:
     """About these partners: they are the challenge, so games are resampled within line-ups, line-ups are not."""
-    if len(set(scores.tolist())) == 1 or len(scores) < 2:
-        return {statistic: float(scores[0]), f"{statistic}_low": None, f"{statistic}_high": None}
+    once = len(set(cells["line_up"])) == len(scores)  # no line-up was met twice, so nothing says how sure this is
+    if len(set(scores.tolist())) == 1 or once:
+        value = float(np.mean(scores) if statistic == "mean" else np.median(scores))
+        return {statistic: value, f"{statistic}_low": None, f"{statistic}_high": None}
     found = bootstrap(scores, cells, seed=0, units=(), fixed=("line_up",), statistic=statistic)
     return {statistic: found.estimate, f"{statistic}_low": found.low, f"{statistic}_high": found.high}
 

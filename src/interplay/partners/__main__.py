@@ -7,6 +7,7 @@ import json
 import sys
 
 from interplay.errors import InterplayError
+from interplay.trust import admit, trust_data
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -14,13 +15,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("config", help="JSON file with the fields of interplay.partners.config.Build")
     parser.add_argument("changes", nargs="*", metavar="place=value", help="changes to it, such as candidates=128")
     parser.add_argument("--out", required=True, help="folder for all stages; the panel goes to its folder panel/")
+    parser.add_argument("--trust", action="store_true", help="let names in files run code, as module:Thing does")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     given = parser.parse_intermixed_args(arguments)
+    admit(sys.argv if arguments is None else arguments)
+    before = trust_data(given.trust)
     try:
         return _build(given)
     except InterplayError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    finally:
+        trust_data(before)
 
 
 def _build(given: argparse.Namespace) -> int:

@@ -74,6 +74,7 @@ def config(app: Any, listen: Listen, *, largest_frame: int = 256 * 1024, ping_s:
         access_log=False,  # it would hold keys (the published protocol puts them into addresses) and people's addresses
         server_header=False,
         log_level="warning",
+        log_config=None,  # its own would close the handlers of every other library in the process
         timeout_graceful_shutdown=5,
     )
 

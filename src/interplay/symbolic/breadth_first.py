@@ -47,6 +47,11 @@ class BreadthFirstSolver:
     def __init__(self, game: Game):
         if not game.replayable:
             raise InterplayError(f"{game.id} cannot be certified: chance strikes within its steps, so no plan is sure")
+        if any(encoding.privileged for encoding in game.encodings.values()):
+            raise InterplayError(
+                f"{game.id} cannot be certified: its seats do not see everything, and a search over states would; "
+                f"a solver that knows what they see can be declared in the game's family"
+            )
         self.game = game
         self._idle = next((game.action_names.index(n) for n in IDLE_ACTIONS if n in game.action_names), None)
         self._step = jax.jit(jax.vmap(self._one)) if is_jax(game) else None

@@ -50,7 +50,7 @@ def arrays_to_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
     """Named arrays of numbers as bytes (safetensors)."""
     from safetensors.numpy import save
 
-    return save({name: np.ascontiguousarray(value) for name, value in arrays.items()})
+    return save({name: np.asarray(value, order="C") for name, value in arrays.items()})
 
 
 def arrays_from_bytes(data: bytes, where: str) -> dict[str, np.ndarray]:
@@ -67,7 +67,9 @@ def arrays_from_bytes(data: bytes, where: str) -> dict[str, np.ndarray]:
 def _same_arrays(a: Mapping[str, np.ndarray] | None, b: Mapping[str, np.ndarray] | None) -> bool:
     if a is None or b is None:
         return a is b
-    return set(a) == set(b) and all(np.array_equal(a[name], b[name]) for name in a)
+    return set(a) == set(b) and all(
+        np.array_equal(a[name], b[name], equal_nan=np.asarray(a[name]).dtype.kind == "f") for name in a
+    )
 
 
 def check(episode: Episode, what: str) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from interplay.errors import InterplayError
+from interplay.trust import admit, trust_data
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -16,13 +17,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("changes", nargs="*", metavar="place=value", help="changes to it, such as ppo.epochs=8")
     parser.add_argument("--out", help="folder for log, checkpoints and policies; a killed run there goes on")
     parser.add_argument("--teaming", type=float, help="pay hand-overs that end in a soup this much (rewards.teaming)")
+    parser.add_argument("--trust", action="store_true", help="let names in files run code, as module:Thing does")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     given = parser.parse_intermixed_args(arguments)  # changes may stand before or after the options
+    admit(sys.argv if arguments is None else arguments)
+    before = trust_data(given.trust)
     try:
         return _train(given)
     except InterplayError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    finally:
+        trust_data(before)
 
 
 def _train(given: argparse.Namespace) -> int:

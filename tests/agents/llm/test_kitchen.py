@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 import interplay
+from interplay import trust
 from interplay.agents.llm.limits import Limits
 from interplay.agents.llm.scripted.reference import team_queues
 from interplay.agents.llm.scripted.simple import Scripted
@@ -234,6 +235,7 @@ class Stubborn(Scripted):
 
 def test_an_act_that_is_held_up_for_long_is_refused_so_that_the_cook_thinks_again():
     plan = team("idle", horizon=25, options={"layout": "XXXPXXX/I2  1 S/XXXXXXX"})
+    trust.admit([f"llm:{__name__}:Stubborn"])
     plan = dataclasses.replace(plan, chefs=(f"llm:{__name__}:Stubborn",))
     episode = one(plan)
     refused = [(e.t, e.payload["error"]) for e in episode.events if e.kind == "verdict" and not e.payload["ok"]]

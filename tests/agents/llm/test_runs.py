@@ -165,7 +165,7 @@ def test_bad_command_lines_say_what_is_wrong(tmp_path, capsys, monkeypatch):
         (["--chef", "scripted/idle", "--levels", "9"], "level 9"),
         (["--chef", "scripted/idle", "--base-url", "localhost"], "write provider=URL"),
         (["--chef", "scripted/idle", "--replay", str(tmp_path)], "no run to replay"),
-        (["--chef", "scripted/idle", "--prices", str(tmp_path / "none.json")], "cannot read the price table"),
+        (["--chef", "scripted/idle", "--prices", str(tmp_path / "none.json")], "none.json: there is no such file"),
     ]
     for arguments, message in cases:
         assert command([*base, *arguments]) == 2

@@ -165,7 +165,7 @@ def test_impossible_rule_sets_are_refused():
         Rules(players=6, hand_size=4)
     with pytest.raises(InterplayError, match=r"'zero' .* or 'keep'"):
         interplay.make("hanabi/2p", bomb="loud")
-    with pytest.raises(InterplayError, match="unknown option of hanabi 'life'; did you mean lives"):
+    with pytest.raises(InterplayError, match="unknown option 'life'; did you mean lives"):
         interplay.make("hanabi/2p", life=3)
     with pytest.raises(InterplayError, match="hanabi/2p"):
         interplay.make("hanabi/6p")

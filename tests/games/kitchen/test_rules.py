@@ -119,7 +119,7 @@ def test_roles_are_data():
         ({"level": 7}, "no dish 1 of level 7"),
         ({"level": 1, "dish": "boiled egg"}, "either a dish by its name"),
         ({"number": 2}, "give the level too"),
-        ({"horizon": 0}, "at least one step"),
+        ({"horizon": 0}, "an episode has 1 to"),
         ({"color": 1}, "unknown option 'color'"),
         ({"layout": "XXX/X1X/XXX"}, "no ingredient_dispenser"),
         ({"layout": "XIPX/X1 X/XSX"}, "row 3: 3 cells, but row 1 has 4"),

@@ -481,9 +481,9 @@ def test_four_chefs_work_side_by_side_in_one_step():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"horizon": "abc"}, "horizon: 'abc' is not a whole number"),
-        ({"auto_cook": 1}, "auto_cook: 1 is not true or false"),
-        ({"orders": "OOO"}, "orders: 'OOO' is not a list of recipes"),
+        ({"horizon": "abc"}, "horizon: 'abc'; expected a whole number"),
+        ({"auto_cook": 1}, "auto_cook: 1; expected true or false"),
+        ({"orders": "OOO"}, "orders: 'OOO'; expected a list"),
         ({"orders": ["OXO"]}, "cannot read the recipe 'OXO'"),
         ({"values": [1, 2]}, "values: 2 given for 1 orders"),
         ({"cook_time": 500}, "cooking times lie between"),

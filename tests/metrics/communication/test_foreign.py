@@ -25,7 +25,7 @@ def changed(number: int, **change) -> list[str]:
     ("given", "message"),
     [
         ([], "holds no episode"),
-        (["{"], "line 1: not JSON"),
+        (["{"], "line 1 is not JSON"),
         ([GOOD[0], "", "[1]"], "line 3: a list; each line is one JSON object"),
         (GOOD[1:], "line 1: an event of episode 'e' before its header"),
         ([GOOD[0], GOOD[0]], "line 2: a second header"),

@@ -62,7 +62,7 @@ class Serve(Listen):
         if self.check:
             database = open_books("sqlite://")
             app = build(protocol, base_of(database), sizes=self.batch)
-            note(f"{self.study}: fine; {len(app.state.host.arenas)} games, {len(protocol.partners)} partners")
+            note(f"{self.study}: fine; {len(app.state.host.engines)} games, {len(protocol.partners)} partners")
             database.close()
             return
         check_listen(self)
@@ -72,8 +72,8 @@ class Serve(Listen):
             base = base_of(database)
             app = build(protocol, base, sizes=self.batch, secure=secure)
             note("compiling the games and their partners, which takes a minute or two the first time ...")
-            for arena in app.state.host.arenas.values():
-                arena.warm()
+            for engine in app.state.host.engines.values():
+                engine.warm()
             key = database.write(first_invitation, base.clock, protocol.name)
 
             def ready() -> None:

@@ -85,8 +85,9 @@ def make(variant: str, options: Mapping[str, Any]) -> JaxMARLGame:
     for name, value in settings.env_kwargs.items():
         if not isinstance(value, bool | int | float | str | None) and not _is_flat(value):
             raise InterplayError(f"env_kwargs.{name}: {value!r}; give a number, a word, true, false or a list of those")
+    arguments = _resolved(variant, dict(settings.env_kwargs))
     try:
-        env = _quiet(lambda: jaxmarl.make(variant, **_resolved(variant, dict(settings.env_kwargs))))
+        env = _quiet(lambda: jaxmarl.make(variant, **arguments))
     except (TypeError, ValueError, KeyError, AttributeError, AssertionError) as error:
         raise InterplayError(f"JaxMARL's {variant} cannot be made with {dict(settings.env_kwargs)}: {error}") from None
     return from_jaxmarl(

@@ -134,7 +134,7 @@ def make(variant: str, options: Mapping[str, Any]) -> Rescue:
     if settings.house is None and variant not in houses.HOUSES:
         known = [f"rescue/{v}" for v in variants()]
         raise UnknownName("game", f"rescue/{variant}" if variant else "rescue", known)
-    house = houses.parse(settings.house or houses.HOUSES[variant], variant or "house")
+    house = houses.parse(houses.HOUSES[variant] if settings.house is None else settings.house, variant or "house")
     if settings.house is not None:
         given["house"] = house.text
     name = variant if settings.house is None else "custom"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
+from interplay.trust import admit, admitted
 
 PATIENCE_S = 180.0
 
@@ -43,7 +44,7 @@ class Worker:
     async def _ask(self, job: dict[str, Any]) -> dict[str, Any]:
         if self._process is None or self._process.returncode is not None:
             self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "interplay.study.researcher.worker",
+                sys.executable, "-m", "interplay.study.researcher.worker", *admitted(),
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
             )  # fmt: skip
         assert self._process.stdin is not None
@@ -72,6 +73,7 @@ def main() -> None:
     """Read jobs, write answers; nothing else may reach standard output."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(15)
+    admit(sys.argv[1:])  # what whoever serves the study trusts
     out, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         job = json.loads(line)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import Any
 
 import jax
@@ -20,6 +19,7 @@ from interplay.training.algorithms.br import best_response
 from interplay.training.config import Algorithm, Experiment
 from interplay.training.loader import build
 from interplay.training.run import Trained
+from interplay.trust import import_object
 
 METHODS = ("fcp", "mep", "trajedi", "hsp")  # each a module beside this one, with `populations`
 
@@ -62,9 +62,9 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     options = build(Options, experiment.algorithm.options, "algorithm.options")
     found: list[Population] = []
     for name, given in options.methods.items():
-        module = import_module(f"interplay.training.algorithms.{name}")
+        populations = import_object(f"interplay.training.algorithms.{name}:populations")
         own = replace(experiment, algorithm=Algorithm(name, given))
-        for number, one in enumerate(module.populations(own, stage=f"{name}/", quiet=quiet)):
+        for number, one in enumerate(populations(own, stage=f"{name}/", quiet=quiet)):
             found.append(replace(one, notes={"algorithm": name + options.suffix, "ego": number, **one.notes}))
     return egos(replace(experiment, runs=len(found)), found, options, quiet=quiet)
 
