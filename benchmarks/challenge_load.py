@@ -38,8 +38,8 @@ def server(games: int, address: str) -> Iterator[tuple[str, str]]:
     import uvicorn
 
     from interplay.challenge import admin
+    from interplay.challenge.http_app import build
     from interplay.challenge.spec import load
-    from interplay.challenge.web import build
     from interplay.server.app import Base
     from interplay.server.serve import Listen, config
 

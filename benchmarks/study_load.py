@@ -210,9 +210,9 @@ def stored(address: str, tokens: list[str]) -> dict[str, Stored]:
     """By cookie: whose game is whose is told by the hash under which a visit is stored."""
     import sqlalchemy as sa
 
-    from interplay.server.tables import sessions
-    from interplay.study.admin import open_books
-    from interplay.study.tables import events, games
+    from interplay.server.schema import sessions
+    from interplay.study.db.connect import open_books
+    from interplay.study.db.schema import events, games
 
     hashes = {hashlib.sha256(token.encode()).hexdigest(): token for token in tokens}
     database = open_books(address)

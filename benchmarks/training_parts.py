@@ -20,10 +20,10 @@ from interplay.training.algorithms import hsp, sp
 from interplay.training.collect import collect
 from interplay.training.config import Experiment
 from interplay.training.loader import as_json, build, load, with_settings
+from interplay.training.method import Scheme, plain_traits
 from interplay.training.program import Program
-from interplay.training.scheme import Scheme, plain_traits
-from interplay.training.seating import Plan
-from interplay.training.setting import Setting
+from interplay.training.setup import Setting
+from interplay.training.team_assignment import Plan
 from interplay.training.update import improve, prepare
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from interplay.errors import InterplayError
-from interplay.metrics.brprox import Cells
-from interplay.metrics.brprox_rows import read_rows
-from interplay.metrics.brprox_table import read_table
+from interplay.metrics.brprox.ratios import Cells
+from interplay.metrics.brprox.rows import read_rows
+from interplay.metrics.brprox.table import read_table
 from interplay.reports.zsc_values import (
     CONTRADICTIONS,
     GENERATED,
@@ -26,8 +26,8 @@ from interplay.reports.zsc_values import (
     rank_shares,
 )  # fmt: skip
 from interplay.stats import iqm
-from interplay.stats.brprox import BRProx, summarise
-from interplay.stats.brprox_ranks import against, name, rank_table, shares, sizes
+from interplay.stats.brprox.ranks import against, name, rank_table, shares, sizes
+from interplay.stats.brprox.summary import BRProx, summarise
 from interplay.table import Row, Table
 
 PAGE = Path(__file__).parent.parent / "docs" / "results" / "br_prox.md"

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from interplay.errors import InterplayError
-from interplay.metrics.brprox_rows import read_rows
-from interplay.metrics.brprox_table import read_table
+from interplay.metrics.brprox.rows import read_rows
+from interplay.metrics.brprox.table import read_table
 from interplay.reports.rankings import ranking_report
-from interplay.stats.brprox_ranks import measures
+from interplay.stats.brprox.ranks import measures
 from interplay.stats.rankings import Agreement, rank_agreement
 from interplay.table import Row, Table
 

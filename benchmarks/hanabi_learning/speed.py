@@ -92,9 +92,9 @@ def measure(given: tuple[Any, Any], updates: int, parts: bool) -> dict[str, Any]
 
     from interplay.games.registry import make
     from interplay.training.algorithms import sp
+    from interplay.training.method import plain_traits
     from interplay.training.program import Program
-    from interplay.training.scheme import plain_traits
-    from interplay.training.setting import Setting
+    from interplay.training.setup import Setting
 
     experiment, hold = given
     game = make(experiment.game.name, **experiment.game.options)

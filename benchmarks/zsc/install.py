@@ -27,13 +27,13 @@ from returns import by_method
 from interplay.agents.api import Agent
 from interplay.agents.registry import agent
 from interplay.games.registry import make
-from interplay.metrics.brprox_table import read_table
+from interplay.metrics.brprox.table import read_table
 from interplay.partners.baselines import measure_baselines
 from interplay.partners.known import scripted_agents
 from interplay.partners.panel_file import PANEL, read_panel, write_baselines
 from interplay.partners.proximity import headline
-from interplay.stats.brprox import summarise
-from interplay.training.kept import chosen_runs
+from interplay.stats.brprox.summary import summarise
+from interplay.training.saved_stages import chosen_runs
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import pytest
 import uvicorn
 
-from interplay.challenge import admin, books
-from interplay.challenge.host import Host
+from interplay.challenge import admin, repository
+from interplay.challenge.app_state import Host
+from interplay.challenge.http_app import build
 from interplay.challenge.spec import Challenge
-from interplay.challenge.web import build
 from interplay.server.app import Base
 from interplay.server.clock import ManualClock
 from interplay.server.serve import Listen, config
@@ -53,7 +53,7 @@ class Served:
         return int(self.url.rpartition(":")[2])
 
     def team(self, name: str) -> dict:
-        return self.base.database.write(books.register, self.base.clock, self.host.challenge, name, "someone")
+        return self.base.database.write(repository.register, self.base.clock, self.host.challenge, name, "someone")
 
     def entry(self, name: str, agent: str = "agent") -> dict:
         """Keys of a new team with one evaluation."""
@@ -62,7 +62,7 @@ class Served:
             lambda tx: tx.exec_driver_sql(f"SELECT id FROM teams WHERE name = '{name}'").scalar_one()
         )
         work = (self.base.clock, self.host.challenge, self.host.choices, team, agent, "a plan")
-        return made | self.base.database.write(books.enter, *work)
+        return made | self.base.database.write(repository.enter, *work)
 
     def settled(self) -> None:
         """Wait until all results are made."""

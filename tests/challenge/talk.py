@@ -7,7 +7,7 @@ import numpy as np
 import sqlalchemy as sa
 from websockets.sync.client import connect
 
-from interplay.challenge.tables import games, submissions
+from interplay.challenge.schema import games, submissions
 
 
 class Talk:

@@ -256,7 +256,7 @@ def test_nothing_that_is_sent_tells_hidden_cards(served):
     """Two worlds that differ only in what the candidate's seats may not see (own cards, deck) send the same frames."""
     import jax
 
-    from interplay.challenge.table import look
+    from interplay.challenge.candidate_table import look
     from interplay.challenge.wire import pack_look
     from interplay.rollout.live import LiveTable
 

@@ -16,13 +16,13 @@ import pytest
 import sqlalchemy as sa
 import yaml
 
-from interplay.challenge import admin, books, client
+from interplay.challenge import admin, client, repository
+from interplay.challenge.schema import METADATA, games
 from interplay.challenge.spec import Challenge
-from interplay.challenge.tables import METADATA, games
 from interplay.errors import InterplayError
 from interplay.server import keys as server_keys
+from interplay.server.api_error import Refusal
 from interplay.server.clock import SystemClock
-from interplay.server.refusal import Refusal
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 
 TINY = {
@@ -141,13 +141,13 @@ def entered(database, challenge, choices, name="t"):
     clock = SystemClock()
 
     def work(tx):
-        made = books.register(tx, clock, challenge, name, "c")
+        made = repository.register(tx, clock, challenge, name, "c")
         team = tx.exec_driver_sql(f"SELECT id FROM teams WHERE name = '{name}'").scalar_one()
-        return made | books.enter(tx, clock, challenge, choices, team, "a", "p")
+        return made | repository.enter(tx, clock, challenge, choices, team, "a", "p")
 
     made = database.write(work)
     key = database.read(server_keys.check, clock, made["evaluation_key"], ("evaluation",))
-    return database.read(books.submission_of, key), made
+    return database.read(repository.submission_of, key), made
 
 
 def test_the_books_are_exact_when_many_race_for_them(held):
@@ -158,18 +158,18 @@ def test_the_books_are_exact_when_many_race_for_them(held):
 
     def one():
         while True:
-            found = held.write(books.claim, clock, challenge, own, 2, 25)
+            found = held.write(repository.claim, clock, challenge, own, 2, 25)
             if not found:
-                if held.read(books.standing, own)["TODO"] == 0:
+                if held.read(repository.standing, own)["TODO"] == 0:
                     return
                 continue
-            busy.append(held.read(books.standing, own)["ACTIVE"])
+            busy.append(held.read(repository.standing, own)["ACTIVE"])
             for game in found:
                 dealt.append(game.number)
                 result = {"score": 1.0, "length": 2, "episode": b"x"}
-                last.append(held.write(books.finish, clock, own, game, **result))
+                last.append(held.write(repository.finish, clock, own, game, **result))
                 with pytest.raises(Refusal, match="booked already"):
-                    held.write(books.finish, clock, own, game, **result)
+                    held.write(repository.finish, clock, own, game, **result)
 
     threads = [threading.Thread(target=one) for _ in range(20)]
     for thread in threads:
@@ -179,34 +179,34 @@ def test_the_books_are_exact_when_many_race_for_them(held):
     assert sorted(dealt) == list(range(40))
     assert sum(last) == 1
     assert max(busy) <= 25
-    assert held.read(books.standing, own) == {"TODO": 0, "ACTIVE": 0, "DONE": 40, "total": 40}
+    assert held.read(repository.standing, own) == {"TODO": 0, "ACTIVE": 0, "DONE": 40, "total": 40}
 
 
 def test_a_second_server_cannot_book_what_was_dealt_anew(held):
     """Two servers on one database: the second start takes the first one's games away, and they count once."""
     challenge, clock = Challenge.model_validate(TINY), SystemClock()
     own, _ = entered(held, challenge, admin.choices(challenge))
-    (first,) = held.write(books.claim, clock, challenge, own, 1, 64)
-    assert held.write(books.restart, clock, challenge) == 1
-    (again,) = held.write(books.claim, clock, challenge, own, 1, 64)
+    (first,) = held.write(repository.claim, clock, challenge, own, 1, 64)
+    assert held.write(repository.restart, clock, challenge) == 1
+    (again,) = held.write(repository.claim, clock, challenge, own, 1, 64)
     assert (again.id, again.attempt) == (first.id, 2)
     assert again.chance != first.chance
     result = {"score": 1.0, "length": 2, "episode": b"x"}
     with pytest.raises(Refusal, match="dealt anew"):
-        held.write(books.finish, clock, own, first, **result)
-    assert held.write(books.finish, clock, own, again, **result) is False
+        held.write(repository.finish, clock, own, first, **result)
+    assert held.write(repository.finish, clock, own, again, **result) is False
 
 
 def test_quotas_hold_when_requests_race(held):
     quota = {"name": "main", "evaluations": {"per_day": 3, "total": 3}}
     challenge, clock = Challenge.model_validate(TINY | {"phases": [quota]}), SystemClock()
     choices = admin.choices(challenge)
-    held.write(books.register, clock, challenge, "racers", "c")
+    held.write(repository.register, clock, challenge, "racers", "c")
     outcomes = []
 
     def one():
         try:
-            held.write(books.enter, clock, challenge, choices, 1, "a", "p")
+            held.write(repository.enter, clock, challenge, choices, 1, "a", "p")
             outcomes.append(True)
         except Refusal:
             outcomes.append(False)
@@ -235,15 +235,15 @@ def test_the_host_hands_out_baselines_and_strikes_entries(held):
     again = admin.issue(held, challenge, "host", "host", "other", "a baseline", baseline=True)
     assert "team_key" in made
     assert "team_key" not in again
-    from interplay.challenge.board import entries
+    from interplay.challenge.leaderboard import entries
 
     rows = held.read(entries, challenge, clock.now())
     assert [r["baseline"] for r in rows] == [True, True]
     assert [r["rank"] for r in rows] == [None, None]
-    held.write(books.void, clock, made["evaluation"], "a reason")
+    held.write(repository.void, clock, made["evaluation"], "a reason")
     assert len(held.read(entries, challenge, clock.now())) == 1
     with pytest.raises(Refusal, match="no evaluation"):
-        held.write(books.void, clock, "nowhere", "a reason")
-    own = held.read(books.submission, sa.text(f"public = '{made['evaluation']}'"))
+        held.write(repository.void, clock, "nowhere", "a reason")
+    own = held.read(repository.submission, sa.text(f"public = '{made['evaluation']}'"))
     with pytest.raises(Refusal, match="void"):
-        held.write(books.claim, clock, challenge, own, 1, 64)
+        held.write(repository.claim, clock, challenge, own, 1, 64)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from interplay.agents.api import Agent, FunctionPlayer, Identity
-from interplay.challenge.host import make_stage
+from interplay.challenge.app_state import make_stage
+from interplay.challenge.candidate_table import CandidateTable
 from interplay.challenge.spec import Setting
-from interplay.challenge.table import CandidateTable
 from interplay.challenge.wire import pack, pack_look, unpack
 from interplay.errors import InterplayError
 from interplay.rollout.live import PartnerFault, live_engine

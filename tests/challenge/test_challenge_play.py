@@ -8,7 +8,7 @@ import httpx
 import numpy as np
 import pytest
 
-from interplay.challenge import admin, books, client
+from interplay.challenge import admin, client, repository
 from interplay.challenge.check import check
 from interplay.challenge.results import digest
 from interplay.errors import InterplayError
@@ -269,4 +269,4 @@ def test_no_server():
     with pytest.raises(InterplayError, match="neither http"):
         client.socket_address("ftp://x", "/")
     assert client.read_agents(["a", "2p=b"]) == {"": "a", "2p": "b"}
-    assert books.TEST == "test"
+    assert repository.TEST == "test"

@@ -6,10 +6,10 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from interplay.challenge import books, client
-from interplay.challenge.tables import submissions
+from interplay.challenge import client, repository
+from interplay.challenge.schema import submissions
 from interplay.errors import InterplayError
-from interplay.server.refusal import Refusal
+from interplay.server.api_error import Refusal
 from tests.challenge.talk import any_move, play_out, rows_of, talking, welcomed
 
 
@@ -89,7 +89,7 @@ def test_quotas_and_phases(served, monkeypatch, clock):
     team = base.database.read(lambda tx: tx.exec_driver_sql("SELECT id FROM teams WHERE name = 'quota'").scalar_one())
 
     def enter():
-        return base.database.write(books.enter, clock, strict, host.choices, team, "a", "p")
+        return base.database.write(repository.enter, clock, strict, host.choices, team, "a", "p")
 
     first = enter()
     with pytest.raises(Refusal, match="1 evaluations a day"):

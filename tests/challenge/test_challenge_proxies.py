@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from interplay.challenge import admin, client
+from interplay.challenge.http_app import build
 from interplay.challenge.spec import Challenge, load
-from interplay.challenge.web import build
 from interplay.cli.main import run
 from interplay.server.app import Base
 from interplay.server.clock import ManualClock

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.challenge.board import visible
+from interplay.challenge.leaderboard import visible
 from interplay.challenge.schedule import chance, line_ups, schedule
 from interplay.challenge.spec import load
 from interplay.errors import InterplayError

@@ -9,10 +9,10 @@ from interplay.agents.llm.player import LLMPlayer
 from interplay.agents.llm.settings import Settings
 from interplay.server.app import Base
 from interplay.server.database import SERVER, open_database
-from interplay.study import play_books
-from interplay.study.reading import parse
-from interplay.study.tables import HISTORY, games
-from interplay.study.web import build
+from interplay.study.db import game_rows
+from interplay.study.db.schema import HISTORY, games
+from interplay.study.http.app import build
+from interplay.study.protocol.reading import parse
 from interplay.traces.replay import game_of, replay
 from tests.study.conftest import serving as served_by
 from tests.study.visitor import Visitor
@@ -65,7 +65,7 @@ def played(tmp_path_factory):
             if thread.name.startswith("mind"):
                 thread.join(300)
     database.close()
-    return {page: play_books.unpack(row["episode"]) for page, row in rows.items()}
+    return {page: game_rows.unpack(row["episode"]) for page, row in rows.items()}
 
 
 def test_what_a_person_writes_reaches_the_models_prompt(played):

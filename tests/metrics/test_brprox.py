@@ -5,8 +5,8 @@ import gzip
 import pytest
 
 from interplay.errors import InterplayError
-from interplay.metrics.brprox import cells, ego_seats_beside, partner_seat_sets
-from interplay.metrics.brprox_table import read_table
+from interplay.metrics.brprox.ratios import cells, ego_seats_beside, partner_seat_sets
+from interplay.metrics.brprox.table import read_table
 from interplay.table import Table
 
 HEADER = "algorithm,population,seed,partner,skill,ego_seat,return,best_response_return"

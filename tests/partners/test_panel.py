@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from interplay.agents.anti_stuck import Unstuck
 from interplay.agents.neural import named_arrays
 from interplay.agents.registry import agent
-from interplay.agents.unstuck import Unstuck
 from interplay.errors import InterplayError, UnknownName
 from interplay.partners import panels
 from interplay.partners.panel import Estimate, Member

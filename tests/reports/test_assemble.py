@@ -98,7 +98,7 @@ def test_every_hand_over_of_the_table_is_measured(traces, tables):
 
 def test_a_set_is_read_replayed_and_measured_once(traces, tmp_path, monkeypatch):
     from interplay.metrics import api as metrics
-    from interplay.traces import parts
+    from interplay.traces import parquet_parts
 
     traces.save(tmp_path / "set")
     calls = {"replayed": 0, "tables": 0, "interdependence": 0}
@@ -111,7 +111,7 @@ def test_a_set_is_read_replayed_and_measured_once(traces, tmp_path, monkeypatch)
         return counted
 
     monkeypatch.setattr(metrics, "replay_batches", counting("replayed", metrics.replay_batches))
-    monkeypatch.setattr(parts, "_read", counting("tables", parts._read))
+    monkeypatch.setattr(parquet_parts, "_read", counting("tables", parquet_parts._read))
     interdependence = metrics.metric("interdependence")
     monkeypatch.setattr(
         metrics, "metric", lambda name: interdependence if name == "interdependence" else metrics.METRICS.load(name)

@@ -18,10 +18,10 @@ from starlette.websockets import WebSocketDisconnect
 
 from interplay.errors import InterplayError
 from interplay.server import audit, keys
+from interplay.server.api_error import Refusal
 from interplay.server.app import LARGEST_BODY, Base, bearer, make_app
 from interplay.server.database import Away, open_database
 from interplay.server.plain import DEEPEST, check_text, check_value
-from interplay.server.refusal import Refusal
 from interplay.server.serve import Listen, config
 from interplay.server.sockets import Frames, Gone
 

@@ -19,7 +19,7 @@ from interplay.server import database as databases
 from interplay.server.audit import note, read
 from interplay.server.clock import SystemClock
 from interplay.server.database import Away, Database, normal_address, open_database
-from interplay.server.tables import METADATA, audit, secrets
+from interplay.server.schema import METADATA, audit, secrets
 
 
 def count(tx):

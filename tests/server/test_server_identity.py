@@ -13,12 +13,12 @@ import sqlalchemy as sa
 from starlette.requests import HTTPConnection
 
 from interplay.errors import InterplayError
-from interplay.server import accounts, keys, sessions, signing
+from interplay.server import accounts, keys, sessions, signatures
+from interplay.server.api_error import Refusal
 from interplay.server.audit import Refusals, read
 from interplay.server.database import open_database
 from interplay.server.limits import Addresses, Buckets
-from interplay.server.refusal import Refusal
-from interplay.server.tables import keys as key_table
+from interplay.server.schema import keys as key_table
 
 
 @pytest.fixture
@@ -150,25 +150,25 @@ def test_other_sites_are_refused():
 
 
 def test_signatures(held, clock):
-    signer = held.write(signing.signer, clock)
-    again = held.write(signing.signer, clock)
+    signer = held.write(signatures.signer, clock)
+    again = held.write(signatures.signer, clock)
     assert signer.public == again.public
     signed = signer.sign({"b": [1, 2.5, None], "a": "é"})
-    assert signing.verify(signed) == signed["content"]
-    assert signing.verify(signed, signer.public)
+    assert signatures.verify(signed) == signed["content"]
+    assert signatures.verify(signed, signer.public)
     changed = {**signed, "content": {**signed["content"], "a": "e"}}
     with pytest.raises(InterplayError, match="does not fit"):
-        signing.verify(changed)
-    other = signing.Signer(b"7" * 32)
+        signatures.verify(changed)
+    other = signatures.Signer(b"7" * 32)
     with pytest.raises(InterplayError, match="another key"):
-        signing.verify(other.sign({"a": 1}), signer.public)
+        signatures.verify(other.sign({"a": 1}), signer.public)
     for broken in (
         {},
         {"content": 1, "signature": {}},
         {"content": 1, "signature": {**signed["signature"], "value": "?"}},
     ):
         with pytest.raises(InterplayError):
-            signing.verify(broken)
+            signatures.verify(broken)
 
 
 def test_buckets(clock):

@@ -11,12 +11,12 @@ import pytest
 from scipy.stats import trim_mean, ttest_ind
 
 from interplay.errors import InterplayError
-from interplay.metrics.brprox import cells
-from interplay.metrics.brprox_table import read_table
+from interplay.metrics.brprox.ratios import cells
+from interplay.metrics.brprox.table import read_table
 from interplay.stats import iqm, mean_interval
-from interplay.stats.brprox import _above, br_prox, summarise
-from interplay.stats.brprox_ranks import against, name, rank_table, shares, sizes
-from interplay.stats.brprox_rulers import Rulers, iqm_by_row
+from interplay.stats.brprox.best_response_returns import Rulers, iqm_by_row
+from interplay.stats.brprox.ranks import against, name, rank_table, shares, sizes
+from interplay.stats.brprox.summary import _above, br_prox, summarise
 from interplay.table import Table
 
 needs_data = pytest.mark.skipif(
@@ -284,7 +284,7 @@ def test_null_where_there_is_nothing_to_say():
 
 
 def test_three_seats_are_summed_over_every_set_of_partners():
-    from interplay.metrics.brprox import partner_seat_sets
+    from interplay.metrics.brprox.ratios import partner_seat_sets
 
     best = [{"partner": p, "partner_seats": s, "return": 10.0} for p in (0, 1) for s in partner_seat_sets(3)]
     got = [

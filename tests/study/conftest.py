@@ -16,9 +16,9 @@ import uvicorn
 from interplay.server.app import Base
 from interplay.server.database import SERVER, open_database
 from interplay.server.serve import Listen, config
-from interplay.study.reading import parse
-from interplay.study.tables import HISTORY
-from interplay.study.web import build
+from interplay.study.db.schema import HISTORY
+from interplay.study.http.app import build
+from interplay.study.protocol.reading import parse
 from tests.study.texts import FIVE_EUROS, QUIZ, TWO_PARTNERS, consent, game, rounds, study
 
 SMALL = study(

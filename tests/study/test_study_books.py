@@ -3,11 +3,11 @@
 import pytest
 import sqlalchemy as sa
 
+from interplay.server.api_error import Refusal
 from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database
-from interplay.server.refusal import Refusal
-from interplay.study import books
-from interplay.study.tables import HISTORY, answers, slots
+from interplay.study.db import participants
+from interplay.study.db.schema import HISTORY, answers, slots
 
 
 class Someone:
@@ -15,19 +15,23 @@ class Someone:
 
     def __init__(self, database, protocol):
         self.database, self.protocol, self.clock = database, protocol, ManualClock()
-        database.write(books.open_study, self.clock, protocol)
-        self.id = database.write(books.enter, self.clock, protocol, "en", None)[0].id
+        database.write(participants.open_study, self.clock, protocol)
+        self.id = database.write(participants.enter, self.clock, protocol, "en", None)[0].id
 
     def answer(self, page, tries_left=None, **given):
-        return self.database.write(books.submit, self.clock, self.protocol, self.id, page, given, 1.0, tries_left)
+        return self.database.write(
+            participants.submit, self.clock, self.protocol, self.id, page, given, 1.0, tries_left
+        )
 
     def skip(self):
         """Past a page that is played."""
-        self.database.write(lambda tx: books.advance(tx, self.clock, self.protocol, books.person(tx, self.id)))
+        self.database.write(
+            lambda tx: participants.advance(tx, self.clock, self.protocol, participants.person(tx, self.id))
+        )
 
     @property
     def now(self):
-        return self.database.read(books.person, self.id)
+        return self.database.read(participants.person, self.id)
 
     @property
     def page(self):

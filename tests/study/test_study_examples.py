@@ -8,8 +8,8 @@ import pytest
 from interplay.challenge.spec import load as challenge
 from interplay.cli.main import run
 from interplay.errors import InterplayError
-from interplay.server.shelf import CHALLENGES, STUDIES, Shelf
-from interplay.study.reading import load
+from interplay.server.examples import CHALLENGES, STUDIES, Shelf
+from interplay.study.protocol.reading import load
 
 ROOT = Path(__file__).parents[2]
 NAMES = ["hanabi_preference", "human_human", "kitchen_chat", "overcooked_interdependence", "overcooked_ranking"]
@@ -32,8 +32,8 @@ def test_the_wheel_holds_every_example_and_what_a_study_needs(wheel):
     for needed in (
         "static/app.js",
         "static/index.html",
-        "migrations/0001_study.py",
-        "researcher/templates/page.html.j2",
+        "db/migrations/0001_study.py",
+        "admin/templates/page.html.j2",
     ):
         assert f"interplay/study/{needed}" in wheel
     assert not [path for path in wheel if path.startswith("interplay/study/web/")]

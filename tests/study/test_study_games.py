@@ -12,11 +12,11 @@ from interplay.errors import InterplayError
 from interplay.games.overcooked.state import ACTIONS
 from interplay.games.registry import make
 from interplay.games.rescue.state import WALL
-from interplay.study import play_books
-from interplay.study.reading import parse
-from interplay.study.staging import make_engine
-from interplay.study.tables import events, games
-from interplay.study.views import RESCUE
+from interplay.study.db import game_rows
+from interplay.study.db.schema import events, games
+from interplay.study.live.browser_views import RESCUE
+from interplay.study.live.staging import make_engine
+from interplay.study.protocol.reading import parse
 from interplay.traces import TraceSet
 from interplay.traces.replay import game_of, replay
 from tests.study.conftest import opened
@@ -69,7 +69,7 @@ def arcade(tmp_path_factory):
 
 
 def _small_house():
-    from interplay.games.rescue.houses import HOUSES
+    from interplay.games.rescue.layouts import HOUSES
 
     return min(HOUSES, key=lambda name: len(HOUSES[name]))
 
@@ -183,7 +183,7 @@ def test_round_trips_tabs_flags_and_comings_and_goings_are_stored(walked, arcade
 @pytest.mark.parametrize("page", ["one", "two", "three", "four", "five"])
 def test_games_end_on_their_tick_with_the_replayed_score(walked, arcade, page, tmp_path):
     game, stored = _of(arcade, page)
-    episode = play_books.unpack(game["episode"])
+    episode = game_rows.unpack(game["episode"])
     assert game["length"] == episode.length
     assert episode.length == {"one": 9, "four": 10, "five": episode.length}.get(page, 24)
     steps = [row for row in stored if row["kind"] == "step"]
@@ -202,7 +202,7 @@ def test_a_partner_that_is_too_slow_stays_and_holds_nobody_up(walked, arcade):
     missed = [row["payload"].get("missed") for row in stored if row["kind"] == "step"]
     assert missed.count([1]) >= 6
     assert missed.count(None) >= 1, "it is heard once it has chosen"
-    episode = play_books.unpack(game["episode"])
+    episode = game_rows.unpack(game["episode"])
     assert sum(remark.kind == "deadline" for remark in episode.events) == missed.count([1])
     stay = ACTIONS.index("stay")
     for joint, late in zip(episode.actions.tolist(), missed, strict=True):
@@ -214,7 +214,7 @@ def test_in_turns_a_partner_is_waited_for_only_so_long(walked, arcade):
     """Its default move is made; while it is still at the old question it is not waited for again."""
     game, stored = _of(arcade, "five")
     steps = [row["payload"] for row in stored if row["kind"] == "step"]
-    episode = play_books.unpack(game["episode"])
+    episode = game_rows.unpack(game["episode"])
     theirs = [step.get("missed") for step in steps if step["joint"][1] != len(game_of(episode).action_names) - 1]
     assert theirs
     assert set(map(str, theirs)) == {"[1]"}

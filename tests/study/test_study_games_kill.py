@@ -5,7 +5,6 @@ import asyncio
 import httpx
 import pytest
 
-from interplay.study import play_books
 from interplay.traces.replay import game_of, replay
 from tests.study.faults.audit import held
 from tests.study.faults.process import Process
@@ -109,8 +108,8 @@ def test_nothing_that_two_people_were_told_is_lost(tmp_path):
         assert len(stored) == len(set(stored))
         assert seqs <= set(stored)
     for row in rows["study_games"]:
-        episode = play_books.unpack(row["episode"])
+        episode = games.unpack(row["episode"])
         assert float(replay(game_of(episode), episode).steps.reward.sum()) == row["score"] == episode.score
-    together = play_books.unpack(games[0]["episode"])
+    together = games.unpack(games[0]["episode"])
     assert together.length == 40
     assert [agent.name for agent in together.agents] == ["person", "person"]

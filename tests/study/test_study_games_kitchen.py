@@ -8,16 +8,16 @@ import pytest
 from interplay import trust
 from interplay.agents.llm.scripted.reference import Reference
 from interplay.agents.llm.scripted.simple import Idle
-from interplay.games.kitchen.lineage import executions
+from interplay.games.collab_kitchen.lineage import executions
 from interplay.games.registry import make
+from interplay.server.api_error import Refusal
 from interplay.server.app import Base
 from interplay.server.database import SERVER, open_database
-from interplay.server.refusal import Refusal
-from interplay.study import play_books
-from interplay.study.cook import ENGLISH, Cook, readable, units
-from interplay.study.reading import parse
-from interplay.study.tables import HISTORY, events, games
-from interplay.study.web import build
+from interplay.study.db import game_rows
+from interplay.study.db.schema import HISTORY, events, games
+from interplay.study.http.app import build
+from interplay.study.live.kitchen_view import ENGLISH, Cook, readable, units
+from interplay.study.protocol.reading import parse
 from interplay.traces.replay import game_of, replay
 from tests.study.conftest import serving
 from tests.study.texts import game, study
@@ -140,7 +140,7 @@ def cooked(tmp_path_factory):
 
 def _episode(cooked, page):
     (row,) = [row for row in cooked[1] if row["page"] == page]
-    return row, play_books.unpack(row["episode"])
+    return row, game_rows.unpack(row["episode"])
 
 
 @pytest.mark.parametrize("page", ["one", "two", "three", "four"])
@@ -229,7 +229,7 @@ def test_words_for_people():
         readable("Chef: request('pickup(tofu~slices, counter)')") == "Chef: Please: Take tofu slices from the counter."
     )
     game = make("kitchen/original")
-    from interplay.games.kitchen.macros import legal_macros
+    from interplay.games.collab_kitchen.macros import legal_macros
 
     labels = [ENGLISH.act(m, None) for m in legal_macros(game, game.init(), 1)]
     assert len(set(labels)) == len(labels)
@@ -272,7 +272,7 @@ def test_two_people_cook_and_talk_and_nobody_waits_for_ever(tmp_path):
         ends = run(play(served.url))
         assert [end["score"] for end in ends] == [0, 0]
         row = served.rows(games)[0]
-        episode = play_books.unpack(row["episode"])
+        episode = game_rows.unpack(row["episode"])
         assert [agent.name for agent in episode.agents] == ["person", "person"]
         assert [r.kind for r in episode.events].count("timeout") >= 1
         assert episode.length == 12

@@ -10,18 +10,18 @@ import yaml
 
 from interplay.cli.main import run
 from interplay.errors import InterplayError
-from interplay.games.kitchen.dishes import DISHES, INGREDIENTS, recipe_lines
-from interplay.games.kitchen.macros import ERRORS, Macro, legal_macros, parse_macro
+from interplay.games.collab_kitchen.dishes import DISHES, INGREDIENTS, recipe_lines
+from interplay.games.collab_kitchen.macros import ERRORS, Macro, legal_macros, parse_macro
 from interplay.games.registry import make
 from interplay.rollout.live import LiveTable
 from interplay.server.app import Base
 from interplay.server.database import SERVER, open_database
-from interplay.study.cook import Cook, readable, view
-from interplay.study.kitchen_phrases import PHRASES, skeleton
-from interplay.study.kitchen_words import Speech
-from interplay.study.reading import parse
-from interplay.study.tables import HISTORY
-from interplay.study.web import build
+from interplay.study.db.schema import HISTORY
+from interplay.study.http.app import build
+from interplay.study.live.kitchen_phrases import PHRASES, skeleton
+from interplay.study.live.kitchen_view import Cook, readable, view
+from interplay.study.live.kitchen_words import Speech
+from interplay.study.protocol.reading import parse
 from tests.study.conftest import serving
 from tests.study.texts import game, line_of, study
 from tests.study.visitor import Visitor

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError
 from interplay.games.registry import make
-from interplay.study.design import count, least_used, sequence, williams
-from interplay.study.flow import first_slots, pages
-from interplay.study.payment import evaluate
-from interplay.study.protocol import Design
-from interplay.study.reading import load, parse
-from interplay.study.words import html, say
+from interplay.study.protocol.design import count, least_used, sequence, williams
+from interplay.study.protocol.flow import first_slots, pages
+from interplay.study.protocol.model import Design
+from interplay.study.protocol.payment import evaluate
+from interplay.study.protocol.reading import load, parse
+from interplay.study.protocol.words import html, say
 
 STUDIES = Path(__file__).parents[2] / "studies"
 NAMES = ("overcooked_interdependence", "overcooked_ranking", "hanabi_preference")

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from interplay.games.registry import make
-from interplay.study import answers, screens
-from interplay.study.flow import first_slots, pages
-from interplay.study.reading import load
-from interplay.study.simulate import right_answers
-from interplay.study.standins import CardPlayer, Opinion, kitchen_state
-from interplay.study.views import OVERCOOKED
+from interplay.study.http import page_views
+from interplay.study.live.browser_views import OVERCOOKED
+from interplay.study.protocol import answers
+from interplay.study.protocol.flow import first_slots, pages
+from interplay.study.protocol.reading import load
+from interplay.study.simulation.participants import CardPlayer, Opinion, kitchen_state
+from interplay.study.simulation.run import right_answers
 
 STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.yaml"))
 
@@ -48,7 +49,7 @@ def test_every_answer_of_the_model_can_be_taken(path):
         for page in pages(protocol, first_slots(protocol), 1):
             if page.item.kind not in ("form", "quiz"):
                 continue
-            told = [screens.question(protocol, question, "en", {}) for question in page.item.questions]
+            told = [page_views.question(protocol, question, "en", {}) for question in page.item.questions]
             given = opinion.answer({"kind": page.item.kind, "questions": told}, "Blue")
             clean, errors = answers.check_form(protocol, page.item.questions, given, "en")
             assert errors == {}

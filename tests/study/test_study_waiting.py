@@ -11,13 +11,13 @@ from interplay.rollout.episode import Episode
 from interplay.server.app import Base
 from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database
-from interplay.study import books, groups, play_books
-from interplay.study.flow import first_slots, pages
-from interplay.study.reading import load, parse
-from interplay.study.staging import make_engine
-from interplay.study.tables import HISTORY, events, games, members, people
-from interplay.study.waiting import HERE_S, WaitingRooms
-from interplay.study.web import build
+from interplay.study.db import game_rows, groups, participants
+from interplay.study.db.schema import HISTORY, events, games, members, people
+from interplay.study.http.app import build
+from interplay.study.live.staging import make_engine
+from interplay.study.live.waiting_room import HERE_S, WaitingRooms
+from interplay.study.protocol.flow import first_slots, pages
+from interplay.study.protocol.reading import load, parse
 from interplay.traces.replay import game_of, replay
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 from tests.study.conftest import opened, serving
@@ -106,7 +106,7 @@ def test_two_people_meet_and_play_one_game(played, pairs):
     assert len(rows) == 2
     assert [row["joint"] for row in rows] == [None, rows[0]["id"]]
     assert {row["partner"] for row in rows} == {"lobby"}
-    episode = play_books.unpack(rows[0]["episode"])
+    episode = game_rows.unpack(rows[0]["episode"])
     assert [agent.name for agent in episode.agents] == ["person", "person"]
     assert episode.agents[0].hash != episode.agents[1].hash
     again = replay(game_of(episode), episode)
@@ -121,7 +121,7 @@ def test_what_each_pressed_stands_in_the_trace_and_in_their_own_events(played, p
         assert {e["person"] for e in own} == {row["person"]}
         taken = [seq for e in own for seq in e["payload"].get("seqs", ())]
         assert len(taken) == 1
-    actions = play_books.unpack(rows[0]["episode"]).actions
+    actions = game_rows.unpack(rows[0]["episode"]).actions
     assert [(actions[:, seat] == 0).sum() for seat in (0, 1)] == [1, 1]
 
 
@@ -138,7 +138,7 @@ def test_someone_who_leaves_is_waited_for_replaced_by_a_bot_and_may_come_back(pl
     _, _, _, pause, _, _ = played
     assert 0 < pause["grace_s"] <= 0.6
     rows = [row for row in pairs.rows(games) if row["page"] == "rounds.1.game"]
-    episode = play_books.unpack(rows[0]["episode"])
+    episode = game_rows.unpack(rows[0]["episode"])
     kinds = [remark.kind for remark in episode.events]
     assert kinds.count("takeover") == kinds.count("back") == 1
     assert episode.length == (30 if rows[0]["setting"] == "soups" else 32)
@@ -155,7 +155,7 @@ def test_each_sees_only_their_own_view(pairs):
     """In Hanabi nobody is sent their own cards."""
     from interplay.games.registry import make
     from interplay.rollout.live import LiveTable, live_engine
-    from interplay.study.views import HANABI
+    from interplay.study.live.browser_views import HANABI
 
     game = make("hanabi/2p")
     engine = live_engine(game, {}, sizes=(1,))
@@ -195,19 +195,19 @@ class _Room:
         self.protocol, self.clock = parse(text), ManualClock()
         self.base = Base(open_database(address, (SERVER, HISTORY)), clock=self.clock)
         self.rooms = WaitingRooms(self.protocol, self.base)
-        self.write(books.open_study)
+        self.write(participants.open_study)
 
     def write(self, work, *args):
         return self.base.database.write(work, self.clock, self.protocol, *args)
 
     def someone(self):
         """A person who has consented, and now waits."""
-        who, _, _ = self.write(books.enter, "en", None)
-        self.write(books.submit, who.id, "consent", {"agree": True}, 1.0)
+        who, _, _ = self.write(participants.enter, "en", None)
+        self.write(participants.submit, who.id, "consent", {"agree": True}, 1.0)
         return who.id
 
     async def ask(self, number):
-        who = self.base.database.read(books.person, number)
+        who = self.base.database.read(participants.person, number)
         return await self.rooms.attend(who)
 
     def rows(self, table):
@@ -228,7 +228,7 @@ def test_whoever_waited_long_enough_goes_on_alone(made):
         assert await room.ask(me) is None
         (member,) = room.rows(members)
         assert member["person"] == me
-        (dealt,) = [room.write(play_books.deal, me, {"soups": 2, "ring": 2})]
+        (dealt,) = [room.write(game_rows.deal, me, {"soups": 2, "ring": 2})]
         assert (dealt.bots, len(dealt.sitters)) == ({1: "bot"}, 1)
         assert [row["partner"] for row in room.rows(games)] == ["bot"]
 
@@ -282,7 +282,7 @@ def test_a_game_ends_with_its_score_where_the_study_says_so(tmp_path):
         end, page = run(play(served.url))
         assert page["id"] == "rounds.1.game"
         row = served.rows(games)[0]
-        episode = play_books.unpack(row["episode"])
+        episode = game_rows.unpack(row["episode"])
         assert 3 <= episode.length < 30
         assert end["score"] == episode.score == row["score"]
         assert [r.payload for r in episode.events if r.kind == "end"] == [{"reason": "left"}]
@@ -338,7 +338,7 @@ def test_someone_who_dropped_out_is_not_waited_for(made):
 
     assert room.write(meet) == []
     room.base.database.write(lambda tx: tx.execute(people.update().where(people.c.id == two).values(status="dropped")))
-    dealt = room.write(play_books.deal, one, {"soups": 2, "ring": 2})
+    dealt = room.write(game_rows.deal, one, {"soups": 2, "ring": 2})
     assert [sitter.person for sitter in dealt.sitters] == [one]
 
 
@@ -348,7 +348,7 @@ def test_a_game_of_two_is_taken_up_where_it_was(made):
     one, two = room.someone(), room.someone()
     room.write(lambda tx, clock, protocol: groups.join(tx, clock, protocol, [one, two], "lobby"))
     seats = {"soups": 2, "ring": 2}
-    begun = room.write(play_books.deal, two, seats)
+    begun = room.write(game_rows.deal, two, seats)
     lead, mate = begun.sitters
     assert (lead.person, mate.person, begun.bots) == (two, one, {})  # whoever comes first leads
     assert (lead.seat, mate.seat) == (1, 0)
@@ -365,7 +365,7 @@ def test_a_game_of_two_is_taken_up_where_it_was(made):
     for who, t, kind, payload in happened:
         row = {"person": who.person, "game": who.game, "t": t, "kind": kind, "payload": payload}
         room.base.database.write(lambda tx, row=row: tx.execute(events.insert().values(**row, at=room.clock.now())))
-    again = room.write(play_books.deal, one, seats)
+    again = room.write(game_rows.deal, one, seats)
     assert again.id == begun.id == lead.game
     assert again.joints == [[4, 4], [4, 0]]
     assert [sorted(sitter.seqs) for sitter in again.sitters] == [[3, 4], [7, 8]]
@@ -381,7 +381,7 @@ def test_a_game_of_two_is_taken_up_where_it_was(made):
             )
         )
     )
-    assert room.write(play_books.deal, two, seats).taken == frozenset()
+    assert room.write(game_rows.deal, two, seats).taken == frozenset()
 
 
 def test_who_never_came_to_a_game_plays_it_later_alone(made):
@@ -390,15 +390,15 @@ def test_who_never_came_to_a_game_plays_it_later_alone(made):
     one, two = room.someone(), room.someone()
     room.write(lambda tx, clock, protocol: groups.join(tx, clock, protocol, [one, two], "lobby"))
     seats = {"soups": 2, "ring": 2}
-    dealt = room.write(play_books.deal, one, seats)
+    dealt = room.write(game_rows.deal, one, seats)
     episode = _episode()
-    gone = play_books.Gone(dealt.room, [two], [two])
-    assert room.write(play_books.finish, dealt.id, episode, gone) == episode.score
+    gone = game_rows.Gone(dealt.room, [two], [two])
+    assert room.write(game_rows.finish, dealt.id, episode, gone) == episode.score
     assert [row["person"] for row in room.rows(games)] == [one]
-    later = room.write(play_books.deal, two, seats)
+    later = room.write(game_rows.deal, two, seats)
     assert [sitter.person for sitter in later.sitters] == [two]
     assert list(later.bots.values()) == ["bot"]
-    room.write(play_books.finish, later.id, episode)
+    room.write(game_rows.finish, later.id, episode)
     assert [row["position"] for row in room.rows(people)] == [3, 3]
 
 

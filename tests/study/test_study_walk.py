@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from interplay.study import play_books
-from interplay.study.simulate import Walker, chefs_of
-from interplay.study.tables import answers, events, games, people, slots
+from interplay.study.db import game_rows
+from interplay.study.db.schema import answers, events, games, people, slots
+from interplay.study.simulation.run import Walker, chefs_of
 from interplay.traces import TraceSet
 from interplay.traces.replay import game_of, replay
 from tests.study.visitor import Visitor
@@ -43,7 +43,7 @@ def test_orders_are_balanced(walked, served):
 def test_the_score_shown_is_the_score_replayed_and_games_are_ordinary_traces(walked, served, tmp_path):
     rows = [row for row in served.rows(games) if row["status"] == "done"][:12]
     assert len(rows) == 12
-    episodes = [play_books.unpack(row["episode"]) for row in rows]
+    episodes = [game_rows.unpack(row["episode"]) for row in rows]
     for row, episode in zip(rows, episodes, strict=True):
         again = replay(game_of(episode), episode)
         assert float(again.steps.reward.sum()) == row["score"] == episode.score
@@ -61,7 +61,7 @@ def test_every_step_is_in_the_journal(walked, served):
         if row["kind"] == "step":
             stored.setdefault(row["game"], []).append((row["t"], row["payload"]["joint"]))
     for row in served.rows(games):
-        episode = play_books.unpack(row["episode"])
+        episode = game_rows.unpack(row["episode"])
         assert [t for t, _ in stored[row["id"]]] == list(range(episode.length))
         assert [joint for _, joint in stored[row["id"]]] == episode.actions.tolist()
 

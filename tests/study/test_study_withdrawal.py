@@ -10,10 +10,10 @@ from interplay.errors import InterplayError
 from interplay.server import audit
 from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database
-from interplay.study import books, groups, play_books, records, withdrawal
-from interplay.study.reading import parse
-from interplay.study.tables import HISTORY, METADATA, events, games, members, people, slots
-from interplay.study.web import COOKIE
+from interplay.study.db import game_rows, groups, participants, records, withdrawals
+from interplay.study.db.schema import HISTORY, METADATA, events, games, members, people, slots
+from interplay.study.http.app import COOKIE
+from interplay.study.protocol.reading import parse
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 from tests.study.conftest import opened
 from tests.study.conftest import within_a_minute as run
@@ -72,7 +72,7 @@ async def met(served):
     return one, two
 
 
-# The books.
+# The participants.
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
@@ -87,19 +87,19 @@ class _Book:
     def __init__(self, address, text=STUDY):
         self.protocol, self.clock = parse(text), ManualClock()
         self.database = open_database(address, (SERVER, HISTORY))
-        self.write(books.open_study)
+        self.write(participants.open_study)
 
     def write(self, work, *args):
         return self.database.write(work, self.clock, self.protocol, *args)
 
     def someone(self, consents=True):
-        who, _, _ = self.write(books.enter, "en", None)
+        who, _, _ = self.write(participants.enter, "en", None)
         if consents:
-            self.write(books.submit, who.id, "consent", {"agree": True}, 1.0)
+            self.write(participants.submit, who.id, "consent", {"agree": True}, 1.0)
         return who.id
 
     def who(self, number):
-        return self.database.read(books.person, number)
+        return self.database.read(participants.person, number)
 
     def rows(self, table):
         query = sa.select(table).order_by(table.c.id)
@@ -109,7 +109,7 @@ class _Book:
 def test_who_stops_is_noted_with_time_and_place_and_the_place_in_the_design_is_free(book):
     number = book.someone()
     book.clock.advance(90)
-    book.write(withdrawal.withdraw, number)
+    book.write(withdrawals.withdraw, number)
     [row] = book.rows(people)
     assert (row["status"], row["finished"], row["code"], row["payment"]) == ("withdrawn", book.clock.now(), "PART", 1.0)
     assert [held["released"] for held in book.rows(slots)] == [True]
@@ -121,21 +121,21 @@ def test_who_stops_is_noted_with_time_and_place_and_the_place_in_the_design_is_f
 
 def test_stopping_twice_is_stopping_once_and_who_is_done_stays_done(book):
     number = book.someone()
-    book.write(withdrawal.withdraw, number)
+    book.write(withdrawals.withdraw, number)
     then = book.rows(people)
     book.clock.advance(60)
-    assert book.write(withdrawal.withdraw, number) is True
+    assert book.write(withdrawals.withdraw, number) is True
     assert book.rows(people) == then
     assert len([event for event in book.rows(events) if event["kind"] == "withdraw"]) == 1
     other = book.someone()
     book.database.write(lambda tx: tx.execute(sa.update(people).where(people.c.id == other).values(status="done")))
-    assert book.write(withdrawal.withdraw, other) is False
+    assert book.write(withdrawals.withdraw, other) is False
     assert book.who(other).status == "done"
 
 
 def test_who_declines_the_consent_is_owed_nothing(book):
     number = book.someone(consents=False)
-    book.write(withdrawal.withdraw, number)
+    book.write(withdrawals.withdraw, number)
     who = book.who(number)
     assert (who.status, who.code, who.payment) == ("withdrawn", None, None)
     [told] = records.read(book.database).participants
@@ -153,7 +153,7 @@ def test_a_partner_is_not_paid_less_because_someone_stopped(book):
 
     book.database.write(played, (20.0, "done"), (0.0, "abandoned"), (None, "playing"))
     for formula, amount in (("mean(scores)", 20.0), ("5 + games", 7.0), ("sum(scores)", 20.0)):
-        assert book.database.read(books.payment, formula, one) == amount
+        assert book.database.read(participants.payment, formula, one) == amount
 
 
 def test_an_own_game_that_is_not_in_memory_is_abandoned(book):
@@ -161,13 +161,13 @@ def test_an_own_game_that_is_not_in_memory_is_abandoned(book):
     one, two = book.someone(), book.someone()
     book.write(lambda tx, clock, protocol: groups.join(tx, clock, protocol, [one, two], "lobby"))
     for number in (one, two):
-        book.write(books.submit, number, "how", {}, 1.0)
-    dealt = book.write(play_books.deal, one, {"soups": 2})
-    book.write(withdrawal.withdraw, one, 3)
+        book.write(participants.submit, number, "how", {}, 1.0)
+    dealt = book.write(game_rows.deal, one, {"soups": 2})
+    book.write(withdrawals.withdraw, one, 3)
     assert [(row["person"], row["status"]) for row in book.rows(games)] == [(one, "abandoned"), (two, "playing")]
     [event] = [event for event in book.rows(events) if event["kind"] == "withdraw"]
     assert (event["game"], event["t"], event["payload"]) == (dealt.id, 3, {"page": "together"})
-    again = book.write(play_books.deal, two, {"soups": 2})
+    again = book.write(game_rows.deal, two, {"soups": 2})
     assert [(sitter.person, sitter.stopped) for sitter in again.sitters] == [(one, True), (two, False)]
 
 
@@ -229,7 +229,7 @@ def test_a_partner_is_told_and_the_game_is_abandoned(leavers):
     assert [row["status"] for row in stored] == ["abandoned"] * 2
     assert stored[0]["score"] == stored[1]["score"] == end["score"] == late["score"]
     assert 4 <= stored[0]["length"] < 60
-    episode = play_books.unpack(stored[0]["episode"])
+    episode = game_rows.unpack(stored[0]["episode"])
     assert [(r.kind, r.payload) for r in episode.events if r.kind == "end"] == [("end", {"reason": "stopped"})]
     [event] = [event for event in rows(leavers, events, first) if event["kind"] == "withdraw"]
     assert event["payload"] == {"page": "together"}
@@ -262,7 +262,7 @@ def test_for_someone_who_never_came_to_the_game_a_bot_sits_down(leavers):
 
 
 def test_a_game_whose_partner_stopped_while_the_server_was_down_is_abandoned(leavers):
-    """The withdrawal is in the books, and the game's end is not: whoever comes back ends it."""
+    """The withdrawal is in the participants, and the game's end is not: whoever comes back ends it."""
 
     async def play():
         (one, first), (two, _) = await met(leavers)
@@ -277,7 +277,7 @@ def test_a_game_whose_partner_stopped_while_the_server_was_down_is_abandoned(lea
                 await asyncio.sleep(0.02)
             leavers.loop.call_soon_threadsafe(host._put_away, live)
             await asyncio.to_thread(
-                leavers.base.database.write, withdrawal.withdraw, leavers.base.clock, host.protocol, first
+                leavers.base.database.write, withdrawals.withdraw, leavers.base.clock, host.protocol, first
             )
             while first in host.lives:
                 await asyncio.sleep(0.02)
@@ -332,21 +332,21 @@ def test_only_ones_own_page_can_stop_one(leavers):
 
     number, replies = run(walk())
     assert [reply.status_code for reply in replies] == [403] * 4
-    assert leavers.base.database.read(books.person, number).status == "active"
+    assert leavers.base.database.read(participants.person, number).status == "active"
 
 
 def test_what_a_study_says_nothing_of_has_sensible_defaults():
     book = _Book("sqlite://", PLAIN)
     number = book.someone()
-    book.write(withdrawal.withdraw, number)
-    from interplay.study import screens
+    book.write(withdrawals.withdraw, number)
+    from interplay.study.http import page_views
 
-    page = screens.done(book.protocol, book.who(number))
+    page = page_views.done(book.protocol, book.who(number))
     assert "stopped taking part" in page["text"]
     assert (page["code"], page["payment"], page["erasable"]) == (None, None, False)
     unasked = book.someone(consents=False)
-    book.write(withdrawal.withdraw, unasked)
-    assert "not to take part" in screens.done(book.protocol, book.who(unasked))["text"]
+    book.write(withdrawals.withdraw, unasked)
+    assert "not to take part" in page_views.done(book.protocol, book.who(unasked))["text"]
     book.database.close()
 
 

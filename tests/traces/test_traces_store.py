@@ -23,7 +23,7 @@ from interplay.agents.api import Identity
 from interplay.errors import TraceError
 from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.traces import TraceSet, query, same, verify
-from interplay.traces.parts import write_part
+from interplay.traces.parquet_parts import write_part
 from tests.traces.traces_toy import Fate, Toy, invented, play
 
 

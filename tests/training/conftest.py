@@ -1,8 +1,8 @@
 import pytest
 
 from interplay.training.config import PPO, Experiment, GameChoice, Network, Output
-from interplay.training.scheme import Scheme
-from interplay.training.seating import Plan
+from interplay.training.method import Scheme
+from interplay.training.team_assignment import Plan
 
 NETWORK = {"encoding": "vector", "widths": (16,)}
 PLAIN = {"learning_rate": ((0.0, 1e-2),), "minibatches": 2, "epochs": 2, "gamma": 0.9}

@@ -10,7 +10,7 @@ from interplay.training.algorithms import ALGORITHMS, train
 from interplay.training.algorithms.br import best_response
 from interplay.training.algorithms.hsp import draw
 from interplay.training.config import Algorithm
-from interplay.training.kept import reopened
+from interplay.training.saved_stages import reopened
 
 LONG = 16 * 8 * 36  # as all other tests, so that programs are shared
 

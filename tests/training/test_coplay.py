@@ -13,10 +13,10 @@ from interplay.training.algorithms.br import best_response, seating
 from interplay.training.algorithms.coplay import dealt
 from interplay.training.collect import begin, collect
 from interplay.training.config import Algorithm
+from interplay.training.method import Guests, Scheme, plain_traits
 from interplay.training.program import Program
-from interplay.training.scheme import Guests, Scheme, plain_traits
-from interplay.training.seating import GUEST
-from interplay.training.setting import Setting
+from interplay.training.setup import Setting
+from interplay.training.team_assignment import GUEST
 
 LONG = 16 * 8 * 36
 

@@ -21,11 +21,11 @@ from interplay.training.algorithms.rotate import iterate
 from interplay.training.collect import collect
 from interplay.training.config import Algorithm, Experiment
 from interplay.training.loader import build
-from interplay.training.meet import meet
+from interplay.training.method import Scheme, Seen, Stats, plain_traits
+from interplay.training.pairing import meet
 from interplay.training.program import Program
-from interplay.training.scheme import Scheme, Seen, Stats, plain_traits
-from interplay.training.seating import Plan
-from interplay.training.setting import Setting
+from interplay.training.setup import Setting
+from interplay.training.team_assignment import Plan
 from tests.training.test_methods import Traced, traced
 
 UPDATE = 16 * 8

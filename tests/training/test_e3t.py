@@ -33,8 +33,8 @@ def test_the_partner_follows_the_ego(experiment):
     """At first it is the ego; then nine tenths of itself and one of the ego."""
     from interplay.agents.basic import Noisy
     from interplay.games.registry import make
+    from interplay.training.actor_critic import new_member
     from interplay.training.algorithms.e3t import _partner, follow
-    from interplay.training.members import new_member
 
     given, game = experiment(), make("tests.training.toys:Match")
     members = jax.vmap(lambda k: new_member(game, given.network, 0, k))(jax.random.split(jax.random.key(1), 1))
@@ -49,8 +49,8 @@ def test_the_partner_follows_the_ego(experiment):
 
 def test_a_model_sees_the_same_in_steps_and_in_sequences():
     """Also over the ends of episodes, and from the middle of one."""
-    from interplay.agents.foresight import network_of
     from interplay.agents.networks import Shape
+    from interplay.agents.partner_conditioned import network_of
 
     network = network_of(Shape(input=(4,), outputs=3, widths=(8,), recurrent=5, frames=2), 1.0, jax.random.key(0))
     seen = jax.random.normal(jax.random.key(1), (7, 4))

@@ -11,7 +11,7 @@ from interplay.training.algorithms import train
 from interplay.training.algorithms.br import partners_of
 from interplay.training.config import Algorithm, Gate
 from interplay.training.gate import Judged
-from interplay.training.kept import reopened
+from interplay.training.saved_stages import reopened
 
 LONG = 16 * 8 * 36
 

@@ -19,16 +19,16 @@ from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.rollout.engine import run as play
 from interplay.rollout.teams import Team
+from interplay.training.actor_critic import new_member
 from interplay.training.algorithms import ALGORITHMS, anyplay, train
 from interplay.training.algorithms.fcp import taken_at
 from interplay.training.config import Experiment
 from interplay.training.loader import build
 from interplay.training.loader import load as load_config
-from interplay.training.members import new_member
-from interplay.training.scheme import Guests, Scheme
-from interplay.training.seating import GUEST, Plan
-from interplay.training.setting import Setting
-from interplay.training.standins import StandIns
+from interplay.training.method import Guests, Scheme
+from interplay.training.partner_substitution import StandIns
+from interplay.training.setup import Setting
+from interplay.training.team_assignment import GUEST, Plan
 from tests.training.tiny_hanabi import TINY, FirstLegal, experiment, rollouts
 
 # --- stand-ins (best response to clones)
@@ -206,7 +206,7 @@ def test_it_trains_and_its_file_plays(tmp_path, name, options, changes):
     if name == "obl":
         assert trained.policies[0]["method"] == "OBL-1, analytic belief"
     if name == "fcp":
-        from interplay.training.kept import reopened
+        from interplay.training.saved_stages import reopened
 
         assert len(taken_at(reopened(tmp_path), (0.0, 1.0))) == 4
     if name == "metric_rewards":

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from interplay.agents import neural
-from interplay.agents.cells import CELLS, new_cell, projected, stepped, unrolled
 from interplay.agents.networks import Core, Shape
+from interplay.agents.rnn import CELLS, new_cell, projected, stepped, unrolled
 from interplay.errors import InterplayError
 from interplay.games.registry import make
 

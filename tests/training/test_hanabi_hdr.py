@@ -13,17 +13,17 @@ from interplay.agents.networks import Core
 from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
 from interplay.games.registry import make
+from interplay.training.active_seats import Movers
+from interplay.training.actor_critic import new_member, policy_shape
 from interplay.training.advantages import new_normaliser
 from interplay.training.algorithms import hdr, sp
 from interplay.training.algorithms.fcp import taken_at
-from interplay.training.anchor import opinion
 from interplay.training.collect import begin, collect
+from interplay.training.kl_anchor import opinion
 from interplay.training.loss import distance, learner_loss, log_probs
-from interplay.training.members import new_member, policy_shape
-from interplay.training.movers import Movers
-from interplay.training.scheme import Scheme, plain_traits
-from interplay.training.seating import Plan
-from interplay.training.setting import Setting
+from interplay.training.method import Scheme, plain_traits
+from interplay.training.setup import Setting
+from interplay.training.team_assignment import Plan
 from interplay.training.update import prepare
 from tests.training.conftest import small
 

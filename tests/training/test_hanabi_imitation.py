@@ -15,7 +15,7 @@ from interplay.agents.networks import Core, Shape
 from interplay.api import import_traces
 from interplay.cli.commands.exchange import Export
 from interplay.errors import InterplayError
-from interplay.games.hanabi.colours import cards_seen_as, orders
+from interplay.games.hanabi.suit_permutation import cards_seen_as, orders
 from interplay.games.registry import make
 from interplay.rollout.recorded_games import Recorded, load, save
 from interplay.traces.importers.hanabi_data import import_hanabi_data

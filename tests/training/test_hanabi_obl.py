@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from interplay.errors import InterplayError
-from interplay.games.hanabi.hands import unseen
+from interplay.games.hanabi.hand_sampling import unseen
 from interplay.games.registry import make
 from interplay.training import belief as beliefs
+from interplay.training.actor_critic import new_member
 from interplay.training.algorithms import obl, train
-from interplay.training.members import new_member
-from interplay.training.scheme import Scheme
-from interplay.training.seating import Plan
-from interplay.training.setting import Setting
+from interplay.training.method import Scheme
+from interplay.training.setup import Setting
+from interplay.training.team_assignment import Plan
 from tests.training.tiny_hanabi import TINY, experiment
 
 

@@ -35,9 +35,9 @@ def session(driver, tmp_path, **changes):
 
 def test_every_stage_is_an_experiment(driver, tmp_path):
     from interplay.games.registry import make
+    from interplay.training.actor_critic import policy_shape
     from interplay.training.config import Experiment
     from interplay.training.loader import build
-    from interplay.training.members import policy_shape
 
     run = session(driver, tmp_path)
     for name, stage in run.plan["stages"].items():

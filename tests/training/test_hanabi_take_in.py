@@ -31,8 +31,8 @@ def policy(path: Path, precision: str = "float16", players: int = 2, **training)
     from interplay.agents import neural
     from interplay.agents.networks import Core
     from interplay.games.registry import make
+    from interplay.training.actor_critic import policy_shape
     from interplay.training.config import Network
-    from interplay.training.members import policy_shape
 
     game = make(f"hanabi/{players}p")
     shape = policy_shape(game, Network(encoding="belief", widths=(4,)))

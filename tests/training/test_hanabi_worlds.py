@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from interplay.errors import InterplayError, UnknownName
-from interplay.games.hanabi import colours, conduct
-from interplay.games.hanabi.hands import draw_hand, set_hand, unseen
+from interplay.games.hanabi import dominated_moves, suit_permutation
+from interplay.games.hanabi.hand_sampling import draw_hand, set_hand, unseen
 from interplay.games.registry import make
 from interplay.metrics.information import entropy, mutual_information
-from interplay.training import entropies
+from interplay.training import entropy_terms
+from interplay.training.active_seats import Movers
 from interplay.training.config import Rewards
-from interplay.training.movers import Movers
-from interplay.training.seating import Plan
-from interplay.training.witness import witness_of
+from interplay.training.event_rewards import witness_of
+from interplay.training.team_assignment import Plan
 
 TINY = {"suits": "RYG", "copies": [2, 1], "hand_size": 2, "hint_tokens": 3}
 
@@ -52,19 +52,19 @@ def played(game, seed: int, moves: int):
 @pytest.mark.parametrize("game", [tiny(2), tiny(3), make("hanabi/2p-rainbow")], ids=lambda g: f"{g.id}-{g.num_seats}")
 def test_play_under_other_names_is_play_of_a_renamed_deck(game):
     """Every seat sees, and may do, what it would in a plain game with the deck and all hints in its own names."""
-    rules, everyone = game.rules, colours.orders(game.rules)
+    rules, everyone = game.rules, suit_permutation.orders(game.rules)
     threes = [i for i, g in enumerate(everyone) if not np.array_equal(g[g], np.arange(len(g)))]  # not their own inverse
     chosen = [threes[0], threes[-1], 0][: game.num_seats]
-    own = colours.OwnColours(game)
+    own = suit_permutation.OwnColours(game)
     state = own.init(jax.random.key(3))
-    state = colours.Recoloured(plain=state.plain, order=jnp.array(chosen))
+    state = suit_permutation.Recoloured(plain=state.plain, order=jnp.array(chosen))
     deck = np.asarray(state.plain.deck)
-    renamed = [colours.cards_seen_as(rules, everyone[k])[deck] for k in chosen]
+    renamed = [suit_permutation.cards_seen_as(rules, everyone[k])[deck] for k in chosen]
     mirrors = [game.init(jax.random.key(0), np.stack([d // rules.ranks, d % rules.ranks], -1)) for d in renamed]
-    moves, rng, noop = colours.real_moves(rules), np.random.default_rng(0), len(game.action_names) - 1
+    moves, rng, noop = suit_permutation.real_moves(rules), np.random.default_rng(0), len(game.action_names) - 1
     for _ in range(14):
         seat, legal = int(state.plain.time) % game.num_seats, np.asarray(own.legal(state))
-        for encoding in colours.VECTORS:
+        for encoding in suit_permutation.VECTORS:
             seen = np.asarray(own.observe(state, encoding))
             for k, mirror in enumerate(mirrors):
                 np.testing.assert_array_equal(seen[k], np.asarray(game.observe(mirror, encoding))[k])
@@ -87,12 +87,12 @@ def test_play_under_other_names_is_play_of_a_renamed_deck(game):
 
 
 def test_orders_are_drawn_for_every_seat_and_game():
-    own = colours.OwnColours(make("hanabi/2p"))
+    own = suit_permutation.OwnColours(make("hanabi/2p"))
     drawn = jax.jit(jax.vmap(lambda k: own.init(k).order))(jax.random.split(jax.random.key(0), 200))
     assert len(np.unique(drawn[:, 0])) > 60
     assert len(np.unique(drawn[:, 1])) > 60
     assert abs(np.corrcoef(drawn.T)[0, 1]) < 0.2
-    keeps = colours.OwnColours(make("hanabi/2p"), keep_first=True)
+    keeps = suit_permutation.OwnColours(make("hanabi/2p"), keep_first=True)
     kept = jax.jit(jax.vmap(lambda k: keeps.init(k).order))(jax.random.split(jax.random.key(0), 9))
     assert not np.any(kept[:, 0])
     assert np.any(kept[:, 1])
@@ -100,8 +100,8 @@ def test_orders_are_drawn_for_every_seat_and_game():
 
 def test_only_hanabi_has_colours_and_only_vectors_are_renamed():
     with pytest.raises(InterplayError, match="no colours"):
-        colours.OwnColours(make("overcooked/cramped_room"))
-    own = colours.OwnColours(tiny())
+        suit_permutation.OwnColours(make("overcooked/cramped_room"))
+    own = suit_permutation.OwnColours(tiny())
     with pytest.raises(InterplayError, match="not in 'seen'"):
         own.observe(own.init(jax.random.key(0)), "seen")
 
@@ -208,7 +208,7 @@ def test_dominated_and_dominant_moves_are_paid_to_the_mover():
     state, _ = move(state, "hint +1 2")  # seat 0 holds R1 and Y2: slot 1 is a two, and nothing is played
     _, worse = move(state, "play 1")
     assert worse == -10.0
-    flags = np.asarray(conduct.flags(game.rules, state, jnp.int32(names.index("play 1"))))
+    flags = np.asarray(dominated_moves.flags(game.rules, state, jnp.int32(names.index("play 1"))))
     assert flags[1].all()
     assert not flags[0].any()
     assert not flags[2].any()
@@ -220,9 +220,9 @@ def test_what_cannot_be_paid_is_refused():
     with pytest.raises(InterplayError, match="for Hanabi"):
         witness_of(make("overcooked/cramped_room"), Rewards(conduct={"g1": -1.0}))
     with pytest.raises(UnknownName, match="entrpy"):
-        entropies.check(Plan(((0, 0),)), {"entrpy": 1.0})
+        entropy_terms.check(Plan(((0, 0),)), {"entrpy": 1.0})
     with pytest.raises(InterplayError, match="plays with itself"):
-        entropies.check(Plan(((0, -1),)), {"ic": 1.0})
+        entropy_terms.check(Plan(((0, -1),)), {"ic": 1.0})
 
 
 class FakeRollout:
@@ -249,12 +249,12 @@ def test_entropies_are_those_of_the_metric_and_pay_nothing_on_the_whole():
                 pairs[moved[t - 1, e], moved[t, e]] += 1
     truth = {"ad_entropy": entropy(single), "ard_entropy": entropy(pairs.ravel()), "ic": mutual_information(pairs)}
     for name, value in truth.items():
-        paid, told = entropies.bonus(Plan(((0, 0),)), {name: 2.0}, rollout)
+        paid, told = entropy_terms.bonus(Plan(((0, 0),)), {name: 2.0}, rollout)
         assert float(told[name]) == pytest.approx(value, abs=1e-4)
         assert float(jnp.mean(paid)) == pytest.approx(0.0, abs=1e-5)
         assert float(jnp.std(paid)) > 0.01
     # A rarer move is paid more.
-    paid, _ = entropies.bonus(Plan(((0, 0),)), {"ad_entropy": 1.0}, rollout)
+    paid, _ = entropy_terms.bonus(Plan(((0, 0),)), {"ad_entropy": 1.0}, rollout)
     rare = np.argmin(np.where(single > 0, single, 10**6))
     common = np.argmax(single)
     by_env = np.asarray(paid).reshape(steps, envs, 2)[..., 0]

@@ -7,7 +7,7 @@ from interplay.errors import InterplayError
 from interplay.training.algorithms import train
 from interplay.training.algorithms.hsp import BIASED, PoolOptions, choose, counted, greedy_selection, split_of
 from interplay.training.config import Algorithm
-from interplay.training.kept import reopened
+from interplay.training.saved_stages import reopened
 
 LONG = 16 * 8 * 36
 PREFERENCES = [{"wrong": 3.0, "task": 0.0}, {"right": 3.0}, {"right": 2.0}]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import interplay
+from interplay.agents.anti_stuck import Unstuck
 from interplay.agents.networks import Core, Shape
 from interplay.agents.neural import NeuralPolicy
-from interplay.agents.unstuck import Unstuck
 from interplay.errors import InterplayError
 from interplay.games.overcooked.human import human_games
 from interplay.games.registry import make
@@ -22,7 +22,7 @@ from interplay.training.config import Algorithm, Experiment, GameChoice, Network
 from interplay.training.imitation.clone import LEARN, SELECT, TEST, Cloning, clone, splits
 from interplay.training.imitation.human import games_of, human_recordings
 from interplay.training.imitation.recordings import Recorded, Recordings, replayed
-from interplay.training.kept import reopened
+from interplay.training.saved_stages import reopened
 from tests.training.toys import Turns
 
 FAST = Cloning(epochs=20, batch=4, chunk=4, learning_rate=((0.0, 2e-2),))
@@ -250,7 +250,7 @@ def test_a_stuck_chef_tries_something_else():
 @pytest.mark.parametrize("encoding", ["features", "details", "planes", "planes_first"])
 def test_a_pose_is_where_a_chef_stands_and_faces(encoding):
     game = make("overcooked/cramped_room")
-    from interplay.agents.unstuck import pose_entries
+    from interplay.agents.anti_stuck import pose_entries
 
     entries = np.array(pose_entries(game, encoding))
     state = game.init(jax.random.key(0))

@@ -7,25 +7,25 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from interplay.agents.cells import SHORT, new_cell, projected, stepped, unrolled
 from interplay.agents.networks import Core
 from interplay.agents.neural import NeuralPolicy, load, save
+from interplay.agents.rnn import SHORT, new_cell, projected, stepped, unrolled
 from interplay.errors import InterplayError
-from interplay.games.hanabi.colours import OwnColours
+from interplay.games.hanabi.suit_permutation import OwnColours
 from interplay.games.registry import make
-from interplay.training import checkpoint, minds
+from interplay.training import checkpoint, recurrent_state
+from interplay.training.active_seats import Movers
+from interplay.training.actor_critic import new_member, policy_shape
 from interplay.training.advantages import new_normaliser
 from interplay.training.algorithms import sp, train
-from interplay.training.anchor import opinion
 from interplay.training.collect import begin, collect
 from interplay.training.imitation.clone import Cloning, clone, splits
 from interplay.training.imitation.recordings import Recordings
+from interplay.training.kl_anchor import opinion
 from interplay.training.loss import learner_loss, log_probs
-from interplay.training.members import new_member, policy_shape
-from interplay.training.movers import Movers
-from interplay.training.scheme import Scheme, plain_traits
-from interplay.training.seating import Plan
-from interplay.training.setting import Setting
+from interplay.training.method import Scheme, plain_traits
+from interplay.training.setup import Setting
+from interplay.training.team_assignment import Plan
 from interplay.training.update import prepare
 from tests.training import tiny_hanabi
 from tests.training.conftest import small
@@ -107,14 +107,14 @@ def test_an_update_asks_each_mind_with_the_memory_it_had(played):
 
 def test_turns_are_sorted_by_mind():
     who = jnp.array([0, 1, 0, 0, 1, 2])[:, None, None]
-    order = minds.by_mind(who)
+    order = recurrent_state.by_mind(who)
     assert order[:, 0, 0].tolist() == [0, 2, 3, 1, 4, 5]
     start = jnp.array([True, False, False, False, True, False])[:, None, None]
-    assert minds.taken_up(who, start, order)[:, 0, 0].tolist() == [True, False, False, True, True, True]
+    assert recurrent_state.taken_up(who, start, order)[:, 0, 0].tolist() == [True, False, False, True, True, True]
     memory = jnp.arange(6.0).reshape(1, 2, 3, 1)
     who = jnp.array([[2, 0]])
-    assert minds.pick(memory, who)[..., 0].tolist() == [[2, 3]]
-    assert minds.put(memory, who, jnp.full((1, 2, 1), 9.0))[..., 0].tolist() == [[[0, 1, 9], [9, 4, 5]]]
+    assert recurrent_state.pick(memory, who)[..., 0].tolist() == [[2, 3]]
+    assert recurrent_state.put(memory, who, jnp.full((1, 2, 1), 9.0))[..., 0].tolist() == [[[0, 1, 9], [9, 4, 5]]]
 
 
 @pytest.mark.parametrize(("kind", "steps"), [("lstm", 5), ("gru", 5), ("mingru", 5), ("mingru", SHORT + 3)])

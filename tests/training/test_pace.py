@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from interplay.training.pace import Pace
+from interplay.training.time_schedule import Pace
 
 
 def shares(rates, minutes=1.0, total=10_000, many=100):

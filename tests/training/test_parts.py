@@ -10,17 +10,17 @@ import pytest
 from interplay.agents.networks import Core, Shape
 from interplay.errors import InterplayError
 from interplay.games.registry import make
-from interplay.training import schedule, seating
+from interplay.training import schedule, team_assignment
+from interplay.training.actor_critic import Member, Memories
 from interplay.training.advantages import advantages, new_normaliser, observe_returns, scale
 from interplay.training.collect import collect
 from interplay.training.config import PPO, Experiment
 from interplay.training.loader import build, with_settings
 from interplay.training.loss import Batch, learner_loss, policy_loss, value_loss
-from interplay.training.members import Member, Memories
+from interplay.training.method import Scheme, Stats, by_difficulty, drawn, plain_traits
 from interplay.training.program import Program
-from interplay.training.scheme import Scheme, Stats, by_difficulty, drawn, plain_traits
-from interplay.training.seating import GUEST, Plan
-from interplay.training.setting import Setting
+from interplay.training.setup import Setting
+from interplay.training.team_assignment import GUEST, Plan
 from interplay.training.update import _gradient, prepare
 
 
@@ -117,11 +117,18 @@ def test_everyone_acts_where_they_sit():
     plan = Plan(((0, 1, GUEST), (1, GUEST, 0)), rotate=True)
     rotation = jnp.array([0, 1, 2, 1])
     seats = jnp.arange(12).reshape(4, 3)
-    roles = seating.seats_to_roles(plan, seats, rotation)
+    roles = team_assignment.seats_to_roles(plan, seats, rotation)
     assert roles[1].tolist() == [4, 5, 3]  # role r sits in seat r + 1
-    back = seating.to_roles(plan, seating.to_learners(plan, roles), seating.to_guests(plan, roles))
-    assert (seating.roles_to_seats(plan, back, rotation) == seats).all()
-    assert seating.to_learners(plan, roles)[0].tolist() == [0, 4, 7, 9]  # learner 0: role 0 of table 0, role 2 of 1
+    back = team_assignment.to_roles(
+        plan, team_assignment.to_learners(plan, roles), team_assignment.to_guests(plan, roles)
+    )
+    assert (team_assignment.roles_to_seats(plan, back, rotation) == seats).all()
+    assert team_assignment.to_learners(plan, roles)[0].tolist() == [
+        0,
+        4,
+        7,
+        9,
+    ]  # learner 0: role 0 of table 0, role 2 of 1
 
 
 def test_partners_are_drawn_as_evenly_as_places_allow():

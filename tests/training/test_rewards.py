@@ -11,8 +11,8 @@ from interplay.games.registry import make
 from interplay.training.algorithms import sp
 from interplay.training.collect import _reward
 from interplay.training.config import Rewards
-from interplay.training.scheme import plain_traits
-from interplay.training.setting import Setting
+from interplay.training.method import plain_traits
+from interplay.training.setup import Setting
 
 SHAPED, EVENTS = [[0.5, 0.0], [0.0, 0.25]], [[[1, 0], [0, 1]], [[0, 0], [1, 1]]]  # [env, seat], [env, seat, event]
 

@@ -12,7 +12,7 @@ from interplay.training.algorithms import train
 from interplay.training.algorithms.coplay import three_skills
 from interplay.training.algorithms.trajedi import gaps, over_episodes, own, surrogate
 from interplay.training.config import Algorithm, Rewards
-from interplay.training.kept import reopened
+from interplay.training.saved_stages import reopened
 
 MEMBERS, STEPS, ACTIONS = 3, 3, 3
 TRAJECTORIES = np.array(list(itertools.product(range(ACTIONS), repeat=STEPS)))  # the state is the last action

@@ -6,13 +6,13 @@ import jax
 import jax.numpy as jnp
 
 from interplay.agents.api import Info, Policy
+from interplay.training.actor_critic import new_member
 from interplay.training.advantages import new_normaliser
 from interplay.training.collect import begin, collect
 from interplay.training.config import Experiment
 from interplay.training.loader import build
-from interplay.training.members import new_member
-from interplay.training.scheme import Stats, plain_traits
-from interplay.training.setting import Setting
+from interplay.training.method import Stats, plain_traits
+from interplay.training.setup import Setting
 from interplay.training.update import prepare
 
 TINY = {"suits": "RYG", "copies": [2, 1], "hand_size": 2, "hint_tokens": 3}

@@ -18,9 +18,9 @@ from safetensors.numpy import save_file
 import interplay
 from interplay import safe_files, trust
 from interplay.agents import neural
-from interplay.agents.hanabi import public
-from interplay.agents.llm.journal import Journal
+from interplay.agents.hanabi import pretrained
 from interplay.agents.llm.limits import Prices
+from interplay.agents.llm.response_cache import Journal
 from interplay.agents.registry import recorded_agent
 from interplay.challenge import check as challenge_check
 from interplay.challenge import spec as challenge_spec
@@ -28,19 +28,20 @@ from interplay.challenge.client import Candidate
 from interplay.cli.main import run
 from interplay.errors import InterplayError
 from interplay.games.registry import make, make_recorded
-from interplay.metrics.brprox_rows import read_rows
+from interplay.metrics.brprox.rows import read_rows
 from interplay.metrics.communication.foreign import read_transcripts
 from interplay.partners import features, panel_file
 from interplay.rollout import recorded_games as recorded
-from interplay.server.shelf import CHALLENGES
-from interplay.study import reading, staging
+from interplay.server.examples import CHALLENGES
 from interplay.study.analysis.sources import read_measures
-from interplay.study.record_files import read_folder
+from interplay.study.export.files import read_folder
+from interplay.study.live import staging
+from interplay.study.protocol import reading
 from interplay.traces import TraceSet, read_jsonl, verify, write_jsonl
 from interplay.traces.export import to_record
 from interplay.traces.importers.frames import read_frame
 from interplay.traces.schema import TABLES
-from interplay.training import checkpoint, kept, loader
+from interplay.training import checkpoint, loader, saved_stages
 from interplay.training.config import Experiment
 from tests.partners.panel_helpers import game_of, panel_of
 from tests.trust import hostile
@@ -450,7 +451,7 @@ def test_checkpoints(tmp_path, refused):
     path.write_bytes(len(claim).to_bytes(8, "little") + claim + b"\0" * 64)
     refused("a claim of gigabytes", neural.load, path)
     safetensors(path, "null", {"params,priv_net_dense_0,kernel": np.zeros((3, 3), np.float32)})
-    refused("half a published network", public.load, path)
+    refused("half a published network", pretrained.load, path)
 
 
 def test_training_runs(tmp_path, refused, outside):
@@ -471,13 +472,13 @@ def test_training_runs(tmp_path, refused, outside):
         path.write_text(
             json.dumps({**manifest, "policies": [{"file": "p"}], "state": {"file": file or "../x", "sha256": "x"}})
         )
-        refused(f"state {file!r}", kept.reopened, folder)
+        refused(f"state {file!r}", saved_stages.reopened, folder)
     (folder / "linked.safetensors").symlink_to(outside)
     path.write_text(json.dumps({**manifest, "policies": [{"file": "linked.safetensors"}]}))
     refused("a linked policy", neural.load, folder)
     (folder / "s").write_bytes(b"x")
     path.write_text(json.dumps({**manifest, "policies": [{"file": "p"}], "state": {"file": "s", "sha256": "x"}}))
-    refused("a game of a manifest", kept.reopened, folder)
+    refused("a game of a manifest", saved_stages.reopened, folder)
     for what, call in hostile.each_json(path, lambda: checkpoint.read_manifest(folder)):
         refused(what, call)
     config = tmp_path / "config.json"
@@ -524,7 +525,7 @@ def test_study_and_challenge_files(case, tmp_path, refused):
 
 
 def test_agents_and_games_of_a_study_file_are_registered(tmp_path, refused):
-    from interplay.server.shelf import STUDIES
+    from interplay.server.examples import STUDIES
 
     module = tmp_path / "evil.py"
     module.write_text(f"import pathlib\npathlib.Path({str(tmp_path / 'ran')!r}).touch()\n")
@@ -541,7 +542,7 @@ def test_agents_and_games_of_a_study_file_are_registered(tmp_path, refused):
 
 
 def test_a_challenge_file_is_served_with_registered_things(tmp_path, refused):
-    from interplay.challenge.host import make_stage
+    from interplay.challenge.app_state import make_stage
 
     challenge = challenge_spec.load(next(iter(CHALLENGES.files().values())))
     setting = challenge.settings[0]

@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from interplay.agents.cells import CELLS, new_cell, projected, stepped, unrolled
+from interplay.agents.rnn import CELLS, new_cell, projected, stepped, unrolled
 from interplay.config import build
 from interplay.errors import InterplayError
 

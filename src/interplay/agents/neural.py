@@ -19,11 +19,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool
 
+from interplay.agents.anti_stuck import unstuck as rule
 from interplay.agents.api import Agent, Info, Policy
 from interplay.agents.basic import masked
-from interplay.agents.foresight import Foreseeing, network_of
 from interplay.agents.networks import Core, Shape
-from interplay.agents.unstuck import unstuck as rule
+from interplay.agents.partner_conditioned import Foreseeing, network_of
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.safe_files import file_in, parse_json, read_json, read_safetensors, regular_file
@@ -145,9 +145,9 @@ def load(
     if path.is_dir():
         path = _member_of(path, member)
     if _is_published(path):
-        from interplay.agents.hanabi import public
+        from interplay.agents.hanabi import pretrained
 
-        return public.load(path, greedy=greedy or None)
+        return pretrained.load(path, greedy=greedy or None)
     about, core, _ = read_networks(path)
     game = about["game"]
     trained_for = "" if any_game else trained_for_key(about)
@@ -177,12 +177,12 @@ def read_networks(path: str | Path) -> tuple[dict[str, Any], Core | Foreseeing, 
 
 def _is_published(path: Path) -> bool:
     """Whether a file is none of ours, but of a form that others have published weights of Hanabi agents in."""
-    from interplay.agents.hanabi import public
+    from interplay.agents.hanabi import pretrained
 
     if not path.is_file():
         return False
     metadata, arrays = read_safetensors(path)
-    return "interplay" not in metadata and public.is_public(arrays)
+    return "interplay" not in metadata and pretrained.is_public(arrays)
 
 
 def opened(path: str | Path) -> tuple[Any, dict[str, np.ndarray]]:

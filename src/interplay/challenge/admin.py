@@ -7,10 +7,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from interplay.challenge import books, results
+from interplay.challenge import repository, results
 from interplay.challenge.schedule import Seats, line_ups
+from interplay.challenge.schema import HISTORY, submissions, teams
 from interplay.challenge.spec import Challenge
-from interplay.challenge.tables import HISTORY, submissions, teams
 from interplay.errors import InterplayError
 from interplay.games.registry import make_recorded
 from interplay.partners.panels import panel
@@ -44,7 +44,7 @@ def choices(challenge: Challenge) -> dict[str, list[Seats]]:
 def looked_over(challenge: Challenge) -> Table:
     """A row for every setting, whose game and partners are made to see that they can be. Partners are not named: what
     is printed may be shown around."""
-    from interplay.challenge.host import make_stage
+    from interplay.challenge.app_state import make_stage
 
     rows = []
     for setting in challenge.settings:
@@ -71,9 +71,9 @@ def issue(
         found = tx.execute(query).scalar_one_or_none()
         made = {}
         if found is None:
-            made = books.register(tx, clock, challenge, team, contact)
+            made = repository.register(tx, clock, challenge, team, contact)
             found = tx.execute(query).scalar_one()
-        return made | books.enter(tx, clock, challenge, held, found, agent, plan, baseline=baseline)
+        return made | repository.enter(tx, clock, challenge, held, found, agent, plan, baseline=baseline)
 
     return database.write(work)
 

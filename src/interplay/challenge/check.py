@@ -12,7 +12,7 @@ import numpy as np
 from interplay.challenge.results import digest
 from interplay.errors import InterplayError
 from interplay.safe_files import lines, parse_json, read_json
-from interplay.server.signing import canonical, fingerprint, verify
+from interplay.server.signatures import canonical, fingerprint, verify
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 from interplay.traces import verify as verify_traces

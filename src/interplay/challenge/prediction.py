@@ -18,22 +18,22 @@ import numpy as np
 import sqlalchemy as sa
 from fastapi import FastAPI, WebSocket
 
-from interplay.challenge import books
-from interplay.challenge.books import Submission
-from interplay.challenge.host import Host, Stage
+from interplay.challenge import repository
+from interplay.challenge.app_state import Host, Stage
 from interplay.challenge.protocol import MOST_AT_ONCE, Connections, converse, serve_socket
+from interplay.challenge.repository import Submission
+from interplay.challenge.schema import predictions, submissions
 from interplay.challenge.spec import Prediction
-from interplay.challenge.tables import predictions, submissions
 from interplay.challenge.wire import Arrays, pack_tree
 from interplay.errors import InterplayError
 from interplay.metrics.prediction import top
 from interplay.rollout.engine import run
 from interplay.rollout.episode import Episode
 from interplay.rollout.teams import Team
+from interplay.server.api_error import Refusal
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.keys import Key
-from interplay.server.refusal import Refusal
 from interplay.server.sockets import Frames
 from interplay.traces import TraceSet, game_of, replay
 
@@ -292,10 +292,10 @@ def keep(
         return False
     tx.execute(
         sa.update(submissions)
-        .where(submissions.c.id == own.id, submissions.c.status == books.PLAYED)
-        .values(status=books.FINISHED)
+        .where(submissions.c.id == own.id, submissions.c.status == repository.PLAYED)
+        .values(status=repository.FINISHED)
     )
-    books.note(tx, clock, f"submission:{own.public}", "predicted")
+    repository.note(tx, clock, f"submission:{own.public}", "predicted")
     return True
 
 
@@ -308,7 +308,7 @@ def add_predict(app: FastAPI, host: Host, forecasts: Forecasts, connections: Con
         async def talk(frames: Frames, key: Key) -> None:
             if arrays not in ("base64", "lists"):
                 raise Refusal("bad_request", "arrays: base64 or lists")
-            own = await base.database.aread(books.submission_of, key)
+            own = await base.database.aread(repository.submission_of, key)
             await base.database.aread(may_predict, base.clock, host, own)
             for library in forecasts.libraries.values():
                 host.encoding(library.stage, encoding)
@@ -319,15 +319,15 @@ def add_predict(app: FastAPI, host: Host, forecasts: Forecasts, connections: Con
             finally:
                 forecasts.let_go(predicting)
 
-        await serve_socket(host, socket, connections, (books.EVALUATION,), talk)
+        await serve_socket(host, socket, connections, (repository.EVALUATION,), talk)
 
 
 def may_predict(tx: Tx, clock: Clock, host: Host, own: Submission) -> None:
     if not host.challenge.prediction:
         raise Refusal("not_found", "this challenge has no action prediction")
-    if own.status == books.PLAYING:
+    if own.status == repository.PLAYING:
         raise Refusal("not_allowed", "action prediction opens when all games of the evaluation are played")
-    if own.status == books.VOID:
+    if own.status == repository.VOID:
         raise Refusal("not_allowed", "the host has declared this evaluation void")
     phase = host.challenge.phase(own.phase)
     if phase is None or not phase.is_open(clock.now()):

@@ -20,13 +20,13 @@ from typing import Any
 from fastapi import FastAPI, WebSocket
 from starlette.websockets import WebSocketDisconnect
 
-from interplay.challenge import books
-from interplay.challenge.books import Submission
-from interplay.challenge.host import Host, Match
-from interplay.challenge.table import Look
+from interplay.challenge import repository
+from interplay.challenge.app_state import Host, Match
+from interplay.challenge.candidate_table import Look
+from interplay.challenge.repository import Submission
 from interplay.challenge.wire import Arrays, pack_look
+from interplay.server.api_error import Refusal
 from interplay.server.keys import Key
-from interplay.server.refusal import Refusal
 from interplay.server.sessions import check_origin
 from interplay.server.sockets import BAD_FRAME, REFUSED, TOO_LARGE, TRY_LATER, Frames, Gone
 
@@ -85,7 +85,7 @@ class Playing:
         if not _is_int(count) or not 1 <= count <= MOST_AT_ONCE:
             raise Refusal("bad_request", f"count: a whole number from 1 to {MOST_AT_ONCE}")
         dealt = await host.deal(self._key, self._submission, count, self._encoding, self, skip=True)
-        standing = await host.base.database.aread(books.standing, self._submission)
+        standing = await host.base.database.aread(repository.standing, self._submission)
         return {"type": "games", "games": [self._opening(match) for match in dealt], "standing": standing}
 
     async def _act(self, frame: dict[str, Any]) -> dict[str, Any]:
@@ -155,8 +155,8 @@ def add_play(app: FastAPI, host: Host, connections: Connections) -> None:
             if arrays not in ("base64", "lists"):
                 raise Refusal("bad_request", "arrays: base64 or lists")
             own = None
-            if key.kind == books.EVALUATION:
-                own = await base.database.aread(books.submission_of, key)
+            if key.kind == repository.EVALUATION:
+                own = await base.database.aread(repository.submission_of, key)
             for stage in host.stages.values():
                 host.encoding(stage, encoding)
             playing = Playing(host, key, own, encoding, arrays)  # type: ignore[arg-type]
@@ -166,7 +166,7 @@ def add_play(app: FastAPI, host: Host, connections: Connections) -> None:
             finally:
                 host.let_go(playing)
 
-        await serve_socket(host, socket, connections, (books.EVALUATION, books.TEST), talk)
+        await serve_socket(host, socket, connections, (repository.EVALUATION, repository.TEST), talk)
 
 
 async def converse(host: Host, frames: Frames, key: Key, answer: Any) -> None:

@@ -18,14 +18,14 @@ import numpy as np
 import sqlalchemy as sa
 from fastapi import FastAPI, Query, Request, WebSocket
 
-from interplay.challenge import books
-from interplay.challenge.host import Host, Match
+from interplay.challenge import repository
+from interplay.challenge.app_state import Host, Match
+from interplay.challenge.candidate_table import Look
 from interplay.challenge.protocol import Connections, serve_socket
-from interplay.challenge.table import Look
-from interplay.challenge.tables import games
+from interplay.challenge.schema import games
+from interplay.server.api_error import Refusal
 from interplay.server.database import Tx
 from interplay.server.keys import Key
-from interplay.server.refusal import Refusal
 from interplay.server.sockets import Frames
 
 ERROR = "error_details"
@@ -37,27 +37,27 @@ def add_published(app: FastAPI, host: Host, connections: Connections, refusals: 
     @app.get("/evaluation-info/{key}", responses=refusals, tags=["published protocol"])
     async def evaluation_info(request: Request, key: str) -> dict[str, Any]:
         """All games of an evaluation: their state, score, and the candidate's seats."""
-        found = await base.key(request, (books.EVALUATION,), key)
-        own = await base.database.aread(books.submission_of, found)
+        found = await base.key(request, (repository.EVALUATION,), key)
+        own = await base.database.aread(repository.submission_of, found)
         return await base.database.aread(info, own)
 
     @app.websocket("/play-next")
     async def play_next(socket: WebSocket, submission_key: str = "") -> None:
         async def talk(frames: Frames, key: Key) -> None:
             await frames.send({"status": "connected"})
-            own = await base.database.aread(books.submission_of, key)
+            own = await base.database.aread(repository.submission_of, key)
             holder = object()
             try:
                 dealt = await host.deal(key, own, 1, host.challenge.published_protocol, holder, skip=False)
                 if not dealt:
-                    standing = await base.database.aread(books.standing, own)
-                    busy = standing[books.ACTIVE] and "all games that this key may have at once are in play"
+                    standing = await base.database.aread(repository.standing, own)
+                    busy = standing[repository.ACTIVE] and "all games that this key may have at once are in play"
                     raise Refusal("not_allowed", busy or "all games of this evaluation are played")
                 await _play(host, frames, dealt[0], holder)
             finally:
                 host.let_go(holder)
 
-        await serve_socket(host, socket, connections, (books.EVALUATION,), talk, submission_key, ERROR)
+        await serve_socket(host, socket, connections, (repository.EVALUATION,), talk, submission_key, ERROR)
 
     @app.websocket("/play-random-agent")
     async def play_random(
@@ -81,7 +81,7 @@ def add_published(app: FastAPI, host: Host, connections: Connections, refusals: 
             finally:
                 host.let_go(holder)
 
-        await serve_socket(host, socket, connections, (books.TEST,), talk, test_submission_key, ERROR)
+        await serve_socket(host, socket, connections, (repository.TEST,), talk, test_submission_key, ERROR)
 
 
 def _whole(texts: list[str]) -> list[int]:
@@ -127,7 +127,7 @@ def _seen(look: Look) -> dict[str, Any]:
     }
 
 
-def info(tx: Tx, own: books.Submission) -> dict[str, Any]:
+def info(tx: Tx, own: repository.Submission) -> dict[str, Any]:
     """The state of every game, in the published form."""
     query = sa.select(games.c.status, games.c.score, games.c.seats).where(games.c.submission == own.id)
     rows = [
@@ -139,6 +139,6 @@ def info(tx: Tx, own: books.Submission) -> dict[str, Any]:
         }
         for row in tx.execute(query.order_by(games.c.number))
     ]
-    active = next((row for row in rows if row["status"] == books.ACTIVE), None)
-    done = all(row["status"] == books.DONE for row in rows)
+    active = next((row for row in rows if row["status"] == repository.ACTIVE), None)
+    done = all(row["status"] == repository.DONE for row in rows)
     return {"current_env": active, "all_envs": rows, "human_ai_eval_done": done}

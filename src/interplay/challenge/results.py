@@ -15,8 +15,8 @@ import orjson
 import sqlalchemy as sa
 
 import interplay
+from interplay.challenge.schema import games, predictions, submissions, teams
 from interplay.challenge.spec import Challenge
-from interplay.challenge.tables import games, predictions, submissions, teams
 from interplay.games.api import Game
 from interplay.metrics.api import measure
 from interplay.rollout.episode import Episode
@@ -24,7 +24,7 @@ from interplay.safe_files import inflate, parse_json
 from interplay.server.audit import note
 from interplay.server.clock import Clock
 from interplay.server.database import Database, Tx
-from interplay.server.signing import canonical, secret, signer
+from interplay.server.signatures import canonical, secret, signer
 from interplay.stats import bootstrap
 from interplay.table import plain
 from interplay.traces import TraceSet

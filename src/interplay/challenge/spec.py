@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from interplay.errors import InterplayError
 from interplay.safe_files import parse_yaml
-from interplay.server.shelf import CHALLENGES
-from interplay.server.signing import canonical
+from interplay.server.examples import CHALLENGES
+from interplay.server.signatures import canonical
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Visibility = Literal["host", "owner", "public"]

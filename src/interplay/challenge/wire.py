@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from interplay.challenge.table import Look
+from interplay.challenge.candidate_table import Look
 from interplay.errors import InterplayError
 
 Arrays = Literal["base64", "lists"]

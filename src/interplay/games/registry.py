@@ -20,7 +20,7 @@ GAMES = Registry(
         "overcooked": "interplay.games.overcooked.family:FAMILY",
         "rescue": "interplay.games.rescue.family:FAMILY",
         "hanabi": "interplay.games.hanabi.family:FAMILY",
-        "kitchen": "interplay.games.kitchen.family:FAMILY",
+        "kitchen": "interplay.games.collab_kitchen.family:FAMILY",
         "jaxmarl": "interplay.games.interop.family:FAMILY",
     },
 )

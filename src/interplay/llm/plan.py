@@ -13,7 +13,7 @@ from interplay.agents.llm.player import make as make_player
 from interplay.agents.llm.settings import Settings
 from interplay.agents.registry import agent as registered
 from interplay.errors import InterplayError
-from interplay.games.kitchen.dishes import dish
+from interplay.games.collab_kitchen.dishes import dish
 from interplay.games.registry import make
 from interplay.rollout.dialogue import Job
 from interplay.rollout.teams import Team

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from interplay.agents.llm.chat import OUTAGES
-from interplay.agents.llm.journal import Journal
 from interplay.agents.llm.limits import Limits, Meter, Prices
 from interplay.agents.llm.models import Desk
+from interplay.agents.llm.response_cache import Journal
 from interplay.errors import InterplayError
 from interplay.llm.plan import Plan, job_key
 from interplay.rollout.dialogue import AT_ONCE, Job, play_jobs

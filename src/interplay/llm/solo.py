@@ -13,7 +13,7 @@ from typing import Any
 
 from interplay.agents.llm.limits import Meter
 from interplay.errors import InterplayError
-from interplay.games.kitchen.game import Kitchen
+from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.registry import make
 from interplay.llm.plan import Plan
 from interplay.llm.run import Run, Service, run

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from interplay.agents.llm.chat import total
-from interplay.games.kitchen.dishes import Dish, dish, dish_of
-from interplay.games.kitchen.game import DEFAULT_DISH
+from interplay.games.collab_kitchen.dishes import Dish, dish, dish_of
+from interplay.games.collab_kitchen.game import DEFAULT_DISH
 from interplay.rollout.episode import Episode
 from interplay.table import Row, Table
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from interplay.metrics.api import Metric, Sample
-from interplay.metrics.pairings import INTER, INTRA, MIXED, PAIRING, SELF, Pair, Team, pair, team
+from interplay.metrics.grouping import INTER, INTRA, MIXED, PAIRING, SELF, Pair, Team, pair, team
 from interplay.table import Row
 
 

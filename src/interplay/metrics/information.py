@@ -13,7 +13,7 @@ from jaxtyping import Int
 
 from interplay.games.api import Game
 from interplay.metrics.api import Metric, Sample
-from interplay.metrics.pairings import POOLED, Pair, Team, by_pair, over_partners, team
+from interplay.metrics.grouping import POOLED, Pair, Team, by_pair, over_partners, team
 from interplay.rollout.episode import Episode
 from interplay.table import Row
 

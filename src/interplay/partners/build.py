@@ -48,11 +48,11 @@ from interplay.partners.select import select
 from interplay.partners.tables import behaviour_json
 from interplay.safe_files import read_json
 from interplay.table import plain
+from interplay.training.actor_critic import new_member, policy_shape
 from interplay.training.algorithms.br import best_response, partners_of
 from interplay.training.algorithms.hsp import BIASED, RESPONSE, pairs
 from interplay.training.config import Experiment
 from interplay.training.loader import as_json
-from interplay.training.members import new_member, policy_shape
 from interplay.training.run import Trained
 
 STATE = "build.json"

@@ -24,7 +24,7 @@ from interplay.errors import IllegalAction, InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.rollout.compiled import where_done
 from interplay.rollout.seat import START, PolicyTurn, chance_key, policy_start, policy_turn, seat_key
-from interplay.training.scheme import Guests
+from interplay.training.method import Guests
 
 BLOCK = 25  # episodes of a pair and seat that step together
 

@@ -9,12 +9,12 @@ from interplay.games.api import Game
 from interplay.metrics.interdependence.metric import readable
 from interplay.metrics.measured import MeasuredTraces
 from interplay.partners.describe import descriptions
+from interplay.partners.leaderboard import standing
 from interplay.partners.panel import Panel
 from interplay.partners.proximity import by_cell, headline, proximity
-from interplay.partners.standing import standing
 from interplay.rollout.teams import Team, ego_teams
 from interplay.stats import interval_table
-from interplay.stats.brprox import BRProx
+from interplay.stats.brprox.summary import BRProx
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 

@@ -18,11 +18,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from interplay.agents.anti_stuck import Unstuck, unstuck
 from interplay.agents.api import Agent
 from interplay.agents.networks import Core, Shape
 from interplay.agents.neural import NeuralPolicy, named_arrays
 from interplay.agents.registry import recorded_agent
-from interplay.agents.unstuck import Unstuck, unstuck
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make_recorded

@@ -8,7 +8,7 @@ from typing import Any
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.partners.panel import Member, Panel
-from interplay.stats.brprox import BRProx, br_prox
+from interplay.stats.brprox.summary import BRProx, br_prox
 from interplay.table import Row, Table
 
 

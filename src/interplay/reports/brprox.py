@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
-from interplay.metrics.brprox_rows import read_rows
+from interplay.metrics.brprox.rows import read_rows
 from interplay.reports.document import Columns, Figure, Group, Report, Section, TableSection, Text
 from interplay.reports.figures import Estimate, interval_plot
 from interplay.reports.rankings import ranking_sections
 from interplay.reports.zsc_values import LAYOUTS, SOURCE, human_ranks
-from interplay.stats.brprox import BRProx
-from interplay.stats.brprox_ranks import agreement, name
+from interplay.stats.brprox.ranks import agreement, name
+from interplay.stats.brprox.summary import BRProx
 from interplay.table import Row, Table
 
 SCREEN = (

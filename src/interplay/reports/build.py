@@ -9,7 +9,6 @@ from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.reports import diagrams, figures
-from interplay.reports.cells import privileged_in
 from interplay.reports.document import (
     Columns,
     Figure,
@@ -23,6 +22,7 @@ from interplay.reports.document import (
     Text,
 )
 from interplay.reports.figures import Estimate
+from interplay.reports.formatting import privileged_in
 from interplay.reports.svg import digits_for, label, shorten
 from interplay.table import Row, Table
 

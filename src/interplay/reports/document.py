@@ -22,7 +22,7 @@ from interplay import __version__
 from interplay.errors import InterplayError
 from interplay.games.scene import SEAT_COLOURS
 from interplay.reports import svg
-from interplay.reports.cells import Column, columns_of, privileged_in
+from interplay.reports.formatting import Column, columns_of, privileged_in
 from interplay.reports.replay import still
 from interplay.table import Table, plain
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from interplay.errors import InterplayError
+from interplay.server.api_error import Refusal
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
-from interplay.server.refusal import Refusal
-from interplay.server.tables import accounts
+from interplay.server.schema import accounts
 
 SHORTEST = 10  # characters of a password
 _N, _R, _P = 2**14, 8, 1  # 16 MiB and some 30 ms a guess

@@ -15,12 +15,12 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 import interplay
+from interplay.server.api_error import Refusal
 from interplay.server.audit import Refusals
 from interplay.server.clock import Clock, SystemClock
 from interplay.server.database import Database
 from interplay.server.keys import Key, check
 from interplay.server.limits import Addresses, Buckets
-from interplay.server.refusal import Refusal
 
 LOG = logging.getLogger("interplay.server")
 LARGEST_BODY = 256 * 1024

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from interplay.server.clock import Clock
 from interplay.server.database import Database, Tx
 from interplay.server.limits import Buckets
-from interplay.server.tables import audit
+from interplay.server.schema import audit
 from interplay.table import Table, plain
 
 LOG = logging.getLogger("interplay.server")

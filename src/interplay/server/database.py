@@ -23,7 +23,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, Operationa
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from interplay.errors import InterplayError
-from interplay.server.refusal import Refusal
+from interplay.server.api_error import Refusal
 
 Tx = sa.Connection
 P = ParamSpec("P")

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from interplay.server.api_error import Refusal
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
-from interplay.server.refusal import Refusal
-from interplay.server.tables import keys
+from interplay.server.schema import keys
 
 LONGEST = 200
 _NOBODY = hashlib.sha256(secrets.token_bytes(32)).hexdigest()  # what an unknown key is compared with

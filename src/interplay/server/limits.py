@@ -7,8 +7,8 @@ import hmac
 import math
 import secrets
 
+from interplay.server.api_error import Refusal
 from interplay.server.clock import Clock
-from interplay.server.refusal import Refusal
 
 MOST_NAMES = 50_000
 

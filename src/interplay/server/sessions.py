@@ -16,10 +16,10 @@ import sqlalchemy as sa
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
+from interplay.server.api_error import Refusal
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
-from interplay.server.refusal import Refusal
-from interplay.server.tables import sessions
+from interplay.server.schema import sessions
 
 COOKIE = "interplay_session"
 LIFE = timedelta(days=14)

@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from interplay.server.api_error import Refusal
 from interplay.server.clock import Clock
 from interplay.server.limits import Buckets
-from interplay.server.refusal import Refusal
 
 BAD_FRAME, TOO_LARGE, REFUSED, TRY_LATER = 1003, 1009, 1008, 1013  # codes with which sockets are closed
 

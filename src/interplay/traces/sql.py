@@ -12,7 +12,7 @@ import duckdb
 from interplay.errors import TraceError
 from interplay.table import Table
 from interplay.traces.columns import encode
-from interplay.traces.parts import connect, select_typed
+from interplay.traces.parquet_parts import connect, select_typed
 from interplay.traces.schema import TABLES
 from interplay.traces.store import TraceSet
 

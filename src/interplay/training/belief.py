@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Float, Int, Int8, PRNGKeyArray
 from interplay.agents.networks import Dense
 from interplay.agents.neural import game_key, named_arrays, opened
 from interplay.errors import InterplayError
-from interplay.games.hanabi.hands import unseen
+from interplay.games.hanabi.hand_sampling import unseen
 from interplay.games.hanabi.state import NO_CARD, Rules, State
 
 FORMAT = "interplay-hanabi-belief"

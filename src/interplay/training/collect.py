@@ -17,10 +17,11 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from interplay.agents.basic import masked
 from interplay.games.records import record
-from interplay.training import invited, minds, schedule, standins
-from interplay.training.members import Member
-from interplay.training.scheme import Traits, event_weights, uniform
-from interplay.training.seating import (
+from interplay.training import partner_rollout, partner_substitution, recurrent_state, schedule
+from interplay.training.actor_critic import Member
+from interplay.training.method import Traits, event_weights, uniform
+from interplay.training.setup import Setting, World, where
+from interplay.training.team_assignment import (
     Plan,
     roles_to_seats,
     seats_to_roles,
@@ -28,7 +29,6 @@ from interplay.training.seating import (
     to_learners,
     to_roles,
 )
-from interplay.training.setting import Setting, World, where
 from interplay.training.views import in_half, kept, observe
 
 
@@ -83,12 +83,12 @@ def begin(setting: Setting, member: Member, stats: Any, guests: Any, key: PRNGKe
     guest_memory: Any = ()
     if len(plan.guests):
         chosen, table_rotation = (setting.scheme.assign or uniform)(plan, for_guests, stats)
-        guest_memory = invited.fresh_memory(setting, guests, chosen, for_memory)
+        guest_memory = partner_rollout.fresh_memory(setting, guests, chosen, for_memory)
     away: Any = ()
     if setting.scheme.stand_ins is not None:
-        guest_memory = standins.fresh_memory(setting.guests, guests, envs, plan, for_memory)
+        guest_memory = partner_substitution.fresh_memory(setting.guests, guests, envs, plan, for_memory)
         odds = schedule.at(setting.scheme.stand_ins.odds, 0.0)
-        away = standins.draw(odds, jax.random.uniform(for_guests, (envs, plan.roles)))
+        away = partner_substitution.draw(odds, jax.random.uniform(for_guests, (envs, plan.roles)))
     rotation = _rotation(plan, table_rotation, jax.random.randint(for_rotation, (envs,), 0, plan.roles))
     if setting.scheme.origins is None:
         pool = ()
@@ -183,17 +183,17 @@ def _turn(
     legal = to_learners(plan, seats_to_roles(plan, jax.vmap(game.legal)(world.state), world.rotation))
     on_turn = to_learners(plan, seats_to_roles(plan, jax.vmap(game.to_move)(world.state), world.rotation))
     everything = where(spread(plan, world.start), jnp.zeros_like(world.memory), world.memory)
-    who = minds.movers(setting, world.state, world.rotation)
-    memory = minds.pick(everything, who)
+    who = recurrent_state.movers(setting, world.state, world.rotation)
+    memory = recurrent_state.pick(everything, who)
     after_memory, logits = jax.vmap(lambda m, h, x: jax.vmap(m.policy.step)(h, x))(playing, memory, seen)
-    after_memory = minds.put(everything, who, after_memory)
+    after_memory = recurrent_state.put(everything, who, after_memory)
     action = jnp.argmax(masked(logits, legal) + now["noise"], axis=-1)
     guest_memory, guest_action = world.guest_memory, None
     if len(plan.guests):
-        guest_memory, guest_action = invited.act(setting, guests, world, now["guests"])
+        guest_memory, guest_action = partner_rollout.act(setting, guests, world, now["guests"])
     by_role = to_roles(plan, action, guest_action)
     if setting.scheme.stand_ins is not None:
-        guest_memory, instead = standins.act(game, plan, setting.guests, guests, world, now["guests"])
+        guest_memory, instead = partner_substitution.act(game, plan, setting.guests, guests, world, now["guests"])
         by_role = jnp.where(world.away, instead, by_role)
     joint = roles_to_seats(plan, by_role, world.rotation).astype(jnp.int32)
     state, step = jax.vmap(game.step)(world.state, joint, now["step"])
@@ -254,7 +254,7 @@ def _further_chance(setting: Setting, key: PRNGKeyArray, steps: int, odds: Any) 
     scheme, plan, found = setting.scheme, setting.plan, {}
     if scheme.stand_ins is not None:
         number = jax.random.uniform(jax.random.fold_in(key, 2), (steps, setting.experiment.envs, plan.roles))
-        found["away"] = standins.draw(odds, number)
+        found["away"] = partner_substitution.draw(odds, number)
     if scheme.redraw == "episode":
         assert setting.guests is not None
         places = (steps, len(plan.guests))

@@ -13,7 +13,7 @@ import numpy as np
 
 from interplay.agents.neural import NeuralPolicy
 from interplay.training.config import Experiment
-from interplay.training.meet import meet
+from interplay.training.pairing import meet
 
 if TYPE_CHECKING:
     from interplay.training.run import Trained

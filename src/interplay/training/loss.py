@@ -10,8 +10,8 @@ from jaxtyping import Array, Bool, Float, Int
 
 from interplay.agents.basic import masked
 from interplay.games.records import record
+from interplay.training.actor_critic import Member, Memories
 from interplay.training.config import PPO
-from interplay.training.members import Member, Memories
 
 
 @record

@@ -12,15 +12,15 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from interplay.errors import InterplayError
-from interplay.training import entropies, schedule
+from interplay.training import entropy_terms, schedule
+from interplay.training.actor_critic import Member, new_member, new_networks
 from interplay.training.advantages import new_normaliser
-from interplay.training.anchor import opinion
 from interplay.training.collect import Finished, Rollout, begin, collect
 from interplay.training.config import Experiment
-from interplay.training.members import Member, new_member, new_networks
-from interplay.training.scheme import Seen, Stats, Traits
-from interplay.training.seating import GUEST, Plan
-from interplay.training.setting import Run, Setting
+from interplay.training.kl_anchor import opinion
+from interplay.training.method import Seen, Stats, Traits
+from interplay.training.setup import Run, Setting
+from interplay.training.team_assignment import GUEST, Plan
 from interplay.training.update import improve, optimiser, prepare
 
 
@@ -216,7 +216,7 @@ def _rewarded(setting: Setting, run: Run, traits: Traits, rollout: Rollout) -> t
         notebook, bonus, told = scheme.look_on(notebook, rollout)
         rollout = dataclasses.replace(rollout, reward=rollout.reward + bonus)
     if rewards.entropies:
-        bonus, varied = entropies.bonus(setting.plan, _entropy_weights(setting.experiment, traits), rollout)
+        bonus, varied = entropy_terms.bonus(setting.plan, _entropy_weights(setting.experiment, traits), rollout)
         rollout, told = dataclasses.replace(rollout, reward=rollout.reward + bonus), told | varied
     return rollout, notebook, told
 
@@ -225,8 +225,8 @@ def _entropy_weights(experiment: Experiment, traits: Traits) -> dict[str, Any]:
     """By name; from the learner's traits if it has any of its own."""
     given = experiment.rewards.entropies
     if traits.entropies is None:
-        return {name: given.get(name, 0.0) for name in entropies.NAMES}
-    return dict(zip(entropies.NAMES, traits.entropies[0], strict=True))
+        return {name: given.get(name, 0.0) for name in entropy_terms.NAMES}
+    return dict(zip(entropy_terms.NAMES, traits.entropies[0], strict=True))
 
 
 def _per_table(plan: Plan, x: Float[Array, "env rotation"]) -> Float[Array, "table rotation"]:

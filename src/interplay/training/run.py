@@ -21,10 +21,10 @@ from interplay.games.registry import make
 from interplay.training import checkpoint, continuation, gate, log
 from interplay.training.config import Experiment, Gate
 from interplay.training.loader import as_json
-from interplay.training.pace import Pace
+from interplay.training.method import Guests, Scheme, Traits, plain_traits
 from interplay.training.program import Program
-from interplay.training.scheme import Guests, Scheme, Traits, plain_traits
-from interplay.training.setting import Run, Setting
+from interplay.training.setup import Run, Setting
+from interplay.training.time_schedule import Pace
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int
 
-from interplay.training import minds
+from interplay.training import recurrent_state
+from interplay.training.actor_critic import Memories
 from interplay.training.advantages import Normaliser, advantages, observe_returns, scale
 from interplay.training.collect import Cuts, Rollout
 from interplay.training.config import PPO
 from interplay.training.loss import Batch, chosen, learner_loss, log_probs
-from interplay.training.members import Memories
-from interplay.training.seating import spread
-from interplay.training.setting import Setting, World
+from interplay.training.setup import Setting, World
+from interplay.training.team_assignment import spread
 from interplay.training.views import observe
 
 
@@ -112,8 +112,8 @@ def _sequences(
     """The steps of a rollout cut into sequences, where slots have several minds those of one mind after the other."""
     memory, begins, anew, order = rollout.memory, start, None, None
     if rollout.who is not None:
-        order = minds.by_mind(rollout.who)
-        begins = minds.taken_up(rollout.who, start, order)
+        order = recurrent_state.by_mind(rollout.who)
+        begins = recurrent_state.taken_up(rollout.who, start, order)
         memory = jnp.take_along_axis(memory, order[..., None], axis=0)
         anew = _fold(setting, memory)
 
@@ -200,7 +200,7 @@ def _appraise(
         found = jax.lax.scan(block, memory, parts)[1]
         return jax.tree_util.tree_map(lambda x: x.reshape(steps, *x.shape[2:]), found)
 
-    own = Memories(minds.pick(before.memory, None), before.value_memory)
+    own = Memories(recurrent_state.pick(before.memory, None), before.value_memory)
     memories, value = in_blocks(own, rollout.seen if rollout.view is None else rollout.view, start)
     ended = Memories(memories[-1], memories[-1])
     seen, view = observe(setting, after.state, after.rotation)
@@ -233,7 +233,7 @@ def _recalled(
 
     def now(memory: Array, state: Any, rotation: Array) -> Array:
         seen = observe(setting, state, rotation)[0]
-        return values(minds.pick(memory, minds.movers(setting, state, rotation)), seen)
+        return values(recurrent_state.pick(memory, recurrent_state.movers(setting, state, rotation)), seen)
 
     blocks = math.gcd(steps, setting.experiment.ppo.minibatches * setting.experiment.ppo.microbatches)
     cut = lambda x: x.reshape(blocks, steps // blocks, *x.shape[1:])  # noqa: E731

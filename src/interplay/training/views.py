@@ -10,9 +10,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int
 
 from interplay.agents.networks import Core
-from interplay.training.members import planes_axis, policy_shape
-from interplay.training.seating import seats_to_roles, to_learners
-from interplay.training.setting import Setting
+from interplay.training.actor_critic import planes_axis, policy_shape
+from interplay.training.setup import Setting
+from interplay.training.team_assignment import seats_to_roles, to_learners
 
 ROUND = 16  # numbers
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import interplay
-from interplay.agents.hanabi.frame import RuleBot
+from interplay.agents.hanabi.base_bot import RuleBot
 
 
 class Games(NamedTuple):

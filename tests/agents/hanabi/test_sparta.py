@@ -17,7 +17,7 @@ from interplay.agents.networks import Core, Shape
 from interplay.agents.neural import NeuralPolicy
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError
-from interplay.games.hanabi.hands import unseen
+from interplay.games.hanabi.hand_sampling import unseen
 from interplay.games.registry import make
 from interplay.rollout.engine import run as play
 from interplay.rollout.teams import Team

@@ -8,9 +8,9 @@ import pytest
 from interplay.agents.llm.answers import TEXT, TEXTS, Shape
 from interplay.agents.llm.chat import Answer, Ask, Note, Refused, Unavailable
 from interplay.agents.llm.client import Line, OpenAIModel
-from interplay.agents.llm.journal import Journal, Journalled
 from interplay.agents.llm.limits import Limits, Meter, Price, Prices, check
 from interplay.agents.llm.models import Desk
+from interplay.agents.llm.response_cache import Journal, Journalled
 from interplay.errors import InterplayError
 from tests.agents.llm.server import Fake, completion, error, serving
 

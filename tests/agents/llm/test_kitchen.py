@@ -11,9 +11,9 @@ from interplay.agents.llm.scripted.reference import team_queues
 from interplay.agents.llm.scripted.simple import Scripted
 from interplay.agents.llm.settings import Settings
 from interplay.errors import InterplayError
-from interplay.games.kitchen.dishes import DISHES
-from interplay.games.kitchen.lineage import executions
-from interplay.games.kitchen.plan import plan_team
+from interplay.games.collab_kitchen.dishes import DISHES
+from interplay.games.collab_kitchen.lineage import executions
+from interplay.games.collab_kitchen.plan import plan_team
 from interplay.llm import Plan, run, solo, summary
 from interplay.llm.plan import read_levels
 from interplay.llm.run import Service

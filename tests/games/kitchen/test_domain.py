@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.games.kitchen.plan import plan_team
+from interplay.games.collab_kitchen.plan import plan_team
 from interplay.metrics.interdependence import Options, count
 from interplay.symbolic.declare import DomainError
 from interplay.symbolic.pddl import export
@@ -62,7 +62,7 @@ def test_the_plan_is_valid_pddl():
 
 
 def test_another_game_is_refused():
-    from interplay.games.kitchen.domain import Reader
+    from interplay.games.collab_kitchen.domain import Reader
 
     with pytest.raises(DomainError, match="another game"):
         Reader(interplay.make("overcooked/cramped_room"))

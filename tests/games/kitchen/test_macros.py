@@ -3,8 +3,8 @@
 import pytest
 
 import interplay
-from interplay.games.kitchen.lineage import executions
-from interplay.games.kitchen.macros import (
+from interplay.games.collab_kitchen.lineage import executions
+from interplay.games.collab_kitchen.macros import (
     ERRORS,
     Macro,
     ParseError,
@@ -187,7 +187,7 @@ def test_two_who_block_each_other_get_past():
     joint_of = [parse_macro("pickup(dish, counter(6,2))"), parse_macro("pickup(egg, ingredient_dispenser)")]
     counters = list(state.world.counters)
     spot = next(s for s in game.layout.counters if s.cell == (6, 2))
-    from interplay.games.kitchen.state import Item
+    from interplay.games.collab_kitchen.state import Item
 
     counters[spot.index] = Item("", True, "dish#1")
     state = state._replace(world=state.world._replace(counters=tuple(counters), taken=1))

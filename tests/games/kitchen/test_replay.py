@@ -2,7 +2,7 @@
 
 import interplay
 from interplay.agents.api import Agent, Move, TraceEvent
-from interplay.games.kitchen.plan import Follower, plan_team
+from interplay.games.collab_kitchen.plan import Follower, plan_team
 from interplay.metrics.measured import MeasuredTraces
 from interplay.reports.assemble import show_episode
 from interplay.reports.dialogue import said

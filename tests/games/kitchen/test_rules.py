@@ -6,11 +6,21 @@ import pytest
 import interplay
 from interplay.errors import InterplayError
 from interplay.games.check import check_game
-from interplay.games.kitchen.dishes import DISHES, HORIZONS, INGREDIENTS, dish, dish_of, is_meal, parts, process, raw
-from interplay.games.kitchen.layouts import LAYOUTS, ORIGINAL, parse
-from interplay.games.kitchen.lineage import executions
-from interplay.games.kitchen.reference import recipe_closure, reference_plans
-from interplay.games.kitchen.state import DELIVER, FIRST_INGREDIENT, PUT, START, TAKE
+from interplay.games.collab_kitchen.dishes import (
+    DISHES,
+    HORIZONS,
+    INGREDIENTS,
+    dish,
+    dish_of,
+    is_meal,
+    parts,
+    process,
+    raw,
+)
+from interplay.games.collab_kitchen.layouts import LAYOUTS, ORIGINAL, parse
+from interplay.games.collab_kitchen.lineage import executions
+from interplay.games.collab_kitchen.reference import recipe_closure, reference_plans
+from interplay.games.collab_kitchen.state import DELIVER, FIRST_INGREDIENT, PUT, START, TAKE
 from interplay.traces import verify
 
 STAY, UP, DOWN, LEFT, RIGHT = range(5)

@@ -7,11 +7,11 @@ import pytest
 
 import interplay
 from interplay.errors import InterplayError
-from interplay.games.kitchen.dishes import DISHES, dish_of
-from interplay.games.kitchen.macros import legal_macros, next_primitive, verify
-from interplay.games.kitchen.plan import Follower, plan_team
-from interplay.games.kitchen.rules import advance
-from interplay.games.kitchen.search import Search
+from interplay.games.collab_kitchen.dishes import DISHES, dish_of
+from interplay.games.collab_kitchen.macros import legal_macros, next_primitive, verify
+from interplay.games.collab_kitchen.plan import Follower, plan_team
+from interplay.games.collab_kitchen.rules import advance
+from interplay.games.collab_kitchen.search import Search
 from interplay.symbolic.certify import certify
 
 

@@ -93,7 +93,7 @@ def test_the_start_makes_any_key_give_the_same_house():
 
 def test_generated_houses_can_be_rescued():
     """Every victim has a cell beside it that the team can reach, once debris is cleared and fires are out."""
-    from interplay.games.rescue.houses import flood, neighbours
+    from interplay.games.rescue.layouts import flood, neighbours
     from interplay.games.rescue.state import WALL
 
     game = interplay.make("rescue/generated", danger=1, roles=["nurse", "firefighter", "police", "nurse", "police"])

@@ -8,11 +8,11 @@ from typing import Any
 
 import interplay
 from interplay.agents.api import Agent, Move, TraceEvent, View
-from interplay.games.kitchen.dishes import parts
-from interplay.games.kitchen.game import Kitchen
-from interplay.games.kitchen.macros import Macro, legal_macros, next_primitive, verify
-from interplay.games.kitchen.reference import reference_plans
-from interplay.games.kitchen.state import STAY
+from interplay.games.collab_kitchen.dishes import parts
+from interplay.games.collab_kitchen.game import Kitchen
+from interplay.games.collab_kitchen.macros import Macro, legal_macros, next_primitive, verify
+from interplay.games.collab_kitchen.reference import reference_plans
+from interplay.games.collab_kitchen.state import STAY
 from interplay.traces import TraceSet
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from interplay.games.kitchen.dishes import HORIZONS
+from interplay.games.collab_kitchen.dishes import HORIZONS
 from interplay.metrics.communication import Settings
 
 DATA = os.environ.get("INTERPLAY_DATA")

@@ -11,7 +11,7 @@ import pytest
 import interplay
 from interplay.cli.main import run
 from interplay.errors import InterplayError
-from interplay.games.kitchen.dishes import DISHES
+from interplay.games.collab_kitchen.dishes import DISHES
 from interplay.metrics.communication import Settings, rows
 from interplay.metrics.communication.source import open_source, transcripts_of
 from interplay.reports.communication import JudgedMessages, audit

@@ -2,7 +2,7 @@
 
 import pytest
 
-from interplay.study.reading import parse
+from interplay.study.protocol.reading import parse
 from tests.study.texts import form, game, repeat, study
 
 SMALL = study(

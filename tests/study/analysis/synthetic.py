@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from interplay.rollout.episode import Episode
-from interplay.study.design import count, places
-from interplay.study.flow import pages
-from interplay.study.protocol import Protocol
-from interplay.study.record_columns import COLUMNS
-from interplay.study.records import Records
+from interplay.study.db.records import Records
+from interplay.study.export.columns import COLUMNS
+from interplay.study.protocol.design import count, places
+from interplay.study.protocol.flow import pages
+from interplay.study.protocol.model import Protocol
 from interplay.table import Table
 from interplay.traces import TraceSet
 

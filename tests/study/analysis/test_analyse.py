@@ -8,15 +8,15 @@ import pytest
 
 from interplay.cli.main import run
 from interplay.errors import InterplayError
-from interplay.study.analysis.common import with_holm
 from interplay.study.analysis.data import gather
 from interplay.study.analysis.exclusion import gaps, people_tables, sort_people
 from interplay.study.analysis.page import on_screen, report, screen_tables
 from interplay.study.analysis.plan import Exclude, default_plan
+from interplay.study.analysis.result import with_holm
 from interplay.study.analysis.run import analyse
 from interplay.study.analysis.sources import read_measures
-from interplay.study.reading import load, parse
-from interplay.study.record_files import PROTOCOL, write_table
+from interplay.study.export.files import PROTOCOL, write_table
+from interplay.study.protocol.reading import load, parse
 from interplay.table import Table
 from tests.study.analysis.conftest import SMALL
 from tests.study.analysis.synthetic import Truth, synthetic

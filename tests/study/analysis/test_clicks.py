@@ -6,7 +6,7 @@ from interplay.study.analysis.clicks import click, partner_moves
 from interplay.study.analysis.data import gather
 from interplay.study.analysis.measures import Measured
 from interplay.study.analysis.plan import Clicks
-from interplay.study.reading import parse
+from interplay.study.protocol.reading import parse
 from tests.metrics.hanabi.scripted import episode
 from tests.study.analysis.synthetic import Truth, synthetic
 from tests.study.texts import game, repeat, study

@@ -6,11 +6,11 @@ import pytest
 
 from interplay.server.app import Base
 from interplay.server.database import SERVER, open_database
-from interplay.study import records
 from interplay.study.analysis.run import analyse
-from interplay.study.simulate import Walker, chefs_of
-from interplay.study.tables import HISTORY
-from interplay.study.web import build
+from interplay.study.db import records
+from interplay.study.db.schema import HISTORY
+from interplay.study.http.app import build
+from interplay.study.simulation.run import Walker, chefs_of
 from tests.study.conftest import serving
 
 pytestmark = pytest.mark.slow  # games in real time, which a busy machine cannot keep up with

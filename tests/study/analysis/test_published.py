@@ -15,9 +15,9 @@ from interplay.study.analysis.plan import Familiarity, Ranks, Ratings, Regressio
 from interplay.study.analysis.ranks import HUMAN, rank
 from interplay.study.analysis.ratings import _against, _difference, rate
 from interplay.study.analysis.regress import regress
-from interplay.study.reading import parse
-from interplay.study.record_columns import COLUMNS
-from interplay.study.records import Records
+from interplay.study.db.records import Records
+from interplay.study.export.columns import COLUMNS
+from interplay.study.protocol.reading import parse
 from interplay.table import Table
 from tests.study.analysis.synthetic import _row
 from tests.study.texts import form, game, repeat, study

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from interplay.study.analysis.data import gather
+from interplay.study.analysis.interdependence import help_in_teams
 from interplay.study.analysis.measures import _team_row
 from interplay.study.analysis.plan import Interdependence
-from interplay.study.analysis.teamwork import help_in_teams
 from interplay.traces import TraceSet
 from tests.study.analysis.synthetic import Truth, synthetic
 

@@ -14,9 +14,9 @@ import yaml
 
 from interplay.server.app import Base
 from interplay.server.database import SERVER, open_database
-from interplay.study.reading import parse
-from interplay.study.tables import HISTORY
-from interplay.study.web import build
+from interplay.study.db.schema import HISTORY
+from interplay.study.http.app import build
+from interplay.study.protocol.reading import parse
 from tests.study.browser.person import DESKTOP, PHONE, Person
 from tests.study.conftest import serving
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from interplay.study.tables import games
+from interplay.study.db.schema import games
 
 WALK = re.sub(r"^//.*$", "", (Path(__file__).parent / "walk.js").read_text(encoding="utf-8"), flags=re.MULTILINE)
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
@@ -136,7 +136,7 @@ class Person:
     def public(self) -> int:
         """Who this is in the books, by the cookie."""
         from interplay.server import sessions
-        from interplay.study.web import COOKIE
+        from interplay.study.http.app import COOKIE
 
         [token] = [c["value"] for c in self.page.context.cookies() if c["name"] == COOKIE]
         base = self.served.base

@@ -13,7 +13,7 @@ import orjson
 import pytest
 import sqlalchemy as sa
 
-from interplay.study.tables import games
+from interplay.study.db.schema import games
 from interplay.traces.export import from_record
 from interplay.traces.replay import game_of, replay
 from tests.study.texts import form, game, study

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from interplay.study.tables import answers, events, games, people
+from interplay.study.db.schema import answers, events, games, people
 from tests.study.browser.conftest import quick
 
 pytestmark = pytest.mark.browser

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from interplay.study import play_books
-from interplay.study.tables import answers, events, games
+from interplay.study.db import game_rows
+from interplay.study.db.schema import answers, events, games
 from interplay.traces.replay import game_of, replay
 from tests.study.browser.conftest import quick
 
@@ -89,7 +89,7 @@ def check_the_books(me, served, shown) -> None:
     assert {row.page: row.score for row in rows} == shown
     assert len(rows) == 17
     for row in rows:
-        episode = play_books.unpack(row.episode)
+        episode = game_rows.unpack(row.episode)
         assert episode.length == 60
         assert float(replay(game_of(episode), episode).steps.reward.sum()) == row.score
     cells = {(row.setting, row.partner) for row in rows if not row.practice}

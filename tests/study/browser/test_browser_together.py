@@ -7,8 +7,8 @@ import re
 import pytest
 import sqlalchemy as sa
 
-from interplay.study import play_books
-from interplay.study.tables import events, games, people
+from interplay.study.db import game_rows
+from interplay.study.db.schema import events, games, people
 from tests.study.browser.conftest import quick
 from tests.study.texts import game, study
 
@@ -137,7 +137,7 @@ def test_cooking_beside_a_partner_that_talks(arrive, serve):
     assert heard > 0  # as the chef the model asks for things
     query = sa.select(games.c.episode, games.c.id).where(games.c.person == me.public(), games.c.page == "rounds.1.dish")
     row = served.base.database.read(lambda tx: tx.execute(query).one())
-    said = [remark for remark in play_books.unpack(row.episode).events if remark.kind == "message"]
+    said = [remark for remark in game_rows.unpack(row.episode).events if remark.kind == "message"]
     assert any("bring" in str(remark.payload) for remark in said)
 
 

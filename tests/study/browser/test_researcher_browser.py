@@ -11,11 +11,11 @@ import pytest
 
 from interplay.server.app import Base
 from interplay.server.clock import SystemClock
-from interplay.study import records
-from interplay.study.admin import open_books
-from interplay.study.researcher import team
-from interplay.study.simulate import Walker, chefs_of
-from interplay.study.web import build
+from interplay.study.admin import researchers
+from interplay.study.db import records
+from interplay.study.db.connect import open_books
+from interplay.study.http.app import build
+from interplay.study.simulation.run import Walker, chefs_of
 from interplay.traces import verify
 from tests.study.browser.person import DESKTOP, WALK
 from tests.study.conftest import serving
@@ -83,7 +83,7 @@ def look(page, pictures, name):
 
 
 def test_a_researcher_watches_replays_pays_exports_and_erases(study, page, pictures, someone_plays, tmp_path):
-    key = study.base.database.write(team.first_invitation, study.base.clock, "tiny")
+    key = study.base.database.write(researchers.first_invitation, study.base.clock, "tiny")
     page.goto(f"{study.url}/researcher/invite?key={key}")
     look(page, pictures, "invited")
     page.fill("input[name=password]", PASSWORD)

@@ -4,10 +4,10 @@ import hashlib
 
 import sqlalchemy as sa
 
-from interplay.server.tables import sessions
-from interplay.study import play_books
-from interplay.study.admin import open_books
-from interplay.study.tables import answers, consents, events, games, people, slots
+from interplay.server.schema import sessions
+from interplay.study.db import game_rows
+from interplay.study.db.connect import open_books
+from interplay.study.db.schema import answers, consents, events, games, people, slots
 from interplay.traces.replay import game_of, replay
 
 
@@ -95,7 +95,7 @@ def replayed(rows, most=8):
     """Games that went through restarts are ordinary traces: they replay to the stored score."""
     done = [row for row in rows["study_games"] if row["status"] == "done"]
     for row in done[-most:]:
-        episode = play_books.unpack(row["episode"])
+        episode = game_rows.unpack(row["episode"])
         stored = [e["payload"]["joint"] for e in rows["study_events"] if e["game"] == row["id"] and e["kind"] == "step"]
         assert stored == episode.actions.tolist()
         flags = [e for e in rows["study_events"] if e["game"] == row["id"] and e["kind"] == "flag"]

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from interplay.server.clock import SystemClock
-from interplay.study import journal as journals
-from interplay.study.admin import open_books
-from interplay.study.journal import Journal
-from interplay.study.tables import METADATA, events, people
+from interplay.study.db.connect import open_books
+from interplay.study.db.schema import METADATA, events, people
+from interplay.study.live import event_log as journals
+from interplay.study.live.event_log import Journal
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 
 

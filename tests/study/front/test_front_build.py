@@ -11,8 +11,8 @@ import pytest
 
 import interplay.study
 
-WEB = Path(interplay.study.__file__).parent / "web"
-STATIC = WEB.parent / "static"
+WEB = Path(__file__).parents[3] / "frontend"
+STATIC = Path(interplay.study.__file__).parent / "static"
 LOOSE = re.compile(r":\s*any\b|\bas any\b|<any>|@ts-(ignore|nocheck|expect-error)|\beval\(|new Function")
 FIXED = ("build.mjs", "package-lock.json", "package.json", "tsconfig.json")
 
@@ -24,7 +24,7 @@ def sha(path: Path) -> str:
 
 
 def sources(web: Path) -> str:
-    """As web/build.mjs: one hash over the lines of `sha256sum`, sorted by path."""
+    """As frontend/build.mjs: one hash over the lines of `sha256sum`, sorted by path."""
     paths = [p for p in (web / "src").rglob("*") if p.is_file()] + [web / name for name in FIXED]
     lines = sorted((p.relative_to(web).as_posix(), sha(p)) for p in paths)
     return hashlib.sha256("".join(f"{digest}  {name}\n" for name, digest in lines).encode()).hexdigest()

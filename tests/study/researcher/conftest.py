@@ -9,10 +9,10 @@ from starlette.testclient import TestClient
 
 from interplay.server.app import Base, make_app
 from interplay.server.clock import ManualClock
-from interplay.study.admin import open_books
-from interplay.study.researcher import team
-from interplay.study.researcher.app import mount
-from interplay.study.researcher.desk import Desk
+from interplay.study.admin import researchers
+from interplay.study.admin.app import mount
+from interplay.study.admin.context import Desk
+from interplay.study.db.connect import open_books
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 from tests.study.researcher.filling import Filler, fill, play_episodes, protocol
 
@@ -39,7 +39,7 @@ class Study:
         self.app = make_app(self.base, "Study", docs=False)
         mount(self.app, self.desk)
         if add:
-            database.write(team.add, clock, "ana", password=PASSWORD)
+            database.write(researchers.add, clock, "ana", password=PASSWORD)
 
     def client(self):
         self.clock.advance(60)  # the test before has used up no one's rates

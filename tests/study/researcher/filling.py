@@ -12,12 +12,12 @@ import interplay
 from interplay.agents.api import Identity
 from interplay.games.registry import make
 from interplay.rollout.episode import RecordedEvent
-from interplay.server.signing import secret
-from interplay.study import books
-from interplay.study.reading import parse
-from interplay.study.researcher import payments
-from interplay.study.running import person_identity
-from interplay.study.tables import events, games, people
+from interplay.server.signatures import secret
+from interplay.study.admin import payments
+from interplay.study.db import participants
+from interplay.study.db.schema import events, games, people
+from interplay.study.live.game_session import person_identity
+from interplay.study.protocol.reading import parse
 from interplay.traces.export import to_record
 from tests.study.texts import AGREE, FIVE_EUROS, QUIZ, TWO_PARTNERS, consent, form, rounds, study
 
@@ -53,26 +53,26 @@ def play_episodes(count=6):
 
 
 class Filler:
-    """Walks people through the books."""
+    """Walks people through the participants."""
 
     def __init__(self, database, clock, study, episodes):
         self.database, self.clock, self.study, self.episodes = database, clock, study, episodes
         self.number = 0
-        database.write(books.open_study, clock, study)
+        database.write(participants.open_study, clock, study)
 
     def person(self, recruit=None, language="en"):
         def work(tx):
             key = payments.hashed(secret(tx, self.clock, "recruits"), recruit) if recruit else None
-            return books.enter(tx, self.clock, self.study, language, key)[0].id
+            return participants.enter(tx, self.clock, self.study, language, key)[0].id
 
         return self.database.write(work)
 
     def answer(self, number, page, **given):
-        errors = self.database.write(books.submit, self.clock, self.study, number, page, given, 3.5)
+        errors = self.database.write(participants.submit, self.clock, self.study, number, page, given, 3.5)
         assert errors == {}
 
     def who(self, number):
-        return self.database.read(books.person, number)
+        return self.database.read(participants.person, number)
 
     def page(self, number):
         who = self.who(number)
@@ -96,7 +96,7 @@ class Filler:
             remarks = [RecordedEvent(t=4, seq=0, seat=0, kind="flag", payload={"id": "odd", "seen": 3})]
             if said:
                 remarks.append(RecordedEvent(t=5, seq=0, seat=0, kind="message", payload={"text": said}))
-            names = (person_identity(books.person(tx, number).public), Identity(partner, "", False))
+            names = (person_identity(participants.person(tx, number).public), Identity(partner, "", False))
             made = replace(episode, agents=names, index=game, seed=0, events=tuple(remarks))
             rows = [
                 ("join", 0, {}),
@@ -115,7 +115,7 @@ class Filler:
                 packed = zlib.compress(orjson.dumps(to_record(made, 0)), 6)
                 values = {"status": "done", "score": made.score, "length": made.length, "finished": now}
                 tx.execute(sa.update(games).where(games.c.id == game).values(**values, episode=packed))
-                books.advance(tx, self.clock, self.study, books.person(tx, number))
+                participants.advance(tx, self.clock, self.study, participants.person(tx, number))
             return game
 
         return self.database.write(work)

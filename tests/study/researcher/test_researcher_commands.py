@@ -5,8 +5,8 @@ import json
 import pytest
 
 from interplay.cli.main import run
-from interplay.study import records
-from interplay.study.admin import open_books
+from interplay.study.db import records
+from interplay.study.db.connect import open_books
 from interplay.traces import TraceSet
 from tests.study.researcher.conftest import PASSWORD
 

@@ -5,9 +5,9 @@ import sqlite3
 import pytest
 
 from interplay.errors import InterplayError
-from interplay.server.tables import accounts, sessions
-from interplay.study.researcher import team
-from interplay.study.researcher.gate import BEFORE, COOKIE, LIFE
+from interplay.server.schema import accounts, sessions
+from interplay.study.admin import researchers
+from interplay.study.admin.auth import BEFORE, COOKIE, LIFE
 from tests.study.researcher.conftest import PASSWORD
 
 DEEDS = {
@@ -116,14 +116,14 @@ def test_visits_end_after_some_hours(filled):
 
 def test_someone_who_is_shut_out_is_out_at_once(filled):
     browser = filled.logged_in()
-    filled.database.write(team.disable, filled.clock, "ana")
+    filled.database.write(researchers.disable, filled.clock, "ana")
     assert browser.get("/researcher/monitor").status_code == 401
     assert filled.client().log_in("ana", PASSWORD).status_code == 401
 
 
 def test_an_invitation_works_once(filled):
-    filled.database.write(team.add, filled.clock, "bob")
-    key = filled.database.write(team.invite, filled.clock, "bob")
+    filled.database.write(researchers.add, filled.clock, "bob")
+    key = filled.database.write(researchers.invite, filled.clock, "bob")
     page = f"/researcher/invite?key={key}"
     browser = filled.client()
     assert "bob" in browser.get(page).text
@@ -142,13 +142,13 @@ def test_an_invitation_works_once(filled):
 
 
 def test_invitations_run_out_and_new_ones_replace_old_ones(filled):
-    filled.database.write(team.add, filled.clock, "bob")
-    first = filled.database.write(team.invite, filled.clock, "bob")
-    second = filled.database.write(team.invite, filled.clock, "bob")
+    filled.database.write(researchers.add, filled.clock, "bob")
+    first = filled.database.write(researchers.invite, filled.clock, "bob")
+    second = filled.database.write(researchers.invite, filled.clock, "bob")
     browser = filled.client()
     assert browser.get(f"/researcher/invite?key={first}").status_code == 404
     assert browser.get(f"/researcher/invite?key={second}").status_code == 200
-    filled.clock.advance(team.INVITED.total_seconds())
+    filled.clock.advance(researchers.INVITED.total_seconds())
     assert browser.get(f"/researcher/invite?key={second}").status_code == 404
     assert browser.get("/researcher/invite").status_code == 404
     stored = sqlite3.connect(filled.address).execute("SELECT hash FROM keys").fetchall()
@@ -156,25 +156,25 @@ def test_invitations_run_out_and_new_ones_replace_old_ones(filled):
 
 
 def test_a_study_nobody_can_see_invites_its_first_researcher(filled):
-    assert filled.database.write(team.first_invitation, filled.clock, "tiny") is None  # ana can
-    filled.database.write(team.disable, filled.clock, "ana")
-    key = filled.database.write(team.first_invitation, filled.clock, "tiny")
-    again = filled.database.write(team.first_invitation, filled.clock, "tiny")
+    assert filled.database.write(researchers.first_invitation, filled.clock, "tiny") is None  # ana can
+    filled.database.write(researchers.disable, filled.clock, "ana")
+    key = filled.database.write(researchers.first_invitation, filled.clock, "tiny")
+    again = filled.database.write(researchers.first_invitation, filled.clock, "tiny")
     assert key != again
     browser = filled.client()
     assert browser.get(f"/researcher/invite?key={key}").status_code == 404
     assert "researcher" in browser.get(f"/researcher/invite?key={again}").text
-    filled.database.write(team.add, filled.clock, "other", study="another", password=PASSWORD)
-    assert filled.database.write(team.first_invitation, filled.clock, "tiny")
+    filled.database.write(researchers.add, filled.clock, "other", study="another", password=PASSWORD)
+    assert filled.database.write(researchers.first_invitation, filled.clock, "tiny")
 
 
 def test_names_that_cannot_be_are_told(filled):
     for name in ("", " ", "a\nb", "x" * 81):
         with pytest.raises(InterplayError, match="name"):
-            filled.database.write(team.add, filled.clock, name)
+            filled.database.write(researchers.add, filled.clock, name)
     with pytest.raises(InterplayError, match="already"):
-        filled.database.write(team.add, filled.clock, "ana")
+        filled.database.write(researchers.add, filled.clock, "ana")
     with pytest.raises(InterplayError, match="no researcher"):
-        filled.database.write(team.invite, filled.clock, "nobody")
+        filled.database.write(researchers.invite, filled.clock, "nobody")
     with pytest.raises(InterplayError, match="10 characters"):
-        filled.database.write(team.add, filled.clock, "zoe", password="short")
+        filled.database.write(researchers.add, filled.clock, "zoe", password="short")

@@ -9,12 +9,12 @@ import pytest
 import sqlalchemy as sa
 
 from interplay.errors import InterplayError
-from interplay.server.signing import secret
-from interplay.study import records
-from interplay.study.play_books import unpack
-from interplay.study.researcher import erase, payments
-from interplay.study.running import person_identity
-from interplay.study.tables import METADATA, answers, events, games, members, people, recruits, slots
+from interplay.server.signatures import secret
+from interplay.study.admin import erase, payments
+from interplay.study.db import records
+from interplay.study.db.game_rows import unpack
+from interplay.study.db.schema import METADATA, answers, events, games, members, people, recruits, slots
+from interplay.study.live.game_session import person_identity
 from interplay.traces import TraceSet, verify
 from interplay.traces.export import to_record
 from tests.study.researcher.conftest import Study

@@ -9,11 +9,11 @@ import pytest
 import sqlalchemy as sa
 
 from interplay.errors import InterplayError
-from interplay.study import records
-from interplay.study.record_columns import COLUMNS
-from interplay.study.record_files import FORMATS, write_folder
-from interplay.study.tables import answers, events, games, people
-from interplay.study.withdrawal import withdraw
+from interplay.study.db import records
+from interplay.study.db.schema import answers, events, games, people
+from interplay.study.db.withdrawals import withdraw
+from interplay.study.export.columns import COLUMNS
+from interplay.study.export.files import FORMATS, write_folder
 from interplay.traces import TraceSet, same, verify
 
 

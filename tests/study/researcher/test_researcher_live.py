@@ -13,10 +13,10 @@ from websockets.asyncio.client import connect
 
 from interplay.server.app import Base
 from interplay.server.clock import SystemClock
-from interplay.study.admin import open_books
-from interplay.study.researcher import replay, team
-from interplay.study.tables import events, games, people
-from interplay.study.web import build
+from interplay.study.admin import replay, researchers
+from interplay.study.db.connect import open_books
+from interplay.study.db.schema import events, games, people
+from interplay.study.http.app import build
 from tests.study.conftest import serving
 from tests.study.researcher.conftest import PASSWORD
 from tests.study.researcher.filling import Filler, protocol
@@ -35,7 +35,7 @@ def study(tmp_path_factory, episodes):
     filler = Filler(database, Ticking(), made, episodes)
     done = filler.person()
     filler.finish(done)
-    database.write(team.add, SystemClock(), "ana", password=PASSWORD)
+    database.write(researchers.add, SystemClock(), "ana", password=PASSWORD)
     base = Base(database)
     with serving(build(made, base, sizes=(1, 2)), base) as served:
         served.done = filler.public(done)

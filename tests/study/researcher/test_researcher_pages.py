@@ -1,14 +1,14 @@
-"""Every page shows what is in the books, and only to researchers of this study."""
+"""Every page shows what is in the participants, and only to researchers of this study."""
 
 import re
 
 import pytest
 
 from interplay.server import sessions
-from interplay.study import books, records
-from interplay.study.researcher import team
-from interplay.study.researcher.gate import COOKIE
-from interplay.study.withdrawal import withdraw
+from interplay.study.admin import researchers
+from interplay.study.admin.auth import COOKIE
+from interplay.study.db import participants, records
+from interplay.study.db.withdrawals import withdraw
 from tests.study.researcher.conftest import PASSWORD, Study
 from tests.study.researcher.filling import Filler, protocol
 
@@ -125,7 +125,7 @@ def test_no_deed_without_a_login(held, path):
 
 
 def test_a_participants_visit_opens_nothing(held):
-    _, _, token = held.database.write(books.enter, held.clock, held.protocol, "en", None)
+    _, _, token = held.database.write(participants.enter, held.clock, held.protocol, "en", None)
     browser = held.client()
     browser.cookies.set(COOKIE, token)
     assert browser.get("/researcher/participants").status_code == 401
@@ -144,7 +144,7 @@ def other(held, episodes):
 
 def test_another_studys_visit_and_researcher_are_refused(held, other):
     name = f"only-other-{other.number}"
-    held.database.write(team.add, held.clock, name, study="other", password=PASSWORD)
+    held.database.write(researchers.add, held.clock, name, study="other", password=PASSWORD)
     there = other.logged_in(name)
     assert there.get("/researcher/participants").status_code == 200
     here = held.client()

@@ -6,7 +6,7 @@ import io
 import pytest
 
 from interplay.errors import InterplayError
-from interplay.study.researcher import payments
+from interplay.study.admin import payments
 from tests.study.researcher.filling import protocol
 
 ANN, BEN, DAN = (f"{start}0aa1b2c3d4e5f6a7b8c9" for start in ("5f1e", "60aa", "61bb"))

@@ -12,9 +12,9 @@ import httpx
 import pytest
 import websockets.sync.client as sync
 
-from interplay.study.admin import base_of, open_books
-from interplay.study.reading import parse
-from interplay.study.web import build
+from interplay.study.db.connect import base_of, open_books
+from interplay.study.http.app import build
+from interplay.study.protocol.reading import parse
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 from tests.study.conftest import serving
 from tests.study.texts import AGREE, FIVE_EUROS, form, rounds, study

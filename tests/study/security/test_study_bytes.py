@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from requests.adapters import HTTPAdapter
 
 from interplay.server.app import LARGEST_BODY
-from interplay.study.tables import games
+from interplay.study.db.schema import games
 from tests.study.faults.visitor import Visitor
 from tests.study.security.conftest import PARTNERS, fresh_source, hear, likely, noise, rubbish
 

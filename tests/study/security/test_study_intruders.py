@@ -13,10 +13,10 @@ import sqlalchemy as sa
 import websockets.exceptions
 import websockets.sync.client as sync
 
-from interplay.server.tables import sessions
-from interplay.study import play_books
-from interplay.study.tables import answers, events, games, people
-from interplay.study.web import COOKIE
+from interplay.server.schema import sessions
+from interplay.study.db import game_rows
+from interplay.study.db.schema import answers, events, games, people
+from interplay.study.http.app import COOKIE
 from tests.study.security.conftest import fresh_source, hear
 
 
@@ -129,7 +129,7 @@ def test_scores_cannot_be_forged(secure):
             {"type": "act", "seq": 2, "action": "serve"},
         )
     row = max(secure.rows(games), key=lambda row: row["id"])
-    episode = play_books.unpack(row["episode"])
+    episode = game_rows.unpack(row["episode"])
     assert end["score"] == row["score"] == episode.score < 500
     assert episode.length == 40
     assert someone.state()["page"]["id"] == "rounds.1.after"

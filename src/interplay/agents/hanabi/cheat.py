@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.agents.hanabi import cards
-from interplay.agents.hanabi.frame import RuleBot, best, commit, first_of, others, value_hint
+from interplay.agents.hanabi.base_bot import RuleBot, best, commit, first_of, others, value_hint
 from interplay.games.hanabi.encode import Seen
 from interplay.games.hanabi.state import State
 

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
 from interplay.agents.hanabi import cards
+from interplay.agents.hanabi.base_bot import RuleBot, best, first_of, hint_action, hint_touches, others, shift
 from interplay.agents.hanabi.cards import HINTS, TOTAL, VALUE
-from interplay.agents.hanabi.frame import RuleBot, best, first_of, hint_action, hint_touches, others, shift
-from interplay.agents.hanabi.hats import Tables, View, code, determined, questions, surely, weight
+from interplay.agents.hanabi.hat_guessing import Tables, View, code, determined, questions, surely, weight
 
 
 def useless(table: Tables, view: View) -> Bool[Array, " slot"]:

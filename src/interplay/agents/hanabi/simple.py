@@ -7,8 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
 from interplay.agents.hanabi import cards
-from interplay.agents.hanabi.cards import UNKNOWN
-from interplay.agents.hanabi.frame import (
+from interplay.agents.hanabi.base_bot import (
     RuleBot,
     best,
     commit,
@@ -20,6 +19,7 @@ from interplay.agents.hanabi.frame import (
     shift,
     value_hint,
 )
+from interplay.agents.hanabi.cards import UNKNOWN
 from interplay.games.records import record
 
 

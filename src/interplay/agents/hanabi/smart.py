@@ -10,8 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int8, UInt32
 
 from interplay.agents.hanabi import cards
-from interplay.agents.hanabi.cards import ALL, HINTS, TOTAL, UNKNOWN
-from interplay.agents.hanabi.frame import (
+from interplay.agents.hanabi.base_bot import (
     RuleBot,
     best,
     first_of,
@@ -22,6 +21,7 @@ from interplay.agents.hanabi.frame import (
     shift,
     value_hint,
 )
+from interplay.agents.hanabi.cards import ALL, HINTS, TOTAL, UNKNOWN
 from interplay.games.hanabi.encode import Seen
 from interplay.games.records import record
 

@@ -30,7 +30,7 @@ from interplay.games.api import Game
 from interplay.games.hanabi import rules as hanabi
 from interplay.games.hanabi.encode import Seen
 from interplay.games.hanabi.game import Hanabi
-from interplay.games.hanabi.hands import draw_hand, set_hand, unseen
+from interplay.games.hanabi.hand_sampling import draw_hand, set_hand, unseen
 from interplay.games.hanabi.state import DISCARD, NO_CARD, PLAY, Rules, State
 
 LISTED = 5000  # up to so many combinations of cards all hands are listed

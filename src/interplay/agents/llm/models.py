@@ -7,8 +7,8 @@ from typing import Any
 
 from interplay.agents.llm.chat import Model
 from interplay.agents.llm.client import Line, OpenAIModel
-from interplay.agents.llm.journal import Journal, Journalled
 from interplay.agents.llm.limits import Limits, Meter, Prices
+from interplay.agents.llm.response_cache import Journal, Journalled
 from interplay.errors import InterplayError
 from interplay.registry import Registry
 from interplay.trust import is_reference, resolve

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from interplay.agents.api import Agent, Session
 from interplay.agents.dialogue import DialogueAgent
-from interplay.agents.llm.caller import Caller
 from interplay.agents.llm.limits import Meter
+from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.models import Desk
 from interplay.agents.llm.settings import Settings
 from interplay.agents.llm.text_session import TextSession

@@ -6,8 +6,8 @@ import numpy as np
 
 from interplay.agents.api import Move, View
 from interplay.agents.llm.answers import TEXT, Shape
-from interplay.agents.llm.caller import Caller
 from interplay.agents.llm.chat import ModelError, Note
+from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.settings import Settings
 
 REMEMBERED = {"none": 0, "recent": 12, "full": 1000}  # own past actions that a prompt tells, by `Settings.memory`

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from interplay.games.overcooked.kitchen import UNREACHABLE, Kitchen, walking_distances
 from interplay.games.overcooked.layouts import Layout
 from interplay.games.overcooked.recipes import MAX_INGREDIENTS, SOUPS, Menu, Recipe, read_recipe
 from interplay.games.overcooked.state import COUNTER, FLOOR, NUM_ITEMS, ONIONS, SERVING, TOMATOES
+from interplay.games.overcooked.static_tables import UNREACHABLE, Kitchen, walking_distances
 
 FAR = 500.0  # a cost beyond this is no way at all
 

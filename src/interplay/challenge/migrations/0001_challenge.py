@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from interplay.server.tables import UtcTime
+from interplay.server.schema import UtcTime
 
 revision = "challenge_0001"
 down_revision = None

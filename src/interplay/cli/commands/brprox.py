@@ -50,10 +50,10 @@ class BRProxCommand:
     """Print one JSON object, with the offending pairs of every row."""
 
     def run(self) -> None:
-        from interplay.metrics.brprox_table import read_table
+        from interplay.metrics.brprox.table import read_table
         from interplay.reports.brprox import SAME, SPLIT_BY, brprox_report, on_screen
         from interplay.reports.rankings import wide
-        from interplay.stats.brprox import summarise
+        from interplay.stats.brprox.summary import summarise
 
         found = summarise(
             read_table(*self.tables, seats=self.seats),
@@ -82,7 +82,7 @@ class BRProxCommand:
 
     def _more(self, cells: Any) -> dict[str, Any]:
         from interplay.reports.brprox import reference_ranks
-        from interplay.stats.brprox_ranks import against, rank_table
+        from interplay.stats.brprox.ranks import against, rank_table
 
         options: dict[str, Any] = {"seed": self.seed, "level": self.level, "replicates": self.replicates}
         found = {}

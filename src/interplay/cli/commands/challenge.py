@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from interplay.cli.from_shelf import FromShelf
+from interplay.cli.bundled_examples import FromShelf
 from interplay.cli.show import note, show
 from interplay.errors import InterplayError
 from interplay.progress import bar
@@ -73,7 +73,7 @@ class Example(FromShelf):
     def run(self) -> None:
         _needs_server()
         from interplay.challenge.spec import load
-        from interplay.server.shelf import CHALLENGES
+        from interplay.server.examples import CHALLENGES
 
         if self.wrote(CHALLENGES, "interplay challenge check"):
             return
@@ -106,8 +106,8 @@ class Serve(Listen):
     def run(self) -> None:
         _needs_server()
         from interplay.challenge import admin
+        from interplay.challenge.http_app import build
         from interplay.challenge.spec import load
-        from interplay.challenge.web import build
         from interplay.server.app import Base
         from interplay.server.serve import check_listen, run
 
@@ -378,7 +378,7 @@ class Books:
 
     def run(self) -> None:
         _needs_server()
-        from interplay.challenge import admin, books
+        from interplay.challenge import admin, repository
         from interplay.challenge.spec import load
         from interplay.server import audit, keys
         from interplay.server.clock import SystemClock
@@ -390,7 +390,7 @@ class Books:
         if self.out and self.evaluation:
             note(f"traces: {admin.traces(database, challenge, self.evaluation, self.out).path}")
         if self.void and self.evaluation:
-            database.write(books.void, SystemClock(), self.evaluation, self.void)
+            database.write(repository.void, SystemClock(), self.evaluation, self.void)
         if self.revoke and not database.write(keys.revoke, SystemClock(), self.revoke):
             raise InterplayError(f"there is no key {self.revoke!r} that could be revoked")
         if not (self.out or self.void or self.revoke):

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import tyro
 
-from interplay.cli.from_shelf import FromShelf
+from interplay.cli.bundled_examples import FromShelf
 from interplay.cli.show import note, show
 from interplay.errors import InterplayError
 from interplay.progress import bar
@@ -51,10 +51,10 @@ class Serve(Listen):
     def run(self) -> None:
         _needs_server()
         from interplay.server.serve import check_listen, run
-        from interplay.study.admin import base_of, open_books
-        from interplay.study.reading import load
-        from interplay.study.researcher.team import first_invitation
-        from interplay.study.web import build
+        from interplay.study.admin.researchers import first_invitation
+        from interplay.study.db.connect import base_of, open_books
+        from interplay.study.http.app import build
+        from interplay.study.protocol.reading import load
 
         if not self.batch or min(self.batch) < 1:
             raise InterplayError(f"--batch {' '.join(map(str, self.batch))}: numbers from 1")
@@ -114,9 +114,9 @@ class Simulate:
 
     def run(self) -> None:
         _needs_server()
-        from interplay.study.admin import base_of, open_books, write_traces
-        from interplay.study.reading import load
-        from interplay.study.simulate import simulate
+        from interplay.study.db.connect import base_of, open_books, write_traces
+        from interplay.study.protocol.reading import load
+        from interplay.study.simulation.run import simulate
 
         for name, value in (("--participants", self.participants), ("--at-once", self.at_once)):
             if value < 1:
@@ -169,9 +169,9 @@ class Example(FromShelf):
 
     def run(self) -> None:
         _needs_server()
-        from interplay.server.shelf import STUDIES
-        from interplay.study.reading import load
-        from interplay.study.words import say
+        from interplay.server.examples import STUDIES
+        from interplay.study.protocol.reading import load
+        from interplay.study.protocol.words import say
 
         if self.wrote(STUDIES, "interplay study serve"):
             return
@@ -201,8 +201,8 @@ class Words:
         import yaml
         from pydantic import TypeAdapter, ValidationError
 
-        from interplay.study.kitchen_phrases import skeleton
-        from interplay.study.protocol import Language
+        from interplay.study.live.kitchen_phrases import skeleton
+        from interplay.study.protocol.model import Language
 
         try:
             language = TypeAdapter(Language).validate_python(self.language)

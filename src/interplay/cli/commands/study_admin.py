@@ -26,7 +26,7 @@ def _books(address: str) -> Iterator[Any]:
     from interplay.cli.commands.study import _needs_server
 
     _needs_server()
-    from interplay.study.admin import open_books
+    from interplay.study.db.connect import open_books
 
     if "://" not in address and not Path(address).is_file():
         raise InterplayError(f"there is no database {address}: `interplay study serve` makes one")
@@ -67,7 +67,7 @@ class Export:
         with _books(self.database) as database:
             from interplay.server import audit
             from interplay.server.clock import SystemClock
-            from interplay.study.record_files import write_folder
+            from interplay.study.export.files import write_folder
 
             counts = write_folder(
                 database, self.out, study=self.study, format=self.format, traces=self.traces,
@@ -100,7 +100,7 @@ class Participants:
 
     def run(self) -> None:
         with _books(self.database) as database:
-            from interplay.study import records
+            from interplay.study.db import records
 
             protocol, held = database.read(records.everyone, self.study)
         rows = [row for row in held if self.status in (None, row["status"])]
@@ -150,8 +150,8 @@ class Payments:
     def run(self) -> None:
         with _books(self.database) as database:
             from interplay.server.clock import SystemClock
-            from interplay.study import records
-            from interplay.study.researcher import payments
+            from interplay.study.admin import payments
+            from interplay.study.db import records
 
             clock, protocol = SystemClock(), database.read(records.the_protocol, self.study)
             for public in self.unmark:
@@ -202,8 +202,8 @@ class Erase:
     def run(self) -> None:
         with _books(self.database) as database:
             from interplay.server.clock import SystemClock
-            from interplay.study import records
-            from interplay.study.researcher import erase
+            from interplay.study.admin import erase
+            from interplay.study.db import records
 
             protocol = database.read(records.the_protocol, self.study)
             database.read(erase.find, protocol, self.participant)
@@ -261,23 +261,23 @@ class Researcher:
             raise InterplayError("`list` takes no name" if self.name else f"name the researcher to {self.action}")
         with _books(self.database) as database:
             from interplay.server.clock import SystemClock
-            from interplay.study.researcher import team
+            from interplay.study.admin import researchers
 
             clock = SystemClock()
             if self.action == "list":
-                show(Table.of(database.read(team.listing), "Researchers"), json=self.json)
+                show(Table.of(database.read(researchers.listing), "Researchers"), json=self.json)
                 return
             if self.action == "disable":
-                database.write(team.disable, clock, self.name)
+                database.write(researchers.disable, clock, self.name)
                 note(f"{self.name} is shut out")
                 return
             password = _new_password() if self.ask else None
             if self.action == "add":
-                database.write(team.add, clock, self.name, study=self.study, password=password)
+                database.write(researchers.add, clock, self.name, study=self.study, password=password)
             if password is not None:
                 note(f"{self.name} can log in at {self.url}/researcher")
                 return
-            key = database.write(team.invite, clock, self.name)
+            key = database.write(researchers.invite, clock, self.name)
         row = {"researcher": self.name, "link": f"{self.url.rstrip('/')}/researcher/invite?key={key}"}
         if self.json:
             show(Table.of([row]), json=True)

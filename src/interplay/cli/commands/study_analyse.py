@@ -51,7 +51,7 @@ class Analyse:
         from interplay.study.analysis.page import report, screen_tables
         from interplay.study.analysis.run import analyse
         from interplay.study.analysis.sources import read_measures, read_records
-        from interplay.study.reading import load
+        from interplay.study.protocol.reading import load
 
         protocol = load(self.study) if self.study else None
         held = read_records(self.source, self.name or (protocol.name if protocol else None))

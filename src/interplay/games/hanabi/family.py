@@ -18,5 +18,5 @@ FAMILY = GameFamily(
         "hanabi/outer",
         "random",
     ),
-    browser_view="interplay.study.views:HANABI",
+    browser_view="interplay.study.live.browser_views:HANABI",
 )

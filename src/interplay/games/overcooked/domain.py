@@ -15,7 +15,6 @@ import numpy as np
 
 from interplay.games.overcooked import layouts
 from interplay.games.overcooked.interact import EFFECTIVE, NUM_PHASES, PLACES, PLATES, STARTS
-from interplay.games.overcooked.kitchen import Kitchen
 from interplay.games.overcooked.recipes import SOUPS
 from interplay.games.overcooked.state import (
     COUNTER,
@@ -29,6 +28,7 @@ from interplay.games.overcooked.state import (
     onions_in,
     tomatoes_in,
 )
+from interplay.games.overcooked.static_tables import Kitchen
 from interplay.symbolic.declare import NATURE, DomainError, Grounded, Recorder, SymbolicTrace, World, declare
 
 DOMAIN = declare(

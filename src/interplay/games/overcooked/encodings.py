@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Array, Float, Int, UInt8
 
 from interplay.games.overcooked import packed, rules
-from interplay.games.overcooked.kitchen import UNREACHABLE, Kitchen, walking_distances
 from interplay.games.overcooked.state import (
     ACTIONS,
     COUNTER,
@@ -25,6 +24,7 @@ from interplay.games.overcooked.state import (
     onions_in,
     tomatoes_in,
 )
+from interplay.games.overcooked.static_tables import UNREACHABLE, Kitchen, walking_distances
 from interplay.games.records import record
 
 URGENT = 40  # steps before the horizon from which the urgency plane is on

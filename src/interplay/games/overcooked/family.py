@@ -26,6 +26,6 @@ FAMILY = GameFamily(
         "stay",
         "random",
     ),
-    browser_view="interplay.study.views:OVERCOOKED",
+    browser_view="interplay.study.live.browser_views:OVERCOOKED",
     replay_events=("delivery", "SOUP_PICKUP"),
 )

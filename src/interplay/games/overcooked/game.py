@@ -18,10 +18,10 @@ from interplay.games.family import LONGEST
 from interplay.games.overcooked import layouts, rules
 from interplay.games.overcooked.encodings import Details, Features, Seen, num_planes, planes, planes_first
 from interplay.games.overcooked.interact import EVENTS
-from interplay.games.overcooked.kitchen import Kitchen
 from interplay.games.overcooked.layouts import Layout
 from interplay.games.overcooked.recipes import Menu
 from interplay.games.overcooked.state import ACTIONS, FLOOR, IDLE, INTERACT, State
+from interplay.games.overcooked.static_tables import Kitchen
 from interplay.games.scene import Scene
 
 

@@ -29,11 +29,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from interplay.games.overcooked.kitchen import Kitchen
 from interplay.games.overcooked.layouts import MAX_SEATS, beside
 from interplay.games.overcooked.recipes import SOUPS
 from interplay.games.overcooked.rules import faced_cells
 from interplay.games.overcooked.state import COUNTER, FLOOR, INTERACT, NUM_ITEMS, POT, SERVING, Item, State, is_soup
+from interplay.games.overcooked.static_tables import Kitchen
 from interplay.games.records import record
 
 CHANNELS = ("counters", "pots")

@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, UInt8, UInt32
 
-from interplay.games.overcooked.kitchen import Kitchen
 from interplay.games.overcooked.state import POT, Item, State
+from interplay.games.overcooked.static_tables import Kitchen
 
 Words = UInt32[Array, "..."]
 ONES, LOW_BITS = 0x01010101, 0x7F7F7F7F

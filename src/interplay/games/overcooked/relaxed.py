@@ -14,7 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
-from interplay.games.overcooked.kitchen import Kitchen
 from interplay.games.overcooked.recipes import SOUPS, read_recipe
 from interplay.games.overcooked.state import (
     COUNTER,
@@ -29,6 +28,7 @@ from interplay.games.overcooked.state import (
     State,
     soup,
 )
+from interplay.games.overcooked.static_tables import Kitchen
 from interplay.games.search import NEVER
 
 MOST = 3  # ingredients of a soup

@@ -21,8 +21,8 @@ from interplay.games.overcooked.interact import (
     STARTS,
     TAKES_DISH,
 )
-from interplay.games.overcooked.kitchen import Kitchen
 from interplay.games.overcooked.state import IDLE, INTERACT, NUM_ITEMS, STAY, Item, State, onions_in, tomatoes_in
+from interplay.games.overcooked.static_tables import Kitchen
 from interplay.games.records import record
 
 PLACEMENT_SHAPING, SOUP_SHAPING, DISH_SHAPING = 3.0, 5.0, 3.0

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from interplay.games.rescue import rules
-from interplay.games.rescue.houses import role_names
+from interplay.games.rescue.layouts import role_names
 from interplay.games.rescue.state import DANGER, FIREFIGHTER, KIT, NURSE, POLICE, ROLES, TOOLS, USES
 from interplay.symbolic.declare import DomainError, Recorder, SymbolicTrace, World, declare
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from interplay.games.rescue.encodings import KNOWN, SEEN, TREATED, UNSEEN, knowledge
-from interplay.games.rescue.houses import role_names
+from interplay.games.rescue.layouts import role_names
 from interplay.games.rescue.rules import Rules
 from interplay.games.rescue.state import DANGER, DOOR, KIT, NOBODY, ROLES, TOOLS, USES, WALL, WORK
 from interplay.games.scene import Scene, Shape

@@ -10,5 +10,5 @@ FAMILY = GameFamily(
     symbolic_domain="interplay.games.rescue.domain:Reader",
     solver="interplay.games.rescue.solve:Solver",
     partners=("rescue/helper", "rescue/loner", "stay", "random"),
-    browser_view="interplay.study.views:RESCUE",
+    browser_view="interplay.study.live.browser_views:RESCUE",
 )

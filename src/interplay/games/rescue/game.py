@@ -14,8 +14,8 @@ from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import NOTHING, Encoding, Step, no_observation
 from interplay.games.compiled import compiled
 from interplay.games.family import LONGEST
-from interplay.games.rescue import encodings, houses, plans, rules
-from interplay.games.rescue.plans import Drawn, Generated, Plan, Spec
+from interplay.games.rescue import encodings, generators, layouts, rules
+from interplay.games.rescue.generators import Drawn, Generated, Plan, Spec
 from interplay.games.rescue.state import ACTIONS, NOBODY, State
 from interplay.games.scene import Scene
 
@@ -35,7 +35,7 @@ class Rescue:
         self.id, self.options, self.plan, self.horizon = id, dict(options or {}), plan, horizon
         self.num_seats = len(plan.roles)
         self.rules = rules.Rules(plan.width, plan.height, horizon, plan.room, plan.roles, plan.tool_kinds)
-        self.seat_names = houses.role_names(tuple((role, 0) for role in plan.roles))
+        self.seat_names = layouts.role_names(tuple((role, 0) for role in plan.roles))
         shape = (plan.width, plan.height, len(encodings.PLANES))
         self.encodings = {
             "planes": Encoding(shape, "float32", "what the seat knows, as planes (width, height, plane)"),
@@ -45,7 +45,7 @@ class Rescue:
         }
 
     def init(self, key: PRNGKeyArray, **start: Any) -> State:
-        """The house of this key; `start` fixes any part of what the key decides (see `plans.Start`)."""
+        """The house of this key; `start` fixes any part of what the key decides (see `generators.Start`)."""
         drawn = vars(self.plan.draw(key))
         for name, value in start.items():
             if name not in drawn:
@@ -67,7 +67,7 @@ class Rescue:
         )
 
     def start(self, state: State) -> dict[str, Any]:
-        return {field.name: getattr(state, field.name) for field in fields(plans.Start)}
+        return {field.name: getattr(state, field.name) for field in fields(generators.Start)}
 
     @compiled()
     def step(self, state: State, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None) -> tuple[State, Step]:
@@ -115,8 +115,8 @@ class RescueOptions(Spec):
 
 
 def variants() -> list[str]:
-    """The drawn houses, and `generated`, which draws a new house for every key."""
-    return [*houses.HOUSES, "generated"]
+    """The drawn layouts, and `generated`, which draws a new house for every key."""
+    return [*layouts.HOUSES, "generated"]
 
 
 def make(variant: str, options: Mapping[str, Any]) -> Rescue:
@@ -131,10 +131,10 @@ def make(variant: str, options: Mapping[str, Any]) -> Rescue:
     if variant == "generated":
         plan = Generated(Spec(**{name: getattr(settings, name) for name in spec}))
         return Rescue("rescue/generated", plan, horizon=settings.horizon, options=given)
-    if settings.house is None and variant not in houses.HOUSES:
+    if settings.house is None and variant not in layouts.HOUSES:
         known = [f"rescue/{v}" for v in variants()]
         raise UnknownName("game", f"rescue/{variant}" if variant else "rescue", known)
-    house = houses.parse(houses.HOUSES[variant] if settings.house is None else settings.house, variant or "house")
+    house = layouts.parse(layouts.HOUSES[variant] if settings.house is None else settings.house, variant or "house")
     if settings.house is not None:
         given["house"] = house.text
     name = variant if settings.house is None else "custom"

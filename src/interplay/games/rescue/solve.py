@@ -18,7 +18,7 @@ from jaxtyping import PRNGKeyArray
 
 from interplay.games.rescue import rules
 from interplay.games.rescue.game import Rescue
-from interplay.games.rescue.plans import Plan, Start
+from interplay.games.rescue.generators import Plan, Start
 from interplay.games.rescue.relaxed import Relaxed
 from interplay.games.rescue.state import ACTIONS, DANGER, FLOOR, NOBODY, NURSE, STAY, State
 from interplay.games.search import NEVER, Children, Found, search

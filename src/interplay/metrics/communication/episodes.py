@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from interplay.errors import InterplayError
-from interplay.games.kitchen.game import Kitchen
-from interplay.games.kitchen.layouts import PLACES
-from interplay.games.kitchen.lineage import Execution, executions
+from interplay.games.collab_kitchen.game import Kitchen
+from interplay.games.collab_kitchen.layouts import PLACES
+from interplay.games.collab_kitchen.lineage import Execution, executions
 from interplay.metrics.communication.records import (
     ATTEMPT,
     CALL,

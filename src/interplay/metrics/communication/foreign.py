@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
-from interplay.games.kitchen.dishes import HORIZONS, dish
+from interplay.games.collab_kitchen.dishes import HORIZONS, dish
 from interplay.metrics.communication.records import (
     ATTEMPT,
     CALL,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from interplay.games.kitchen.dishes import INGREDIENTS, Dish, dish, parts, process
-from interplay.games.kitchen.reference import recipe_closure, reference_plans
+from interplay.games.collab_kitchen.dishes import INGREDIENTS, Dish, dish, parts, process
+from interplay.games.collab_kitchen.reference import recipe_closure, reference_plans
 from interplay.metrics.communication.records import Act, Role, Task
 from interplay.metrics.communication.words import DISH
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from interplay.games.hanabi.state import NOOP, Rules
 from interplay.metrics.api import Metric, Sample
+from interplay.metrics.grouping import Team, by_pair, over_partners, team
 from interplay.metrics.hanabi.concepts import Formula, formulas, names, packed
 from interplay.metrics.hanabi.moves import positions, rules_of
-from interplay.metrics.pairings import Team, by_pair, over_partners, team
 from interplay.table import Row
 
 CONCEPTS, SEED = 500, 0

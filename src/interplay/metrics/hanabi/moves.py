@@ -17,8 +17,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Int
 
 from interplay.errors import InterplayError
-from interplay.games.hanabi import cards, conduct
-from interplay.games.hanabi.conduct import KNOWN as KNOWN
+from interplay.games.hanabi import cards, dominated_moves
+from interplay.games.hanabi.dominated_moves import KNOWN as KNOWN
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, Rules, State
 from interplay.metrics.api import Sample
@@ -107,7 +107,7 @@ def judge(rules: Rules) -> Callable[[State, Any], dict[str, Any]]:
 
 def _judge(rules: Rules, state: State, action: Int[Array, ""]) -> dict[str, Any]:
     seat, slot = state.time % rules.players, jnp.asarray(rules.moves.slot)[action]
-    playable, unplayable = conduct.known(rules, state, action)
+    playable, unplayable = dominated_moves.known(rules, state, action)
     by_hints = state.possible[seat, slot]
     told = (state.told_colours[seat, slot] != 0).astype(jnp.int32) + (state.told_ranks[seat, slot] != 0)
     suit, rank = (cards.single(by_hints, sets(rules)) for sets in (cards.suit_sets, cards.rank_sets))

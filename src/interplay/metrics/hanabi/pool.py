@@ -12,9 +12,9 @@ import numpy as np
 
 from interplay.metrics import crossplay, information
 from interplay.metrics.api import Metric, Sample
+from interplay.metrics.grouping import MEAN, Team, by_pair, over_partners, team
 from interplay.metrics.hanabi import behaviour, context, dominance
 from interplay.metrics.hanabi.moves import KNOWN, moves, per_seat, rules_of
-from interplay.metrics.pairings import MEAN, Team, by_pair, over_partners, team
 from interplay.table import Row, Table
 
 BOMBS = ("zero", "keep")

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from interplay.errors import InterplayError
 from interplay.study.analysis.plan import Sum, pages
-from interplay.study.protocol import Protocol, Question
+from interplay.study.protocol.model import Protocol, Question
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 
 if TYPE_CHECKING:
-    from interplay.study.records import Records
+    from interplay.study.db.records import Records
 
 PEOPLE = ("person", "status", "stopped_on", "language", "included", "why")
 ANSWERS = ("person", "page", "form", "question", "value", "partner", "game", "first", "second", "turn", "seconds")

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from interplay.stats import spearman, t_test_welch
-from interplay.study.analysis.common import Result, attempt, enough, mean_row, person_means, with_holm
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import group_figures
 from interplay.study.analysis.plan import Familiarity
+from interplay.study.analysis.result import Result, attempt, enough, mean_row, person_means, with_holm
 from interplay.table import Row, Table
 
 GROUPED = (

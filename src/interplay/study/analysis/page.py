@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from interplay.reports.document import Group, KeyNumber, KeyNumbers, Report, Section, TableSection, Text
-from interplay.study.analysis.common import Result
+from interplay.study.analysis.result import Result
 from interplay.study.analysis.run import Findings
-from interplay.study.words import say
+from interplay.study.protocol.words import say
 from interplay.table import Row, Table
 
 LABELS = {

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.study.analysis.common import person_means
 from interplay.study.analysis.data import Data
-from interplay.study.design import count, places
-from interplay.study.protocol import Protocol
+from interplay.study.analysis.result import person_means
+from interplay.study.protocol.design import count, places
+from interplay.study.protocol.model import Protocol
 
 
 def ratings_against(data: Data, rating: str, against: float | None, game: str | None = None) -> list[float]:

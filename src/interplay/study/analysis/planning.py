@@ -63,7 +63,7 @@ def plan(ask: Ask) -> tuple[Table, Table, list[str]]:
     rounds = 1
     if ask.study is not None:
         from interplay.study.analysis.pilot import orders
-        from interplay.study.reading import load
+        from interplay.study.protocol.reading import load
 
         rounds = orders(load(ask.study))
     recruits(1, ask.dropout, rounds)

@@ -10,10 +10,10 @@ import numpy as np
 from interplay.errors import InterplayError
 from interplay.stats import friedman, mean_interval, proportion_interval, rank_shares, spearman
 from interplay.stats.rankings import rank_agreement
-from interplay.study.analysis.common import Result, attempt, mean_row, with_holm
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import rank_figures
 from interplay.study.analysis.plan import Ranks
+from interplay.study.analysis.result import Result, attempt, mean_row, with_holm
 from interplay.table import Row, Table
 
 RANKED = (

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from interplay.stats import TestResult, cronbach_alpha, effect_interval, t_test_one_sample, t_test_paired, wilcoxon
-from interplay.study.analysis.common import EVERYWHERE, Result, attempt, enough, mean_row, person_means, with_holm
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import rating_figures
 from interplay.study.analysis.plan import OneSample, Paired, Ratings, Sum
+from interplay.study.analysis.result import EVERYWHERE, Result, attempt, enough, mean_row, person_means, with_holm
 from interplay.table import Row, Table
 
 RATED = (

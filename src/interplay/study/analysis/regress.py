@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from interplay.stats import Coefficient, clustered_fit, relations, within_fit
-from interplay.study.analysis.common import Result, attempt, with_holm
 from interplay.study.analysis.data import Data, near_games
 from interplay.study.analysis.figures import rating_scatter
 from interplay.study.analysis.measures import Measured
 from interplay.study.analysis.plan import Regression
 from interplay.study.analysis.ranks import objective_rows
+from interplay.study.analysis.result import Result, attempt, with_holm
 from interplay.table import Row, Table
 
 RELATED = (

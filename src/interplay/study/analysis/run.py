@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
 from interplay.study.analysis.clicks import click
-from interplay.study.analysis.common import Result
 from interplay.study.analysis.data import Data, gather
 from interplay.study.analysis.exclusion import gaps, people_tables, sort_people, stopped
 from interplay.study.analysis.familiarity import familiar
+from interplay.study.analysis.interdependence import help_in_teams
 from interplay.study.analysis.measures import Measured
 from interplay.study.analysis.plan import MEASURES, default_plan
 from interplay.study.analysis.preferences import prefer
 from interplay.study.analysis.ranks import rank
 from interplay.study.analysis.ratings import one_sample, paired, rate, reliability
 from interplay.study.analysis.regress import regress
-from interplay.study.analysis.teamwork import help_in_teams
-from interplay.study.protocol import Protocol
+from interplay.study.analysis.result import Result
+from interplay.study.protocol.model import Protocol
 from interplay.table import Table
 
 if TYPE_CHECKING:
-    from interplay.study.records import Records
+    from interplay.study.db.records import Records
 
 
 @dataclass(frozen=True)

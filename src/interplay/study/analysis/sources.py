@@ -13,14 +13,14 @@ from interplay.study.analysis.run import check_objective
 from interplay.table import Row, Table
 
 if TYPE_CHECKING:
-    from interplay.study.records import Records
+    from interplay.study.db.records import Records
 
 
 def read_records(source: str, study: str | None = None, *, traces: bool = True) -> Records:
     """The records in a database or in the folder of an export; an error for people where it is neither."""
     from sqlalchemy.exc import DBAPIError
 
-    from interplay.study.records import load
+    from interplay.study.db.records import load
 
     try:
         return load(source, study, traces=traces)

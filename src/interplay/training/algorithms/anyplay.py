@@ -20,17 +20,17 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from interplay.agents.foresight import network_of
 from interplay.agents.networks import Dense
+from interplay.agents.partner_conditioned import network_of
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.records import record
 from interplay.games.registry import make
+from interplay.training.actor_critic import policy_shape
 from interplay.training.algorithms.sp import scheme as self_play
 from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
 from interplay.training.loader import build
-from interplay.training.members import policy_shape
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 

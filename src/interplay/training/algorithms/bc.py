@@ -20,8 +20,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from interplay.agents import neural
+from interplay.agents.anti_stuck import pose_entries, unstuck
 from interplay.agents.api import Agent
-from interplay.agents.unstuck import pose_entries, unstuck
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make
@@ -30,6 +30,7 @@ from interplay.rollout.engine import run as play
 from interplay.rollout.recorded_games import load
 from interplay.rollout.teams import Team
 from interplay.training import checkpoint
+from interplay.training.actor_critic import policy_shape
 from interplay.training.config import Experiment
 from interplay.training.imitation.clone import Clones, Cloning, Fit, Progress, clone, splits
 from interplay.training.imitation.human import games_of, human_recordings
@@ -38,7 +39,6 @@ from interplay.training.imitation.renaming import renamings
 from interplay.training.imitation.selfplay import forgiving, greedy_judge
 from interplay.training.imitation.stream import GameStream
 from interplay.training.loader import as_json, build
-from interplay.training.members import policy_shape
 from interplay.training.run import Trained
 
 EVERY_S = 5.0  # between two lines of progress

@@ -13,12 +13,12 @@ from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.training import checkpoint
 from interplay.training.config import Experiment
-from interplay.training.kept import chosen_runs
 from interplay.training.loader import build
+from interplay.training.method import Guests, Scheme, by_difficulty
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.scheme import Guests, Scheme, by_difficulty
-from interplay.training.seating import GUEST, Plan
+from interplay.training.saved_stages import chosen_runs
+from interplay.training.team_assignment import GUEST, Plan
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from interplay.games.registry import make
 from interplay.training.algorithms.br import partners_of
 from interplay.training.config import Experiment
 from interplay.training.loader import build
+from interplay.training.method import Guests, Scheme
+from interplay.training.partner_substitution import StandIns
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.schedule import Schedule
-from interplay.training.scheme import Guests, Scheme
-from interplay.training.seating import Plan
-from interplay.training.standins import StandIns
+from interplay.training.team_assignment import Plan
 
 
 @dataclass(frozen=True)

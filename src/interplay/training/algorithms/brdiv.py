@@ -27,12 +27,12 @@ from interplay.training.algorithms.br import best_response
 from interplay.training.algorithms.coplay import sound
 from interplay.training.algorithms.fcp import stage_one
 from interplay.training.config import Experiment
-from interplay.training.kept import reopened
 from interplay.training.loader import build
+from interplay.training.method import Scheme, Seen
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.scheme import Scheme, Seen
-from interplay.training.seating import Plan
+from interplay.training.saved_stages import reopened
+from interplay.training.team_assignment import Plan
 
 LARGEST = 10.0  # weight of a pairing in LBRDiv
 

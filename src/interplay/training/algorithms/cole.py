@@ -22,16 +22,16 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.records import record
 from interplay.games.registry import make
+from interplay.training.actor_critic import new_member, new_networks
 from interplay.training.algorithms.cole_graph import accepts, odds_by_rank, odds_by_shapley, outranks
 from interplay.training.config import Experiment
 from interplay.training.loader import build
-from interplay.training.meet import meet
-from interplay.training.members import new_member, new_networks
+from interplay.training.method import Assignment, Guests, Scheme, Stats, drawn
+from interplay.training.pairing import meet
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.scheme import Assignment, Guests, Scheme, Stats, drawn
-from interplay.training.seating import GUEST, Plan
-from interplay.training.setting import Run
+from interplay.training.setup import Run
+from interplay.training.team_assignment import GUEST, Plan
 
 OLDEST = 10  # of a full population, one of so many makes room
 LOOSER_AFTER = 50  # generations after which acceptance is easier

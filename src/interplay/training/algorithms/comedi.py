@@ -26,6 +26,7 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make
 from interplay.training import checkpoint
+from interplay.training.actor_critic import new_member
 from interplay.training.algorithms import sp
 from interplay.training.algorithms.br import best_response, partners_of
 from interplay.training.algorithms.brdiv import told_tables, with_envs
@@ -33,11 +34,10 @@ from interplay.training.algorithms.coplay import sound
 from interplay.training.algorithms.fcp import stage_one
 from interplay.training.config import Experiment, Network
 from interplay.training.loader import as_json, build
-from interplay.training.members import new_member
+from interplay.training.method import Assignment, Guests, Scheme, Seen, Stats
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.scheme import Assignment, Guests, Scheme, Seen, Stats
-from interplay.training.seating import GUEST, Plan
+from interplay.training.team_assignment import GUEST, Plan
 
 SELF, CROSS, MIX, MIXED = range(4)  # the tables of a group: SELF and MIXED are self-play, MIXED from states met in MIX
 

@@ -21,21 +21,21 @@ from jaxtyping import Array
 
 from interplay.agents.api import Info, Policy
 from interplay.agents.basic import Noisy, masked
-from interplay.agents.foresight import VIEW, Foreseeing, PartnerModel
 from interplay.agents.networks import Core
 from interplay.agents.neural import NeuralPolicy
+from interplay.agents.partner_conditioned import VIEW, Foreseeing, PartnerModel
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make
+from interplay.training.actor_critic import new_member
 from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
 from interplay.training.loader import build
 from interplay.training.loss import chosen
-from interplay.training.members import new_member
+from interplay.training.method import Guests, Scheme
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.scheme import Guests, Scheme
-from interplay.training.seating import GUEST, Plan
+from interplay.training.team_assignment import GUEST, Plan
 
 
 @dataclass(frozen=True)

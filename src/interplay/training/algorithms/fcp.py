@@ -9,9 +9,9 @@ from interplay.errors import InterplayError
 from interplay.training.algorithms import sp
 from interplay.training.algorithms.coplay import EgoOptions, Population, dealt, egos, taken_at, three_skills
 from interplay.training.config import Experiment, Gate, Output
-from interplay.training.kept import reopened
 from interplay.training.loader import build
 from interplay.training.run import Trained
+from interplay.training.saved_stages import reopened
 
 
 @dataclass(frozen=True)

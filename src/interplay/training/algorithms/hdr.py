@@ -20,15 +20,15 @@ from interplay.agents.api import Agent
 from interplay.agents.networks import Core
 from interplay.errors import InterplayError
 from interplay.games.registry import make
+from interplay.training.actor_critic import Member, policy_shape, value_head
 from interplay.training.algorithms.br import partners_of
 from interplay.training.algorithms.sp import scheme as self_play
 from interplay.training.config import Experiment, Network
 from interplay.training.loader import build
-from interplay.training.members import Member, policy_shape, value_head
+from interplay.training.method import Scheme, plain_traits
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.scheme import Scheme, plain_traits
-from interplay.training.seating import Plan
+from interplay.training.team_assignment import Plan
 
 
 @dataclass(frozen=True)

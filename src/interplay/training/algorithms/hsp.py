@@ -25,13 +25,13 @@ from interplay.training.algorithms import mep
 from interplay.training.algorithms.coplay import EgoOptions, Population, dealt, egos, sound, three_skills
 from interplay.training.algorithms.fcp import stage_one
 from interplay.training.config import Experiment, Gate
-from interplay.training.kept import reopened
 from interplay.training.loader import build
-from interplay.training.meet import Met, meet
+from interplay.training.method import Scheme, Traits, event_weights
+from interplay.training.pairing import Met, meet
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.scheme import Scheme, Traits, event_weights
-from interplay.training.seating import Plan
+from interplay.training.saved_stages import reopened
+from interplay.training.team_assignment import Plan
 
 TASK = "task"  # the name under which a preference weighs the game's points
 BIASED, RESPONSE = 0, 1  # the learners of a pair

@@ -16,13 +16,13 @@ from interplay.training.algorithms.coplay import EgoOptions, Population, dead_am
 from interplay.training.algorithms.fcp import stage_one
 from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
-from interplay.training.kept import reopened
 from interplay.training.loader import build
 from interplay.training.loss import chosen, log_probs
+from interplay.training.method import Scheme
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.scheme import Scheme
-from interplay.training.seating import Plan
+from interplay.training.saved_stages import reopened
+from interplay.training.team_assignment import Plan
 
 LEAST_PROBABILITY = 1e-5
 

@@ -15,15 +15,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.errors import InterplayError, UnknownName
-from interplay.games.hanabi.conduct import NAMES as CONDUCT
+from interplay.games.hanabi.dominated_moves import NAMES as CONDUCT
 from interplay.games.registry import make
 from interplay.training.algorithms.sp import scheme as self_play
 from interplay.training.config import Experiment
-from interplay.training.entropies import NAMES as ENTROPIES
+from interplay.training.entropy_terms import NAMES as ENTROPIES
 from interplay.training.loader import build
+from interplay.training.method import plain_traits
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.scheme import plain_traits
 
 
 @dataclass(frozen=True)

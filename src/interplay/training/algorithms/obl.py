@@ -29,16 +29,16 @@ from interplay.agents.basic import masked
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError
 from interplay.games.hanabi.game import Hanabi
-from interplay.games.hanabi.hands import draw_hand, set_hand
+from interplay.games.hanabi.hand_sampling import draw_hand, set_hand
 from interplay.games.registry import make
 from interplay.training import belief as beliefs
+from interplay.training.actor_critic import new_member
 from interplay.training.algorithms.sp import scheme as self_play
 from interplay.training.config import Experiment
 from interplay.training.loader import build
-from interplay.training.members import new_member
+from interplay.training.method import Imagined
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.scheme import Imagined
 
 NAME = "OBL-1, analytic belief"
 

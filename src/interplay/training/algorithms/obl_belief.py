@@ -32,11 +32,11 @@ from interplay.games.registry import make
 from interplay.rollout.seat import policy_turn
 from interplay.training import belief as beliefs
 from interplay.training import checkpoint, schedule
+from interplay.training.actor_critic import policy_shape
 from interplay.training.config import Experiment
 from interplay.training.loader import build
-from interplay.training.members import policy_shape
 from interplay.training.run import Trained
-from interplay.training.setting import where
+from interplay.training.setup import where
 
 
 @dataclass(frozen=True)

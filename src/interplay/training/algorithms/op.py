@@ -10,7 +10,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from interplay.games.hanabi.colours import OwnColours
+from interplay.games.hanabi.suit_permutation import OwnColours
 from interplay.training.algorithms.sp import scheme as self_play
 from interplay.training.config import Experiment
 from interplay.training.loader import build

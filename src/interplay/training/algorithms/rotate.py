@@ -30,10 +30,10 @@ from interplay.training.algorithms.comedi import fresh_members
 from interplay.training.algorithms.fcp import stage_one
 from interplay.training.config import Experiment
 from interplay.training.loader import build
+from interplay.training.method import Guests, Regret, Scheme
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.scheme import Guests, Regret, Scheme
-from interplay.training.seating import GUEST, Plan
+from interplay.training.team_assignment import GUEST, Plan
 
 TEAMMATE, RESPONSE = 0, 1  # the learners of the teammate's stage
 WITH_EGO, WITH_RESPONSE, RESUMED, IDLE = range(4)  # its tables

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from interplay.errors import InterplayError
 from interplay.games.registry import make
+from interplay.training.active_seats import Movers
 from interplay.training.config import Experiment
 from interplay.training.loader import build
-from interplay.training.movers import Movers
+from interplay.training.method import Scheme
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.scheme import Scheme
-from interplay.training.seating import Plan
+from interplay.training.team_assignment import Plan
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Int
 
 from interplay.games.api import Game
-from interplay.games.hanabi.colours import VECTORS, real_moves, vector_places
 from interplay.games.hanabi.game import Hanabi
+from interplay.games.hanabi.suit_permutation import VECTORS, real_moves, vector_places
 
 
 class Renamings(NamedTuple):

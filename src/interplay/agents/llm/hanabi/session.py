@@ -8,9 +8,9 @@ import numpy as np
 
 from interplay.agents.api import Move, View
 from interplay.agents.llm.answers import TEXT, Shape
-from interplay.agents.llm.caller import Caller
 from interplay.agents.llm.chat import ModelError, Note
 from interplay.agents.llm.hanabi.prompts import CONVENTIONS, INSTRUCTION, NAMES, hint_name, move_name, rules_text
+from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.settings import Settings
 from interplay.games.hanabi.state import DISCARD, NO_CARD, NOOP, PLAY, Rules
 

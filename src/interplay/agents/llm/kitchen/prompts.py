@@ -5,9 +5,9 @@ from __future__ import annotations
 from interplay.agents.llm.answers import TEXT, TEXTS, Shape
 from interplay.agents.llm.chat import Note
 from interplay.agents.llm.kitchen.situation import Situation
-from interplay.games.kitchen.dishes import INGREDIENTS
-from interplay.games.kitchen.game import Kitchen
-from interplay.games.kitchen.macros import legal_macros
+from interplay.games.collab_kitchen.dishes import INGREDIENTS
+from interplay.games.collab_kitchen.game import Kitchen
+from interplay.games.collab_kitchen.macros import legal_macros
 
 PLAN = Shape({"analysis": TEXT, "plan": TEXTS, "say": TEXT})
 SILENT_PLAN = Shape({"analysis": TEXT, "plan": TEXTS})

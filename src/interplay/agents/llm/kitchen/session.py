@@ -11,16 +11,25 @@ from typing import Any
 
 from interplay.agents.api import Move, TraceEvent
 from interplay.agents.dialogue import DialogueObservation, Message
-from interplay.agents.llm.caller import Caller
 from interplay.agents.llm.kitchen.prompts import PLAN, SILENT_PLAN, notes
 from interplay.agents.llm.kitchen.situation import Event, Situation
-from interplay.agents.llm.scaffolds.table import scaffold
+from interplay.agents.llm.metered_calls import Caller
+from interplay.agents.llm.scaffolds.registry import scaffold
 from interplay.agents.llm.settings import Settings
-from interplay.games.kitchen.game import Kitchen
-from interplay.games.kitchen.lineage import Execution, executions
-from interplay.games.kitchen.macros import KINDS, Macro, ParseError, next_primitive, parse_macro, places, rest, verify
-from interplay.games.kitchen.rules import mixed
-from interplay.games.kitchen.state import State
+from interplay.games.collab_kitchen.game import Kitchen
+from interplay.games.collab_kitchen.lineage import Execution, executions
+from interplay.games.collab_kitchen.macros import (
+    KINDS,
+    Macro,
+    ParseError,
+    next_primitive,
+    parse_macro,
+    places,
+    rest,
+    verify,
+)
+from interplay.games.collab_kitchen.rules import mixed
+from interplay.games.collab_kitchen.state import State
 
 PATIENCE = 8  # steps that an act may be held up before the cook thinks again
 LONGEST = 40  # steps that an act may take: cooks who dance around each other get nowhere either

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from interplay.agents.dialogue import DialogueObservation, Message
-from interplay.games.kitchen.game import Kitchen
-from interplay.games.kitchen.lineage import Execution
-from interplay.games.kitchen.macros import Macro
-from interplay.games.kitchen.state import State
+from interplay.games.collab_kitchen.game import Kitchen
+from interplay.games.collab_kitchen.lineage import Execution
+from interplay.games.collab_kitchen.macros import Macro
+from interplay.games.collab_kitchen.state import State
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,8 @@ import numpy as np
 
 from interplay.agents.api import Move, View
 from interplay.agents.llm.answers import TEXT, Shape
-from interplay.agents.llm.caller import Caller
 from interplay.agents.llm.chat import ModelError, system_and_user
+from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.overcooked.macros import Kitchen, Task, look, next_action, tasks
 from interplay.agents.llm.settings import Settings
 from interplay.games.overcooked.game import Overcooked

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 
 from interplay.agents.llm.answers import TEXT, Shape
-from interplay.agents.llm.caller import Caller
 from interplay.agents.llm.chat import system_and_user
 from interplay.agents.llm.kitchen.situation import Situation
-from interplay.agents.llm.scaffolds import evidence
+from interplay.agents.llm.metered_calls import Caller
+from interplay.agents.llm.scaffolds import partner_facts
 
 SYSTEM = """You predict what your partner in a kitchen does next, twice. "order_0": it follows its own plan and does \
 not think about you. "order_1": it thinks about what you are about to do and fits in with that. Choose both from the \
@@ -34,9 +34,9 @@ class AdaptiveOrder:
         self._seen = 0
 
     async def aside(self, situation: Situation, caller: Caller) -> str:
-        seat = evidence.partner(situation)
+        seat = partner_facts.partner(situation)
         self._learn(situation, seat)
-        options = evidence.choices(situation, seat)
+        options = partner_facts.choices(situation, seat)
         text = f"{situation.game.render(situation.state, situation.seat)}\n\nActions your partner can do next:\n"
         reading = await caller.ask(
             system_and_user(SYSTEM, text + "\n".join(f"- {option}" for option in options)),
@@ -58,7 +58,7 @@ class AdaptiveOrder:
         deeds = [d for d in situation.deeds if d.seat == seat]
         if self._predicted and len(deeds) > self._seen:
             deed = deeds[self._seen]
-            losses = [0.0 if evidence.same_act(choice, deed) else 1.0 for choice in self._predicted]
+            losses = [0.0 if partner_facts.same_act(choice, deed) else 1.0 for choice in self._predicted]
             raw = [w * math.exp(-RATE * loss) for w, loss in zip(self._weights, losses, strict=True)]
             self._weights = [w / sum(raw) for w in raw]
         self._seen = len(deeds)

@@ -1,4 +1,4 @@
-"""Belief tracking: a JSON belief about the partner, carried along and updated where there is new evidence.
+"""Belief tracking: a JSON belief about the partner, carried along and updated where there is new partner_facts.
 
 What can be computed (held object, latency and fulfilment of requests) is computed in code and never left to the model.
 """
@@ -9,10 +9,10 @@ import json
 from typing import Any
 
 from interplay.agents.llm.answers import TEXT, TEXTS, Shape
-from interplay.agents.llm.caller import Caller
 from interplay.agents.llm.chat import system_and_user
 from interplay.agents.llm.kitchen.situation import Situation
-from interplay.agents.llm.scaffolds import evidence
+from interplay.agents.llm.metered_calls import Caller
+from interplay.agents.llm.scaffolds import partner_facts
 
 SYSTEM = """You keep a belief about your partner in a kitchen. You get the belief so far and what your partner has \
 done and said since. Change only what the new evidence speaks to, and carry the rest over as it is. Answer with one \
@@ -30,7 +30,7 @@ class Belief:
         self._seen: set[str] = set()  # deeds and messages already taken in
 
     async def aside(self, situation: Situation, caller: Caller) -> str:
-        seat = evidence.partner(situation)
+        seat = partner_facts.partner(situation)
         fresh = self._fresh(situation, seat)
         if fresh:
             text = f"Belief so far: {json.dumps(self._told)}\n\nSince then:\n" + "\n".join(fresh)
@@ -51,10 +51,10 @@ class Belief:
 
 def computed(situation: Situation, seat: int) -> dict[str, Any]:
     """Held object, mean steps until the last requests were done, and the share that was."""
-    last = evidence.requests(situation, situation.seat, seat)[-LAST:]
+    last = partner_facts.requests(situation, situation.seat, seat)[-LAST:]
     latencies = [a.latency for a in last if a.latency is not None]
     return {
-        "held_object": evidence.held(situation, seat),
+        "held_object": partner_facts.held(situation, seat),
         "recent_latency": round(sum(latencies) / len(latencies), 1) if latencies else None,
         "recent_fulfillment": round(sum(a.done is not None for a in last) / len(last), 2) if last else None,
     }

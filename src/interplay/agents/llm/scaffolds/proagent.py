@@ -7,10 +7,10 @@ cannot predict the impossible; it names the anticipatory sub-goal in the same br
 from __future__ import annotations
 
 from interplay.agents.llm.answers import TEXT, Shape
-from interplay.agents.llm.caller import Caller
 from interplay.agents.llm.chat import system_and_user
 from interplay.agents.llm.kitchen.situation import Situation
-from interplay.agents.llm.scaffolds import evidence
+from interplay.agents.llm.metered_calls import Caller
+from interplay.agents.llm.scaffolds import partner_facts
 
 SYSTEM = """You predict what your partner in a kitchen does next. Think briefly, then choose its most likely next \
 action from the list, and say what you could get ready meanwhile so that it helps and nothing is done twice. Answer \
@@ -21,10 +21,10 @@ class ProAgent:
     """Predicts one partner, anew at every decision."""
 
     async def aside(self, situation: Situation, caller: Caller) -> str:
-        seat = evidence.partner(situation)
+        seat = partner_facts.partner(situation)
         inferred = partner_state(situation, seat)
         told = "\n".join(f"- {name}: {value}" for name, value in inferred.items())
-        options = evidence.choices(situation, seat)
+        options = partner_facts.choices(situation, seat)
         text = (
             f"{situation.game.render(situation.state, situation.seat)}\n\nYour partner:\n{told}\n\n"
             "Actions it can do next:\n" + "\n".join(f"- {option}" for option in options)
@@ -45,11 +45,11 @@ class ProAgent:
 def partner_state(situation: Situation, seat: int) -> dict[str, str]:
     """Role, held object, station, last request and likely sub-goal, from the trace alone."""
     said = [m for m in situation.messages if m.sender == seat]
-    waiting = [a.what for a in evidence.requests(situation, situation.seat, seat) if a.done is None]
+    waiting = [a.what for a in partner_facts.requests(situation, situation.seat, seat) if a.done is None]
     return {
         "role": situation.name(seat),
-        "held": evidence.held(situation, seat),
-        "station": evidence.station(situation, seat),
+        "held": partner_facts.held(situation, seat),
+        "station": partner_facts.station(situation, seat),
         "last_request": said[-1].text if said else "none",
         "likely_subgoal": waiting[0] if waiting else "unknown",
     }

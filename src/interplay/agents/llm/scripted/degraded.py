@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from interplay.agents.llm.kitchen.situation import Situation
 from interplay.agents.llm.scripted.reference import Reference, asked_of
-from interplay.games.kitchen.lineage import Execution
-from interplay.games.kitchen.macros import Macro
+from interplay.games.collab_kitchen.lineage import Execution
+from interplay.games.collab_kitchen.macros import Macro
 
 CHATTER = (
     "What a lovely kitchen this is!",

@@ -15,12 +15,12 @@ from interplay.agents.llm.chat import Ask
 from interplay.agents.llm.kitchen.situation import Situation
 from interplay.agents.llm.scripted.simple import Scripted
 from interplay.errors import InterplayError
-from interplay.games.kitchen.game import Kitchen
-from interplay.games.kitchen.lineage import Execution, executions
-from interplay.games.kitchen.macros import Macro, places, verify
-from interplay.games.kitchen.plan import plan_team, search_plan
-from interplay.games.kitchen.rules import Rules
-from interplay.games.kitchen.state import State
+from interplay.games.collab_kitchen.game import Kitchen
+from interplay.games.collab_kitchen.lineage import Execution, executions
+from interplay.games.collab_kitchen.macros import Macro, places, verify
+from interplay.games.collab_kitchen.plan import plan_team, search_plan
+from interplay.games.collab_kitchen.rules import Rules
+from interplay.games.collab_kitchen.state import State
 
 WINDOW = 0.15  # share of the horizon in which the audit expects a request to be followed
 LEAD = 0.6  # share of that window by which a request runs ahead of the plan

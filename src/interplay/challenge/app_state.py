@@ -1,0 +1,383 @@
+"""The host of a challenge: joins the books (what is allowed) and the engines (what is played).
+
+Every game in play is a `Match`. A match belongs to the key that was dealt it and is held by at most one connection
+at a time; its moves are numbered, and its deadline runs whether anyone holds it or not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import secrets
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import orjson
+
+from interplay.agents.api import Agent, Identity
+from interplay.agents.registry import agent as find_agent
+from interplay.challenge import repository
+from interplay.challenge.candidate_table import CandidateTable, Look
+from interplay.challenge.repository import Claim, Submission
+from interplay.challenge.schedule import Seats, line_ups
+from interplay.challenge.spec import Challenge, Setting
+from interplay.challenge.wire import pack_tree
+from interplay.errors import InterplayError
+from interplay.games.api import Game, is_jax
+from interplay.games.registry import make_recorded
+from interplay.partners.panels import panel
+from interplay.rollout.live import LiveEngine, PartnerFault, live_engine
+from interplay.rollout.live_python import TEXT
+from interplay.server.api_error import Refusal
+from interplay.server.app import Base
+from interplay.server.keys import Key
+from interplay.traces.export import to_record
+
+LOG = logging.getLogger("interplay.challenge")
+TEST_PARTNER = "random"  # whom test keys play with
+SIZES = (4, 64)  # of compiled batches
+KEPT = 1024  # games whose last answer can be given again
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A setting made ready: its game, its hidden partners, its line-ups, its engines."""
+
+    setting: Setting
+    game: Game
+    partners: tuple[Agent, ...]
+    identities: tuple[Identity, ...]
+    choices: tuple[Seats, ...]
+    engine: LiveEngine
+    tests: LiveEngine
+
+    def encoding(self, name: str | None, default: str) -> str:
+        """An encoding that a candidate may read."""
+        wanted = name or default
+        if wanted not in self.encodings:
+            raise Refusal("bad_request", f"encoding {wanted[:40]!r}: one of {', '.join(self.encodings)}")
+        return wanted
+
+    @functools.cached_property
+    def encodings(self) -> tuple[str, ...]:
+        """What a candidate may read: no privileged views, and only what can be sent."""
+        state = self.game.init(jax.random.key(0))
+        found = []
+        for name, encoding in self.game.encodings.items():
+            if not encoding.privileged and _can_be_sent(self.game.observe(state, name)):
+                found.append(name)
+        return tuple(found) if is_jax(self.game) else (*found, TEXT)
+
+
+@dataclass
+class Match:
+    """A game in play. `seq` counts the candidate's moves; the answer to the last one is kept, to be given again."""
+
+    id: str
+    stage: Stage
+    table: CandidateTable
+    engine: LiveEngine
+    key: str
+    claim: Claim | None = None  # None: a test, which is not booked
+    submission: Submission | None = None
+    seq: int = 0
+    history: list[Look] = field(default_factory=list)
+    last_actions: dict[int, int] | None = None
+    last_looks: list[Look] = field(default_factory=list)
+    holder: Any = None  # the connection that plays it
+    deadline: float = 0.0
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    over: bool = False
+
+    @property
+    def look(self) -> Look:
+        return self.history[-1]
+
+
+class Host:
+    """Everything that a running challenge holds in memory."""
+
+    def __init__(self, challenge: Challenge, base: Base, *, sizes: Sequence[int] | None = None, capacity: int = 512):
+        self.challenge, self.base = challenge, base
+        self.stages = {s.name: make_stage(s, sizes=sizes) for s in challenge.settings}
+        self.matches: dict[str, Match] = {}
+        self._finished: dict[str, Match] = {}
+        self._next_test = 0
+        self._watch: asyncio.Task | None = None
+        self._capacity = capacity
+        self.played: Callable[[Submission], None] = lambda submission: None  # told when all games are booked
+
+    @property
+    def choices(self) -> dict[str, Sequence[Seats]]:
+        return {name: stage.choices for name, stage in self.stages.items()}
+
+    async def open(self) -> None:
+        """Begin: what was in play when the last server stopped is dealt anew."""
+        lost = await self.base.database.awrite(repository.restart, self.base.clock, self.challenge)
+        if lost:
+            LOG.warning("%d games were in play when the server stopped; they are dealt anew", lost)
+        self._watch = asyncio.create_task(self._watch_deadlines())
+
+    async def close(self) -> None:
+        if self._watch:
+            self._watch.cancel()
+        for stage in self.stages.values():
+            stage.engine.close()
+            stage.tests.close()
+
+    # Dealing.
+
+    async def deal(
+        self, key: Key, submission: Submission, count: int, encoding: str | None, holder: Any, skip: bool
+    ) -> list[Match]:
+        """Games for a connection: first those that nobody holds any more, then new ones from the schedule."""
+        views = {name: self.encoding(stage, encoding) for name, stage in self.stages.items()}
+        kept = [
+            m
+            for m in self.matches.values()
+            if m.key == key.name and m.holder is None and not m.over and m.table.encoding == views[m.stage.setting.name]
+        ][:count]
+        for match in kept:
+            match.holder = holder
+        room = self._capacity - len(self.matches)
+        if room <= 0 and not kept:
+            raise Refusal("unavailable", "the server is full: try again in a while")
+        most = self.challenge.rules.concurrency
+        claims = await self.base.database.awrite(
+            repository.claim, self.base.clock, self.challenge, submission, min(count - len(kept), room), most
+        )
+        new = []
+        for claim in claims:
+            stage = self.stages[claim.setting]
+            name = f"{submission.public}-{claim.number}-{claim.attempt}"
+            table = CandidateTable(claim.seats, claim.chance, views[claim.setting])
+            new.append(Match(name, stage, table, stage.engine, key.name, claim, submission, holder=holder))
+        await self._begin(new, skip)
+        return kept + [m for m in new if m.history]
+
+    def encoding(self, stage: Stage, name: str | None) -> str:
+        """The encoding that a candidate reads: the one it names, or the challenge's."""
+        return stage.encoding(name, self.challenge.published_protocol or stage.encodings[0])
+
+    async def test(
+        self, key: Key, setting: Any, seats: Sequence[int], encoding: str | None, holder: Any, skip: bool
+    ) -> Match:
+        """A game with random partners, which counts nowhere."""
+        stage = self.stages.get(setting) if isinstance(setting, str) else None
+        if stage is None:
+            raise Refusal("bad_request", f"setting: one of {', '.join(self.stages)}")
+        own = set(seats)
+        if not own or not own <= set(range(stage.game.num_seats)) or len(own) != len(seats):
+            raise Refusal("bad_request", f"seats: some of 0 to {stage.game.num_seats - 1}, each once")
+        if sum(m.key == key.name for m in self.matches.values()) >= self.challenge.rules.concurrency:
+            raise Refusal("too_many", f"at most {self.challenge.rules.concurrency} games at a time")
+        if len(self.matches) >= self._capacity:
+            raise Refusal("unavailable", "the server is full: try again in a while")
+        view = self.encoding(stage, encoding)
+        chance = (secrets.randbits(32), secrets.randbits(32))
+        placed = tuple(None if seat in own else 0 for seat in range(stage.game.num_seats))
+        self._next_test += 1
+        table = CandidateTable(placed, chance, view)
+        match = Match(f"test-{self._next_test}", stage, table, stage.tests, key.name, holder=holder)
+        await self._begin([match], skip)
+        if not match.history:
+            raise Refusal("unavailable", "this game could not be dealt; try again")
+        return match
+
+    async def _begin(self, new: Sequence[Match], skip: bool) -> None:
+        for match in new:
+            self.matches[match.id] = match
+            match.deadline = float("inf")  # until it is dealt
+        going = (asyncio.shield(asyncio.ensure_future(self._dealt(m, skip))) for m in new)
+        await asyncio.gather(*going, return_exceptions=True)
+
+    async def _dealt(self, match: Match, skip: bool) -> None:
+        async with match.lock:
+            await self._play(match, match.table.begin(match.engine, skip))
+
+    # Playing.
+
+    def mine(self, key: Key, game: Any) -> Match:
+        """A match of this key."""
+        match = (self.matches.get(game) or self._finished.get(game)) if isinstance(game, str) else None
+        if match is None or match.key != key.name:
+            raise Refusal("gone", "this game is not in play: it is over, was dealt anew, or is not yours")
+        return match
+
+    def take_over(self, key: Key, game: Any, holder: Any) -> Match:
+        """Hold a match, whoever held it before."""
+        match = self.mine(key, game)
+        if match.over:
+            raise Refusal("gone", "this game is over")
+        match.holder = holder
+        return match
+
+    def let_go(self, holder: Any) -> None:
+        """A connection has ended: what it held may be resumed until its deadline."""
+        for match in list(self.matches.values()):
+            if match.holder is holder:
+                match.holder = None
+                if match.claim is None and not match.lock.locked():
+                    self._end(match)  # tests are not kept
+
+    async def move(self, match: Match, seq: int, actions: Mapping[int, int], skip: bool, holder: Any) -> list[Look]:
+        """The candidate's move number `seq`. The same move again gives the same answer; another one is refused."""
+        # Shielded: a move that was taken is played, whatever happens to the connection that brought it.
+        return await asyncio.shield(asyncio.ensure_future(self._move(match, seq, dict(actions), skip, holder)))
+
+    async def _move(self, match: Match, seq: int, actions: dict[int, int], skip: bool, holder: Any) -> list[Look]:
+        async with match.lock:
+            # The answer to the last move of a game may get lost with its connection: any other may ask again.
+            if match.holder is not holder and not match.over:
+                raise Refusal("not_yours", "another connection plays this game; `resume` takes it over")
+            if seq == match.seq - 1 and match.last_looks and match.last_actions is not None:
+                if actions != match.last_actions:
+                    raise Refusal("conflict", f"move {seq} was made already, and was another")
+                return match.last_looks
+            if match.over:
+                raise Refusal("gone", "this game is over")
+            if seq != match.seq:
+                raise Refusal("conflict", f"move {seq} is out of order: this game waits for move {match.seq}")
+            self._check(match, actions)
+            match.deadline = float("inf")  # the server's own time does not count
+            match.last_actions, match.seq = actions, match.seq + 1
+            return await self._play(match, match.table.advance(match.engine, actions, skip))
+
+    def _check(self, match: Match, actions: Mapping[int, int]) -> None:
+        look, own = match.look, set(match.table.candidate)
+        if set(actions) - own:
+            raise Refusal("wrong_seat", f"your seats in this game are {sorted(own)}")
+        for seat in own:
+            if seat not in actions:
+                if look.turn[seat]:
+                    raise Refusal("bad_request", f"seat {seat} is to move: give its action")
+                continue
+            action, legal = actions[seat], look.legal[seat]
+            if not (0 <= action < len(legal) and legal[action]):
+                why = "is not legal now" if look.turn[seat] else "is out of turn: only the no-op is legal"
+                raise Refusal("illegal_action", f"action {action} of seat {seat} {why}")
+
+    async def _play(self, match: Match, going: Any) -> list[Look]:
+        try:
+            looks = await going
+        except PartnerFault as fault:
+            await self._put_back(match, str(fault), abandoned=False)
+            raise Refusal("gone", f"{fault}; the game does not count and will be dealt anew") from None
+        match.history += looks
+        match.last_looks = looks
+        match.deadline = self.base.clock.monotonic() + self.challenge.rules.move_deadline_s
+        if match.look.done:
+            await self._book(match)
+        return looks
+
+    # Ending.
+
+    async def _book(self, match: Match, forfeit: bool = False) -> None:
+        """Write the result down; only then is it told."""
+        match.over = True
+        score = self.challenge.rules.forfeit_score if forfeit else match.table.live.score
+        try:
+            if match.claim is not None and match.submission is not None:
+                packed = await asyncio.to_thread(pack_episode, match)
+                last = await self.base.database.awrite(
+                    repository.finish, self.base.clock, match.submission, match.claim, score=score,
+                    length=match.table.live.t, episode=packed, forfeit=forfeit,
+                )  # fmt: skip
+                self._remember(match)
+                if last:
+                    self.played(match.submission)
+        except Refusal:
+            raise
+        except Exception as error:
+            LOG.exception("game %s could not be booked", match.id)
+            await self._put_back(match, f"not booked: {type(error).__name__}", abandoned=False)
+            raise Refusal("gone", "the server could not keep this game; it will be dealt anew") from None
+        finally:
+            self._end(match)
+
+    def _remember(self, match: Match) -> None:
+        """Keep the last answer of a booked game for a while."""
+        match.history = match.history[-1:]
+        self._finished[match.id] = match
+        while len(self._finished) > KEPT:
+            del self._finished[next(iter(self._finished))]
+
+    def _end(self, match: Match) -> None:
+        match.over = True
+        self.matches.pop(match.id, None)
+        match.table.live.close()
+
+    async def _put_back(self, match: Match, why: str, *, abandoned: bool) -> None:
+        self._end(match)
+        LOG.warning("game %s is dealt anew: %s", match.id, why)
+        if match.claim is not None:
+            await self.base.database.awrite(repository.put_back, self.base.clock, match.claim, why, abandoned=abandoned)
+
+    async def _watch_deadlines(self) -> None:
+        while True:
+            await asyncio.sleep(min(1.0, self.challenge.rules.move_deadline_s / 4))
+            try:
+                await self.end_late()
+            except Exception:
+                LOG.exception("looking after deadlines failed")
+
+    async def end_late(self) -> None:
+        """End the games whose candidate did not move in time."""
+        now = self.base.clock.monotonic()
+        for match in [m for m in self.matches.values() if m.deadline < now]:
+            async with match.lock:
+                if not match.over and match.deadline < now:
+                    await self._abandon(match)
+
+    async def _abandon(self, match: Match) -> None:
+        rules = self.challenge.rules
+        deadline = {"seconds": rules.move_deadline_s, "policy": rules.abandoned}
+        match.table.live.add_event(None, "deadline", deadline)
+        if match.claim is not None and rules.abandoned == "void":
+            voids = await self.base.database.aread(repository.voids, match.claim)
+            if voids < rules.most_voids:
+                await self._put_back(match, "the candidate did not move in time", abandoned=True)
+                return
+        await self._book(match, forfeit=True)
+
+
+def _can_be_sent(observation: Any) -> bool:
+    try:
+        pack_tree(observation, "base64")
+    except InterplayError:
+        return False
+    return True
+
+
+def pack_episode(match: Match) -> bytes:
+    """The trace of a game, for the repository."""
+    candidate = Identity("candidate", "", False)
+    index = match.claim.number if match.claim else 0
+    episode = match.table.episode(match.stage.identities, candidate, index)
+    return zlib.compress(orjson.dumps(to_record(episode, index)), 6)
+
+
+def make_stage(setting: Setting, *, sizes: Sequence[int] | None = None) -> Stage:
+    """A setting with its game and partners made; an error says what is wrong with it."""
+    try:
+        game = make_recorded(setting.game, setting.options)
+        if setting.panel is not None:
+            partners = panel(game, setting.panel).partners
+        else:
+            partners = tuple(find_agent(name) for name in setting.partners)
+        identities = tuple(agent.identity(game) for agent in partners)
+        choices = tuple(line_ups(game.num_seats, len(partners), setting.several_seats))
+        engine = live_engine(game, _numbered(partners), sizes=sizes or SIZES)
+        tests = live_engine(game, _numbered([find_agent(TEST_PARTNER)]), sizes=sizes or SIZES)
+    except InterplayError as error:
+        raise InterplayError(f"setting {setting.name!r}: {error}") from error
+    return Stage(setting, game, partners, identities, choices, engine, tests)
+
+
+def _numbered(partners: Sequence[Agent]) -> dict[str, Agent]:
+    """Hidden partners go by their number."""
+    return {str(number): agent for number, agent in enumerate(partners)}

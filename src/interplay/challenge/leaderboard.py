@@ -1,0 +1,121 @@
+"""The leaderboard: who may see which result, and the page that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+import sqlalchemy as sa
+
+from interplay.challenge.schema import games, submissions, teams
+from interplay.challenge.spec import Challenge, Phase
+from interplay.server.database import Tx
+
+
+def visible(challenge: Challenge, phase_name: str, now: datetime, *, owner: bool) -> bool:
+    """Whether a result may be shown to its owner, or to anyone."""
+    phase = challenge.phase(phase_name)
+    if phase is None:
+        return owner
+    level = phase.results_after if phase.is_over(now) else phase.results
+    return level == "public" or (owner and level == "owner")
+
+
+def entries(tx: Tx, challenge: Challenge, now: datetime) -> list[dict[str, Any]]:
+    """One entry for each evaluation: all that were begun are listed, so that none can be forgotten, and those whose
+    result may be seen come with it, best first."""
+    done = (
+        sa.select(games.c.submission, sa.func.count().label("done"))
+        .where(games.c.status == "DONE")
+        .group_by(games.c.submission)
+        .subquery()
+    )
+    columns = [
+        submissions.c[c] for c in ("public", "agent", "phase", "created", "plan_hash", "baseline", "status", "result")
+    ]
+    query = (
+        sa.select(*columns, teams.c.name.label("team"), done.c.done)
+        .join(teams, teams.c.id == submissions.c.team)
+        .outerjoin(done, done.c.submission == submissions.c.id)
+        .where(submissions.c.challenge == challenge.name, submissions.c.status != "void")
+        .order_by(submissions.c.id)
+    )
+    total = sum(s.games for s in challenge.settings)
+    found = []
+    for row in tx.execute(query):
+        told = row.result["content"] if row.result and visible(challenge, row.phase, now, owner=False) else {}
+        found.append(
+            {
+                "evaluation": row.public,
+                "team": row.team,
+                "agent": row.agent,
+                "baseline": row.baseline,
+                "phase": row.phase,
+                "registered": row.created.isoformat(),
+                "plan_sha256": row.plan_hash,
+                "games_done": row.done or 0,
+                "games_total": total,
+                "status": row.status,
+                **{k: told[k] for k in ("finished", "settings", "prediction") if k in told},
+            }
+        )
+    return ranked(challenge, found)
+
+
+def ranked(challenge: Challenge, found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Best mean first; baselines are shown in their place but take no rank."""
+    by = challenge.leaderboard.order_by or challenge.settings[0].name
+
+    def mean(entry: Mapping[str, Any]) -> float | None:
+        return next((s["mean"] for s in entry.get("settings", ()) if s["setting"] == by), None)
+
+    order = sorted(found, key=lambda e: (mean(e) is None, -(mean(e) or 0.0)))
+    rank, rows = 0, []
+    for entry in order:
+        counts = mean(entry) is not None and not entry["baseline"]
+        rank += counts
+        rows.append({"rank": rank if counts else None, **entry})
+    return rows
+
+
+def plan_text(tx: Tx, public: str) -> str | None:
+    return tx.execute(sa.select(submissions.c.plan).where(submissions.c.public == public)).scalar_one_or_none()
+
+
+def page(challenge: Challenge, rows: Sequence[Mapping[str, Any]], now: datetime, fingerprint: str) -> str:
+    """The leaderboard as HTML."""
+    columns = challenge.leaderboard.columns or _all_columns(rows)
+    return _template().render(
+        challenge=challenge,
+        rows=rows,
+        columns=columns,
+        phases=[_phase(p, now) for p in challenge.phases],
+        fingerprint=fingerprint,
+        has_prediction=bool(challenge.prediction),
+    )
+
+
+def _all_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for s in row.get("settings", ()) for name in s["teamwork"]))
+
+
+def _phase(phase: Phase, now: datetime) -> dict[str, str]:
+    state = "open" if phase.is_open(now) else "over" if phase.is_over(now) else "not yet open"
+    return {"name": phase.name, "state": state, "closes": phase.closes.isoformat() if phase.closes else ""}
+
+
+@cache
+def _template() -> jinja2.Template:
+    source = (files("interplay.challenge") / "board.html").read_text(encoding="utf-8")
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.filters["number"] = lambda v: "–" if v is None else f"{v:.2f}"
+    return environment.from_string(source)
+
+
+@cache
+def style() -> str:
+    return (files("interplay.challenge") / "board.css").read_text(encoding="utf-8")

@@ -1,0 +1,270 @@
+"""The books of a challenge: who may play what, what was played. Every function is one piece of a transaction.
+
+A game is TODO, ACTIVE or DONE, and each change names the state and the attempt it starts from: whatever two clients,
+two servers or a crash do, a game is played to its end exactly once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from interplay.challenge.schedule import Seats, chance, schedule
+from interplay.challenge.schema import games, submissions, teams
+from interplay.challenge.spec import Challenge
+from interplay.server import keys
+from interplay.server.api_error import Refusal
+from interplay.server.audit import note
+from interplay.server.clock import Clock
+from interplay.server.database import Tx
+
+TEAM, TEST, EVALUATION = "team", "test", "evaluation"  # kinds of keys
+TODO, ACTIVE, DONE = "TODO", "ACTIVE", "DONE"
+PLAYING, PLAYED, FINISHED, VOID = "playing", "played", "done", "void"  # of a submission
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One evaluation: a key, a plan, a schedule."""
+
+    id: int
+    public: str
+    team: int
+    phase: str
+    agent: str
+    status: str
+    secret: bytes
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A game that was dealt to a client: all that is needed to play it."""
+
+    id: int
+    number: int
+    setting: str
+    seats: Seats
+    attempt: int
+    chance: tuple[int, int]
+
+    @property
+    def candidate(self) -> tuple[int, ...]:
+        return tuple(seat for seat, who in enumerate(self.seats) if who is None)
+
+
+def register(tx: Tx, clock: Clock, challenge: Challenge, name: str, contact: str) -> dict[str, Any]:
+    """A new team with its key and a key for tests, both shown this once."""
+    same = sa.select(teams.c.id).where(teams.c.challenge == challenge.name, teams.c.name == name)
+    if tx.execute(same).first():
+        raise Refusal("conflict", f"there is a team called {name!r} already")
+    row = {"challenge": challenge.name, "name": name, "contact": contact, "created": clock.now()}
+    team = tx.execute(sa.insert(teams).values(**row).returning(teams.c.id)).scalar_one()
+    own = keys.issue(tx, clock, TEAM, f"team:{team}")
+    test = keys.issue(tx, clock, TEST, f"team:{team}")
+    note(tx, clock, f"team:{team}", "register", name)
+    return {"team": name, "team_key": own.text, "test_key": test.text}
+
+
+def enter(
+    tx: Tx,
+    clock: Clock,
+    challenge: Challenge,
+    choices: Mapping[str, Sequence[Seats]],
+    team: int,
+    agent: str,
+    plan: str,
+    *,
+    baseline: bool = False,
+) -> dict[str, Any]:
+    """A new evaluation of a team: the plan is stored, the schedule is fixed, and a key is shown this once."""
+    now = clock.now()
+    phase = challenge.open_phase(now)
+    if phase is None:
+        raise Refusal("not_allowed", "no phase of this challenge is open now")
+    if not baseline:
+        _check_quota(tx, challenge, team, now)
+    secret = secrets.token_bytes(32)
+    row = {
+        "public": secrets.token_hex(6),
+        "team": team,
+        "challenge": challenge.name,
+        "phase": phase.name,
+        "agent": agent,
+        "plan": plan,
+        "plan_hash": hashlib.sha256(plan.encode()).hexdigest(),
+        "created": now,
+        "secret": secret,
+        "baseline": baseline,
+        "status": PLAYING,
+    }
+    found = tx.execute(sa.insert(submissions).values(**row).returning(submissions.c.id)).scalar_one()
+    tx.execute(sa.insert(games), _rows(challenge, choices, found, secret))
+    key = keys.issue(tx, clock, EVALUATION, f"submission:{found}")
+    note(tx, clock, f"team:{team}", "enter", row["public"], agent=agent, plan=row["plan_hash"], phase=phase.name)
+    return {
+        "evaluation": row["public"],
+        "evaluation_key": key.text,
+        "plan_sha256": row["plan_hash"],
+        "registered": now.isoformat(),
+        "phase": phase.name,
+        "games": sum(s.games for s in challenge.settings),
+    }
+
+
+def _check_quota(tx: Tx, challenge: Challenge, team: int, now: Any) -> None:
+    """Counted under a lock on the team, so that two requests at once cannot both be the last."""
+    tx.execute(sa.select(teams.c.id).where(teams.c.id == team).with_for_update()).one()
+    phase = challenge.open_phase(now)
+    assert phase is not None
+    mine = sa.and_(submissions.c.team == team, submissions.c.phase == phase.name, submissions.c.status != VOID)
+    count = sa.select(sa.func.count()).select_from(submissions)
+    if tx.execute(count.where(mine)).scalar_one() >= phase.evaluations.total:
+        raise Refusal("not_allowed", f"this phase allows {phase.evaluations.total} evaluations a team; all are begun")
+    today = tx.execute(count.where(mine, submissions.c.created > now - timedelta(days=1))).scalar_one()
+    if today >= phase.evaluations.per_day:
+        raise Refusal("too_many", f"a team may begin {phase.evaluations.per_day} evaluations a day; come back later")
+
+
+def _rows(
+    challenge: Challenge, choices: Mapping[str, Sequence[Seats]], submission: int, secret: bytes
+) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    common = {"status": TODO, "attempt": 0, "voids": 0, "forfeit": False}
+    for setting in challenge.settings:
+        held = choices[setting.name]
+        for line_up in schedule(held, setting.games, secret + setting.name.encode()):
+            place = {"submission": submission, "number": len(rows), "setting": setting.name, "line_up": line_up}
+            rows.append({**place, "seats": list(held[line_up]), **common})
+    return rows
+
+
+def submission_of(tx: Tx, key: keys.Key) -> Submission:
+    """The submission that an evaluation key opens."""
+    return submission(tx, submissions.c.id == int(key.subject.partition(":")[2]))
+
+
+def submission(tx: Tx, where: Any) -> Submission:
+    row = tx.execute(sa.select(submissions).where(where)).one_or_none()
+    if row is None:
+        raise Refusal("not_found", "there is no such evaluation")
+    return Submission(row.id, row.public, row.team, row.phase, row.agent, row.status, bytes(row.secret))
+
+
+def claim(tx: Tx, clock: Clock, challenge: Challenge, held: Submission, count: int, most: int) -> list[Claim]:
+    """Deal the next games of the schedule: at most `count`, and no more than `most` in play at once."""
+    phase = challenge.phase(held.phase)
+    now = clock.now()
+    if phase is None or not phase.is_open(now):
+        raise Refusal("not_allowed", f"the phase {held.phase!r} of this evaluation is not open now")
+    status = tx.execute(
+        sa.select(submissions.c.status).where(submissions.c.id == held.id).with_for_update()
+    ).scalar_one()
+    if status == VOID:
+        raise Refusal("not_allowed", "the host has declared this evaluation void")
+    active = tx.execute(
+        sa.select(sa.func.count()).select_from(games).where(games.c.submission == held.id, games.c.status == ACTIVE)
+    ).scalar_one()
+    free = min(count, most - active)
+    if free <= 0:
+        return []
+    next_ones = (
+        sa.select(games.c.id)
+        .where(games.c.submission == held.id, games.c.status == TODO)
+        .order_by(games.c.number)
+        .limit(free)
+    )
+    dealt = tx.execute(
+        sa.update(games)
+        .where(games.c.id.in_(next_ones), games.c.status == TODO)
+        .values(status=ACTIVE, attempt=games.c.attempt + 1, started=now)
+        .returning(games.c.id, games.c.number, games.c.setting, games.c.seats, games.c.attempt)
+    ).all()
+    found = [
+        Claim(r.id, r.number, r.setting, tuple(r.seats), r.attempt, chance(held.secret, r.setting, r.number, r.attempt))
+        for r in dealt
+    ]
+    return sorted(found, key=lambda c: c.number)
+
+
+def finish(
+    tx: Tx,
+    clock: Clock,
+    held: Submission,
+    game: Claim,
+    *,
+    score: float,
+    length: int,
+    episode: bytes,
+    forfeit: bool = False,
+) -> bool:
+    """Book a game; whether it was the last one. A game that is not in play at this attempt cannot be booked."""
+    done = tx.execute(
+        sa.update(games)
+        .where(games.c.id == game.id, games.c.status == ACTIVE, games.c.attempt == game.attempt)
+        .values(
+            status=DONE, score=score, length=length, episode=episode, forfeit=forfeit,
+            finished=clock.now(),
+        )
+    )  # fmt: skip
+    if done.rowcount != 1:
+        raise Refusal("gone", "this game was dealt anew or is booked already", status=409)
+    tx.execute(sa.select(submissions.c.id).where(submissions.c.id == held.id).with_for_update()).one()
+    left = sa.select(games.c.id).where(games.c.submission == held.id, games.c.status != DONE).limit(1)
+    if tx.execute(left).first() is not None:
+        return False
+    tx.execute(
+        sa.update(submissions)
+        .where(submissions.c.id == held.id, submissions.c.status == PLAYING)
+        .values(status=PLAYED, finished=clock.now())
+    )
+    note(tx, clock, f"submission:{held.public}", "played")
+    return True
+
+
+def put_back(tx: Tx, clock: Clock, game: Claim, why: str, *, abandoned: bool) -> None:
+    """Deal a game anew, later. Failures of the server's own do not count; abandoned games are counted."""
+    back = tx.execute(
+        sa.update(games)
+        .where(games.c.id == game.id, games.c.status == ACTIVE, games.c.attempt == game.attempt)
+        .values(status=TODO, voids=games.c.voids + (1 if abandoned else 0))
+    )
+    if back.rowcount == 1:
+        note(tx, clock, "server", "put_back", f"game:{game.id}", why=why, attempt=game.attempt)
+
+
+def voids(tx: Tx, game: Claim) -> int:
+    return tx.execute(sa.select(games.c.voids).where(games.c.id == game.id)).scalar_one()
+
+
+def restart(tx: Tx, clock: Clock, challenge: Challenge) -> int:
+    """After a crash no game is in play: those that were are dealt anew. Finished games stay as they are."""
+    mine = sa.select(submissions.c.id).where(submissions.c.challenge == challenge.name)
+    back = tx.execute(
+        sa.update(games).where(games.c.status == ACTIVE, games.c.submission.in_(mine)).values(status=TODO)
+    )
+    if back.rowcount:
+        note(tx, clock, "server", "restart", challenge.name, games_dealt_anew=back.rowcount)
+    return back.rowcount
+
+
+def standing(tx: Tx, held: Submission) -> dict[str, int]:
+    """How many games are in which state."""
+    query = sa.select(games.c.status, sa.func.count()).where(games.c.submission == held.id).group_by(games.c.status)
+    found = {TODO: 0, ACTIVE: 0, DONE: 0}
+    for status, count in tx.execute(query):
+        found[status] = count
+    return found | {"total": sum(found.values())}
+
+
+def void(tx: Tx, clock: Clock, public: str, why: str) -> None:
+    """The host strikes an evaluation from the table; its games and the reason stay in the books."""
+    done = tx.execute(sa.update(submissions).where(submissions.c.public == public).values(status=VOID))
+    if done.rowcount != 1:
+        raise Refusal("not_found", f"there is no evaluation {public!r}")
+    note(tx, clock, "host", "void", public, why=why)

@@ -1,0 +1,261 @@
+"""The kitchen in symbols: what its facts are, and which operators a played episode instantiates.
+
+A food keeps its name through everything that is done to it; cooked with others it becomes part of a new food. So
+cutting, cooking, baking and stirring add facts about foods, and counters and utensils are where they change hands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from interplay.games.collab_kitchen import rules
+from interplay.games.collab_kitchen.dishes import KINDS
+from interplay.games.collab_kitchen.game import Kitchen
+from interplay.games.collab_kitchen.layouts import Station
+from interplay.games.collab_kitchen.rules import Deed
+from interplay.games.collab_kitchen.state import Item, State, Utensil
+from interplay.symbolic.declare import NATURE, DomainError, Recorder, SymbolicTrace, World, declare
+
+DOMAIN = declare(
+    "kitchen",
+    """
+types cook station
+types counter dispenser utensil hatch - station
+types food plate - thing
+agents cook
+channel counters default        # a thing laid on a counter by one, taken by another
+channel utensils default        # a food put in, started or finished by one, gone on with by another
+channel work                    # what was cut, stirred, cooked or baked by one, used by another
+
+fact free(cook)
+fact holds(cook, thing*) holds
+fact empty(station)
+fact lies(thing*, counter) via counters
+fact inside(food*, utensil) via utensils
+fact started(food*, utensil) via utensils
+fact made(food*, utensil) via utensils
+fact sliced(food*) state via work
+fact boiled(food*) state via work
+fact baked(food*) state via work
+fact mashed(food*) state via work
+fact joined(food*) state via work
+fact plated(food*, plate) state via work
+fact delivered(food*)
+
+action get(c: cook, x: thing, d: dispenser)
+  needs free(c)
+  adds holds(c, x)
+  drops free(c)
+action take(c: cook, x: thing, k: counter)
+  needs free(c), lies(x, k)
+  adds holds(c, x), empty(k)
+  drops free(c), lies(x, k)
+action put(c: cook, x: thing, k: counter)
+  needs holds(c, x), empty(k)
+  adds lies(x, k), free(c)
+  drops holds(c, x), empty(k)
+action put_in(c: cook, f: food, u: utensil)
+  needs holds(c, f)
+  adds inside(f, u), free(c)
+  drops holds(c, f)
+action take_back(c: cook, f: food, u: utensil)
+  needs free(c), inside(f, u)
+  adds holds(c, f)
+  drops free(c), inside(f, u)
+action cut(c: cook, f: food, u: utensil)
+  needs inside(f, u)
+  adds started(f, u)
+  drops inside(f, u)
+action stir(c: cook, f: food, u: utensil)
+  needs inside(f, u)
+  adds started(f, u)
+  drops inside(f, u)
+action cook_one(c: cook, f: food, u: utensil)
+  needs inside(f, u)
+  adds started(f, u)
+  drops inside(f, u)
+action bake_one(c: cook, f: food, u: utensil)
+  needs inside(f, u)
+  adds started(f, u)
+  drops inside(f, u)
+action cook_together(c: cook, f: food, u: utensil)
+  adds started(f, u), joined(f)
+action bake_together(c: cook, f: food, u: utensil)
+  adds started(f, u), joined(f)
+event merges(f: food, u: utensil)
+  needs inside(f, u)
+  drops inside(f, u)
+event slices(f: food, u: utensil)
+  needs started(f, u)
+  adds made(f, u), sliced(f)
+  drops started(f, u)
+event boils(f: food, u: utensil)
+  needs started(f, u)
+  adds made(f, u), boiled(f)
+  drops started(f, u)
+event bakes(f: food, u: utensil)
+  needs started(f, u)
+  adds made(f, u), baked(f)
+  drops started(f, u)
+event mashes(f: food, u: utensil)
+  needs started(f, u)
+  adds made(f, u), mashed(f)
+  drops started(f, u)
+action take_out(c: cook, f: food, u: utensil)
+  needs free(c), made(f, u)
+  adds holds(c, f)
+  drops free(c), made(f, u)
+action fill(c: cook, f: food, p: plate, u: utensil)
+  needs holds(c, p), made(f, u)
+  adds holds(c, f), plated(f, p)
+  drops holds(c, p), made(f, u)
+action deliver(c: cook, f: food, h: hatch)
+  needs holds(c, f)
+  adds delivered(f), free(c)
+  drops holds(c, f)
+action discard(c: cook, x: thing, h: hatch)
+  needs holds(c, x)
+  adds free(c)
+  drops holds(c, x)
+goal delivered(food)
+""",
+)
+
+_EVENTS = {"slices": "slices", "boiled": "boils", "baked": "bakes", "mashed": "mashes"}
+_STATES = {"slices": "sliced", "boiled": "boiled", "baked": "baked", "mashed": "mashed"}
+_TYPES = {"X": "counter", "I": "dispenser", "D": "dispenser", "S": "hatch"} | dict.fromkeys(KINDS, "utensil")
+
+
+class Reader:
+    """Reads episodes of one game."""
+
+    domain = DOMAIN
+
+    def __init__(self, game: Any):
+        if not isinstance(game, Kitchen):
+            raise DomainError(f"the domain 'kitchen' cannot read {getattr(game, 'id', game)!r}: it is another game")
+        self.game = game
+        self.agents = tuple(f"{name.replace(' ', '_')}_{seat + 1}" for seat, name in enumerate(game.seat_names))
+        self.world = World(DOMAIN, dict.fromkeys(self.agents, "cook"))
+        for station in game.layout.stations:
+            self.world.add(_name(station), _TYPES[station.letter])
+
+    def read(self, states: Sequence[State], actions: Any) -> SymbolicTrace:
+        """`states` [step + 1], `actions` [step, seat]."""
+        joint_actions = np.asarray(actions)
+        if joint_actions.ndim != 2 or joint_actions.shape[1] != len(self.agents):
+            raise DomainError(
+                f"actions of shape {joint_actions.shape} are not of {self.game.id}: it has {len(self.agents)} seats"
+            )
+        state: State = states[0]
+        recorder = Recorder(self.world, self.agents, self._start(state))
+        for t, joint in enumerate(joint_actions):
+            after, deeds = rules.advance(self.game.rules, state, tuple(int(a) for a in joint))
+            world = state.world
+            for deed in deeds:
+                self._do(recorder, t, deed, world)
+            self._finish(recorder, t, state, after)
+            state = after
+        return recorder.finish(
+            len(joint_actions), self.game.horizon, game_id=self.game.id, reach=self._reach(), partners=self._partners()
+        )
+
+    def _start(self, state: State) -> frozenset[int]:
+        """Only a kitchen at rest can be read from: nothing has been taken yet."""
+        if state.world.taken:
+            raise DomainError(f"{self.game.id}: an episode is read from its start, where nothing has been taken yet")
+        facts = [self.world.fact("free", agent) for agent in self.agents]
+        return frozenset(facts + [self.world.fact("empty", _name(s)) for s in self.game.layout.counters])
+
+    def _thing(self, item: Item) -> str:
+        return self._called(item.lineage, "food" if item.food else "plate")
+
+    def _called(self, lineage: str, kind: str) -> str:
+        return self.world.add(lineage.replace("#", "_").replace("+", "_and_"), kind)
+
+    def _do(self, recorder: Recorder, t: int, deed: Deed, world: Any) -> None:
+        agent, station, letter = self.agents[deed.seat], _name(deed.station), deed.station.letter
+        thing = self._called(deed.lineage, "plate" if deed.object == "dish" else "food")
+
+        def do(operator: str, *objects: str, needs: Sequence[int] = ()) -> None:
+            recorder.do(t, deed.seat, operator, agent, *objects, needs=needs)
+
+        if deed.verb == "pickup":
+            if letter in "ID":
+                do("get", thing, station)
+            elif letter == "X":
+                do("take", thing, station)
+            else:
+                done = world.utensils[deed.station.index].done
+                do("take_out" if done else "take_back", thing, station)
+        elif deed.verb == "place_obj_on_counter":
+            do("put", thing, station)
+        elif deed.verb == "put_obj_in_utensil":
+            do("put_in", thing, station, needs=self._known(recorder, thing))
+        elif deed.verb == "fill_dish_with_food":
+            held = world.hands[deed.seat]
+            do("fill", thing, self._thing(held), station)
+        elif deed.verb == "deliver":
+            needs = self._known(recorder, thing)
+            do("deliver" if deed.right else "discard", thing, station, needs=needs)
+        else:
+            self._set_going(recorder, t, deed, world.utensils[deed.station.index])
+
+    def _set_going(self, recorder: Recorder, t: int, deed: Deed, utensil: Utensil) -> None:
+        agent, station = self.agents[deed.seat], _name(deed.station)
+        inputs = [self._thing(item) for item in utensil.contents]
+        one = {"cook": "cook_one", "bake": "bake_one"}.get(deed.verb, deed.verb)
+        if len(inputs) == 1:
+            recorder.do(t, deed.seat, one, agent, inputs[0], station)
+            return
+        mix = self._called(rules.mixed(utensil.contents).lineage, "food")
+        facts = [self.world.fact("inside", food, station) for food in inputs]
+        known = [fact for food in inputs for fact in self._known(recorder, food)]
+        recorder.do(t, deed.seat, f"{deed.verb}_together", agent, mix, station, needs=[*facts, *known])
+        for food in inputs:
+            recorder.do(t, NATURE, "merges", food, station)
+
+    def _known(self, recorder: Recorder, thing: str) -> list[int]:
+        """What was done to a food before, on which whatever is done with it now depends."""
+        if self.world.types[thing] != "food":
+            return []
+        facts = [self.world.fact(state, thing) for state in (*_STATES.values(), "joined")]
+        return [fact for fact in facts if fact in recorder.now]
+
+    def _finish(self, recorder: Recorder, t: int, before: State, after: State) -> None:
+        """Utensils that are done with this step."""
+        for station, old, new in zip(self.game.layout.utensils, before.world.utensils, after.world.utensils):
+            if new.done and not old.done:
+                food = self._thing(new.contents[0])
+                recorder.do(t, NATURE, _EVENTS[KINDS[station.letter].makes], food, _name(station))
+
+    def _reach(self) -> dict[str, frozenset[int]]:
+        """Which seats can use what is at a station."""
+        seats, layout = range(len(self.agents)), self.game.layout
+        return {_name(s): frozenset(k for k in seats if layout.reaches(k, s)) for s in layout.stations}
+
+    def _partners(self) -> dict[str, dict[int, frozenset[int]]]:
+        """Who can hand what to whom: those who reach a counter, or a utensil, in common."""
+        layout, seats = self.game.layout, range(len(self.agents))
+
+        def sharing(stations: Sequence[Station]) -> dict[int, frozenset[int]]:
+            return {
+                s: frozenset(
+                    o for o in seats if o != s and any(layout.reaches(s, k) and layout.reaches(o, k) for k in stations)
+                )
+                for s in seats
+            }
+
+        return {
+            "counters": sharing(layout.counters),
+            "utensils": sharing(layout.utensils),
+            "work": sharing((*layout.counters, *layout.utensils)),
+        }
+
+
+def _name(station: Station) -> str:
+    x, y = station.cell
+    return f"counter_{x}_{y}" if station.letter == "X" else f"{station.name}_{x}_{y}"

@@ -1,0 +1,15 @@
+"""What can be done with the kitchens of teams that talk."""
+
+from interplay.games.family import GameFamily
+
+FAMILY = GameFamily(
+    name="kitchen",
+    build="interplay.games.collab_kitchen.game:make",
+    options="interplay.games.collab_kitchen.game:KitchenOptions",
+    variants="interplay.games.collab_kitchen.game:variants",
+    symbolic_domain="interplay.games.collab_kitchen.domain:Reader",
+    solver="interplay.games.collab_kitchen.solve:Solver",
+    llm_dialogue="interplay.agents.llm.kitchen.session:KitchenSession",
+    partners=("llm:scripted/reference", "llm:scripted/deaf", "stay", "random"),
+    browser_view="interplay.study.live.browser_views:KITCHEN",
+)

@@ -1,0 +1,37 @@
+"""Who did what, from an episode alone: one execution per completed act, with the lineage of the thing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from interplay.games.collab_kitchen import rules
+from interplay.games.collab_kitchen.game import Kitchen
+from interplay.games.collab_kitchen.reference import recipe_closure, reference_plans
+from interplay.games.collab_kitchen.state import State
+
+__all__ = ["Execution", "executions", "recipe_closure", "reference_plans"]
+
+
+class Execution(NamedTuple):
+    """Something that was done in step `t`.
+
+    `object` is what it was done to, named as it was before: cutting a potato is `cut` of `potato`, starting a stew
+    `cook` of `bell_pepper~slices+corn`, filling a dish `fill_dish_with_food` of what was filled in.
+    """
+
+    t: int
+    seat: int
+    verb: str
+    object: str
+    lineage: str
+    place: str
+
+
+def executions(game: Kitchen, states: Sequence[State], actions: Any) -> list[Execution]:
+    """All executions of an episode: `states` [step + 1] (or the start alone in a list), `actions` [step, seat]."""
+    state, found = states[0], []
+    for t, joint in enumerate(actions):
+        state, deeds = rules.advance(game.rules, state, tuple(int(a) for a in joint))
+        found += [Execution(t, d.seat, d.verb, d.object, d.lineage, d.station.name) for d in deeds]
+    return found

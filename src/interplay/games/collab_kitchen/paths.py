@@ -1,0 +1,105 @@
+"""Ways through the kitchen: shortest walks to stand before a station, around the other cooks or in spite of them."""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+
+from interplay.games.collab_kitchen.layouts import Cell, Layout, beside
+from interplay.games.collab_kitchen.state import MOVES, RIGHT, STAY, UP, Cook, State
+
+FAR = 10_000
+
+
+def _ahead(layout: Layout, cook: Cook, action: int, blocked: frozenset[Cell]) -> Cook:
+    dx, dy = MOVES[action - UP]
+    cell = (cook.x + dx, cook.y + dy)
+    if layout.is_floor(cell) and cell not in blocked:
+        return Cook(*cell, action - UP)
+    return Cook(cook.x, cook.y, action - UP)
+
+
+def _faces(cook: Cook, target: Cell) -> bool:
+    dx, dy = MOVES[cook.facing]
+    return (cook.x + dx, cook.y + dy) == target
+
+
+@functools.lru_cache(maxsize=65536)
+def way(layout: Layout, cook: Cook, target: Cell, blocked: frozenset[Cell] = frozenset()) -> tuple[int, ...] | None:
+    """The fewest moves after which the cook faces the target; None if there is no way."""
+    if _faces(cook, target):
+        return ()
+    seen: dict[Cook, tuple[Cook, int] | None] = {cook: None}
+    queue = deque([cook])
+    while queue:
+        here = queue.popleft()
+        for action in range(UP, RIGHT + 1):
+            there = _ahead(layout, here, action, blocked)
+            if there in seen:
+                continue
+            seen[there] = (here, action)
+            if _faces(there, target):
+                return _walked(seen, there)
+            queue.append(there)
+    return None
+
+
+def _walked(seen: dict[Cook, tuple[Cook, int] | None], end: Cook) -> tuple[int, ...]:
+    actions, step = [], seen[end]
+    while step is not None:
+        actions.append(step[1])
+        step = seen[step[0]]
+    return tuple(actions[::-1])
+
+
+def others(state: State, seat: int) -> frozenset[Cell]:
+    """The cells where the other cooks stand."""
+    return frozenset((c.x, c.y) for s, c in enumerate(state.cooks) if s != seat)
+
+
+def distance(layout: Layout, state: State, seat: int, target: Cell) -> int:
+    """Moves to face a target around the others as they stand; ways that somebody blocks come after all others."""
+    found = way(layout, state.cooks[seat], target, others(state, seat))
+    if found is not None:
+        return len(found)
+    found = way(layout, state.cooks[seat], target)
+    return FAR if found is None else FAR // 2 + len(found)
+
+
+def towards(layout: Layout, state: State, seat: int, target: Cell) -> int | None:
+    """The next move on the way to face a target; None once it is faced. Whoever is blocked keeps pushing.
+
+    Two who block each other would do so for ever, so the one of the higher seat gives way every third step.
+    """
+    cook, blocked = state.cooks[seat], others(state, seat)
+    found = way(layout, cook, target, blocked)
+    if found is None:
+        found = way(layout, cook, target)
+        if found is None:
+            return STAY
+    if not found:
+        return None
+    there = _ahead(layout, cook, found[0], frozenset())
+    cell = (there.x, there.y)
+    moves = cell != (cook.x, cook.y)
+    if moves and state.time % 3 == 2:
+        rivals = state.cooks[:seat]
+        if any((c.x, c.y) == cell for c in rivals):
+            return _aside(layout, cook, blocked)
+        if any(_faces(c, cell) for c in rivals):
+            return STAY
+    return found[0]
+
+
+def make_way(layout: Layout, state: State, seat: int) -> int:
+    """What a cook does who only waits: stay, or step aside from another who faces it."""
+    cook = state.cooks[seat]
+    pushed = any(s != seat and _faces(c, (cook.x, cook.y)) for s, c in enumerate(state.cooks))
+    return _aside(layout, cook, others(state, seat)) if pushed else STAY
+
+
+def _aside(layout: Layout, cook: Cook, blocked: frozenset[Cell]) -> int:
+    for action, cell in enumerate(beside((cook.x, cook.y)), UP):
+        if layout.is_floor(cell) and cell not in blocked:
+            return action
+    return STAY

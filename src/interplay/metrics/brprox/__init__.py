@@ -1,0 +1,1 @@
+"""Best-response proximity, cell by cell."""

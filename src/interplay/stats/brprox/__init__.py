@@ -1,0 +1,1 @@
+"""Best-response proximity of agents: intervals, best-response returns, ranks."""

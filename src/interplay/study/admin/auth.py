@@ -1,0 +1,191 @@
+"""Who is let in: a cookie for each visit, a token in every form, and few guesses at passwords."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import parse_qsl
+
+from fastapi import Request
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+
+from interplay.server import accounts, audit, sessions
+from interplay.server.accounts import Account
+from interplay.server.api_error import Refusal
+from interplay.server.app import Base
+from interplay.server.database import Tx
+from interplay.server.limits import Buckets
+from interplay.study.admin import researchers
+
+COOKIE = "interplay_researcher"
+BEFORE = "interplay_login"  # of the form that is filled in before there is a visit
+CSRF = "csrf"
+LIFE = timedelta(hours=12)
+MOST_FIELDS = 5000
+Form = Mapping[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A researcher who is logged in."""
+
+    account: Account
+    session: sessions.Session
+
+    @property
+    def name(self) -> str:
+        return self.account.name
+
+    @property
+    def csrf(self) -> str:
+        return self.session.csrf
+
+
+class Gate:
+    """The door of one study."""
+
+    def __init__(self, base: Base, study: str, secure: bool):
+        self.base, self.study, self.secure = base, study, secure
+        self._by_address = Buckets(base.clock, 10 / 60, 10)  # wrong passwords from one address
+        self._by_name = Buckets(base.clock, 30 / 60, 60)  # and for one name, from wherever
+        self._requests = Buckets(base.clock, 20, 200)  # requests from one address
+
+    async def visit(self, connection: HTTPConnection) -> Visit | None:
+        """Who comes, if they are logged in here."""
+        self._requests.require(self.base.who(connection), "requests from here")
+        return await self.base.database.aread(self._visit, connection.cookies.get(COOKIE))
+
+    async def required(self, connection: HTTPConnection) -> Visit:
+        found = await self.visit(connection)
+        if found is None:
+            raise Refusal("unknown_key", "log in first: this page is for the researchers of this study")
+        return found
+
+    async def posted(self, request: Request) -> tuple[Visit, Form]:
+        """Who sends a form of ours, and what is in it."""
+        sessions.check_origin(request)
+        visit, form = await self.required(request), await read_form(request)
+        sessions.check_csrf(visit.session, one(form, CSRF))
+        return visit, form
+
+    async def before(self, request: Request) -> Form:
+        """A form that is sent before there is a visit: its token belongs to a cookie of its own."""
+        self._requests.require(self.base.who(request), "requests from here")
+        sessions.check_origin(request)
+        form = await read_form(request)
+        token = request.cookies.get(BEFORE, "")
+        right = sessions.csrf_token(token).encode()
+        if not token or not hmac.compare_digest(right, one(form, CSRF).encode("utf-8", "replace")):
+            raise Refusal("not_allowed", "this form is out of date: load the page again and send it once more")
+        return form
+
+    def new_form(self, response: Response, token: str) -> None:
+        self._set(response, BEFORE, token, timedelta(hours=1))
+
+    async def log_in(self, request: Request, name: str, password: str) -> str:
+        """The cookie of a new visit. Wrong guesses are few and noted."""
+        who = self.base.who(request)
+        if self._by_address.exhausted(who) or self._by_name.exhausted(name[:200]):
+            raise Refusal("too_many", "too many wrong passwords: wait a minute")
+        try:
+            account = await self.base.database.aread(accounts.log_in, name[:200], password[:1000])
+            if not researchers.may(account.role, self.study):
+                raise Refusal("unknown_key", "name or password is wrong", status=401)
+        except Refusal:
+            self._by_address.take(who)
+            self._by_name.take(name[:200])
+            raise
+        return await self.base.database.awrite(self._begin, account)
+
+    async def invited(self, request: Request, key: str) -> Account:
+        """Whose invitation this is."""
+        who = self.base.who(request)
+        self._requests.require(who, "requests from here")
+        if self._by_address.exhausted(who):
+            raise Refusal("too_many", "too many wrong invitations: wait a minute")
+        try:
+            return await self.base.database.aread(researchers.invited, self.base.clock, key[:200])
+        except Refusal:
+            self._by_address.take(who)
+            raise Refusal("not_found", "this invitation is not good: it works once, and for a week") from None
+
+    async def accept(self, request: Request, key: str, password: str) -> str:
+        """The cookie of a new visit, by an invitation and the password that was chosen."""
+        who = self.base.who(request)
+        if self._by_address.exhausted(who):
+            raise Refusal("too_many", "too many wrong invitations: wait a minute")
+        try:
+            account = await self.base.database.awrite(researchers.accept, self.base.clock, key[:200], password)
+        except Refusal:
+            self._by_address.take(who)
+            raise
+        if not researchers.may(account.role, self.study):
+            raise Refusal("not_allowed", "your password is set; this account is for another study")
+        return await self.base.database.awrite(self._begin, account)
+
+    async def log_out(self, visit: Visit) -> None:
+        def work(tx: Tx) -> None:
+            sessions.end(tx, visit.session)
+            audit.note(tx, self.base.clock, visit.name, "logout", self.study)
+
+        await self.base.database.awrite(work)
+
+    def keep(self, response: Response, token: str) -> None:
+        self._set(response, COOKIE, token, LIFE)
+        response.delete_cookie(BEFORE, path="/researcher")
+
+    def forget(self, response: Response) -> None:
+        response.delete_cookie(COOKIE, path="/researcher")
+
+    def _set(self, response: Response, name: str, token: str, life: timedelta) -> None:
+        age = int(life.total_seconds())
+        response.set_cookie(
+            name, token, max_age=age, httponly=True, secure=self.secure, samesite="strict", path="/researcher"
+        )
+
+    def _begin(self, tx: Tx, account: Account) -> str:
+        until = (self.base.clock.now() + LIFE).isoformat()
+        _, token = sessions.begin(
+            tx, self.base.clock, researchers.subject(account.id), {"study": self.study, "until": until}
+        )
+        audit.note(tx, self.base.clock, account.name, "login", self.study)
+        return token
+
+    def _visit(self, tx: Tx, token: str | None) -> Visit | None:
+        session = sessions.find(tx, self.base.clock, token)
+        if session is None or session.data.get("study") != self.study:
+            return None
+        until = session.data.get("until")
+        if until is None or datetime.fromisoformat(until) <= self.base.clock.now():
+            return None
+        account = researchers.of_subject(tx, session.subject)
+        return Visit(account, session) if account is not None and researchers.may(account.role, self.study) else None
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(24)
+
+
+async def read_form(request: Request) -> Form:
+    """The fields of a form, each a list. Only what browsers' plain forms send is read."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise Refusal("bad_request", "send a form")
+    found: dict[str, list[str]] = {}
+    try:
+        text = (await request.body()).decode("utf-8")
+        for name, value in parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS):
+            if "\x00" in value:
+                raise ValueError("no database can store this")
+            found.setdefault(name, []).append(value)
+    except ValueError:
+        raise Refusal("bad_request", "this form cannot be read") from None
+    return found
+
+
+def one(form: Form, name: str) -> str:
+    return form.get(name, [""])[0]

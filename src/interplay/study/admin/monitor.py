@@ -1,0 +1,140 @@
+"""What goes on right now: who is where, which games run, how late they are, how full the design is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from interplay.server.database import Tx
+from interplay.study.admin.erase import ERASED
+from interplay.study.db.participants import ACTIVE, DONE, DROPPED, NEW, SCREENED, WITHDRAWN
+from interplay.study.db.people_records import known
+from interplay.study.db.schema import events, games, people, slots
+from interplay.study.protocol.design import count, places
+from interplay.study.protocol.flow import assign
+from interplay.study.protocol.model import Protocol
+from interplay.study.protocol.words import say
+
+STATUSES = (NEW, ACTIVE, DONE, SCREENED, DROPPED, WITHDRAWN, ERASED)
+RECENT_STEPS = 300  # of which lateness is told
+RECENT = 60  # people who are shown as being somewhere
+MOST_SEQUENCES = 200
+
+
+def counts(tx: Tx, protocol: Protocol) -> dict[str, int]:
+    query = sa.select(people.c.status, sa.func.count()).where(people.c.study == protocol.name).group_by(people.c.status)
+    found = {row[0]: row[1] for row in tx.execute(query)}
+    return {status: found.get(status, 0) for status in STATUSES}
+
+
+def whereabouts(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
+    """Those who take part now, whoever was seen last first, with the page that is open."""
+    query = (
+        sa.select(people)
+        .where(people.c.study == protocol.name, people.c.status.in_((NEW, ACTIVE)))
+        .order_by(people.c.seen.desc())
+        .limit(RECENT)
+    )
+    held = tx.execute(query).all()
+    found = []
+    for row in held:
+        mine = tx.execute(sa.select(slots.c.key, slots.c.number).where(slots.c.person == row.id))
+        one = known(protocol, row, {r.key: r.number for r in mine})
+        page = one.pages[row.position]
+        found.append(
+            {
+                "participant": row.public,
+                "number": row.id,
+                "status": row.status,
+                "page": page.id,
+                "title": title(page.item.title, protocol, row.language, turn=str(page.turn or 1)),
+                "kind": page.item.kind,
+                "position": row.position,
+                "of": len(one.pages),
+                "seen": row.seen.isoformat(),
+            }
+        )
+    return found
+
+
+def title(text: Any, protocol: Protocol, language: str, **values: str) -> str:
+    """A page's title for researchers: places for what is not given stay as they are written."""
+    return say(text, language if language in protocol.languages else protocol.languages[0], **values)
+
+
+def leaves(tx: Tx, numbers: list[int]) -> dict[int, int]:
+    """By game: how often its person was lost."""
+    query = sa.select(events.c.game, sa.func.count()).where(events.c.game.in_(numbers), events.c.kind == "leave")
+    return {row[0]: row[1] for row in tx.execute(query.group_by(events.c.game))}
+
+
+def running(lives: Mapping[Any, Any]) -> list[dict[str, Any]]:
+    """The games that are in memory, a row for each of their people. Agents' names are for researchers' eyes."""
+    found = []
+    for live in {id(live): live for live in list(lives.values())}.values():
+        late = sorted(live.late_s[-RECENT_STEPS:])  # games keep the time in this thread: this must be quick
+        told = {
+            "setting": live.dealt.setting,
+            "partner": ", ".join(sorted(set(live.dealt.bots.values()))) or "another participant",
+            "t": live.table.t,
+            "of": live.engine.game.horizon,
+            "score": live.table.score if live.table.recorder is not None else None,
+            "late_ms": round(1000 * live.late_s[-1], 1) if late else None,
+            "late_p99_ms": round(1000 * late[int(0.99 * (len(late) - 1))], 1) if late else None,
+            "missed": sum(remark.kind == "deadline" for remark in list(live.table.log.events)),
+        }
+        for chair in live.chairs.values():
+            mine = {"number": chair.person, "game": chair.sitter.game, "page": chair.sitter.page.id}
+            found.append({**mine, **told, "present": chair.here})
+    return found
+
+
+def cells(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
+    """By use of a design: how often each of its sequences was handed out, and how many of those came to their end."""
+    query = (
+        sa.select(slots.c.key, slots.c.number, slots.c.released, people.c.status, sa.func.count())
+        .join(people, people.c.id == slots.c.person)
+        .where(slots.c.study == protocol.name)
+        .group_by(slots.c.key, slots.c.number, slots.c.released, people.c.status)
+    )
+    tally: dict[tuple[str, int | None], Counter[str]] = {}
+    for key, number, released, status, amount in tx.execute(query):
+        kind = "released" if released else "done" if status in (DONE, ERASED) else "active"
+        tally.setdefault((key, number), Counter())[kind] += amount
+    found = []
+    for place in places(protocol):
+        design = protocol.designs[place.design]
+        size = count(design)
+        used = sorted((n for key, n in tally if key == place.key), key=lambda n: (n is not None, n or 0))
+        numbers = used if size is None or size > MOST_SEQUENCES else list(range(size))
+        rows = [
+            {"number": n, "order": _order(protocol, place.key, n) if n is not None else None}
+            | {kind: tally.get((place.key, n), Counter())[kind] for kind in ("done", "active", "released")}
+            for n in numbers[:MOST_SEQUENCES]
+        ]
+        found.append({"key": place.key, "design": place.design, "sequences": size, "used": len(used), "rows": rows})
+    return found
+
+
+def _order(protocol: Protocol, key: str, number: int) -> list[str]:
+    slots_of_all = {place.key: 0 if count(protocol.designs[place.design]) else None for place in places(protocol)}
+    rows = assign(protocol, slots_of_all | {key: number}, 0)[key]
+    return [", ".join(cell.values()) for cell in rows]
+
+
+def played(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
+    """By setting and partner: how many games that count are over, and their mean score."""
+    query = (
+        sa.select(games.c.setting, games.c.partner, sa.func.count(), sa.func.avg(games.c.score))
+        .join(people, people.c.id == games.c.person)
+        .where(people.c.study == protocol.name, games.c.status == "done", games.c.practice.is_(False))
+        .group_by(games.c.setting, games.c.partner)
+        .order_by(games.c.setting, games.c.partner)
+    )
+    return [
+        {"setting": row[0], "partner": row[1], "agent": protocol.partners.get(row[1]), "games": row[2], "mean": row[3]}
+        for row in tx.execute(query)
+    ]

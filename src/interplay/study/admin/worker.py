@@ -1,0 +1,92 @@
+"""A process of its own that makes replays: drawing a game computes and compiles, and games that people play must not
+wait for it. It is told what to do on standard input, a line at a time, and ends when that ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from interplay.errors import InterplayError
+from interplay.trust import admit, admitted
+
+PATIENCE_S = 180.0
+
+
+class Worker:
+    """The process, started when it is first needed; one replay at a time."""
+
+    def __init__(self) -> None:
+        self._process: asyncio.subprocess.Process | None = None
+        self._lock = asyncio.Lock()
+
+    async def replay(self, packed: bytes, told: dict[str, Any]) -> str:
+        """The page that shows a stored game; `told` is what stands above it."""
+        async with self._lock:
+            with tempfile.TemporaryDirectory() as scratch:
+                source, out = Path(scratch) / "episode", Path(scratch) / "replay.html"
+                source.write_bytes(packed)
+                job = {"episode": str(source), "out": str(out), "told": told}
+                try:
+                    answer = await asyncio.wait_for(self._ask(job), PATIENCE_S)
+                except (TimeoutError, OSError, ValueError) as error:
+                    self._kill()
+                    raise InterplayError(f"this replay could not be made ({type(error).__name__}): try again") from None
+                if answer.get("error"):
+                    raise InterplayError(str(answer["error"]))
+                return out.read_text(encoding="utf-8")
+
+    async def _ask(self, job: dict[str, Any]) -> dict[str, Any]:
+        if self._process is None or self._process.returncode is not None:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "interplay.study.admin.worker", *admitted(),
+                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+            )  # fmt: skip
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(job).encode() + b"\n")
+        await self._process.stdin.drain()
+        line = await self._process.stdout.readline()
+        if not line:
+            raise OSError("the process ended")
+        return json.loads(line)
+
+    def _kill(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+        self._process = None
+
+    async def close(self) -> None:
+        process = self._process
+        self._kill()
+        if process is not None:
+            await process.wait()
+
+
+def main() -> None:
+    """Read jobs, write answers; nothing else may reach standard output."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(15)
+    admit(sys.argv[1:])  # what whoever serves the study trusts
+    out, sys.stdout = sys.stdout, sys.stderr
+    for line in sys.stdin:
+        job = json.loads(line)
+        answer: dict[str, Any] = {}
+        try:
+            from interplay.study.admin.replay import page
+
+            Path(job["out"]).write_text(page(Path(job["episode"]).read_bytes(), job["told"]), encoding="utf-8")
+        except Exception as error:
+            answer = {"error": f"this game cannot be shown: {type(error).__name__}: {error}"}
+        out.write(json.dumps(answer) + "\n")
+        out.flush()
+
+
+if __name__ == "__main__":
+    main()

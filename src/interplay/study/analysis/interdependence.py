@@ -1,0 +1,113 @@
+"""Who helped whom in teams of a person and a partner: who initiated, who accepted, and over the session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from interplay.stats import correlation_interval, pearson, within_fit
+from interplay.study.analysis.data import Data
+from interplay.study.analysis.figures import session_figures, team_figures
+from interplay.study.analysis.measures import Measured
+from interplay.study.analysis.plan import Interdependence
+from interplay.study.analysis.result import Result, attempt, mean_row, person_means
+from interplay.table import Row, Table
+
+HELPED = (
+    "An offer (trigger) is something put where a teammate can use it. `person triggered`: offers of the person, in per "
+    "cent of what the person did; `partner accepted`: of those, per cent that the partner took up; and the other way "
+    "round. Means are over people. Score against hand-overs: the interval draws people whole, p games counts every "
+    "game, as studies often report it, p within compares the games of one person. Over the session: change from one "
+    "game to the next within people, with intervals that count people."
+)
+MEASURED = (
+    "score", "constructive", "non_constructive", "constructive_from_person", "constructive_from_partner",
+    "person_triggered", "partner_accepted", "partner_triggered", "person_accepted",
+)  # fmt: skip
+OVER_TIME = ("score", "constructive", "person_triggered", "partner_accepted", "partner_triggered", "person_accepted")
+
+
+def help_in_teams(data: Data, part: Interdependence, measured: Measured, *, seed: int = 0) -> Result:
+    title = part.title or "Who helped whom"
+    games = list(data.counted())
+    if data.traces is None:
+        return Result(part.id, title, {}, notes=("the traces of the games are not there",))
+    numbers = {game["number"] for game in games}
+    rows = [row for row in measured.team() if row["number"] in numbers]
+    if not rows:
+        return Result(part.id, title, {}, notes=("no game that was played can tell who helped whom",))
+    notes = []
+    if len(rows) < len(games):
+        notes.append(f"{len(games) - len(rows)} of {len(games)} games cannot tell who helped whom")
+    table = Table.of(rows)
+    tables = {
+        "teams": Table.of(_teams(table), "Teams of people and partners"),
+        "score": Table.of(_score(table, seed), "Score against constructive hand-overs, game by game"),
+        "session": Table.of(_session(table), "Change from game to game within people"),
+        "turns": Table.of(_turns(table), "Over the session, by game"),
+    }
+    figures = [*team_figures(tables["teams"]), *session_figures(tables["turns"])]
+    return Result(part.id, title, tables, figures, HELPED, tuple(notes))
+
+
+def _teams(table: Table) -> list[Row]:
+    found: list[Row] = []
+    for (game, partner), part in table.groups("game", "partner").items():
+        row: Row = {"game": game, "partner": partner}
+        for name in MEASURED:
+            row |= mean_row(list(person_means(part, value=name).get((), {}).values()), name, _bounds(name))
+        found.append({**row, "people": len(set(part.column("person"))), "games": len(part)})
+    return found
+
+
+def _bounds(name: str) -> tuple[float, float]:
+    """Counts do not fall below 0, nor shares rise above 100."""
+    low = -np.inf if name == "score" else 0.0
+    return low, 100.0 if name.endswith("accepted") else np.inf
+
+
+def _score(table: Table, seed: int) -> list[Row]:
+    found: list[Row] = []
+    for (game,), part in table.groups("game").items():
+        held = [row for row in part if row["constructive"] is not None]
+        told: Row = {"game": game, "games": len(held), "people": len({row["person"] for row in held})}
+        found.append(told | attempt(lambda held=held: _correlated(held, seed)))
+    return found
+
+
+def _correlated(rows: Sequence[Row], seed: int) -> Row:
+    x, y, who = ([row[name] for row in rows] for name in ("constructive", "score", "person"))
+    made = correlation_interval(x, y, {"person": who}, seed=seed, units=["person"])
+    alone = pearson(x, y)
+    own = attempt(lambda: {"p_within": within_fit(y, x, who)[0].p})
+    return {"r": made.estimate, "r_low": made.low, "r_high": made.high, "p_games": alone.p, **own}
+
+
+def _session(table: Table) -> list[Row]:
+    found: list[Row] = []
+    for name in OVER_TIME:
+        held = [row for row in table if row[name] is not None]
+        told: Row = {"measure": name, "games": len(held), "people": len({row["person"] for row in held})}
+        found.append(told | attempt(lambda held=held, name=name: _slope(held, name)))
+    return found
+
+
+def _slope(rows: Sequence[Row], name: str) -> Row:
+    """Beside the turn stand the kinds of games (world and partner), so that a session that happens to end with an
+    easier one shows no learning."""
+    kinds = list(dict.fromkeys((row["game"], row["partner"]) for row in rows))
+    y, who = [row[name] for row in rows], [row["person"] for row in rows]
+    beside = [[row["turn"], *((row["game"], row["partner"]) == kind for kind in kinds[1:])] for row in rows]
+    made = within_fit(y, np.array(beside, float), who)[0]
+    return {"per_game": made.slope, "per_game_low": made.low, "per_game_high": made.high, "p": made.p}
+
+
+def _turns(table: Table) -> list[Row]:
+    found: list[Row] = []
+    for (turn,), part in sorted(table.groups("turn").items()):
+        row: Row = {"turn": turn}
+        for name in OVER_TIME:
+            row |= mean_row([v for v in part.column(name) if v is not None], name, _bounds(name))
+        found.append({**row, "people": len(set(part.column("person")))})
+    return found

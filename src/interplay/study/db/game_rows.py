@@ -1,0 +1,204 @@
+"""The books of games: begun, taken up again after a crash, and finished."""
+
+from __future__ import annotations
+
+import secrets
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import orjson
+import sqlalchemy as sa
+
+from interplay.rollout.episode import Episode
+from interplay.safe_files import inflate, parse_json
+from interplay.server.api_error import Refusal
+from interplay.server.clock import Clock
+from interplay.server.database import Tx
+from interplay.study.db.groups import Room, leave, present, room_of
+from interplay.study.db.participants import OVER, WITHDRAWN, Person, advance, person
+from interplay.study.db.schema import events, games, people
+from interplay.study.protocol.flow import Page
+from interplay.study.protocol.model import Protocol
+from interplay.traces.export import from_record, to_record
+
+PLAYING, DONE = "playing", "done"
+ABANDONED = "abandoned"  # ended early, because someone in it stopped taking part
+REMARKS = {"flag": "flag", "chat": "message", "takeover": "takeover", "back": "back"}  # events that are remarks too
+
+
+class Sitter(NamedTuple):
+    """A person in a game, and the numbers of theirs that were taken."""
+
+    person: int
+    public: str
+    game: int  # the row of this person's game
+    seat: int
+    page: Page
+    seqs: frozenset[int] = frozenset()
+    came: bool = False  # ever to this game
+    stopped: bool = False  # taking part, since
+
+
+class Gone(NamedTuple):
+    """Those of a game of several people who were away at its end; who `never` came to it plays it alone, later."""
+
+    room: Room
+    left: Sequence[int]
+    never: Sequence[int]
+
+
+Told = tuple[int, int | None, str, dict[str, Any]]  # step, seat, kind, payload
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """A game that is in play, with all that was stored of it."""
+
+    id: int  # the first person's row
+    sitters: tuple[Sitter, ...]
+    setting: str
+    bots: Mapping[int, str]  # by seat: the partners
+    chance: tuple[int, int]
+    joints: list[list[int]]  # by step
+    remarks: list[Told]
+    room: Room | None = None  # in which its people met
+    taken: frozenset[int] = frozenset()  # seats of people who left, in which bots play
+    doing: Mapping[int, str | None] = field(default_factory=dict)  # by seat, of games played by acts
+
+
+def deal(
+    tx: Tx, clock: Clock, protocol: Protocol, number: int, seats: dict[str, int], shown: str | None = None
+) -> Dealt:
+    """The game of the page that a person sees: a new one, or the one that was begun. `seats`: how many a game has;
+    `shown`: the page that the browser shows, where it told."""
+    who = person(tx, number, lock=True)
+    held = who.pages(protocol)
+    due = None if who.status in OVER else held[who.position]
+    if due is None or due.item.kind != "game" or shown not in (None, due.id):
+        raise Refusal("conflict", "there is no game to play now: load the page again")
+    room = room_of(held, who.position, due.value(due.item.partner))
+    together = present(tx, number, room) if room else [number]
+    own = sa.select(games).where(games.c.person == number, games.c.page == due.id)
+    if tx.execute(own).one_or_none() is None:
+        _begin(tx, clock, protocol, who, together, room, seats)
+    row = tx.execute(own).one()
+    lead = row.joint or row.id
+    query = sa.select(games).where((games.c.id == lead) | (games.c.joint == lead)).order_by(games.c.id)
+    sitters = [_sitter(tx, protocol, one) for one in tx.execute(query)]
+    partner = room.item.otherwise if room else row.partner
+    bots = {seat: partner for seat in range(seats[row.setting]) if all(one.seat != seat for one in sitters)}
+    return _happened(tx, Dealt(lead, tuple(sitters), row.setting, bots, (row.chance[0], row.chance[1]), [], [], room))
+
+
+def _begin(
+    tx: Tx, clock: Clock, protocol: Protocol, who: Person, together: Sequence[int], room: Room | None, seats: Any
+) -> None:
+    """A row for each of those who play, first of whoever came first. Those who play together share their pages."""
+    held = who.pages(protocol)
+    page = held[who.position]
+    setting = page.value(page.item.game)
+    place = protocol.games[setting].seat
+    base = sum(p.item.kind == "game" for p in held[: who.position]) if place == "alternate" else place
+    values = {
+        "page": page.id,
+        "setting": setting,
+        "partner": room.item.otherwise if room and len(together) == 1 else page.value(page.item.partner),
+        "practice": page.practice,
+        "chance": [secrets.randbits(32), secrets.randbits(32)],
+        "status": PLAYING,
+        "started": clock.now(),
+    }
+    lead = None
+    for number in sorted(together, key=lambda number: number != who.id):
+        row = {**values, "person": number, "joint": lead}
+        row["seat"] = (base + together.index(number)) % seats[setting]
+        found = tx.execute(sa.insert(games).values(**row).returning(games.c.id)).scalar_one()
+        lead = lead or found
+
+
+def _sitter(tx: Tx, protocol: Protocol, row: Any) -> Sitter:
+    who = person(tx, row.person)
+    page = next(page for page in who.pages(protocol) if page.id == row.page)
+    return Sitter(who.id, who.public, row.id, row.seat, page, stopped=who.status == WITHDRAWN)
+
+
+def _happened(tx: Tx, dealt: Dealt) -> Dealt:
+    """With all that the journal tells."""
+    seats = {one.person: one.seat for one in dealt.sitters}
+    joints, seqs = dealt.joints, {number: set() for number in seats}
+    taken, doing, came = set(), {}, set()
+    rows = [one.game for one in dealt.sitters]
+    query = sa.select(events.c.person, events.c.kind, events.c.t, events.c.payload).where(events.c.game.in_(rows))
+    for number, kind, t, payload in tx.execute(query.order_by(events.c.id)):
+        seqs[number].update(payload.get("seqs", ()))
+        told = {name: value for name, value in payload.items() if name != "seqs"}
+        if kind == "step":
+            if t != len(joints):
+                raise RuntimeError(f"game {dealt.id}: step {t} is stored where step {len(joints)} is due")
+            joints.append(payload["joint"])
+            doing |= {int(seat): act for seat, act in payload.get("doing", {}).items()}
+            dealt.remarks.extend((t, seat, "deadline", {"late": True}) for seat in payload.get("missed", ()))
+        elif kind == "act":
+            doing[seats[number]] = payload["action"]
+        elif kind == "remark":
+            dealt.remarks.append((t, payload["seat"], payload["what"], payload["payload"]))
+        elif kind == "join":
+            came.add(number)
+        elif kind in REMARKS:
+            seat = payload.get("seat", seats[number])
+            dealt.remarks.append((t, seat, REMARKS[kind], told))
+            taken = taken | {seat} if kind == "takeover" else taken
+            taken = taken - {seat} if kind == "back" else taken
+    sitters = tuple(one._replace(seqs=frozenset(seqs[one.person]), came=one.person in came) for one in dealt.sitters)
+    return replace(dealt, sitters=sitters, taken=frozenset(taken), doing=doing)
+
+
+class Ended(NamedTuple):
+    score: float
+    left: bool  # because someone else stopped taking part
+
+
+def ended(tx: Tx, number: int, page: str) -> Ended | None:
+    """How a person's game on a page ended, once it is over and stored."""
+    query = sa.select(games.c.score, games.c.status, people.c.status.label("person")).join(people)
+    row = tx.execute(query.where(games.c.person == number, games.c.page == page)).one_or_none()
+    if row is None or row.score is None:
+        return None
+    return Ended(row.score, row.status == ABANDONED and row.person != WITHDRAWN)
+
+
+def finish(
+    tx: Tx, clock: Clock, protocol: Protocol, game: int, episode: Episode, gone: Gone | None = None, status: str = DONE
+) -> float:
+    """The game is over: its trace is stored and its people go on to the next page, in one transaction. The score."""
+    packed = zlib.compress(orjson.dumps(to_record(episode, 0)), 6)
+    query = sa.select(games).where((games.c.id == game) | (games.c.joint == game)).order_by(games.c.id)
+    rows = list(tx.execute(query))
+    if rows[0].score is not None:
+        return rows[0].score
+    if gone is not None:
+        leave(tx, gone.left, gone.room)
+        never = [row.id for row in rows if row.person in gone.never]
+        for table, column in ((events, events.c.game), (games, games.c.id)):
+            tx.execute(sa.delete(table).where(column.in_(never)))
+        rows = [row for row in rows if row.id not in never]
+        first, *others = [row.id for row in rows]  # the first may have been one of those, if the server was stopped
+        tx.execute(sa.update(games).where(games.c.id == first).values(joint=None))
+        tx.execute(sa.update(games).where(games.c.id.in_(others)).values(joint=first))
+    values = {"status": status, "score": episode.score, "length": episode.length, "finished": clock.now()}
+    tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(**values, episode=packed))
+    for row in sorted(rows, key=lambda row: row.person):
+        who = person(tx, row.person, lock=True)
+        if who.status not in OVER and who.pages(protocol)[who.position].id == row.page:
+            advance(tx, clock, protocol, who)
+    return episode.score
+
+
+def touch(tx: Tx, clock: Clock, number: int) -> None:
+    tx.execute(sa.update(people).where(people.c.id == number).values(seen=clock.now()))
+
+
+def unpack(packed: bytes) -> Episode:
+    return from_record(parse_json(inflate(packed, "a stored game"), "a stored game"))

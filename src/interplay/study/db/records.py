@@ -1,0 +1,358 @@
+"""What a study holds, as plain tables: the one reader of its books, for researchers' pages, exports and analyses.
+
+    found = records.load("small.db")            # a database, or the folder of an export
+    found.participants, found.answers, found.games, found.flags, found.events, found.traces
+
+Participants are called by their public name everywhere. Times are ISO texts in UTC. `record_columns.py` says what each
+table has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from pydantic import ValidationError
+
+from interplay.errors import InterplayError
+from interplay.server.database import Database, Tx
+from interplay.study.db import schema
+from interplay.study.db.game_rows import DONE, unpack
+from interplay.study.db.participants import OVER, WITHDRAWN
+from interplay.study.db.people_records import Known, people, query_of, with_slots
+from interplay.study.export.columns import COLUMNS
+from interplay.study.protocol.flow import Page
+from interplay.study.protocol.model import Protocol
+from interplay.table import Row, Table
+from interplay.traces import TraceSet
+
+STEP = "step"  # the kind of event of which there are many; their actions are in the traces
+FEW = 20  # people that are named one by one in a query; more are found by their study
+
+
+@dataclass(frozen=True)
+class Records:
+    """All of a study. `events` holds steps only where they were asked for; `traces` holds their actions."""
+
+    protocol: Protocol
+    participants: Table
+    answers: Table
+    games: Table
+    flags: Table
+    events: Table
+    traces: TraceSet | None
+
+    @property
+    def study(self) -> str:
+        return self.protocol.name
+
+
+def load(source: str | Path, study: str | None = None, *, traces: bool = True, steps: bool = False) -> Records:
+    """The records in a database (a path or an address) or in the folder of an export."""
+    folder = Path(source)
+    if "://" not in str(source) and folder.is_dir():
+        from interplay.study.export.files import read_folder
+
+        found = read_folder(folder, traces=traces, steps=steps)
+        if study is not None and found.study != study:
+            raise InterplayError(f"{folder} is an export of {found.study!r}, not of {study!r}")
+        return found
+    if "://" not in str(source) and not folder.is_file():
+        raise InterplayError(f"there is no database and no export at {source}")
+    from interplay.study.db.connect import open_books
+
+    database = open_books(str(source))
+    try:
+        return read(database, study, traces=traces, steps=steps)
+    finally:
+        database.close()
+
+
+def read(database: Database, study: str | None = None, *, traces: bool = True, steps: bool = False) -> Records:
+    """The records of a study; which one may be left out where the database holds one only. Read at one moment."""
+
+    def work(tx: Tx) -> Records:
+        snapshot(tx)
+        protocol = the_protocol(tx, study)
+        known = people(tx, protocol)
+        held = {name: _table(name, READERS[name](tx, protocol, known)) for name in READERS if name != "events"}
+        more = _table("events", events(tx, protocol, known, steps=steps))
+        return Records(protocol, **held, events=more, traces=trace_set(tx, protocol, known) if traces else None)
+
+    return database.read(work)
+
+
+def _table(name: str, rows: Iterator[Row]) -> Table:
+    return Table(tuple(COLUMNS[name]), list(rows), name)
+
+
+def studies(tx: Tx) -> list[str]:
+    return list(tx.execute(sa.select(schema.files.c.name).order_by(schema.files.c.opened)).scalars())
+
+
+def the_protocol(tx: Tx, study: str | None = None) -> Protocol:
+    """The protocol as it was when people took part; the only one, if no name is given."""
+    held = studies(tx)
+    if not held:
+        raise InterplayError("this database holds no study yet: it has never been served")
+    if study is None and len(held) > 1:
+        raise InterplayError(f"this database holds several studies: name one of {', '.join(held)}")
+    name = study or held[0]
+    if name not in held:
+        raise InterplayError(f"this database holds no study {name!r}; it holds {', '.join(held)}")
+    told = tx.execute(sa.select(schema.files.c.protocol).where(schema.files.c.name == name)).scalar_one()
+    try:
+        return Protocol.model_validate(told)
+    except ValidationError as error:
+        raise InterplayError(f"the stored file of {name!r} is from another version of interplay: {error}") from None
+
+
+def everyone(tx: Tx, study: str | None = None) -> tuple[Protocol, Table]:
+    """The participants of a study, and nothing else of it."""
+    snapshot(tx)
+    protocol = the_protocol(tx, study)
+    return protocol, _table("participants", participants(tx, protocol, people(tx, protocol)))
+
+
+def participants(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
+    consents = {row.person: row for row in _of(tx, schema.consents, protocol, known)}
+    paid = {row.person: row for row in _of(tx, schema.paid, protocol, known)}
+    recruited = {row.person for row in _of(tx, schema.recruits, protocol, known)}
+    for number, one in known.items():
+        row, consent, pay = one.row, consents.get(number), paid.get(number)
+        over = row.status in OVER or row.status == "erased"
+        met = [page for page in one.pages if page.item.kind == "game" and not page.practice]
+        yield {
+            "participant": row.public,
+            "status": row.status,
+            "language": row.language,
+            "page": None if over else one.pages[row.position].id,
+            "stopped_on": one.pages[row.position].id if row.status == WITHDRAWN else None,
+            "position": row.position,
+            "pages": len(one.pages),
+            "created": iso(row.created),
+            "consented": iso(consent.at) if consent else None,
+            "consent_version": consent.version if consent else None,
+            "consent_language": consent.language if consent else None,
+            "seen": iso(row.seen),
+            "finished": iso(row.finished),
+            "cells": dict(one.person.slots),
+            "partners": list(dict.fromkeys(p.value(p.item.partner) for p in met)) if one.person.slots else [],
+            "recruited": number in recruited,
+            "payment": row.payment,
+            "code": row.code,
+            "paid": iso(pay.at) if pay else None,
+            "paid_amount": pay.amount if pay else None,
+            "seed": row.seed,
+        }
+
+
+def answers(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
+    """One row for each question. What is about one game or partner says which."""
+    tries: dict[tuple[int, str], int] = {}
+    for row in _of(tx, schema.answers, protocol, known):
+        one = known[row.person]
+        tries[row.person, row.page] = attempt = tries.get((row.person, row.page), 0) + 1
+        about = _about(one, row.page)
+        for question, value in row.answers.items():
+            yield {
+                "answer": row.id,
+                "participant": one.row.public,
+                "page": row.page,
+                **about,
+                "question": question,
+                "type": _type(one.page(row.page), question),
+                "value": value,
+                "attempt": attempt,
+                "passed": bool(row.passed),
+                "seconds": row.seconds,
+                "at": iso(row.at),
+            }
+
+
+def _about(one: Known, name: str) -> Row:
+    page, before = one.page(name), one.game_before(name)
+    around = name.rpartition(".")[0]
+    same = before if before is not None and around and before.id.startswith(f"{around}.") else None
+    values = page.values if page else {}
+    return {
+        "item": name.rpartition(".")[2],
+        "turn": page.turn if page else None,
+        "partner": same.value(same.item.partner) if same else values.get("partner"),
+        "setting": same.value(same.item.game) if same else None,
+        "after": before.id if before else None,
+    }
+
+
+def _type(page: Page | None, question: str) -> str | None:
+    if page is None:
+        return None
+    if page.item.kind not in ("form", "quiz"):
+        return page.item.kind
+    return next((asked.type for asked in page.item.questions if asked.id == question), None)
+
+
+def games(tx: Tx, protocol: Protocol, known: Mapping[int, Known], chosen: Sequence[int] | None = None) -> Iterator[Row]:
+    """All games of these people, or the chosen ones of them; episodes are numbered among those."""
+    noted = _noted(tx, protocol, known, chosen)
+    numbers: dict[int, int] = {}  # of episodes, by game: one that several people played has several rows and one number
+    for row in _games(tx, protocol, known, chosen):
+        lead = row.joint or row.id
+        one, more = known[row.person], noted.get(lead, {}) | noted.get(row.id, {})
+        if row.status == DONE:
+            numbers.setdefault(lead, len(numbers))
+        page = one.page(row.page)
+        setting = protocol.games.get(row.setting)
+        yield {
+            "game": row.id,
+            "participant": one.row.public,
+            "page": row.page,
+            "item": row.page.rpartition(".")[2],
+            "turn": page.turn if page else None,
+            "setting": row.setting,
+            "world": setting.game if setting else None,
+            "partner": row.partner,
+            "agent": protocol.partners.get(row.partner),
+            "seat": row.seat,
+            "practice": bool(row.practice),
+            "status": row.status,
+            "started": iso(row.started),
+            "finished": iso(row.finished),
+            "score": row.score,
+            "length": row.length,
+            "flags": more.get("flag", 0),
+            "leaves": more.get("leave", 0),
+            "missed": more.get("missed", 0),
+            "late_ms": more.get("late_ms"),
+            "joint": lead,
+            "episode": numbers.get(lead),
+        }
+
+
+def some_games(tx: Tx, protocol: Protocol, setting: str, partner: str, first: int, most: int) -> tuple[list[Row], int]:
+    """A page of games, newest first, of one setting or partner if they are named; and how many there are in all."""
+    snapshot(tx)
+    table, members = schema.games, schema.people
+    wanted = [members.c.study == protocol.name]
+    wanted += [table.c.setting == setting] if setting else []
+    wanted += [table.c.partner == partner] if partner else []
+    query = sa.select(table.c.id, table.c.person).join(members, members.c.id == table.c.person).where(*wanted)
+    held = tx.execute(query.order_by(table.c.id.desc()).offset(first).limit(most)).all()
+    who = with_slots(tx, protocol, query_of(protocol).where(members.c.id.in_({row.person for row in held})))
+    rows = list(games(tx, protocol, who, [row.id for row in held]))[::-1] if held else []
+    return rows, tx.execute(sa.select(sa.func.count()).select_from(query.subquery())).scalar_one()
+
+
+def _noted(
+    tx: Tx, protocol: Protocol, known: Mapping[int, Known], chosen: Sequence[int] | None = None
+) -> dict[int, Row]:
+    """By game: how many events of some kinds, and how late steps were."""
+    events = schema.events
+    ours = _ours(events, protocol, known) if chosen is None else events.c.game.in_(_with_leads(tx, chosen))
+    found: dict[int, Row] = {}
+    # Whoever leaves when the game is over has lost nothing.
+    length = schema.games.c.length
+    lost = (events.c.kind == "leave") & (length.is_(None) | (events.c.t < length))
+    query = sa.select(events.c.game, events.c.kind, sa.func.count()).where(ours, (events.c.kind == "flag") | lost)
+    query = query.join(schema.games, schema.games.c.id == events.c.game)
+    for game, kind, count in tx.execute(query.group_by(events.c.game, events.c.kind)):
+        found.setdefault(game, {})[kind] = count
+    missed = sa.func.sum(sa.case((events.c.payload["missed"].as_string().is_not(None), 1), else_=0))
+    late = sa.func.max(events.c.payload["late_ms"].as_float())
+    query = sa.select(events.c.game, missed, late).where(ours, events.c.kind == STEP).group_by(events.c.game)
+    for game, count, latest in tx.execute(query):
+        found.setdefault(game, {}).update(missed=count, late_ms=latest)
+    return found
+
+
+def flags(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
+    """Every press of a button in a game, with the step that was on the screen."""
+    held = {row.id: row for row in _games(tx, protocol, known)}
+    for row in _of(tx, schema.events, protocol, known, schema.events.c.kind == "flag"):
+        game = held[row.game]
+        yield {
+            "participant": known[row.person].row.public,
+            "game": row.game,
+            "page": game.page,
+            "setting": game.setting,
+            "partner": game.partner,
+            "seat": game.seat,
+            "flag": row.payload.get("id"),
+            "t": row._mapping["t"],  # `row.t` is something else
+            "seen": row.payload.get("seen"),
+            "at": iso(row.at),
+        }
+
+
+def events(tx: Tx, protocol: Protocol, known: Mapping[int, Known], *, steps: bool = True) -> Iterator[Row]:
+    wanted = () if steps else (schema.events.c.kind != STEP,)
+    for row in _of(tx, schema.events, protocol, known, *wanted):
+        yield {
+            "event": row.id,
+            "participant": known[row.person].row.public,
+            "game": row.game,
+            "t": row._mapping["t"],  # `row.t` is something else
+            "kind": row.kind,
+            "at": iso(row.at),
+            "payload": row.payload,
+        }
+
+
+READERS = {"participants": participants, "answers": answers, "games": games, "flags": flags, "events": events}
+
+
+def trace_set(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> TraceSet:
+    """The games that were played to their end; a row of `games` has the number of its episode here."""
+    packed: dict[int, bytes] = {}
+    for row in _games(tx, protocol, known, traces=True):
+        if row.status == DONE:
+            packed.setdefault(row.joint or row.id, row.episode)
+    return TraceSet.in_memory(map(unpack, packed.values()), {"study": protocol.name, "protocol": protocol.hash})
+
+
+def snapshot(tx: Tx) -> None:
+    """From here on the transaction sees one moment; on SQLite it does anyway."""
+    if tx.dialect.name == "postgresql":
+        tx.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+
+
+def _with_leads(tx: Tx, chosen: Sequence[int]) -> list[int]:
+    """These games and those whose rows hold their steps, where several people played."""
+    query = sa.select(schema.games.c.joint).where(schema.games.c.id.in_(chosen), schema.games.c.joint.is_not(None))
+    return [*chosen, *tx.execute(query).scalars()]
+
+
+def _games(
+    tx: Tx,
+    protocol: Protocol,
+    known: Mapping[int, Known],
+    chosen: Sequence[int] | None = None,
+    *,
+    traces: bool = False,
+) -> Sequence[Any]:
+    columns = [column for column in schema.games.c if traces or column.name != "episode"]
+    query = sa.select(*columns).where(_ours(schema.games, protocol, known))
+    if chosen is not None:
+        query = query.where(schema.games.c.id.in_(chosen))
+    return tx.execute(query.order_by(schema.games.c.id)).all()
+
+
+def _of(tx: Tx, table: sa.Table, protocol: Protocol, known: Mapping[int, Known], *wanted: Any) -> Any:
+    """The rows of a table that belong to these people, a few at a time."""
+    query = sa.select(table).where(_ours(table, protocol, known), *wanted)
+    return tx.execute(query.order_by(*table.primary_key.columns).execution_options(yield_per=5000))
+
+
+def _ours(table: sa.Table, protocol: Protocol, known: Mapping[int, Known]) -> Any:
+    if len(known) <= FEW:
+        return table.c.person.in_(list(known))
+    everyone = sa.select(schema.people.c.id).where(schema.people.c.study == protocol.name)
+    return table.c.person.in_(everyone.scalar_subquery())
+
+
+def iso(time: datetime | None) -> str | None:
+    return time.isoformat() if time is not None else None

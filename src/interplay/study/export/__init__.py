@@ -1,0 +1,1 @@
+"""Records of a study as tables and files."""

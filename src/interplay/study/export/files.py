@@ -1,0 +1,254 @@
+"""Records of a study as files: CSV, Parquet or JSON tables, the protocol, and the games as a trace set."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from interplay.errors import InterplayError
+from interplay.safe_files import parse_json, read_json, read_text, regular_file
+from interplay.server.database import Database, Tx
+from interplay.study.db import records
+from interplay.study.db.records import Records
+from interplay.study.export.columns import COLUMNS, LATER, Format
+from interplay.study.protocol.model import Protocol
+from interplay.table import Row, Table, plain
+from interplay.traces import TraceSet
+
+FORMATS = get_args(Format)
+PROTOCOL, TRACES, ABOUT = "protocol.json", "traces", "README.txt"
+_PARQUET = {
+    "text": "VARCHAR", "time": "VARCHAR", "json": "VARCHAR",
+    "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN",
+}  # fmt: skip
+LONGEST = 2**26  # characters of a row
+
+
+def write_folder(
+    database: Database,
+    out: str | Path,
+    *,
+    study: str | None = None,
+    format: Format = "csv",
+    traces: bool = True,
+    participant: str | None = None,
+) -> dict[str, int]:
+    """Everything of a study, or of one participant, in a new folder; how many rows each table has."""
+    if format not in FORMATS:
+        raise InterplayError(f"format {format!r}: one of {', '.join(FORMATS)}")
+    folder = Path(out)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InterplayError(f"{folder} is there already and not empty: choose another folder")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # what people wrote is for researchers only
+
+    def work(tx: Tx) -> dict[str, int]:
+        records.snapshot(tx)
+        protocol = records.the_protocol(tx, study)
+        known = records.people(tx, protocol)
+        if participant is not None:
+            known = {number: one for number, one in known.items() if one.row.public == participant}
+            if not known:
+                raise InterplayError(f"there is no participant {participant!r} in {protocol.name}")
+        _write_json(folder / PROTOCOL, protocol.model_dump(mode="json"))
+        counts = {}
+        states = Counter(one.row.status for one in known.values())
+        for name, reader in records.READERS.items():
+            counts[name] = write_table(name, reader(tx, protocol, known), folder, format)
+        if traces:
+            counts[TRACES] = _write_traces(records.trace_set(tx, protocol, known), folder / TRACES)
+        (folder / ABOUT).write_text(_about(protocol, counts, states, format, participant), encoding="utf-8")
+        return counts
+
+    return database.read(work)
+
+
+def write_table(name: str, rows: Iterable[Row], folder: Path, format: Format) -> int:
+    """One table as one file; rows are written as they come."""
+    path = folder / f"{name}.{format}"
+    if format == "csv":
+        return _write_csv(name, rows, path)
+    if format == "json":
+        return _write_array(rows, path)
+    return _write_parquet(name, rows, path)
+
+
+def _write_csv(name: str, rows: Iterable[Row], path: Path) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(COLUMNS[name]), lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow(_flat(name, row))
+            count += 1
+    return count
+
+
+def _write_array(rows: Iterable[Row], path: Path) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8") as file:
+        for row in rows:
+            file.write("[\n" if count == 0 else ",\n")
+            file.write(_dumps(row))
+            count += 1
+        file.write("\n]\n" if count else "[]\n")
+    return count
+
+
+def _write_parquet(name: str, rows: Iterable[Row], path: Path) -> int:
+    import duckdb
+
+    with tempfile.TemporaryDirectory() as scratch:
+        lines, count = Path(scratch) / "rows.jsonl", 0
+        with lines.open("w", encoding="utf-8") as file:
+            for row in rows:
+                file.write(_dumps(_flat(name, row)) + "\n")
+                count += 1
+        columns = ", ".join(f"'{column}': '{_PARQUET[kind]}'" for column, kind in COLUMNS[name].items())
+        source = (
+            f"read_json($lines, format = 'newline_delimited', columns = {{{columns}}}, maximum_object_size = {LONGEST})"
+        )
+        with duckdb.connect() as con:
+            if count:
+                con.execute(f"CREATE TABLE found AS SELECT * FROM {source}", {"lines": str(lines)})
+            else:
+                shape = ", ".join(f'"{column}" {_PARQUET[kind]}' for column, kind in COLUMNS[name].items())
+                con.execute(f"CREATE TABLE found ({shape})")
+            con.execute("COPY found TO $path (FORMAT parquet)", {"path": str(path)})
+    return count
+
+
+def _flat(name: str, row: Row) -> Row:
+    """A row for formats that know no lists: values of any kind are written as JSON."""
+    return {c: _dumps(row[c]) if k == "json" and row[c] is not None else row[c] for c, k in COLUMNS[name].items()}
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(plain(value), ensure_ascii=False)
+
+
+def _write_json(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _write_traces(held: TraceSet, path: Path) -> int:
+    if len(held):
+        held.save(path)
+    return len(held)
+
+
+def read_folder(folder: str | Path, *, traces: bool = True, steps: bool = False) -> Records:
+    """The records of an export, whichever format it has."""
+    root = Path(folder)
+    if not (root / PROTOCOL).exists():
+        raise InterplayError(f"{root} is no export of a study: it has no {PROTOCOL}")
+    try:
+        protocol = Protocol.model_validate(read_json(root / PROTOCOL, within=root))
+    except ValidationError as error:
+        raise InterplayError(f"{root / PROTOCOL} is not what interplay writes: {error}") from None
+    held = {}
+    for name in COLUMNS:
+        rows = list(read_table(name, root))
+        if name == "events" and not steps:
+            rows = [row for row in rows if row["kind"] != records.STEP]
+        held[name] = Table(tuple(COLUMNS[name]), rows, name)
+    path = root / TRACES
+    found = TraceSet.open(path) if traces and path.is_dir() else None
+    return Records(protocol, **held, traces=found)
+
+
+def read_table(name: str, folder: Path) -> Iterator[Row]:
+    for format in FORMATS:
+        path = folder / f"{name}.{format}"
+        if path.exists():
+            regular_file(path, within=folder)
+            try:
+                yield from _READERS[format](name, path)
+            except (ValueError, KeyError, TypeError) as error:
+                raise InterplayError(f"{path} is not what interplay writes: {error}") from None
+            return
+    raise InterplayError(f"{folder} has no {name}: neither {', '.join(f'{name}.{one}' for one in FORMATS)}")
+
+
+def _read_csv(name: str, path: Path) -> Iterator[Row]:
+    csv.field_size_limit(LONGEST)
+    for row in csv.DictReader(io.StringIO(read_text(path), newline="")):
+        values = _absent(name) | row
+        yield {column: _cell(values[column], kind) for column, kind in COLUMNS[name].items()}
+
+
+def _absent(name: str) -> Row:
+    """Columns that exports of older versions lack."""
+    return dict.fromkeys(LATER.get(name, ()), None)
+
+
+def _cell(text: str | None, kind: str) -> Any:
+    if text is None or text == "":
+        return None
+    match kind:
+        case "integer":
+            return int(text)
+        case "number":
+            return float(text)
+        case "boolean":
+            return text == "True"
+        case "json":
+            return parse_json(text, "a cell")
+    return text
+
+
+def _read_json(name: str, path: Path) -> Iterator[Row]:
+    for row in read_json(path):
+        held = _absent(name) | row
+        yield {column: held[column] for column in COLUMNS[name]}
+
+
+def _read_parquet(name: str, path: Path) -> Iterator[Row]:
+    import duckdb
+
+    with duckdb.connect() as con:
+        found = con.execute("SELECT * FROM read_parquet($path)", {"path": str(path)})
+        columns = [column[0] for column in found.description or ()]
+        rows = found.fetchall()
+    for row in rows:
+        held = _absent(name) | dict(zip(columns, row, strict=True))
+        told = ((column, kind, held[column]) for column, kind in COLUMNS[name].items())
+        yield {c: parse_json(v, f"{path}, {c}") if kind == "json" and v is not None else v for c, kind, v in told}
+
+
+_READERS = {"csv": _read_csv, "json": _read_json, "parquet": _read_parquet}
+
+
+def _about(
+    protocol: Protocol, counts: dict[str, int], states: Mapping[str, int], format: str, participant: str | None
+) -> str:
+    whose = f"participant {participant} of the study" if participant else "the study"
+    lines = [f"Records of {whose} {protocol.name!r} (protocol {protocol.hash}), written by interplay.", ""]
+    for name, columns in COLUMNS.items():
+        lines += [f"{name}.{format}: {counts[name]} rows", f"  {', '.join(columns)}", ""]
+    lines[-1:] = [f"By status: {', '.join(f'{many} {name}' for name, many in sorted(states.items())) or 'nobody'}."]
+    lines += [
+        "Who is `withdrawn` stopped taking part, on the page `stopped_on` at the time `finished`: use what is here of",
+        "them only as their consent allows. Games that ended by it are `abandoned`, and not among the traces.",
+        "",
+    ]
+    if counts.get(TRACES):
+        lines += [
+            f"{TRACES}/: {counts[TRACES]} games as a trace set; `episode` of games is the number here.",
+            "  interplay replay traces --verify; interplay measure traces; interplay report traces",
+            "",
+        ]
+    lines += [
+        f"{PROTOCOL}: the study file as it was when people took part.",
+        "Times are UTC. In CSV and Parquet, columns that hold values of any kind (value, payload, cells, partners) are",
+        "JSON. `interplay study analyse FOLDER` reads this folder.",
+        "",
+    ]
+    return "\n".join(lines)

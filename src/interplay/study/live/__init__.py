@@ -1,0 +1,1 @@
+"""Games that people play: sessions, clocks, participants' places, and what their browsers see."""

@@ -1,0 +1,289 @@
+"""What the browser is shown of a game: one seat's own view, as plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.games.api import Game
+from interplay.games.hanabi import state as cards
+from interplay.games.overcooked import state as chefs
+from interplay.games.registry import capability
+from interplay.games.rescue import state as rescuers
+from interplay.rollout.live import LiveTable
+from interplay.study.live import kitchen_view
+
+FACING = ("north", "south", "east", "west")
+RESCUE_FACING = ("up", "down", "left", "right")
+RESCUE_TERRAIN = {rescuers.FLOOR: ".", rescuers.WALL: "#", rescuers.DOOR: "+", rescuers.DANGER: "!"}
+THINGS = {chefs.Item.ONION: "onion", chefs.Item.TOMATO: "tomato", chefs.Item.DISH: "dish"}
+
+
+class BrowserView(NamedTuple):
+    """How a game is shown and played in the browser: the front end's board, and what it is sent."""
+
+    board: str  # of the front end: overcooked, rescue, hanabi, kitchen, or scene
+    real_time: bool  # steps when its tick is due; otherwise when those who are to move have moved
+    layout: Callable[[Any, Any], Any]  # (game, state) -> what stays the same
+    view: Callable[[Any, LiveTable, int], dict[str, Any]]  # (game, table, seat) -> what one seat sees now
+    watch: Callable[[Any], Callable[[LiveTable, Any, Any, np.ndarray], None] | None]  # game -> called after every step
+    macro_actions: bool = False  # people choose what takes several steps, not actions
+    message: Callable[[Any, int, str], Mapping[str, Any]] | None = (
+        None  # what a person says, as an event; None: no talk
+    )
+
+
+def browser_view(game: Game) -> BrowserView:
+    """How a game is shown: as its family declares, or drawn by its `scene` with its actions as buttons."""
+    return capability(game, "browser_view") or SCENE
+
+
+def _nothing_kept(game: Any) -> None:
+    return None
+
+
+# Overcooked.
+
+
+def _kitchen(game: Any, state: Any) -> dict[str, Any]:
+    layout = game.layout
+    return {"width": layout.width, "height": layout.height, "terrain": list(layout.rows)}
+
+
+def _item(item: int) -> tuple[str | None, str | None]:
+    if item == chefs.Item.NOTHING:
+        return None, None
+    if chefs.is_soup(item):
+        return "soup", f"{chefs.onions_in(item)},{chefs.tomatoes_in(item)}"
+    return THINGS[chefs.Item(item)], None
+
+
+def _overcooked(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
+    state, layout = table.state, game.layout
+    height = layout.height
+    items, pots = [], []
+    for cell, item in enumerate(state.items.tolist()):
+        x, y = divmod(cell, height)
+        if layout.rows[y][x] == "P":
+            full = chefs.is_soup(item)
+            onions, tomatoes = (chefs.onions_in(item), chefs.tomatoes_in(item)) if full else (0, 0)
+            timer = int(state.timer[cell])
+            pots.append({"x": x, "y": y, "onions": onions, "tomatoes": tomatoes, "timer": timer})
+        elif item:
+            kind, detail = _item(item)
+            items.append({"x": x, "y": y, "kind": kind, "detail": detail})
+    people = []
+    for who, cell in enumerate(state.cell.tolist()):
+        x, y = divmod(cell, height)
+        held, detail = _item(int(state.held[who]))
+        look = {"facing": FACING[int(state.facing[who])], "held": held, "detail": detail}
+        people.append({"x": x, "y": y, **look, "seat": who})
+    return {**_kitchen(game, state), "chefs": people, "items": items, "pots": pots}
+
+
+# Search and rescue.
+
+
+def _house(game: Any, state: Any) -> dict[str, Any]:
+    width, height = game.rules.width, game.rules.height
+    grid = [RESCUE_TERRAIN.get(int(kind), ".") for kind in state.terrain]
+    rows = ["".join(grid[x * height + y] for x in range(width)) for y in range(height)]
+    return {"width": width, "height": height, "terrain": rows}
+
+
+def _sees(rules: Any, state: Any, seat: int) -> np.ndarray:
+    """The cells in a seat's sight: its room and what is beside it. As `encodings.sight`, without compiled code."""
+    room, cell = np.asarray(rules.room), int(state.cell[seat])
+    sees = (room >= 0) & (room == room[cell])
+    sees[np.asarray(rules.front).reshape(-1, 4)[cell]] = True
+    sees[cell] = True
+    return sees
+
+
+def _rescue(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
+    state, rules = table.state, game.rules
+    height = rules.height
+    sees = _sees(rules, state, seat)
+
+    def at(cell: int) -> dict[str, int]:
+        x, y = divmod(int(cell), height)
+        return {"x": x, "y": y}
+
+    items: list[dict[str, Any]] = [
+        {**at(c), "kind": "debris", "detail": None} for c in np.flatnonzero(state.debris).tolist()
+    ]
+    items += [{**at(c), "kind": "fire", "detail": None} for c in np.flatnonzero(state.burning).tolist()]
+    for tool, cell in enumerate(state.tool_cell.tolist()):
+        if cell >= 0:
+            items.append({**at(cell), "kind": rescuers.TOOLS[rules.tool_kinds[tool]], "detail": None})
+    for number, cell in enumerate(state.victim_cell.tolist()):
+        if state.known[number] or sees[cell]:
+            items.append({**at(cell), "kind": "victim", "detail": _victim(state, number)})
+    guarded = set(state.guarding.tolist())
+    people = []
+    for who, cell in enumerate(state.cell.tolist()):
+        held = int(state.held[who])
+        tool = rescuers.TOOLS[rules.tool_kinds[held]] if held >= 0 else None
+        role = rescuers.ROLES[rules.roles[who]]
+        person = {"facing": RESCUE_FACING[int(state.facing[who])], "held": tool, "seat": who, "role": role}
+        people.append({**at(cell), **person, "guarded": who in guarded or role == "police"})
+    dark = [[*divmod(int(c), height)] for c in np.flatnonzero(~sees & (state.terrain != rescuers.WALL))]
+    return {**_house(game, state), "chefs": people, "items": items, "pots": [], "unseen": dark}
+
+
+def _victim(state: Any, number: int) -> str:
+    if state.treated_by[number] >= 0:
+        return "treated"
+    share = round(100 * int(state.work[number]) / rescuers.WORK)
+    return f"{share} %" if state.known[number] else "seen"
+
+
+# Hanabi.
+
+
+class Memory(NamedTuple):
+    """What players remember of a game of Hanabi: what was done, and which card is which, as dealt."""
+
+    history: list[dict[str, Any]]
+    ids: list[list[int]]  # by seat and slot
+
+
+def _watch_hanabi(game: Any) -> Callable[[LiveTable, Any, Any, np.ndarray], None]:
+    rules = game.rules
+
+    def watch(table: LiveTable, before: Any, after: Any, joint: np.ndarray) -> None:
+        memory = _memory(game, table)
+        t = int(before.time)
+        seat = t % rules.players
+        action = int(joint[seat])
+        kind, slot = int(rules.moves.kind[action]), int(rules.moves.slot[action])
+        told: dict[str, Any] = {"t": t, "seat": seat, "kind": cards.KIND_NAMES[kind], "text": game.action_names[action]}
+        if kind in (cards.PLAY, cards.DISCARD):
+            told["card"] = _face(rules, int(after.last.card))
+            if kind == cards.PLAY:
+                told["fits"] = bool(after.last.scored)
+            memory.ids[seat].pop(slot)
+            if int(after.dealt) > int(before.dealt):
+                memory.ids[seat].append(int(before.dealt))
+        else:
+            told["target"] = (seat + int(rules.moves.offset[action])) % rules.players
+            told["value"] = _hint(rules, action)
+            told["cards"] = [at + 1 for at in np.flatnonzero(after.last.touched).tolist()]
+        memory.history.append(told)
+
+    return watch
+
+
+def _memory(game: Any, table: LiveTable) -> Memory:
+    if table.notes is None:
+        size = game.rules.hand_size
+        table.notes = Memory([], [[seat * size + slot for slot in range(size)] for seat in range(game.num_seats)])
+    return table.notes
+
+
+def _hint(rules: cards.Rules, action: int) -> str | int:
+    """The colour or the rank that a hint names."""
+    hint = int(rules.moves.hint[action])
+    colours = len(rules.colours)
+    return rules.colours[hint] if hint < colours else hint - colours + 1
+
+
+def _table_of_cards(game: Any, state: Any) -> dict[str, Any]:
+    rules = game.rules
+    return {"suits": list(rules.suits), "ranks": rules.ranks, "hand_size": rules.hand_size, "seats": rules.players}
+
+
+def _hanabi(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
+    state, rules = table.state, game.rules
+    memory = _memory(game, table)
+    hands = []
+    for who, hand in enumerate(state.hands.tolist()):
+        shown = []
+        for slot, card in enumerate(hand):
+            if card == cards.NO_CARD:
+                continue
+            possible = [i for i in range(rules.identities) if int(state.possible[who][slot]) >> i & 1]
+            face = {"colour": None, "rank": None} if who == seat else _face(rules, card)
+            shown.append({"id": memory.ids[who][slot], **face, **_open(rules, possible)})
+        hands.append(shown)
+    fireworks = {suit: int(height) for suit, height in zip(rules.suits, state.fireworks, strict=True)}
+    gone = [_face(rules, i) for i, copies in enumerate(state.discards.tolist()) for _ in range(copies)]
+    return {
+        "hands": hands,
+        "fireworks": fireworks,
+        "tokens": int(state.tokens),
+        "lives": int(state.lives),
+        "deck": rules.deck_size - int(state.dealt),
+        "discards": gone,
+        "legal": _moves(game, table, seat),
+        "history": list(memory.history),
+        "your_turn": bool(table.turn[seat]) and not table.done,
+    }
+
+
+def _face(rules: cards.Rules, card: int) -> dict[str, Any]:
+    return {"colour": rules.suits[card // rules.ranks], "rank": card % rules.ranks + 1}
+
+
+def _open(rules: cards.Rules, possible: list[int]) -> dict[str, Any]:
+    """What hints leave open of a card."""
+    colours = sorted({i // rules.ranks for i in possible})
+    ranks = sorted({i % rules.ranks + 1 for i in possible})
+    return {"colours": [rules.suits[c] for c in colours], "ranks": ranks}
+
+
+def _moves(game: Any, table: LiveTable, seat: int) -> list[dict[str, Any]]:
+    rules, found = game.rules, []
+    if not table.turn[seat] or table.done:
+        return []
+    for action in np.flatnonzero(table.legal[seat]).tolist():
+        kind, slot = int(rules.moves.kind[action]), int(rules.moves.slot[action])
+        name = game.action_names[action]
+        if kind in (cards.PLAY, cards.DISCARD):
+            label = f"{'Play' if kind == cards.PLAY else 'Discard'} card {slot + 1}"
+            move = {"label": label, "target": seat, "value": slot}
+        elif kind != cards.NOOP:
+            hint = _hint(rules, action)
+            target = (seat + int(rules.moves.offset[action])) % rules.players
+            move = {"label": f"Hint {hint}", "target": target, "value": hint}
+        else:
+            continue
+        found.append({"action": name, "kind": cards.KIND_NAMES[kind], **move})
+    return found
+
+
+# Any other game: its picture and its actions.
+
+
+def _scene(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
+    legal = table.legal[seat] if table.turn[seat] and not table.done else np.zeros(len(game.action_names), bool)
+    names = [name for name, ok in zip(game.action_names, legal, strict=True) if ok]
+    return {
+        "svg": game.scene(table.state, seat).svg(),
+        "text": game.render(table.state, seat),
+        "role": game.seat_names[seat],
+        "legal": [{"action": name, "label": name.replace("_", " ")} for name in names],
+        "steps_left": game.horizon - table.t,
+        "your_turn": bool(names),
+    }
+
+
+def _steps(game: Any, state: Any) -> dict[str, Any]:
+    return {"seats": list(game.seat_names), "steps": game.horizon}
+
+
+OVERCOOKED = BrowserView("overcooked", True, _kitchen, _overcooked, _nothing_kept)
+RESCUE = BrowserView("rescue", True, _house, _rescue, _nothing_kept)
+HANABI = BrowserView("hanabi", False, _table_of_cards, _hanabi, _watch_hanabi)
+KITCHEN = BrowserView(
+    "kitchen",
+    False,
+    kitchen_view.layout,
+    kitchen_view.view,
+    kitchen_view.watch,
+    macro_actions=True,
+    message=kitchen_view.message,
+)
+SCENE = BrowserView("scene", False, _steps, _scene, _nothing_kept)

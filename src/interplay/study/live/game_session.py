@@ -1,0 +1,397 @@
+"""The game's side of a game with people: it waits, keeps time, asks partners, steps, and stores every step.
+
+Games in real time step when their tick is due, with the latest key that came in and with what partners have chosen by
+then; whoever has not chosen stays. Games in turns step when those who are to move have moved. A game stands still while
+one of its people is away; someone who plays with others is waited for only so long."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import time
+from collections.abc import Iterable
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+
+from interplay.agents.api import Identity, TraceEvent
+from interplay.rollout.live import LiveEngine, LiveTable, default_action
+from interplay.rollout.worker import result_now, wait_for
+from interplay.server.clock import Clock
+from interplay.study.db.game_rows import Dealt, Gone
+from interplay.study.live.browser_views import BrowserView
+from interplay.study.live.event_log import Journal
+from interplay.study.live.kitchen_view import ENGLISH, Cook
+from interplay.study.live.kitchen_words import Speech
+from interplay.study.live.participant_slot import Chair, Pressed
+from interplay.study.protocol.model import Setting
+
+LOG = logging.getLogger("interplay.study")
+KINDS_OF_STAY = ("stay", "noop")
+PERSON = "person"  # the name of whoever takes part, in traces
+PHASES = 4  # groups of games within a tick
+
+
+class Running:
+    """One game, from its deal to its trace."""
+
+    def __init__(
+        self,
+        dealt: Dealt,
+        setting: Setting,
+        engine: LiveEngine,
+        viewer: BrowserView,
+        journal: Journal,
+        clock: Clock,
+        grace_s: float,
+    ):
+        self.dealt, self.setting, self.engine, self.viewer = dealt, setting, engine, viewer
+        self.journal, self.clock, self.grace_s = journal, clock, grace_s
+        self.chairs = {one.person: Chair(one, journal, self._cook(one.seat)) for one in dealt.sitters}
+        self.taken = set(dealt.taken)  # seats of people in which bots play
+        self.table = self._laid()
+        self.over, self.failed = asyncio.Event(), False
+        self.abandoned = False  # ended early, because someone in it stopped taking part
+        self.late_s: list[float] = []
+        self.stored_score: float | None = None  # once the game is in the books
+        self._told = False  # whether the trace is made: what comes later is not in it, and is not taken
+        self._changed = asyncio.Event()  # somebody moved, came or left
+        self._waited_since = 0.0  # when the first of those came who now wait for others
+        self._asked_at: float | None = None  # since when people are waited for who have a time limit for their moves
+        self._overdue: dict[int, Future] = {}  # partners that are still at what they were asked for steps ago
+        names = engine.game.action_names
+        self._actions = {name: number for number, name in enumerate(names)}
+        self._stay = next((self._actions[name] for name in KINDS_OF_STAY if name in self._actions), len(names) - 1)
+
+    @property
+    def _lead(self) -> Chair:
+        """Whoever came first: what is nobody's own stands with this person's game."""
+        return next(iter(self.chairs.values()))
+
+    def _cook(self, seat: int) -> Cook | None:
+        game: Any = self.engine.game
+        return Cook(game, seat, self.dealt.doing.get(seat)) if self.viewer.macro_actions else None
+
+    def _laid(self) -> LiveTable:
+        """A table with bots in all seats that are not people's, or no longer."""
+        room = self.dealt.room
+        instead = dict.fromkeys(self.taken, room.item.otherwise) if room else {}
+        bots, watch = {**self.dealt.bots, **instead}, self.viewer.watch(self.engine.game)
+        table = LiveTable(self.dealt.chance, bots, watch, self.viewer.real_time)
+        loop = asyncio.get_running_loop()
+        table.emit = lambda seat, event: loop.call_soon_threadsafe(self._remarked, table, seat, event)
+        return table
+
+    async def open(self) -> None:
+        """Deal, or bring the game to where it was."""
+        await asyncio.wrap_future(self.engine.begin(self.table, self.dealt.joints))
+        for t, seat, kind, payload in self.dealt.remarks:
+            self.table.add_event(seat, kind, payload, t)
+        self.table.macro_actions = {chair.seat: self.dealt.doing.get(chair.seat) for chair in self.chairs.values()}
+        self.engine.resume(self.table)
+
+    @property
+    def present(self) -> bool:
+        """Whether anybody is there."""
+        return any(chair.here for chair in self.chairs.values())
+
+    def _remarked(self, table: LiveTable, seat: int | None, remark: TraceEvent) -> None:
+        """A partner, or the server, remarks something: stored as all that happens."""
+        if table is not self.table or table.done:
+            return
+        table.add_event(seat, remark.kind, remark.payload)
+        self._lead.note(table.t, "remark", seat=seat, what=remark.kind, payload=dict(remark.payload))
+        if remark.kind == "message":
+            self._show_all()
+
+    def _show(self, chair: Chair) -> None:
+        if not chair.here:
+            return
+        t, hz = self.table.t, self.setting.tick_hz
+        left = (self.engine.game.horizon - t) / hz if self.viewer.real_time else None
+        view = self.viewer.view(self.engine.game, self.table, chair.seat)
+        chair.tell({"type": "tick", "t": t, "score": self.table.score, "left_s": left, "view": view})
+
+    def _show_all(self) -> None:
+        for chair in self.chairs.values():
+            self._show(chair)
+
+    async def run(self) -> None:
+        """Play until the game is over and all of it is on disk."""
+        stored: asyncio.Future[None] | None = None
+        due = 0.0
+        while not self._let_go():
+            if self._missing() or self.journal.behind:
+                await self._wait()
+                due = 0.0
+                if not self._missing() and not self.journal.behind:
+                    self._show_all()  # which tells browsers that the pause is over
+                continue
+            await self._reseat()
+            if self.viewer.real_time:
+                due = await self._tick(due)
+            elif not await self._turn():
+                continue
+            if stored is not None and stored.done():
+                stored.result()  # what cannot be stored, since its person was erased, is not played on
+            stored = await self._play()
+        if stored is not None:
+            await stored
+        self.table.close()
+
+    def _let_go(self) -> bool:
+        """Look after those who have stopped taking part: a game that they were in ends here, in one to which they never
+        came a bot sits down. Whether the game is over."""
+        for chair in self.chairs.values():
+            if not chair.stopped or chair.seat in self.taken or self.table.done:
+                continue
+            if chair.came or self.dealt.room is None:
+                self.abandoned = True
+                self._remarked(self.table, chair.seat, TraceEvent("end", {"reason": "stopped"}))
+                self.table.break_off()
+            else:
+                self._give_up(chair)
+        return self.table.done
+
+    def _missing(self) -> list[Chair]:
+        """The people who are away and in whose place no bot plays; all of them, if nobody is there."""
+        away = [chair for chair in self.chairs.values() if not chair.here]
+        return away if not self.present else [chair for chair in away if chair.seat not in self.taken]
+
+    async def _wait(self) -> None:
+        """Stand still while somebody is away, or the database is; not for ever for one of several people."""
+        self._changed.clear()
+        if self.journal.behind:
+            self._tell_all({"type": "pause", "reason": "server", "grace_s": 0})
+            await asyncio.sleep(0.25)
+            return
+        timeout = None
+        if self.present:
+            left = {chair.person: self._left_s(chair) for chair in self._missing()}
+            for person, seconds in left.items():
+                if seconds <= 0:
+                    self._give_up(self.chairs[person])
+            if not self._missing() or self.table.done:
+                return
+            timeout = max(0.01, min(left.values()))
+            self._tell_all({"type": "pause", "reason": "partner", "grace_s": round(max(left.values()), 1)})
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), timeout)
+
+    def _left_s(self, chair: Chair) -> float:
+        """How long the others still wait for someone: longer for who may be busy with a page before the game."""
+        room = self.dealt.room
+        busy = room is not None and not chair.joined and not room.directly
+        patience = room.item.patience_s if room is not None and busy else self.grace_s
+        since = max(self._waited_since, chair.gone_at or 0.0)
+        return since + patience - asyncio.get_running_loop().time()
+
+    def _give_up(self, chair: Chair) -> None:
+        """Someone stayed away: a bot plays on, or the game ends, as the study says."""
+        room = self.dealt.room
+        assert room is not None, "someone who plays alone is waited for"
+        if room.item.someone_leaves == "end" and chair.came:
+            self._remarked(self.table, chair.seat, TraceEvent("end", {"reason": "left"}))
+            self.table.break_off()
+            return
+        self.taken.add(chair.seat)
+        told = {"seat": chair.seat, "partner": room.item.otherwise}
+        self._lead.note(self.table.t, "takeover", **told)
+        self.table.add_event(chair.seat, "takeover", told)
+
+    async def _reseat(self) -> None:
+        """Bots where people have left, and people where they have come back: the game is brought to this point with
+        those who now sit there, as if they had from the start."""
+        for chair in self.chairs.values():
+            if chair.here and chair.seat in self.taken and not chair.stopped:
+                self.taken.discard(chair.seat)
+                self._lead.note(self.table.t, "back", seat=chair.seat)
+                self.table.add_event(chair.seat, "back", {"seat": chair.seat})
+        people = {chair.seat for chair in self.chairs.values()}
+        if people & set(self.table.bots) == self.taken:
+            return
+        old, table = self.table, self._laid()
+        await asyncio.wrap_future(self.engine.begin(table, [joint.tolist() for joint in old.actions]))
+        table.log, table.macro_actions, table.speech = old.log, old.macro_actions, old.speech
+        self.table = table
+        self._overdue.clear()
+        self.engine.resume(table)
+        old.close()
+
+    async def _tick(self, due: float) -> float:
+        """Sleep until the next tick. Games tick in a few groups, each of which is played as one batch: were all to tick
+        at once, the last ones would wait long."""
+        length = 1.0 / self.setting.tick_hz
+        now = time.monotonic()  # the loop's own clock may stand still while it works
+        first = self.dealt.id % PHASES / PHASES * length
+        due = due + length if due and due + length > now - length else ((now - first) // length + 1) * length + first
+        await asyncio.sleep(max(0.0, due - now))
+        self.late_s.append(max(0.0, time.monotonic() - due))
+        return due
+
+    async def _turn(self) -> bool:
+        """In turns: wait until everyone who is to move has chosen; whether they have."""
+        self._changed.clear()
+        self._drop_acts()
+        idle = [chair for chair in self._playing() if not chair.ready(self.table)]
+        if idle:
+            with contextlib.suppress(TimeoutError):  # not for ever, to look after the people and the database
+                await asyncio.wait_for(self._changed.wait(), timeout=min(1.0, self._hurry(idle)))
+            return False
+        self._asked_at = None
+        self.engine.ask_partners(self.table)
+        moving = [seat for seat in self.table.bots if self.table.turn[seat]]
+        if moving or self.viewer.macro_actions:
+            await asyncio.sleep(self.setting.partner_delay_s)
+        await self._settled(moving)
+        return all(chair.ready(self.table) for chair in self._playing())
+
+    def _hurry(self, idle: list[Chair]) -> float:
+        """How long those who have not moved may still take; for who has taken too long a move is made."""
+        limit, now = self.setting.move_s, time.monotonic()
+        if limit is None:
+            return 1.0
+        self._asked_at = self._asked_at or now
+        left = self._asked_at + limit - now
+        if left <= 0:
+            for chair in idle:
+                self._remarked(self.table, chair.seat, TraceEvent("timeout", {"seconds": limit}))
+                self._move_for(chair)
+        return max(0.01, left)
+
+    def _move_for(self, chair: Chair) -> None:
+        if chair.cook is None:
+            chair.slot = Pressed(int(np.argmax(self.table.legal[chair.seat])), ())
+            return
+        chair.cook.choose(self.table.state, "wait(1)")
+        self.table.macro_actions[chair.seat] = str(chair.cook.act)
+
+    def _speech(self, chair: Chair) -> Speech:
+        return self.table.speech.get(chair.seat, ENGLISH)
+
+    def _playing(self) -> list[Chair]:
+        return [chair for chair in self.chairs.values() if chair.seat not in self.taken]
+
+    def _drop_acts(self) -> None:
+        """Acts that have become impossible are given up, and those who were at them are told why."""
+        for chair in self.chairs.values():
+            dropped = chair.cook.dropped(self.table.state) if chair.cook is not None else None
+            if dropped is not None:
+                self.table.macro_actions[chair.seat] = None
+                self._remarked(self.table, chair.seat, dropped)
+                why = self._speech(chair).why(dropped.payload["error"], dropped.payload["message"])
+                chair.tell({"type": "error", "message": why})
+                self._show(chair)
+
+    async def _settled(self, seats: Iterable[int]) -> None:
+        """Wait for what partners choose: for ours until they have, for others no longer than they may think, and not
+        at all for those who are still at an old question."""
+        told = {seat: self.table.pending[seat] for seat in seats if seat in self.table.pending}
+        patient = [found for seat, found in told.items() if self.engine.is_prompt(self.table, seat)]
+        others = [
+            found
+            for seat, found in told.items()
+            if found not in patient and not (seat in self._overdue and not self._overdue[seat].done())
+        ]
+        await wait_for(patient, None)
+        await wait_for(others, self.setting.think_s)
+
+    async def _play(self) -> asyncio.Future[None]:
+        """One step with what everyone has chosen."""
+        table = self.table
+        if self.viewer.real_time:
+            joint = np.full(self.engine.game.num_seats, self._stay, np.int32)
+        else:
+            joint = np.argmax(table.legal, axis=-1).astype(np.int32)
+        missed = self._ask_bots(joint)
+        lead = self._lead
+        payload: dict[str, Any] = {}
+        acknowledged: list[tuple[Chair, asyncio.Future[None] | None, tuple[int, ...]]] = []
+        for chair in self._playing():
+            pressed, chair.slot = chair.slot, None
+            if chair.cook is not None and chair.cook.act is not None:
+                joint[chair.seat] = chair.cook.next(table.state)
+            elif pressed is not None:
+                if table.legal[chair.seat][pressed.action]:
+                    joint[chair.seat] = pressed.action
+                if chair is lead:
+                    payload["seqs"] = list(pressed.seqs)
+                    acknowledged.append((chair, None, pressed.seqs))
+                else:  # a step stands with the first person's game, what others pressed with theirs
+                    noted = chair.note(table.t, "press", action=pressed.action, seqs=list(pressed.seqs))
+                    acknowledged.append((chair, noted, pressed.seqs))
+        late = round(1000 * self.late_s[-1], 1) if self.late_s else 0.0
+        payload |= {"joint": joint.tolist(), "late_ms": late}
+        if missed:
+            payload["missed"] = missed
+        if self.viewer.macro_actions:
+            doing = {c.seat: str(c.cook.act) if c.cook and c.cook.act else None for c in self.chairs.values()}
+            payload["doing"] = {str(seat): act for seat, act in doing.items()}
+        t, before = table.t, table.state
+        stored = lead.note(t, "step", **payload)
+        await asyncio.wrap_future(self.engine.step(table, joint))
+        for chair, noted, seqs in acknowledged:
+            chair.acknowledge(noted or stored, seqs, t)
+        for chair in self.chairs.values():
+            if chair.cook is not None:
+                chair.cook.stepped(before, table.state, joint)
+                table.macro_actions[chair.seat] = str(chair.cook.act) if chair.cook.act else None
+        self._show_all()
+        return stored
+
+    def _ask_bots(self, joint: np.ndarray) -> list[int]:
+        """Put in what bots have chosen; who of them has missed the moment."""
+        table, missed = self.table, []
+        for seat in table.bots:
+            if not table.turn[seat]:
+                continue
+            found = table.pending.get(seat)
+            move = result_now(found)
+            if move is None:
+                missed.append(seat)
+                table.add_event(seat, "deadline", {"late": True})
+                if not self.viewer.real_time:
+                    joint[seat] = default_action(table, seat)
+                if found is not None and (seat not in self._overdue or self._overdue[seat].done()):
+                    self._overdue[seat] = found
+                continue
+            self._overdue.pop(seat, None)
+            joint[seat] = move.action
+            for event in move.events:
+                self._remarked(table, seat, event)
+        return missed
+
+    def _tell_all(self, message: dict[str, Any]) -> None:
+        for chair in self.chairs.values():
+            chair.tell(message)
+
+    def gone(self) -> Gone | None:
+        """Who was away at the end, of several people, or has stopped taking part."""
+        if self.dealt.room is None:
+            return None
+        away = [chair for chair in self.chairs.values() if chair.seat in self.taken or chair.stopped]
+        # A game that was abandoned before someone came to it is still to be played by them.
+        never = [chair.person for chair in self.chairs.values() if not chair.came]
+        return Gone(self.dealt.room, [chair.person for chair in away], never)
+
+    def episode(self) -> Any:
+        """The trace of the game, which is over. Whoever never came to it is not in it."""
+        self._told = True
+        for chair in self.chairs.values():
+            chair.shut = not chair.came
+        own = [chair for chair in self.chairs.values() if chair.came or chair.seat not in self.table.bots]
+        people = {chair.seat: person_identity(chair.sitter.public) for chair in own}
+        seats = range(self.engine.game.num_seats)
+        agents = [people[seat] if seat in people else self._partner_identity(seat) for seat in seats]
+        return self.table.episode(agents, self.dealt.id)
+
+    def _partner_identity(self, seat: int) -> Identity:
+        return self.engine.registry.identities[self.engine.registry.at(self.table, seat)]
+
+
+def person_identity(public: str) -> Identity:
+    """Somebody who took part, as traces name them: told from others, and nothing more."""
+    return Identity(PERSON, hashlib.sha256(public.encode()).hexdigest()[:16], False)

@@ -1,0 +1,86 @@
+"""The games of a study made ready: an engine for each, with the partners that may be met in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+
+from interplay.agents.api import Agent
+from interplay.agents.registry import agent as find_agent
+from interplay.errors import InterplayError
+from interplay.games.api import Game
+from interplay.games.registry import make_recorded
+from interplay.partners.panels import panel
+from interplay.rollout.live import LiveEngine, live_engine
+from interplay.study.protocol.model import Play, Protocol, Repeat, Setting, Wait
+
+PANEL = "panel:"  # before a panel's name: every game is played with one of its partners
+
+
+def make_engine(protocol: Protocol, name: str, sizes: Sequence[int] | None = None) -> LiveEngine:
+    """The engine of one of a study's games; an error says which, and what is wrong with it or its partners."""
+    setting = protocol.games[name]
+    try:
+        game = make_recorded(setting.game, setting.options)
+        if isinstance(setting.seat, int) and not 0 <= setting.seat < game.num_seats:
+            raise InterplayError(f"seat {setting.seat}: {game.id} has seats 0 to {game.num_seats - 1}")
+        rooms = {page.id: page for page in _pages(protocol.flow) if isinstance(page, Wait)}
+        met = _partners(protocol, name)
+        for room in (rooms[partner] for partner in met & set(rooms)):
+            if room.people > game.num_seats:
+                raise InterplayError(f"{room.people} people of {room.id!r} cannot sit in {game.num_seats} seats")
+            met = met - {room.id} | {room.otherwise}
+        partners = {partner: partner_agents(game, protocol.partners[partner]) for partner in sorted(met)}
+        return live_engine(game, partners, sizes=sizes)
+    except InterplayError as error:
+        raise InterplayError(f"study {protocol.name!r}, game {name!r}: {error}") from error
+
+
+def partner_agents(game: Game, name: str) -> tuple[Agent, ...]:
+    """The agents that a partner of a study file stands for: one, or the partners of a panel (`panel:NAME`)."""
+    if not name.startswith(PANEL):
+        return (find_agent(name),)
+    agents = panel(game, name.removeprefix(PANEL) or None).partners
+    if not agents:
+        raise InterplayError(f"{name}: this panel has no partners for {game.id}")
+    return tuple(agents)
+
+
+def figure(game: Game) -> str:
+    """A picture of a game at its start."""
+    return game.scene(game.init(jax.random.key(0)), 0).svg()
+
+
+def faster(setting: Setting, speed: float) -> Setting:
+    changes: dict[str, float] = {"tick_hz": setting.tick_hz * speed, "partner_delay_s": setting.partner_delay_s / speed}
+    return setting.model_copy(update=changes)
+
+
+def _pages(items: Sequence[Any]) -> Iterator[Any]:
+    for item in items:
+        if isinstance(item, Repeat):
+            yield from _pages(item.pages)
+        else:
+            yield item
+
+
+def _partners(protocol: Protocol, setting: str) -> set[str]:
+    """The partners, and waiting rooms, with whom a game may be played."""
+    found: set[str] = set()
+
+    def walk(items: Sequence[Any], levels: dict[str, tuple[str, ...]]) -> None:
+        for item in items:
+            if isinstance(item, Repeat):
+                more = protocol.designs[item.over].factors if item.over else {}
+                walk(item.pages, {**levels, **more})
+            elif isinstance(item, Play) and setting in _values(item.game, levels):
+                found.update(_values(item.partner, levels))
+
+    walk(protocol.flow, {})
+    return found
+
+
+def _values(name: str, levels: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    return levels[name[1:]] if name.startswith("$") else (name,)

@@ -1,0 +1,71 @@
+"""Waiting rooms: who is there, and who goes on with whom."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from typing import NamedTuple
+
+from interplay.server.app import Base
+from interplay.study.db import groups
+from interplay.study.db.groups import Room
+from interplay.study.db.participants import Person
+from interplay.study.protocol.model import Protocol
+
+HERE_S = 8.0  # a browser asks every three seconds; one that has not for so long is not here
+
+
+class Waiter(NamedTuple):
+    since: datetime
+    asked: float  # on the clock that never runs backwards
+
+
+class WaitingRooms:
+    """All waiting rooms of a study. Those who have waited longest go on first."""
+
+    def __init__(self, protocol: Protocol, base: Base, speed: float = 1.0):
+        self._protocol, self._base, self._speed = protocol, base, speed
+        self._waiting: dict[str, dict[int, Waiter]] = {}  # by page and person
+        self._lock = asyncio.Lock()
+
+    async def attend(self, who: Person) -> float | None:
+        """Someone asks which page comes now: the seconds left to wait, or None for who is in no waiting room or was
+        just let out of it."""
+        room = groups.waiting_at(self._protocol, who)
+        if room is None:
+            return None
+        async with self._lock:
+            return await self._attend(who.id, room)
+
+    def forget(self, number: int) -> None:
+        """Someone has stopped taking part, and waits no longer."""
+        for held in self._waiting.values():
+            held.pop(number, None)
+
+    def here(self, page: str) -> list[int]:
+        """Who waits, the longest first; those whose browsers have gone are forgotten."""
+        now, held = self._base.clock.monotonic(), self._waiting.get(page, {})
+        for number in [number for number, waiter in held.items() if now - waiter.asked > HERE_S]:
+            del held[number]
+        return sorted(held, key=lambda number: (held[number].since, number))
+
+    async def _attend(self, number: int, room: Room) -> float | None:
+        base, held = self._base, self._waiting.setdefault(room.page, {})
+        known = held.get(number)
+        since = known.since if known else await base.database.awrite(groups.came, base.clock, number, room.page)
+        held[number] = Waiter(since, base.clock.monotonic())
+        while True:
+            here, left = self.here(room.page), self._left_s(held[number], room)
+            enough = len(here) >= room.item.people
+            if not enough and left > 0:
+                return left
+            together = here[: room.item.people] if enough else [*dict.fromkeys([number, *here])]
+            gone = await base.database.awrite(groups.join, base.clock, self._protocol, together, room.page)
+            for one in gone or together:
+                held.pop(one, None)
+            if number not in held:
+                return None
+
+    def _left_s(self, waiter: Waiter, room: Room) -> float:
+        waited = (self._base.clock.now() - waiter.since).total_seconds()
+        return room.item.patience_s / self._speed - waited

@@ -1,0 +1,313 @@
+"""What a study is, as a file: who plays what with whom in which order, what is asked, and what is paid."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from interplay.errors import InterplayError
+from interplay.study.analysis.plan import Analysis, PlanError, check_plan
+from interplay.study.live.kitchen_phrases import check as check_words
+from interplay.study.protocol.payment import check_formula, games_in
+from interplay.study.protocol.validation import Misplaced, check_flow, check_spoken
+from interplay.study.protocol.words import Text
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z]{2,8})?$")]
+Code = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]  # a completion code
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Option(Part):
+    value: Annotated[str, Field(min_length=1, max_length=80)]
+    label: Text
+
+
+class Scale(Part):
+    """The points of a scale, named at both ends, and in between where it helps."""
+
+    points: int = Field(default=5, ge=2, le=11)
+    left: Text = ""
+    right: Text = ""
+    labels: tuple[Text, ...] = ()  # none, or one for each point
+
+    @model_validator(mode="after")
+    def _labelled(self) -> Scale:
+        if self.labels and len(self.labels) != self.points:
+            raise ValueError(f"{len(self.labels)} labels for {self.points} points; give none, or one for each")
+        return self
+
+
+class Question(Part):
+    """Something asked. Answers on scales count from 1."""
+
+    id: Name
+    type: Literal["likert", "two_sided", "choice", "multi", "number", "text"]
+    label: Text
+    required: bool = True
+    scale: Name | None = None
+    options: tuple[Option, ...] = ()
+    min: float | None = None
+    max: float | None = None
+    right_answer: str | tuple[str, ...] | None = None  # in a quiz: the value, or the values, of the right options
+    explanation: Text | None = None  # in a quiz: shown with a wrong answer
+
+    @model_validator(mode="after")
+    def _fits_its_type(self) -> Question:
+        if (self.type in ("likert", "two_sided")) != (self.scale is not None):
+            raise ValueError("a likert or two_sided question names its `scale`, and no other question does")
+        if (self.type in ("choice", "multi")) != bool(self.options):
+            raise ValueError("a choice or multi question has `options`, and no other question does")
+        values = [option.value for option in self.options]
+        if len(set(values)) != len(values):
+            raise ValueError("two options have the same value")
+        wanted = [self.right_answer] if isinstance(self.right_answer, str) else list(self.right_answer or ())
+        if any(value not in values for value in wanted):
+            raise ValueError(f"right_answer: {wanted} is not among the options {values}")
+        return self
+
+
+class Checkbox(Part):
+    id: Name
+    label: Text
+
+
+class _Page(Part):
+    id: Name
+    title: Text
+    text: Text = ""
+
+
+class Consent(_Page):
+    """The first page. Taking part begins when all boxes are ticked: places in the designs are given out then."""
+
+    kind: Literal["consent"]
+    version: Annotated[str, Field(min_length=1, max_length=40)]
+    checkboxes: tuple[Checkbox, ...] = Field(min_length=1)
+
+
+class Form(_Page):
+    kind: Literal["form"]
+    questions: tuple[Question, ...] = Field(min_length=1)
+
+
+class Instructions(_Page):
+    kind: Literal["instructions"]
+    figures: tuple[Name, ...] = ()  # games whose start is drawn
+
+
+class Quiz(_Page):
+    """Questions with right answers. Who needs too many tries is thanked and sent away."""
+
+    kind: Literal["quiz"]
+    questions: tuple[Question, ...] = Field(min_length=1)
+    tries: int = Field(default=2, ge=1, le=20)
+    most_wrong: int = Field(default=0, ge=0)  # wrong answers that still pass
+
+    @model_validator(mode="after")
+    def _answerable(self) -> Quiz:
+        for question in self.questions:
+            if question.right_answer is None:
+                raise ValueError(f"question {question.id!r} of a quiz has no right_answer")
+        return self
+
+
+class Flag(Part):
+    id: Name
+    label: Text
+
+
+class Play(_Page):
+    """One game with one partner. Both may be a design's: `$NAME` is the present value of that factor. With the id of a
+    waiting room as its partner, the game is played with whoever was met there."""
+
+    kind: Literal["game"]
+    game: str
+    partner: str
+    practice: bool | Literal["first"] = False  # `first`: in the first turn of the innermost repeat
+    flags: tuple[Flag, ...] = ()
+
+
+class Wait(_Page):
+    """A waiting room. Those who are here at the same time go on together, and play the games whose `partner` is this
+    page's id. Whoever waited long enough, and whoever was left, plays with the partner of `otherwise`."""
+
+    kind: Literal["wait"]
+    people: int = Field(default=2, ge=2, le=6)  # of one group
+    patience_s: float = Field(default=120.0, gt=0, le=3600)
+    otherwise: Name
+    someone_leaves: Literal["bot", "end"] = "bot"  # after `grace_s`: a bot plays on, or the game ends with its score
+
+
+class Ranking(_Page):
+    """Put the partners met so far in this repeat into an order, best first."""
+
+    kind: Literal["ranking"]
+    of: Name  # a design with the factor `partner`
+
+
+class Repeat(Part):
+    """Pages once for each row of a design, or so many times."""
+
+    kind: Literal["repeat"]
+    id: Name
+    over: Name | None = None
+    times: int | None = Field(default=None, ge=1, le=100)
+    pages: tuple[Item, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Repeat:
+        if (self.over is None) == (self.times is None):
+            raise ValueError("a repeat goes either `over` a design or so many `times`")
+        return self
+
+
+Item = Annotated[Consent | Form | Instructions | Quiz | Play | Wait | Ranking | Repeat, Field(discriminator="kind")]
+Repeat.model_rebuild()
+
+
+class Setting(Part):
+    """A game as it is played in this study."""
+
+    game: str
+    options: dict[str, Any] = {}
+    seat: int | Literal["alternate"] = 0  # where the person sits; `alternate`: changes from game to game
+    tick_hz: float = Field(default=6.0, gt=0, le=60)  # of games in real time
+    partner_delay_s: float = Field(default=1.0, ge=0, le=30)  # of games in turns: the partner's time for a move
+    think_s: float = Field(default=20.0, gt=0, le=600)  # of games in turns: a partner that takes longer waits
+    # Of games in turns: for a person who takes longer the first possible move is made, so that others need not wait
+    # for ever; nothing: there is no hurry.
+    move_s: float | None = Field(default=None, ge=1, le=3600)
+
+
+class Design(Part):
+    """What varies. All combinations of the factors' values, or some drawn from them, in an order of each person's own.
+
+    `latin`: the orders are the rows of a square in which every cell follows every other equally often, handed out
+    evenly. `shuffle`: each person's order is drawn. `fixed`: as written. With `draw: k`, each person gets k different
+    cells; all choices and their orders are handed out evenly.
+    """
+
+    factors: dict[Name, tuple[str, ...]] = Field(min_length=1)
+    repeats: int = Field(default=1, ge=1, le=20)
+    order: Literal["latin", "shuffle", "fixed"] = "latin"
+    draw: int | None = Field(default=None, ge=1)
+
+    @model_validator(mode="after")
+    def _drawable(self) -> Design:
+        for name, values in self.factors.items():
+            if not values or len(set(values)) != len(values):
+                raise ValueError(f"factor {name!r} needs values, each once")
+        if self.draw is not None and (self.draw > len(self.cells) or self.repeats > 1 or self.order == "fixed"):
+            raise ValueError(f"draw: at most {len(self.cells)} cells, without `repeats` and without a fixed order")
+        return self
+
+    @property
+    def cells(self) -> list[dict[str, str]]:
+        found: list[dict[str, str]] = [{}]
+        for name, values in self.factors.items():
+            found = [{**cell, name: value} for cell in found for value in values]
+        return found * self.repeats
+
+
+class Payment(Part):
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+    formula: str = "0"
+
+    @model_validator(mode="after")
+    def _readable(self) -> Payment:
+        _check_formula(self.formula)
+        return self
+
+
+def _check_formula(text: str) -> None:
+    try:
+        check_formula(text)
+    except InterplayError as error:
+        raise ValueError(str(error)) from None
+
+
+class Completion(Part):
+    """How people are sent back. `{code}` in the address is the code; if none is given, each person gets their own."""
+
+    code: Code | None = None
+    screened_code: Code | None = None
+    url: Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$")] | None = None
+    recruiter: Literal["prolific", "mturk"] | None = None  # whose ids come in the address
+
+
+class Withdrawal(Part):
+    """What becomes of those who stop taking part, as everyone may at any time."""
+
+    text: Text = ""  # of their last page; without one, a few words of ours
+    code: Code | None = None  # a completion code for those who had consented, such as one for a part of the pay
+    payment: str | None = None  # what they are owed, a formula as in `payment`; without one, nothing
+    erase: bool = False  # whether they may have all that is stored of them erased, by themselves and at once
+
+    @model_validator(mode="after")
+    def _readable(self) -> Withdrawal:
+        if self.payment is not None:
+            _check_formula(self.payment)
+        return self
+
+
+LATER = ("withdrawal", "words")
+
+
+class Protocol(Part):
+    """A study file."""
+
+    name: Name
+    title: Text
+    languages: tuple[Language, ...] = ("en",)
+    about: str = ""  # for researchers: where it comes from, and how contradictions of the source were settled
+    scales: dict[Name, Scale] = {}
+    games: dict[Name, Setting] = {}
+    partners: dict[Name, str] = {}  # never told to those who take part: name -> agent
+    designs: dict[Name, Design] = {}
+    flow: tuple[Item, ...] = Field(min_length=1)
+    end: Text = ""
+    payment: Payment = Payment()
+    completion: Completion = Completion()
+    withdrawal: Withdrawal = Withdrawal()
+    words: dict[str, Text] = {}  # what the kitchen says, by its English: in other languages, or otherwise
+    grace_s: float = Field(default=60.0, gt=0)  # a game waits so long for a person who has gone
+    away_min: float = Field(default=60.0, gt=0)  # after so long, a place is given to someone else
+    erasure: Literal["erase_games", "keep_games"] = "erase_games"  # what becomes of games when a person is erased
+    analysis: tuple[Analysis, ...] = ()  # what `interplay study analyse` works out; people are not told
+
+    @property
+    def hash(self) -> str:
+        """Of all that the file says to those who take part. What is worked out later may change."""
+        # What came into files later is left out of those that say nothing of it: studies that began before go on.
+        silent = {name for name in LATER if getattr(self, name) == type(self).model_fields[name].default}
+        text = json.dumps(self.model_dump(mode="json", exclude={"analysis", *silent}), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Protocol:
+        first = self.flow[0]
+        if first.kind != "consent":
+            raise ValueError("the first page of `flow` is the consent")
+        if len(set(self.languages)) != len(self.languages) or not self.languages:
+            raise ValueError("languages: at least one, each once")
+        for place, formula in (("payment", self.payment.formula), ("withdrawal", self.withdrawal.payment or "")):
+            for game in games_in(formula) - set(self.games):
+                raise Misplaced(f"{place}: there is no game {game!r} in this study", place)
+        try:
+            check_spoken(self.withdrawal, self.languages, "withdrawal: ")
+        except ValueError as error:
+            raise Misplaced(str(error), "withdrawal") from None
+        check_words(self.words, self.languages)
+        check_flow(self)
+        try:
+            check_plan(self)
+        except PlanError as error:
+            raise Misplaced(str(error), error.place) from None
+        return self

@@ -1,0 +1,126 @@
+"""Whether the parts of a study file fit each other: names that one part uses of another, texts in every language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from interplay.study.protocol.words import missing
+
+if TYPE_CHECKING:
+    from interplay.study.protocol.model import Protocol, Repeat
+
+
+class Misplaced(ValueError):
+    """Something wrong between parts of the file; `place` is the id of the part that it is told of."""
+
+    def __init__(self, message: str, place: str | None = None):
+        super().__init__(message)
+        self.place = place
+
+
+def check_flow(protocol: Protocol) -> None:
+    """An error where parts of the flow do not fit each other or what the rest of the file names."""
+    _Checker(protocol).items(protocol.flow, (), ())
+
+
+class _Checker:
+    """Names that the parts of a protocol use of one another."""
+
+    def __init__(self, protocol: Protocol):
+        self._protocol = protocol
+        self._ids: set[str] = set()
+        self._rooms: set[str] = set()  # waiting rooms so far
+
+    def items(self, items: tuple[Any, ...], loops: tuple[str, ...], factors: tuple[str, ...]) -> None:
+        for item in items:
+            if item.id in self._ids:
+                raise Misplaced(f"two parts of the flow have the id {item.id!r}", item.id)
+            self._ids.add(item.id)
+            try:
+                if item.kind != "repeat":
+                    self._page(item, loops, factors)
+                elif item.over is not None:
+                    self._loop(item, loops)
+            except ValueError as error:
+                raise Misplaced(str(error), item.id) from None
+            if item.kind == "repeat":
+                inner = (item.over,) if item.over else ()
+                more = tuple(self._protocol.designs[item.over].factors) if item.over else ()
+                self.items(item.pages, loops + inner, factors + more)
+
+    def _loop(self, item: Repeat, loops: tuple[str, ...]) -> None:
+        assert item.over is not None
+        self._known(item.over, self._protocol.designs, f"repeat {item.id!r}: design")
+        if item.over in loops:
+            raise ValueError(f"repeat {item.id!r} is within a repeat over the same design")
+
+    def _page(self, page: Any, loops: tuple[str, ...], factors: tuple[str, ...]) -> None:
+        if page.kind == "consent" and (loops or len(self._ids) > 1):
+            raise ValueError("there is one consent, and it comes first")
+        where = f"page {page.id!r}: "
+        if page.kind == "game":
+            self._value(page.game, self._protocol.games, factors, f"{where}game")
+            self._partner(page.partner, loops, factors, where)
+        if page.kind == "wait":
+            self._known(page.otherwise, self._protocol.partners, f"{where}otherwise: partner")
+            if loops:
+                raise ValueError(f"{where}a waiting room stands outside of repeats over designs: {', '.join(loops)}")
+            if page.id in self._protocol.partners:
+                raise ValueError(f"{where}a partner has the name {page.id!r} too: give one of them another")
+            self._rooms.add(page.id)
+        if page.kind == "ranking":
+            self._known(page.of, self._protocol.designs, f"{where}design")
+            if "partner" not in self._protocol.designs[page.of].factors:
+                raise ValueError(f"{where}the design {page.of!r} has no factor `partner` to rank")
+        for name in getattr(page, "figures", ()):
+            self._known(name, self._protocol.games, f"{where}game")
+        questions = getattr(page, "questions", ())
+        ids = [question.id for question in questions]
+        if len(set(ids)) != len(ids):
+            raise ValueError(f"{where}two questions have the same id")
+        for question in questions:
+            if question.scale is not None:
+                self._known(question.scale, self._protocol.scales, f"{where}question {question.id!r}: scale")
+        check_spoken(page, self._protocol.languages, where)
+
+    def _partner(self, value: str, loops: tuple[str, ...], factors: tuple[str, ...], where: str) -> None:
+        if value not in self._rooms:
+            known = {**self._protocol.partners, **dict.fromkeys(self._rooms)}
+            self._value(value, self._protocol.partners if value.startswith("$") else known, factors, f"{where}partner")
+            return
+        for name in loops:
+            if self._protocol.designs[name].order == "shuffle":
+                raise ValueError(
+                    f"{where}people who play together share an order: design {name!r} is latin or fixed, not shuffled"
+                )
+
+    def _value(self, value: str, known: Any, factors: tuple[str, ...], what: str) -> None:
+        if not value.startswith("$"):
+            self._known(value, known, what)
+            return
+        if value[1:] not in factors:
+            raise ValueError(
+                f"{what}: {value!r} is no factor of the repeats around it ({', '.join(factors) or 'none'})"
+            )
+        for design in self._protocol.designs.values():
+            for level in design.factors.get(value[1:], ()):
+                self._known(level, known, f"{what}, factor {value[1:]!r}")
+
+    def _known(self, name: str, known: Any, what: str) -> None:
+        if name not in known:
+            raise ValueError(f"{what} {name!r} is not known; there is {', '.join(known) or 'none'}")
+
+
+def check_spoken(part: BaseModel, languages: tuple[str, ...], where: str) -> None:
+    """Every text is there in every language."""
+    for field, value in part:
+        if isinstance(value, BaseModel):
+            check_spoken(value, languages, f"{where}{field}: ")
+        elif isinstance(value, tuple):
+            for one in value:
+                if isinstance(one, BaseModel):
+                    check_spoken(one, languages, f"{where}{field}: ")
+        elif isinstance(value, dict) and (lacks := missing(value, languages)):
+            raise ValueError(f"{where}{field} is not written in {', '.join(lacks)}")

@@ -1,0 +1,1 @@
+"""Simulated participants, who try a study before real ones do."""

@@ -1,0 +1,196 @@
+"""Stand-ins for people: they see what a browser sees, choose keys, and answer questions as a simple model would."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.agents.registry import agent as find_agent
+from interplay.errors import InterplayError
+from interplay.games.overcooked.state import ACTIONS, IDLE, Item, State, soup
+from interplay.games.registry import make_recorded
+from interplay.games.rescue.state import ACTIONS as RESCUE_ACTIONS
+from interplay.rollout.seat import Seat, ask_all, view_of
+from interplay.study.live.browser_views import FACING
+from interplay.study.protocol.model import Setting
+from interplay.study.simulation.cooks import CookingPerson
+
+
+class StandIn(Protocol):
+    """Who sits before a browser for one game."""
+
+    def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
+        """The name of the action to send, or nothing."""
+        ...
+
+
+class Chef:
+    """Any policy for Overcooked, which reads the kitchen as the browser shows it."""
+
+    def __init__(self, setting: Setting, name: str):
+        self.game: Any = make_recorded(setting.game, setting.options)
+        self.agent = find_agent(name)
+        if not self.agent.is_policy:
+            raise InterplayError(f"{name!r} cannot stand in for a person: it is no policy")
+
+    def sit(self, seat: int, seed: int) -> StandIn:
+        return _SeatedChef(self.game, Seat(self.game, self.agent, seat, jax.random.key(seed)))
+
+
+class _SeatedChef:
+    def __init__(self, game: Any, seat: Seat):
+        self._game, self._seat = game, seat
+
+    def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
+        state = kitchen_state(self._game, t, view)
+        legal = np.asarray(self._game.legal(state))[self._seat.seat]
+        shown = view_of(self._game, state, t, self._seat.seat, legal, self._seat.encoding)
+        return ACTIONS[ask_all([(self._seat, shown, True)])[0].action]
+
+
+def kitchen_state(game: Any, t: int, view: Mapping[str, Any]) -> State:
+    """The state that a view shows: in a kitchen nothing is hidden."""
+    height, size = game.layout.height, game.layout.size
+    items, timer = np.zeros(size, np.int8), np.full(size, IDLE, np.int8)
+    for item in view["items"]:
+        items[item["x"] * height + item["y"]] = _thing(item["kind"], item["detail"])
+    for pot in view["pots"]:
+        cell = pot["x"] * height + pot["y"]
+        items[cell] = soup(pot["onions"], pot["tomatoes"]) if pot["onions"] or pot["tomatoes"] else Item.NOTHING
+        timer[cell] = pot["timer"]
+    chefs = sorted(view["chefs"], key=lambda chef: chef["seat"])
+    return State(
+        time=jnp.int32(t),
+        cell=jnp.array([chef["x"] * height + chef["y"] for chef in chefs], jnp.int32),
+        facing=jnp.array([FACING.index(chef["facing"]) for chef in chefs], jnp.int32),
+        held=jnp.array([_thing(chef["held"], chef["detail"]) for chef in chefs], jnp.int32),
+        items=jnp.asarray(items),
+        timer=jnp.asarray(timer),
+    )
+
+
+def _thing(kind: str | None, detail: str | None) -> int:
+    if kind is None:
+        return Item.NOTHING
+    if kind == "soup":
+        onions, tomatoes = (detail or "0,0").split(",")
+        return soup(int(onions), int(tomatoes))
+    return {"onion": Item.ONION, "tomato": Item.TOMATO, "dish": Item.DISH}[kind]
+
+
+class Wanderer:
+    """Presses keys at random."""
+
+    def __init__(self, actions: Sequence[str], chance: random.Random):
+        self._actions, self._chance = actions, chance
+
+    def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
+        return self._chance.choice(self._actions)
+
+
+class ButtonPresser:
+    """Presses one of the buttons that a game drawn by its scene offers."""
+
+    def __init__(self, chance: random.Random):
+        self._chance = chance
+
+    def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
+        return self._chance.choice(view["legal"])["action"] if view["legal"] else None
+
+
+class CardPlayer:
+    """Plays what hints prove to fit or point at, hints what fits, discards the oldest card otherwise."""
+
+    def __init__(self, seat: int, chance: random.Random):
+        self._seat, self._chance = seat, chance
+
+    def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
+        if not view["your_turn"]:
+            return None
+        legal = {move["action"]: move for move in view["legal"]}
+        fits = {(colour, height + 1) for colour, height in view["fireworks"].items()}
+        for slot, card in enumerate(view["hands"][self._seat]):
+            open_faces = [(c, r) for c in card["colours"] for r in card["ranks"]]
+            if open_faces and all(face in fits for face in open_faces) and f"play {slot}" in legal:
+                return f"play {slot}"
+        hints = []
+        for name, move in legal.items():
+            if move["kind"].startswith("hint"):
+                hand = view["hands"][move["target"]]
+                if any(move["value"] in (c["colour"], c["rank"]) and (c["colour"], c["rank"]) in fits for c in hand):
+                    hints.append(name)
+        if hints:
+            return self._chance.choice(hints)
+        discards = [name for name, move in legal.items() if move["kind"] == "discard"]
+        return discards[0] if discards else self._chance.choice(list(legal))
+
+
+def stand_in(kind: str, chef: Chef | None, seat: int, chance: random.Random) -> StandIn:
+    if kind == "overcooked" and chef is not None:
+        return chef.sit(seat, chance.randrange(2**31))
+    if kind == "hanabi":
+        return CardPlayer(seat, chance)
+    if kind == "kitchen":
+        return CookingPerson(seat, chance)
+    if kind == "scene":
+        return ButtonPresser(chance)
+    return Wanderer(RESCUE_ACTIONS, chance)
+
+
+class Opinion:
+    """Answers from a model: a person has a mood, likes partners with whom points were made, and errs a little."""
+
+    def __init__(self, chance: random.Random):
+        self._chance = chance
+        self._mood = chance.gauss(0, 0.5)
+        self._liked: dict[str, list[float]] = {}  # by alias: how well games with it went
+
+    def played(self, alias: str, score: float) -> None:
+        self._liked.setdefault(alias, []).append(score)
+
+    def liking(self, alias: str) -> float:
+        """How well games with a partner went, against all games: about -1 to 1."""
+        every = [score for held in self._liked.values() for score in held]
+        spread = max(every) - min(every) if every else 0.0
+        own = self._liked.get(alias, [])
+        if not own or not spread:
+            return 0.0
+        return (sum(own) / len(own) - sum(every) / len(every)) / spread
+
+    def answer(self, page: Mapping[str, Any], last: str) -> dict[str, Any]:
+        match page["kind"]:
+            case "consent":
+                return {box["id"]: True for box in page["checkboxes"]}
+            case "ranking":
+                items = sorted((self._chance.gauss(-self.liking(i["label"]), 0.3), i["id"]) for i in page["items"])
+                return {"order": [name for _, name in items]}
+            case "form" | "quiz":
+                return {q["id"]: self._one(q, last) for q in page["questions"]}
+        return {}
+
+    def _one(self, question: Mapping[str, Any], last: str) -> Any:
+        chance = self._chance
+        match question["type"]:
+            case "likert" | "two_sided":
+                points = question["points"]
+                aliases = list(self._liked)
+                leaning = self.liking(last)
+                if question["type"] == "two_sided" and len(aliases) >= 2:
+                    leaning = self.liking(aliases[-1]) - self.liking(aliases[-2])
+                middle = (points + 1) / 2
+                value = middle + (leaning + self._mood / 2) * (points - 1) / 2 + chance.gauss(0, 0.6)
+                return min(points, max(1, round(value)))
+            case "choice":
+                return chance.choice(question["options"])["value"]
+            case "multi":
+                return [o["value"] for o in question["options"] if chance.random() < 0.5]
+            case "number":
+                low = question["min"] if question["min"] is not None else 0
+                high = question["max"] if question["max"] is not None else 100
+                return chance.randint(int(low), int(high))
+        return "no remarks"

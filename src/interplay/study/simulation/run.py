@@ -1,0 +1,262 @@
+"""Simulated people go through a study before real ones do: by the same HTTP and the same sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import random
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import orjson
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+from interplay.errors import InterplayError
+from interplay.server.app import Base
+from interplay.server.serve import Listen, config
+from interplay.study.http.app import build
+from interplay.study.protocol.model import Protocol, Quiz, Repeat
+from interplay.study.simulation.cooks import SAY
+from interplay.study.simulation.participants import Chef, Opinion, StandIn, stand_in
+
+CHEF = "overcooked/greedy"  # who stands in for a person in a kitchen
+MOST_PAGES = 2000
+MOST_LINES = 20  # to one game
+FLAGGED = 0.05  # of what is seen in a game with a button for it
+
+
+@dataclass
+class Walk:
+    """One simulated person's way through a study."""
+
+    number: int
+    pages: list[str] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+    status: str = ""
+    code: str | None = None
+    payment: str | None = None
+    seconds: float = 0.0
+
+
+class Seat:
+    """Someone before one game: sees the latest tick, as a browser draws it, and sends what a stand-in chooses."""
+
+    def __init__(self, page: dict[str, Any], chefs: dict[str, Chef], chance: random.Random):
+        self._flags, self._chefs, self._chance = [flag["id"] for flag in page["flags"]], chefs, chance
+        self._bot: StandIn | None = None
+        self._tick: dict[str, Any] | None = None
+        self._fresh = asyncio.Event()
+        self._seq = 0
+        self.seen = -1
+
+    async def read(self, wire: ClientConnection) -> float | None:
+        """Until the game's end, whose score this is, or the line's."""
+        async for text in wire:
+            told = orjson.loads(text)
+            if told["type"] == "end":
+                return float(told["score"])
+            self._hear(told)
+        return None
+
+    def _hear(self, told: dict[str, Any]) -> None:
+        if told["type"] == "start":
+            self._seq = max(self._seq, told["seq"] + 1)
+            # The stand-in that knows this kitchen is found by its map: browsers are not told layouts' names.
+            chef = self._chefs.get(json.dumps(told["layout"], sort_keys=True))
+            self._bot = self._bot or stand_in(told["game"], chef, told["you"], self._chance)
+        elif told["type"] == "tick":
+            self._tick, self.seen = told, told["t"]
+            self._fresh.set()
+        elif told["type"] == "error":  # a move that was turned down: choose again
+            self._fresh.set()
+
+    async def think(self, wire: ClientConnection) -> float | None:
+        while True:
+            await self._fresh.wait()
+            self._fresh.clear()
+            tick = self._tick
+            if tick is None or self._bot is None:
+                continue
+            for flag in self._flags:
+                if self._chance.random() < FLAGGED:
+                    await self._send(wire, type="flag", id=flag, t=tick["t"])
+            action = await asyncio.to_thread(self._bot.choose, tick["t"], tick["view"])
+            if action is not None and action.startswith(SAY):
+                await self._send(wire, type="chat", text=action.removeprefix(SAY))
+            elif action is not None:
+                await self._send(wire, type="act", action=action)
+
+    async def _send(self, wire: ClientConnection, **message: Any) -> None:
+        self._seq += 1
+        await wire.send(json.dumps({**message, "seq": self._seq}))
+
+
+class Walker:
+    """A client that does what the browser does."""
+
+    def __init__(self, protocol: Protocol, url: str, number: int, seed: int, chefs: dict[str, Chef]):
+        self._protocol, self._url, self._chefs = protocol, url, chefs
+        self._api = f"{url}/api/study/{protocol.name}"
+        self._chance = random.Random(f"{seed}/{number}")
+        self._opinion = Opinion(self._chance)
+        self._keys = right_answers(protocol)
+        self._last = ""
+        self.walk = Walk(number)
+
+    async def go(self) -> Walk:
+        """From the first page to the last."""
+        began = time.monotonic()
+        headers = {"accept-language": "en"}  # where the study speaks it: stand-ins read the kitchen's words
+        async with httpx.AsyncClient(timeout=60, headers=headers) as client:
+            state = (await self._ask(client, "GET", "state")).json()
+            for _ in range(MOST_PAGES):
+                page = state["page"]
+                self.walk.pages.append(page["id"])
+                if page["kind"] == "done":
+                    self.walk.status, self.walk.code, self.walk.payment = "done", page["code"], page["payment"]
+                    self.walk.seconds = time.monotonic() - began
+                    return self.walk
+                state = await self._through(client, state)
+        raise InterplayError(f"simulated person {self.walk.number} found no end after {MOST_PAGES} pages")
+
+    async def _through(self, client: httpx.AsyncClient, state: dict[str, Any]) -> dict[str, Any]:
+        page = state["page"]
+        if page["kind"] == "wait":
+            await asyncio.sleep(0.5)
+            return (await self._ask(client, "GET", "state")).json()
+        if page["kind"] == "game":
+            cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+            score = await self._play(page, cookie)
+            self._last = page["alias"]["label"]
+            if not page["practice"]:
+                self.walk.scores.append(score)
+            self._opinion.played(self._last, score)
+            return (await self._ask(client, "GET", "state")).json()
+        answers = self._opinion.answer(page, self._last)
+        answers |= {
+            name: value for name, value in self._keys.get(page["id"].rpartition(".")[2], {}).items() if name in answers
+        }
+        body = {"page": page["id"], "answers": answers, "seconds": round(self._chance.uniform(1, 60), 1)}
+        headers = {"x-csrf": state["csrf"], "origin": self._url}
+        return (await self._ask(client, "POST", "answer", json=body, headers=headers)).json()
+
+    async def _ask(self, client: httpx.AsyncClient, method: str, what: str, **options: Any) -> httpx.Response:
+        response = await client.request(method, f"{self._api}/{what}", **options)
+        while response.status_code == 429:  # as the browser does: wait and try again
+            await asyncio.sleep(0.5)
+            response = await client.request(method, f"{self._api}/{what}", **options)
+        if response.status_code != 200:
+            raise InterplayError(
+                f"simulated person {self.walk.number} was refused ({response.status_code}): {response.text[:300]}"
+            )
+        return response
+
+    async def _play(self, page: dict[str, Any], cookie: str) -> float:
+        """Play to the end. A line that is lost is taken up again, as the browser does."""
+        seat = Seat(page, self._chefs, self._chance)
+        for tries in range(MOST_LINES):
+            try:
+                score = await self._line(page, cookie, seat)
+            except (ConnectionClosed, InvalidHandshake, OSError):
+                score = None
+            if score is not None:
+                return score
+            await asyncio.sleep(min(3.0, 0.1 * 2**tries))
+        raise InterplayError(
+            f"simulated person {self.walk.number}: the game on {page['id']!r} had no end after {MOST_LINES} lines"
+        )
+
+    async def _line(self, page: dict[str, Any], cookie: str, seat: Seat) -> float | None:
+        address = self._url.replace("http", "ws", 1) + page["socket"]
+        headers = {"cookie": cookie}
+        async with connect(address, additional_headers=headers, origin=self._url, compression=None) as wire:  # pyright: ignore[reportArgumentType]
+            await wire.send(json.dumps({"type": "hello", "seen": seat.seen, "page": page["id"]}))
+            reading, thinking = asyncio.create_task(seat.read(wire)), asyncio.create_task(seat.think(wire))
+            try:
+                done, _ = await asyncio.wait({reading, thinking}, return_when=asyncio.FIRST_COMPLETED)
+                return (reading if reading in done else thinking).result()
+            finally:
+                reading.cancel()
+                thinking.cancel()
+
+
+def right_answers(protocol: Protocol) -> dict[str, dict[str, Any]]:
+    """The answers of quizzes, which those who simulate know."""
+    found: dict[str, dict[str, Any]] = {}
+
+    def walk(items: Any) -> None:
+        for item in items:
+            if isinstance(item, Repeat):
+                walk(item.pages)
+            elif isinstance(item, Quiz):
+                found[item.id] = {
+                    q.id: q.right_answer if isinstance(q.right_answer, str) else list(q.right_answer or ())
+                    for q in item.questions
+                }
+
+    walk(protocol.flow)
+    return found
+
+
+def chefs_of(protocol: Protocol) -> dict[str, Chef]:
+    from interplay.study.live.browser_views import OVERCOOKED
+
+    found = {}
+    for setting in protocol.games.values():
+        if setting.game.startswith("overcooked/"):
+            chef = Chef(setting, CHEF)
+            found[json.dumps(OVERCOOKED.layout(chef.game, None), sort_keys=True)] = chef
+    return found
+
+
+@contextlib.asynccontextmanager
+async def serving(app: Any) -> AsyncIterator[str]:
+    """The application on a free port of this machine, in this event loop."""
+    import uvicorn
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = uvicorn.Server(config(app, Listen(port=port), largest_frame=64 * 1024))
+    task = asyncio.create_task(server.serve())
+    while not server.started:
+        if task.done():
+            task.result()
+            raise InterplayError("the server of the simulation did not start")
+        await asyncio.sleep(0.02)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        await task
+
+
+async def simulate(
+    protocol: Protocol,
+    base: Base,
+    people: int,
+    *,
+    seed: int = 0,
+    speed: float = 20.0,
+    at_once: int = 4,
+    done: Callable[[int], None] = lambda count: None,
+) -> list[Walk]:
+    """So many simulated people through a study, some at once, with games faster than people could play them."""
+    chefs = chefs_of(protocol)
+    app = build(protocol, base, speed=speed, sizes=(1, max(2, at_once)))
+    places = asyncio.Semaphore(at_once)
+
+    async def one(url: str, number: int) -> Walk:
+        async with places:
+            walk = await Walker(protocol, url, number, seed, chefs).go()
+            done(1)
+            return walk
+
+    async with serving(app) as url:
+        return list(await asyncio.gather(*(one(url, number) for number in range(people))))
