@@ -21,10 +21,10 @@ import numpy as np
 
 import interplay
 from interplay.games.overcooked import lineage
-from interplay.metrics.interdependence import Options, count
+from interplay.metrics.interdependence import InterdependenceOptions, count
 from interplay.symbolic.read import read, reader
 
-BOTH = Options(channels=lineage.CHANNELS)
+BOTH = InterdependenceOptions(channels=lineage.CHANNELS)
 
 
 def best_of(repeats: int, run: Any) -> float:

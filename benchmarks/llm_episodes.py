@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from interplay.llm import Plan, run, summary
+from interplay.llm import RunPlan, run, summary
 
 MODELS = ("scripted/reference", "scripted/chatty", "scripted/clumsy")
 
@@ -19,7 +19,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--episodes", type=int, default=10)
     arguments = parser.parse_args()
-    plan = Plan(chefs=MODELS, assistants=MODELS, levels=(1, 2, 3), episodes=arguments.episodes)
+    plan = RunPlan(chefs=MODELS, assistants=MODELS, levels=(1, 2, 3), episodes=arguments.episodes)
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         found = run(plan, Path(folder) / "out")

@@ -20,10 +20,10 @@ from interplay.training.algorithms import hsp, sp
 from interplay.training.collect import collect
 from interplay.training.config import Experiment
 from interplay.training.loader import as_json, build, load, with_settings
-from interplay.training.method import Scheme, plain_traits
+from interplay.training.method import Method, plain_traits
 from interplay.training.program import Program
-from interplay.training.setup import Setting
-from interplay.training.team_assignment import Plan
+from interplay.training.setup import TrainingSetup
+from interplay.training.team_assignment import TeamPlan
 from interplay.training.update import improve, prepare
 
 
@@ -41,9 +41,9 @@ def clock(call: Any, *arguments: Any, times: int = 5) -> tuple[float, Any]:
 def parts(experiment: Experiment) -> dict[str, float]:
     game = make(experiment.game.name, **experiment.game.options)
     pairs = experiment.algorithm.name == "hsp_pairs"
-    plan = Plan(((hsp.BIASED, hsp.RESPONSE),), rotate=True) if pairs else sp.scheme(experiment).plan
+    plan = TeamPlan(((hsp.BIASED, hsp.RESPONSE),), rotate=True) if pairs else sp.scheme(experiment).plan
     traits = plain_traits(game, experiment.rewards, plan.learners, experiment.runs)
-    setting = Setting.of(experiment, game, Scheme(plan), prices=pairs)
+    setting = TrainingSetup.of(experiment, game, Method(plan), prices=pairs)
     runs = Program(setting).start(None, ())
     keys = jax.random.split(jax.random.key(0), experiment.runs)
     shaping = schedule.at(experiment.rewards.shaping, jnp.float32(0))

@@ -24,8 +24,8 @@ from interplay.reports import (
     KeyNumber,
     KeyNumbers,
     Point,
-    Replay,
     Report,
+    ReportReplay,
     Section,
     TableSection,
     Text,
@@ -234,7 +234,7 @@ def shown(r: Results) -> list[Section]:
         drawing = timeline(lanes, marks, steps=traces[place].length, episode=place, title=title)
         found.append(Figure(drawing, title, "A click shows the moment in the replay below.", f"timeline-{place}"))
         replays.append(show_episode(one, place))
-    return [Group([Columns(graphs), *found], "Two teams"), Replay(replays, "Replays")]
+    return [Group([Columns(graphs), *found], "Two teams"), ReportReplay(replays, "Replays")]
 
 
 def main() -> None:

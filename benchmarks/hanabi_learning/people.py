@@ -65,9 +65,9 @@ def policies(args: argparse.Namespace) -> list[Agent]:
 
 
 def bot_names() -> list[str]:
-    from interplay.agents.hanabi.registry import Family
+    from interplay.agents.hanabi.registry import HanabiAgents
 
-    return Family.variants()
+    return HanabiAgents.variants()
 
 
 def measured(args: argparse.Namespace) -> dict[str, Any]:

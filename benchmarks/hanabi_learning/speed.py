@@ -94,7 +94,7 @@ def measure(given: tuple[Any, Any], updates: int, parts: bool) -> dict[str, Any]
     from interplay.training.algorithms import sp
     from interplay.training.method import plain_traits
     from interplay.training.program import Program
-    from interplay.training.setup import Setting
+    from interplay.training.setup import TrainingSetup
 
     experiment, hold = given
     game = make(experiment.game.name, **experiment.game.options)
@@ -106,7 +106,7 @@ def measure(given: tuple[Any, Any], updates: int, parts: bool) -> dict[str, Any]
         scheme = dataclasses.replace(scheme, anchored=True)
         traits = dataclasses.replace(traits, hold=jnp.asarray(hold, jnp.float32)[:, None])
     played = game if scheme.world is None else scheme.world(game)
-    program = Program(Setting.of(experiment, played, scheme, prices=False))
+    program = Program(TrainingSetup.of(experiment, played, scheme, prices=False))
     began = time.perf_counter()
     runs, _ = program.chunk(program.start(None, ()), traits, (), jnp.int32(0), jnp.int32(2))
     jax.block_until_ready(runs.members)

@@ -23,7 +23,7 @@ from interplay.metrics.api import samples
 from interplay.metrics.hanabi.moves import positions
 from interplay.reports.preference import preference_report
 from interplay.rollout.episode import Episode
-from interplay.stats import Prediction
+from interplay.stats import RatingPrediction
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 from interplay.traces.importers.hanabi_data import HUMAN, import_hanabi_data
@@ -251,7 +251,7 @@ def by_agent(rated: Table, agents: Table, seed: int) -> Table:
     return Table.of(found, "Ratings against the AI's own metrics: 3 points on the x axis, whatever p says")
 
 
-def predict(rated: Table, seed: int, shuffles: int) -> list[tuple[str, Prediction]]:
+def predict(rated: Table, seed: int, shuffles: int) -> list[tuple[str, RatingPrediction]]:
     """Ratings of people from other people's, and ratings of an AI from the other two's."""
     sets = {
         "score": ["score"],

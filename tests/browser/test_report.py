@@ -17,8 +17,8 @@ from interplay.reports import (
     Figure,
     Mark,
     Point,
-    Replay,
     Report,
+    ReportReplay,
     TableSection,
     Text,
     heat_map,
@@ -71,7 +71,7 @@ def report() -> Report:
             Figure(heat_map(["a" * 40, "b"], ["c", "d" * 40], [[1, 2], [3, 4]], title="h"), "Map"),
             Figure(scatter([Point(1, 2), Point(2, 1)], title="s", x_title="x", y_title="y"), "Scatter"),
             Figure(timeline(["a", "b"], marks, steps=30, title="t", episode=0), "Timeline"),
-            Replay([episode("first"), episode("second")]),
+            ReportReplay([episode("first"), episode("second")]),
         ],
     )
 

@@ -11,7 +11,7 @@ import pytest
 import uvicorn
 
 from interplay.challenge import admin, repository
-from interplay.challenge.app_state import Host
+from interplay.challenge.app_state import ChallengeState
 from interplay.challenge.http_app import build
 from interplay.challenge.spec import Challenge
 from interplay.server.app import Base
@@ -45,7 +45,7 @@ class Served:
 
     url: str
     app: object
-    host: Host
+    host: ChallengeState
     base: Base
 
     @property

@@ -21,7 +21,7 @@ from interplay.challenge.schema import METADATA, games
 from interplay.challenge.spec import Challenge
 from interplay.errors import InterplayError
 from interplay.server import keys as server_keys
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.clock import SystemClock
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 
@@ -168,7 +168,7 @@ def test_the_books_are_exact_when_many_race_for_them(held):
                 dealt.append(game.number)
                 result = {"score": 1.0, "length": 2, "episode": b"x"}
                 last.append(held.write(repository.finish, clock, own, game, **result))
-                with pytest.raises(Refusal, match="booked already"):
+                with pytest.raises(ApiError, match="booked already"):
                     held.write(repository.finish, clock, own, game, **result)
 
     threads = [threading.Thread(target=one) for _ in range(20)]
@@ -192,7 +192,7 @@ def test_a_second_server_cannot_book_what_was_dealt_anew(held):
     assert (again.id, again.attempt) == (first.id, 2)
     assert again.chance != first.chance
     result = {"score": 1.0, "length": 2, "episode": b"x"}
-    with pytest.raises(Refusal, match="dealt anew"):
+    with pytest.raises(ApiError, match="dealt anew"):
         held.write(repository.finish, clock, own, first, **result)
     assert held.write(repository.finish, clock, own, again, **result) is False
 
@@ -208,7 +208,7 @@ def test_quotas_hold_when_requests_race(held):
         try:
             held.write(repository.enter, clock, challenge, choices, 1, "a", "p")
             outcomes.append(True)
-        except Refusal:
+        except ApiError:
             outcomes.append(False)
 
     threads = [threading.Thread(target=one) for _ in range(12)]
@@ -242,8 +242,8 @@ def test_the_host_hands_out_baselines_and_strikes_entries(held):
     assert [r["rank"] for r in rows] == [None, None]
     held.write(repository.void, clock, made["evaluation"], "a reason")
     assert len(held.read(entries, challenge, clock.now())) == 1
-    with pytest.raises(Refusal, match="no evaluation"):
+    with pytest.raises(ApiError, match="no evaluation"):
         held.write(repository.void, clock, "nowhere", "a reason")
     own = held.read(repository.submission, sa.text(f"public = '{made['evaluation']}'"))
-    with pytest.raises(Refusal, match="void"):
+    with pytest.raises(ApiError, match="void"):
         held.write(repository.claim, clock, challenge, own, 1, 64)

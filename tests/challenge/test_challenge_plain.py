@@ -9,7 +9,7 @@ import pytest
 from interplay.agents.api import Agent, FunctionPlayer, Identity
 from interplay.challenge.app_state import make_stage
 from interplay.challenge.candidate_table import CandidateTable
-from interplay.challenge.spec import Setting
+from interplay.challenge.spec import ChallengeSetting
 from interplay.challenge.wire import pack, pack_look, unpack
 from interplay.errors import InterplayError
 from interplay.rollout.live import PartnerFault, live_engine
@@ -60,7 +60,7 @@ def test_a_partner_that_breaks_the_rules_is_a_fault(served):
 
 def test_the_kitchen_is_told_as_text():
     """Its states are Python objects and cannot be sent; the game as text can."""
-    setting = Setting(name="k", game="kitchen/rc", partners=("random",), games=4)
+    setting = ChallengeSetting(name="k", game="kitchen/rc", partners=("random",), games=4)
     stage = make_stage(setting)
     assert isinstance(stage.engine, PythonEngine)
     assert TEXT in stage.encodings
@@ -83,7 +83,7 @@ def test_settings_that_cannot_be_played_are_told():
         ({"partners": ("overcooked/greedy",)}, "setting 'x'"),
         ({"partners": (), "panel": "nothing"}, "unknown panel"),
     ):
-        setting = Setting(**({"name": "x", "game": "hanabi/2p", "partners": ("random",), "games": 1} | change))
+        setting = ChallengeSetting(**({"name": "x", "game": "hanabi/2p", "partners": ("random",), "games": 1} | change))
         with pytest.raises(InterplayError, match=told):
             make_stage(setting, sizes=(1,))
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from interplay.challenge import client, repository
 from interplay.challenge.schema import submissions
 from interplay.errors import InterplayError
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from tests.challenge.talk import any_move, play_out, rows_of, talking, welcomed
 
 
@@ -92,12 +92,12 @@ def test_quotas_and_phases(served, monkeypatch, clock):
         return base.database.write(repository.enter, clock, strict, host.choices, team, "a", "p")
 
     first = enter()
-    with pytest.raises(Refusal, match="1 evaluations a day"):
+    with pytest.raises(ApiError, match="1 evaluations a day"):
         enter()
     clock.advance(86_401)
     enter()
     clock.advance(86_401)
-    with pytest.raises(Refusal, match="allows 2 evaluations"):
+    with pytest.raises(ApiError, match="allows 2 evaluations"):
         enter()
     path = f"/api/v1/evaluations/{first['evaluation']}"
     board = client.call(served.url, "GET", "/api/v1/leaderboard")["content"]["rows"]
@@ -108,7 +108,7 @@ def test_quotas_and_phases(served, monkeypatch, clock):
         client.call(served.url, "GET", f"{path}/traces", made["team_key"])
     clock.advance(86_401)
     assert client.call(served.url, "GET", f"{path}/traces", made["team_key"]).content == b""  # nothing was played
-    with pytest.raises(Refusal, match="no phase"):
+    with pytest.raises(ApiError, match="no phase"):
         enter()
     with welcomed(served.url, first["evaluation_key"]) as talk:
         assert "not open now" in talk.ask(type="next")["message"]
@@ -137,7 +137,7 @@ def test_connections_of_a_key_are_limited():
     key = Key(1, "a", "evaluation", "submission:1")
     held.enter(key)
     held.enter(key)
-    with pytest.raises(Refusal, match="2 connections open"):
+    with pytest.raises(ApiError, match="2 connections open"):
         held.enter(key)
     held.leave(key)
     held.enter(key)

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from interplay.agents.llm.kitchen.prompts import PLAN
-from interplay.agents.llm.settings import Settings
-from interplay.llm import Plan, run, summary
+from interplay.agents.llm.settings import LLMSettings
+from interplay.llm import RunPlan, run, summary
 from interplay.llm.run import Service
 from interplay.traces import verify
 
@@ -22,13 +22,13 @@ def played(tmp_path_factory):
     from interplay.agents.llm.local import serving
 
     out = tmp_path_factory.mktemp("smollm2") / "run"
-    plan = Plan(
+    plan = RunPlan(
         chefs=("local/smollm2",),
         assistants=("local/smollm2",),
         dishes=("boiled egg",),
         episodes=1,
         horizon=2,
-        settings=Settings(max_tokens=400, turn_cap=2, memory="none"),
+        settings=LLMSettings(max_tokens=400, turn_cap=2, memory="none"),
     )
     with serving() as url:
         found = run(plan, out, service=Service(base_urls={"local": url}, at_once=1, timeout_s=300))

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from interplay.agents.llm.player import LLMPlayer
-from interplay.agents.llm.settings import Settings
+from interplay.agents.llm.settings import LLMSettings
 from interplay.server.app import Base
 from interplay.server.database import SERVER, open_database
 from interplay.study.db import game_rows
@@ -34,7 +34,7 @@ flow:
 
 
 def small():
-    return LLMPlayer("local/smollm2", Settings(max_tokens=64, turn_cap=2, memory="none"))
+    return LLMPlayer("local/smollm2", LLMSettings(max_tokens=64, turn_cap=2, memory="none"))
 
 
 @pytest.fixture(scope="module")

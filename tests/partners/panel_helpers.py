@@ -6,7 +6,7 @@ import interplay
 from interplay.agents.api import Agent
 from interplay.agents.networks import Core, Shape
 from interplay.agents.neural import NeuralPolicy, game_key
-from interplay.partners.panel import Estimate, Member, Response
+from interplay.partners.panel import PanelMember, Response, ReturnEstimate
 from interplay.partners.panel_file import rounded, write_panel
 
 GAME = "overcooked/cramped_room"
@@ -26,7 +26,10 @@ def member(game, number, worth=(40.0, 50.0), **changes):
     """A partner with a best response in each seat, worth so many points."""
     responses = tuple(
         Response(
-            seat, network(game, f"br{number}.{seat}", 100 + 2 * number + seat), "made up", Estimate(j, j - 4, j + 4, 50)
+            seat,
+            network(game, f"br{number}.{seat}", 100 + 2 * number + seat),
+            "made up",
+            ReturnEstimate(j, j - 4, j + 4, 50),
         )
         for seat, j in enumerate(worth)
     )
@@ -34,10 +37,10 @@ def member(game, number, worth=(40.0, 50.0), **changes):
         "kind": "generated",
         "skill": "final",
         "candidate": number,
-        "self_play": Estimate(20.0, 15.0, 25.0, 50),
+        "self_play": ReturnEstimate(20.0, 15.0, 25.0, 50),
         "notes": {"preference": {"delivery": -20.0}},
     }
-    return Member(network(game, f"p{number}", number), responses=responses, **given | changes)
+    return PanelMember(network(game, f"p{number}", number), responses=responses, **given | changes)
 
 
 def panel_of(folder, game, members=None, name="made_up"):

@@ -8,14 +8,14 @@ from interplay.agents.basic import Random
 from interplay.games.registry import capability, make
 from interplay.partners.best_responses import p_above
 from interplay.partners.describe import describe, descriptions
-from interplay.partners.features import Features
+from interplay.partners.features import BehaviourFeatures
 from interplay.partners.known import casts_of, named_agents, scripted_agents
-from interplay.partners.panel import Estimate, Member
+from interplay.partners.panel import PanelMember, ReturnEstimate
 from interplay.partners.panel_file import read_panel
 from interplay.partners.panels import SHIPPED, all_shipped
 
 WORDS = {"dish": ["hoards dishes", "leaves dishes alone"], "pot": ["fills pots", "ignores pots"]}
-OWN = Features(
+OWN = BehaviourFeatures(
     tuple(range(5)),
     ("dish@seat0", "dish@seat1", "pot@seat0", "pot@seat1"),
     np.full(5, 50.0),
@@ -24,7 +24,7 @@ OWN = Features(
 
 
 def partner(candidate, preference, skill="final", **notes):
-    return Member(
+    return PanelMember(
         Agent("c", Random()),
         "generated",
         skill,
@@ -60,12 +60,12 @@ def test_every_generated_partner_that_is_shipped_has_words():
 
 
 def test_above_beyond_noise():
-    ten, noisy = Estimate.of([9.0, 10.0, 11.0] * 60), Estimate.of([0.0, 12.0, 21.0] * 3)
-    assert p_above(Estimate.of([10.0, 11.0, 12.0] * 60), ten) < 1e-6
+    ten, noisy = ReturnEstimate.of([9.0, 10.0, 11.0] * 60), ReturnEstimate.of([0.0, 12.0, 21.0] * 3)
+    assert p_above(ReturnEstimate.of([10.0, 11.0, 12.0] * 60), ten) < 1e-6
     assert p_above(noisy, ten) > 0.3  # 11 on average, in nine episodes
     assert p_above(ten, ten) == pytest.approx(0.5)
-    exact = Estimate.of([10.0] * 20)
-    assert (p_above(exact, exact), p_above(Estimate.of([11.0] * 20), exact)) == (1.0, 0.0)
+    exact = ReturnEstimate.of([10.0] * 20)
+    assert (p_above(exact, exact), p_above(ReturnEstimate.of([11.0] * 20), exact)) == (1.0, 0.0)
 
 
 def test_welch_from_intervals_is_that_of_the_episodes():
@@ -74,7 +74,7 @@ def test_welch_from_intervals_is_that_of_the_episodes():
     generator = np.random.default_rng(0)
     one, other = generator.normal(11, 3, 40), generator.normal(10, 2, 90)
     wanted = t_test_welch(one, other, alternative="greater").p
-    assert p_above(Estimate.of(one), Estimate.of(other)) == pytest.approx(wanted, rel=1e-6)
+    assert p_above(ReturnEstimate.of(one), ReturnEstimate.of(other)) == pytest.approx(wanted, rel=1e-6)
 
 
 def test_known_agents_by_kind(tmp_path):

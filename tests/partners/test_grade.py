@@ -12,7 +12,7 @@ from interplay.agents.registry import agent
 from interplay.errors import IllegalAction, InterplayError
 from interplay.partners import grade as grading
 from interplay.partners.baselines import measure_baselines
-from interplay.partners.panel import Estimate, Member, Panel, Response, ruler_key
+from interplay.partners.panel import Panel, PanelMember, Response, ReturnEstimate, ruler_key
 from interplay.partners.panels import panel
 from interplay.rollout.engine import run
 from interplay.stats import iqm
@@ -96,10 +96,10 @@ def ruled(graded):
 
     def member(name, worths, own):
         responses = [
-            Response(s, agent("overcooked/greedy"), "made up", Estimate(j, j - 2, j + 2, 50)) for s, j in worths
+            Response(s, agent("overcooked/greedy"), "made up", ReturnEstimate(j, j - 2, j + 2, 50)) for s, j in worths
         ]
-        return Member(
-            agent(name), "scripted", self_play=Estimate(own, own - 1, own + 1, 50), responses=tuple(responses)
+        return PanelMember(
+            agent(name), "scripted", self_play=ReturnEstimate(own, own - 1, own + 1, 50), responses=tuple(responses)
         )
 
     members = [member("overcooked/onion_passer", [(0, 30.0), (1, 400.0)], 40.0), member("stay", [(1, 25.0)], 0.0)]

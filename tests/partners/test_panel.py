@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from interplay.agents.anti_stuck import Unstuck
+from interplay.agents.anti_stuck import AntiStuckWrapper
 from interplay.agents.neural import named_arrays
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError, UnknownName
 from interplay.partners import panels
-from interplay.partners.panel import Estimate, Member
+from interplay.partners.panel import PanelMember, ReturnEstimate
 from interplay.partners.panel_file import BASELINES, PANEL, WEIGHTS, read_panel, write_baselines, write_panel
 
 from .panel_helpers import game_of, member, network, panel_of
@@ -35,7 +35,7 @@ def test_a_panel_survives_the_file(folder, game):
     assert found.partners == tuple(m.agent for m in found.members)
     one = found.members[1]
     assert (one.kind, one.skill, one.candidate) == ("generated", "final", 1)
-    assert one.self_play == Estimate(20.0, 15.0, 25.0, 50)
+    assert one.self_play == ReturnEstimate(20.0, 15.0, 25.0, 50)
     assert [(r.seat, r.worth.mean) for r in one.responses] == [(0, 40.0), (1, 50.0)]
     assert one.notes["preference"] == {"delivery": -20.0}
     for had, got in ((member(game, 1).agent, one.agent), (member(game, 1).responses[0].agent, one.responses[0].agent)):
@@ -53,12 +53,12 @@ def test_weights_are_small_and_stacked(folder):
 
 def test_networks_of_several_shapes_and_other_agents(tmp_path, game):
     cloned = network(game, "clone", 7, width=5)
-    proxy = Member(type(cloned)("clone", Unstuck(cloned.policy, 3)), "human proxy")
-    members = [member(game, 0), proxy, Member(agent("overcooked/greedy+0.3"), "scripted")]
+    proxy = PanelMember(type(cloned)("clone", AntiStuckWrapper(cloned.policy, 3)), "human proxy")
+    members = [member(game, 0), proxy, PanelMember(agent("overcooked/greedy+0.3"), "scripted")]
     found = panel_of(tmp_path / "p", game, members)
     assert [m.kind for m in found.members] == ["generated", "human proxy", "scripted"]
     mind = found.members[1].agent.policy
-    assert isinstance(mind, Unstuck)
+    assert isinstance(mind, AntiStuckWrapper)
     assert int(mind.patience) == 3
     assert mind.base.core.shape.widths == (5,)
     assert found.members[2].agent.name == "overcooked/greedy+0.3"
@@ -144,10 +144,12 @@ def test_what_cannot_be_a_panel(tmp_path, game):
     refused([member(game, 0, kind="friendly")], "friendly")
     refused([member(game, 0, skill="low")], "low")
     other = network(game, "br0.0", 55)
-    refused([member(game, 0), Member(other, "self-play")], "two different policies are called br0.0")
+    refused([member(game, 0), PanelMember(other, "self-play")], "two different policies are called br0.0")
     broken = network(game, "p9", 9)
     nan = jax.tree_util.tree_map(lambda x: x * np.nan, broken.policy.core)
-    refused([Member(type(broken)("p9", type(broken.policy)(nan, "features")), "self-play")], "p9 are not all numbers")
+    refused(
+        [PanelMember(type(broken)("p9", type(broken.policy)(nan, "features")), "self-play")], "p9 are not all numbers"
+    )
 
 
 def test_baselines_belong_to_their_panel(folder, game, tmp_path):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from interplay.cli.main import run
 from interplay.errors import InterplayError
 from interplay.partners.diversity import diversity, log_det
-from interplay.partners.features import Features, able, read, write
+from interplay.partners.features import BehaviourFeatures, able, read, write
 from interplay.partners.kdpp import KDPP, elementary
 from interplay.partners.select import by_size, exchange, greedy, select, swap_gains
 
@@ -37,7 +37,9 @@ def rows_of(seed=0, items=7, features=5):
 
 def features_of(rows, returns=None):
     names = tuple(f"event{i}@seat0" for i in range(rows.shape[1]))
-    return Features(tuple(range(len(rows))), names, np.full(len(rows), 50.0) if returns is None else returns, rows)
+    return BehaviourFeatures(
+        tuple(range(len(rows))), names, np.full(len(rows), 50.0) if returns is None else returns, rows
+    )
 
 
 def exact(rows, k):

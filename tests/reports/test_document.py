@@ -14,13 +14,13 @@ import pytest
 from interplay.errors import InterplayError
 from interplay.reports import (
     Columns,
-    Estimate,
     Figure,
+    FigureEstimate,
     Group,
     KeyNumber,
     KeyNumbers,
-    Replay,
     Report,
+    ReportReplay,
     TableSection,
     Text,
     interval_plot,
@@ -44,14 +44,14 @@ def full(name: str = "alice") -> Report:
         toy(), STATES, ACTIONS, REWARDS, agents=[name, name], title=name,
         remarks=[{"t": 1, "seat": 0, "kind": name, "text": name}],
     )  # fmt: skip
-    figure = Figure(interval_plot([Estimate(name, 1.0, 0.0, 2.0)], title=name), name, name)
+    figure = Figure(interval_plot([FigureEstimate(name, 1.0, 0.0, 2.0)], title=name), name, name)
     sections = [
         Text(f"Hello {name}", name),
         KeyNumbers([KeyNumber(name, name, name)], name),
         TableSection(pairs(name), name, caption=name, name="pairs"),
         Columns([figure, Text("beside")], name),
-        Group([Replay([episode], name, name)], name),
-        Replay([episode | {"title": "second"}], "Again"),
+        Group([ReportReplay([episode], name, name)], name),
+        ReportReplay([episode | {"title": "second"}], "Again"),
     ]
     return Report(name, sections, name, {"seed": 0, name: {"x": name}})
 
@@ -186,7 +186,7 @@ def test_the_same_report_is_the_same_bytes(tmp_path):
 
 def test_an_empty_replay_section_is_an_error():
     with pytest.raises(InterplayError, match="at least one episode"):
-        Report("t", [Replay([])]).html()
+        Report("t", [ReportReplay([])]).html()
 
 
 @pytest.mark.parametrize(

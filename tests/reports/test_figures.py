@@ -10,7 +10,18 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from interplay.errors import InterplayError
-from interplay.reports import Estimate, Mark, Point, heat_map, help_graph, interval_plot, scatter, strip, svg, timeline
+from interplay.reports import (
+    FigureEstimate,
+    Mark,
+    Point,
+    heat_map,
+    help_graph,
+    interval_plot,
+    scatter,
+    strip,
+    svg,
+    timeline,
+)
 
 NS = "{http://www.w3.org/2000/svg}"
 HOSTILE = "<script>alert('x')</script>\"&"
@@ -31,7 +42,7 @@ def titles(root: ET.Element) -> list[str]:
 def every_figure(name: str) -> dict[str, str]:
     return {
         "heat map": heat_map([name, "b"], ["b", name], [[1.0, None], [2.5, 3.0]], title=name, privileged=[name]),
-        "intervals": interval_plot([Estimate(name, 1.0, 0.5, 2.0, group=name)], title=name, x_title=name),
+        "intervals": interval_plot([FigureEstimate(name, 1.0, 0.5, 2.0, group=name)], title=name, x_title=name),
         "scatter": scatter([Point(0, 1, name, name), Point(1, 2)], title=name, x_title=name, y_title=name, note=name),
         "strip": strip({name: [1.0, 2.0], "b": []}, title=name, x_title=name),
         "graph": help_graph([name, "b"], {(0, 1): 2.0, (1, 0): None}, title=name, what=name),
@@ -106,7 +117,7 @@ def test_heat_map_labels_can_be_read_on_every_colour():
 
 
 def test_interval_plot_places_estimates_on_one_scale():
-    rows = [Estimate("a", 0.0, -1.0, 1.0), Estimate("b", 10.0, 9.0, 11.0), Estimate("none", None)]
+    rows = [FigureEstimate("a", 0.0, -1.0, 1.0), FigureEstimate("b", 10.0, 9.0, 11.0), FigureEstimate("none", None)]
     root = parse(interval_plot(rows, title="t", reference=0.0))
     dots = [float(n.get("cx")) for n in root.iter(f"{NS}circle")]
     assert len(dots) == 2

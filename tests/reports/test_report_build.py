@@ -11,7 +11,7 @@ from interplay.reports import (
     Columns,
     Figure,
     Group,
-    Replay,
+    ReportReplay,
     TableSection,
     build_report,
     crossplay_report,
@@ -75,7 +75,7 @@ def test_crossplay_has_a_map_per_seating_all_pairs_and_replays(tmp_path):
         assert "–" in shown(figure)
         assert shown(figure).count("b †") == 2
         assert figure.privileged
-    assert isinstance(report.sections[-1], Replay)
+    assert isinstance(report.sections[-1], ReportReplay)
     Page(report.html())
     report.write_bundle(tmp_path)
     assert len(list((tmp_path / "figures").iterdir())) == len(figures(report))

@@ -18,12 +18,12 @@ from starlette.websockets import WebSocketDisconnect
 
 from interplay.errors import InterplayError
 from interplay.server import audit, keys
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.app import LARGEST_BODY, Base, bearer, make_app
-from interplay.server.database import Away, open_database
+from interplay.server.database import DatabaseUnavailable, open_database
 from interplay.server.plain import DEEPEST, check_text, check_value
 from interplay.server.serve import Listen, config
-from interplay.server.sockets import Frames, Gone
+from interplay.server.sockets import ClientDisconnected, Frames
 
 
 @pytest.fixture
@@ -52,10 +52,10 @@ def client(base):
         try:
             while True:
                 await held.send({"got": await held.receive()})
-        except Refusal as refusal:
+        except ApiError as refusal:
             await held.send(refusal.record())
             await held.close(1008)
-        except Gone:
+        except ClientDisconnected:
             pass
 
     with TestClient(app) as opened:
@@ -190,7 +190,7 @@ def test_a_database_that_is_away_and_failures_are_told_apart(base):
 
     @app.get("/away")
     async def away():
-        raise Away
+        raise DatabaseUnavailable
 
     @app.get("/broken")
     async def broken():

@@ -18,7 +18,7 @@ from interplay.errors import InterplayError
 from interplay.server import database as databases
 from interplay.server.audit import note, read
 from interplay.server.clock import SystemClock
-from interplay.server.database import Away, Database, normal_address, open_database
+from interplay.server.database import Database, DatabaseUnavailable, normal_address, open_database
 from interplay.server.schema import METADATA, audit, secrets
 
 
@@ -158,7 +158,7 @@ def test_a_locked_database_is_away_and_work_that_gave_up_waiting_is_not_done(tmp
         surely = asyncio.wrap_future(database.submit(put, "surely"))  # has all the time in the world
         await asyncio.sleep(0.1)
         for name in ("a", "b"):
-            with pytest.raises(Away, match="nothing is lost"):
+            with pytest.raises(DatabaseUnavailable, match="nothing is lost"):
                 await database.awrite(put, name)
         assert await database.aread(count) == 0  # reading goes on
         assert not surely.done()
@@ -180,6 +180,6 @@ def test_a_database_that_cannot_be_reached_is_away():
         return await asyncio.gather(*jobs, return_exceptions=True)
 
     found = asyncio.run(ask())
-    assert [type(error) for error in found] == [Away] * 3
+    assert [type(error) for error in found] == [DatabaseUnavailable] * 3
     assert found[0].status == 503
     database.close()

@@ -14,7 +14,7 @@ from starlette.requests import HTTPConnection
 
 from interplay.errors import InterplayError
 from interplay.server import accounts, keys, sessions, signatures
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.audit import Refusals, read
 from interplay.server.database import open_database
 from interplay.server.limits import Addresses, Buckets
@@ -42,7 +42,7 @@ def test_a_key_opens_what_it_was_made_for_and_nothing_else(held, clock):
         ("\x00" * 50, ("evaluation",)),
         ("é" * 400, ("evaluation",)),
     ]:
-        with pytest.raises(Refusal, match="not known here") as refused:
+        with pytest.raises(ApiError, match="not known here") as refused:
             held.read(keys.check, clock, text, kinds)
         assert refused.value.status == 401
 
@@ -61,11 +61,11 @@ def test_revoked_and_expired_keys_are_unknown(held, clock):
     other = held.write(keys.issue, clock, "team", "team:2")
     assert held.read(keys.check, clock, new.text, ("team",))
     clock.advance(3601)
-    with pytest.raises(Refusal):
+    with pytest.raises(ApiError):
         held.read(keys.check, clock, new.text, ("team",))
     assert held.write(keys.revoke, clock, other.text.split(".")[1])
     assert not held.write(keys.revoke, clock, "nosuchkey")
-    with pytest.raises(Refusal):
+    with pytest.raises(ApiError):
         held.read(keys.check, clock, other.text, ("team",))
 
 
@@ -80,7 +80,7 @@ def test_unknown_keys_are_compared_too(held, clock, monkeypatch):
 
     monkeypatch.setattr(keys.hmac, "compare_digest", counted)
     for text in (new.text, "team.0000000000000000.wrong", "nonsense", new.text + "x"):
-        with contextlib.suppress(Refusal):
+        with contextlib.suppress(ApiError):
             held.read(keys.check, clock, text, ("team",))
     assert compared == [(64, 64)] * 4
 
@@ -97,7 +97,7 @@ def test_the_time_of_a_check_does_not_tell_how_much_was_right(held, clock):
         for _ in range(300):
             for name, text in (("first", first), ("last", last), ("unknown", unknown)):
                 began = time.perf_counter()
-                with pytest.raises(Refusal):
+                with pytest.raises(ApiError):
                     keys.check(tx, clock, text, ("team",))
                 times[name].append(time.perf_counter() - began)
     middle = {name: statistics.median(values) for name, values in times.items()}
@@ -109,7 +109,7 @@ def test_passwords(held, clock):
     held.write(accounts.create, clock, "ada", "researcher", "a long password")
     assert held.read(accounts.log_in, "ada", "a long password").role == "researcher"
     for name, password in (("ada", "wrong password"), ("bob", "a long password"), ("ada", "")):
-        with pytest.raises(Refusal, match="name or password is wrong"):
+        with pytest.raises(ApiError, match="name or password is wrong"):
             held.read(accounts.log_in, name, password)
     with pytest.raises(InterplayError, match="at least 10"):
         held.write(accounts.create, clock, "eve", "researcher", "short")
@@ -125,7 +125,7 @@ def test_sessions_end_and_forms_need_their_token(held, clock):
     assert len(token) >= 22  # at least 128 bits
     sessions.check_csrf(session, session.csrf)
     for wrong in (None, "", "x", session.csrf[:-1], "é"):
-        with pytest.raises(Refusal, match="out of date"):
+        with pytest.raises(ApiError, match="out of date"):
             sessions.check_csrf(session, wrong)
     held.write(sessions.remember, session, step=3)
     assert held.read(sessions.find, clock, token).data == {"arm": 2, "step": 3}
@@ -145,7 +145,7 @@ def test_other_sites_are_refused():
     sessions.check_origin(connection(host="here.org", origin="https://here.org"))
     sessions.check_origin(connection(host="inner", origin="https://here.org"), ("https://here.org",))
     for origin in ("https://evil.org", "null", "https://here.org.evil.org"):
-        with pytest.raises(Refusal, match="other sites"):
+        with pytest.raises(ApiError, match="other sites"):
             sessions.check_origin(connection(host="here.org", origin=origin))
 
 
@@ -178,7 +178,7 @@ def test_buckets(clock):
     assert buckets.exhausted("a")
     clock.advance(1)
     assert buckets.take("a")
-    with pytest.raises(Refusal, match="too many guesses: wait 1 s"):
+    with pytest.raises(ApiError, match="too many guesses: wait 1 s"):
         buckets.require("a", "guesses")
 
 

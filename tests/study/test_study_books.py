@@ -3,7 +3,7 @@
 import pytest
 import sqlalchemy as sa
 
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database
 from interplay.study.db import participants
@@ -74,7 +74,7 @@ def test_the_same_answer_twice_is_taken_once(someone):
 def test_another_answer_to_an_answered_page_is_a_conflict(ranking):
     assert ranking.answer("rounds.2.after", liked=4, why="so") == {}
     for other in ({"liked": 5, "why": "so"}, {"liked": 4}, {"liked": 9, "why": "so"}, {}):
-        with pytest.raises(Refusal) as caught:
+        with pytest.raises(ApiError) as caught:
             ranking.answer("rounds.2.after", **other)
         assert caught.value.code == "conflict"
         assert "answered before" in caught.value.message
@@ -84,10 +84,10 @@ def test_another_answer_to_an_answered_page_is_a_conflict(ranking):
 def test_pages_to_come_and_games_cannot_be_answered(someone):
     someone.answer("consent", agree=True)
     for page in ("rounds.1.after", "rounds.1.game", "nowhere"):
-        with pytest.raises(Refusal, match="not the one that is open"):
+        with pytest.raises(ApiError, match="not the one that is open"):
             someone.answer(page, liked=3)
     someone.answer("quiz", sum="2")
-    with pytest.raises(Refusal, match="played, not answered"):
+    with pytest.raises(ApiError, match="played, not answered"):
         someone.answer("rounds.1.game")
 
 
@@ -95,7 +95,7 @@ def test_a_ranking_sent_again_is_compared_by_its_order(ranking):
     order = sorted(alias.id for alias in ranking.now.aliases(ranking.protocol).values())
     assert ranking.answer("rounds.2.rank", order=order) == {}
     assert ranking.answer("rounds.2.rank", order=order) == {}
-    with pytest.raises(Refusal, match="first answers count"):
+    with pytest.raises(ApiError, match="first answers count"):
         ranking.answer("rounds.2.rank", order=order[::-1])
     assert len(ranking.stored("rounds.2.rank")) == 1
 
@@ -105,7 +105,7 @@ def test_a_try_whose_reply_got_lost_counts_once(someone):
     assert someone.answer("quiz", 2, sum="3") == {}
     assert someone.answer("quiz", 2, sum="3") == {}  # the same try, sent again
     assert (someone.now.status, someone.now.tries) == ("active", 1)
-    with pytest.raises(Refusal, match="first answers count"):
+    with pytest.raises(ApiError, match="first answers count"):
         someone.answer("quiz", 2, sum="2")
     assert someone.answer("quiz", 1, sum="3") == {}  # a second try with the same wrong answer
     assert someone.now.status == "screened"
@@ -118,5 +118,5 @@ def test_who_is_screened_out_gets_the_code_for_it_and_frees_the_place(someone):
     assert (someone.now.code, someone.now.payment) == ("NOFIT", None)
     assert someone.database.read(lambda tx: set(tx.execute(sa.select(slots.c.released)).scalars())) == {True}
     assert someone.answer("quiz", sum="3") == {}  # the reply got lost
-    with pytest.raises(Refusal, match="first answers count"):
+    with pytest.raises(ApiError, match="first answers count"):
         someone.answer("quiz", sum="2")

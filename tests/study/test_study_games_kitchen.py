@@ -10,13 +10,13 @@ from interplay.agents.llm.scripted.reference import Reference
 from interplay.agents.llm.scripted.simple import Idle
 from interplay.games.collab_kitchen.lineage import executions
 from interplay.games.registry import make
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.app import Base
 from interplay.server.database import SERVER, open_database
 from interplay.study.db import game_rows
 from interplay.study.db.schema import HISTORY, events, games
 from interplay.study.http.app import build
-from interplay.study.live.kitchen_view import ENGLISH, Cook, readable, units
+from interplay.study.live.kitchen_view import ENGLISH, CookMemory, readable, units
 from interplay.study.protocol.reading import parse
 from interplay.traces.replay import game_of, replay
 from tests.study.conftest import serving
@@ -195,12 +195,12 @@ def test_a_model_that_fails_is_told_in_the_trace_and_its_game_ends_as_others_do(
 
 def test_acts_are_carried_out_step_by_step_and_given_up_when_they_cannot_be_done():
     game = make("kitchen/nrc")
-    cook, state = Cook(game, 0), game.init()
-    with pytest.raises(Refusal, match="holds nothing"):
+    cook, state = CookMemory(game, 0), game.init()
+    with pytest.raises(ApiError, match="holds nothing"):
         cook.choose(state, "deliver()")
-    with pytest.raises(Refusal, match="no such act"):
+    with pytest.raises(ApiError, match="no such act"):
         cook.choose(state, "fly(home)")
-    with pytest.raises(Refusal, match="no such act"):
+    with pytest.raises(ApiError, match="no such act"):
         cook.choose(state, "request('cook(pot)')")
     cook.choose(state, "pickup(dish, dish_dispenser)")
     steps = 0

@@ -19,7 +19,7 @@ from interplay.server.database import SERVER, open_database
 from interplay.study.db.schema import HISTORY
 from interplay.study.http.app import build
 from interplay.study.live.kitchen_phrases import PHRASES, skeleton
-from interplay.study.live.kitchen_view import Cook, readable, view
+from interplay.study.live.kitchen_view import CookMemory, readable, view
 from interplay.study.live.kitchen_words import Speech
 from interplay.study.protocol.reading import parse
 from tests.study.conftest import serving
@@ -76,7 +76,7 @@ def test_states_on_the_way_are_told_in_chinese_too():
     """Contents of utensils, counters and hands, as far as cooks bring them who try everything."""
     game, rng = make("kitchen/nrc", dish="bell_pepper soup", horizon=400), random.Random(0)
     state, seen = game.init(), set()
-    cooks = [Cook(game, seat) for seat in (0, 1)]
+    cooks = [CookMemory(game, seat) for seat in (0, 1)]
     for _ in range(250):
         for seat, cook in enumerate(cooks):
             cook.dropped(state)

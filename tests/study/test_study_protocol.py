@@ -14,7 +14,7 @@ from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.study.protocol.design import count, least_used, sequence, williams
 from interplay.study.protocol.flow import first_slots, pages
-from interplay.study.protocol.model import Design
+from interplay.study.protocol.model import StudyDesign
 from interplay.study.protocol.payment import evaluate
 from interplay.study.protocol.reading import load, parse
 from interplay.study.protocol.words import html, say
@@ -110,7 +110,7 @@ def test_latin_orders_balance_places_and_neighbours(size):
 
 
 def test_drawn_designs_list_every_ordered_choice_once():
-    design = Design.model_validate({"factors": {"partner": ["a", "b", "c", "d"]}, "draw": 2})
+    design = StudyDesign.model_validate({"factors": {"partner": ["a", "b", "c", "d"]}, "draw": 2})
     found = [tuple(c["partner"] for c in sequence(design, n, random.Random(0))) for n in range(count(design) or 0)]
     assert len(set(found)) == len(found) == 12
     assert all(a != b for a, b in found)

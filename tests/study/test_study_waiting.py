@@ -392,7 +392,7 @@ def test_who_never_came_to_a_game_plays_it_later_alone(made):
     seats = {"soups": 2, "ring": 2}
     dealt = room.write(game_rows.deal, one, seats)
     episode = _episode()
-    gone = game_rows.Gone(dealt.room, [two], [two])
+    gone = game_rows.DepartedPerson(dealt.room, [two], [two])
     assert room.write(game_rows.finish, dealt.id, episode, gone) == episode.score
     assert [row["person"] for row in room.rows(games)] == [one]
     later = room.write(game_rows.deal, two, seats)

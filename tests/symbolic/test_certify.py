@@ -11,9 +11,9 @@ import pytest
 import interplay
 from interplay.cli.main import run
 from interplay.errors import InterplayError
-from interplay.games.overcooked.solve import Solver
+from interplay.games.overcooked.solve import OvercookedSolver
 from interplay.games.registry import names
-from interplay.games.search import Found
+from interplay.games.search import SearchResult
 from interplay.symbolic.certify import Certificate, certify, prove, table
 
 QUICK = {"orders": ["O"], "cook_time": 1, "auto_cook": False}
@@ -68,7 +68,7 @@ def test_chefs_who_can_never_swap_places_are_found_out_by_search():
 def test_no_plan_is_shorter_than_the_shortest(layout):
     """Against a search without estimates: breadth first over everything the rules allow."""
     game = kitchen(layout)
-    found = Solver(game).together()
+    found = OvercookedSolver(game).together()
     assert found.shortest
     assert breadth_first(game) == found.length
 
@@ -105,7 +105,7 @@ def breadth_first(game):
 @pytest.mark.slow
 def test_a_search_that_is_cut_short_gives_bounds_and_says_so():
     game = interplay.make("overcooked/forced_coordination")
-    full, cut = Solver(game).together(), Solver(game, limit=1500).together()
+    full, cut = OvercookedSolver(game).together(), OvercookedSolver(game, limit=1500).together()
     assert full.shortest
     assert cut.lower <= full.length <= cut.length
     assert cut.lower < cut.length
@@ -115,12 +115,15 @@ def test_a_search_that_is_cut_short_gives_bounds_and_says_so():
 def test_a_plan_that_does_not_work_is_never_believed():
     game = kitchen("XOPX/X1 X/XDSX", players=1)
     with pytest.raises(InterplayError, match="does not reach the goal"):
-        prove(game, Solver(game), Found(actions=np.full((4, 1), 4), lower=4))
+        prove(game, OvercookedSolver(game), SearchResult(actions=np.full((4, 1), 4), lower=4))
 
 
 def test_what_was_not_decided_is_called_so():
-    open_end, none = Found(actions=None, lower=30, why="limit"), Found(actions=None, lower=None, why="wall")
-    plan = Found(actions=np.zeros((9, 2), int), lower=5)
+    open_end, none = (
+        SearchResult(actions=None, lower=30, why="limit"),
+        SearchResult(actions=None, lower=None, why="wall"),
+    )
+    plan = SearchResult(actions=np.zeros((9, 2), int), lower=5)
 
     def verdict(alone, together):
         names = {"seat_names": ("a",), "action_names": ("stay",), "game_id": "g", "goal": "all"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from interplay.symbolic.declare import NATURE, DomainError, Recorder, World, declare, derive
+from interplay.symbolic.declare import NATURE, DomainError, Recorder, SymbolicWorld, declare, derive
 
 HATCH = """
 types cook hatch
@@ -33,9 +33,9 @@ goal served(item)
 """
 
 
-def kitchen() -> tuple[World, Recorder]:
+def kitchen() -> tuple[SymbolicWorld, Recorder]:
     objects = {"ann": "cook", "bob": "cook", "the_hatch": "hatch", "onion_1": "onion"}
-    world = World(declare("hatch", HATCH), objects)
+    world = SymbolicWorld(declare("hatch", HATCH), objects)
     start = world.facts([("holding", "ann", "onion_1"), ("free", "bob"), ("clear", "the_hatch")])
     return world, Recorder(world, ["ann", "bob"], start)
 

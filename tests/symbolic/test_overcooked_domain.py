@@ -7,10 +7,10 @@ import pytest
 import interplay
 from interplay import api
 from interplay.games.overcooked import lineage
-from interplay.games.overcooked.domain import Reader
+from interplay.games.overcooked.domain import OvercookedReader
 from interplay.games.overcooked.human import human_games
-from interplay.games.overcooked.state import Item, is_soup
-from interplay.metrics.interdependence import CLASSES, Options, count, windows
+from interplay.games.overcooked.state import OvercookedItem, is_soup
+from interplay.metrics.interdependence import CLASSES, InterdependenceOptions, count, windows
 from interplay.symbolic.declare import DomainError
 from interplay.symbolic.pddl import export
 from interplay.symbolic.read import read, symbolic_trace
@@ -25,7 +25,7 @@ def agree(trace, counts) -> None:
     """Every count of the symbolic trace is the vectorised one."""
     seats = range(trace.num_seats)
     for number, channel in enumerate(lineage.CHANNELS):
-        found = count(trace, Options(channels=(channel,)))
+        found = count(trace, InterdependenceOptions(channels=(channel,)))
         for kind in CLASSES:
             mine = [[v or 0 for v in row] for row in found.matrix(kind)]
             assert mine == np.asarray(getattr(counts, kind)[number]).tolist(), (channel, kind)
@@ -78,13 +78,13 @@ def test_pots_are_counted_when_asked():
     cook, serve = "WIEI" + "I", "......" + "EIWI" + "SI"
     trace = scripted("XXXXX/O1P2D/XXXSX", cook, serve, orders=["O"], cook_time=2, auto_cook=False)
     assert count(trace).number("constructive") is None  # they share no counter
-    found = count(trace, Options(channels=POTS))
+    found = count(trace, InterdependenceOptions(channels=POTS))
     assert [(k.giver, k.receiver, k.object, k.gave.split("(")[0]) for k in found.links] == [
         (0, 1, "soup_1", "cook"),
         (0, 1, "onion_1", "start_soup"),
     ]
     assert {k.kind for k in found.links} == {"constructive"}
-    assert count(trace, Options(channels=BOTH)).number() == 2
+    assert count(trace, InterdependenceOptions(channels=BOTH)).number() == 2
 
 
 @pytest.mark.parametrize("name", sorted(KITCHENS))
@@ -92,7 +92,7 @@ def test_random_games_are_counted_alike_in_both_ways(name):
     game = kitchen(name)
     odds = np.array([1, 1, 1, 1, 0.5, 5])
     actions = np.random.default_rng(1).choice(6, size=(*PLAYED, game.num_seats), p=odds / odds.sum())
-    reader = Reader(game)
+    reader = OvercookedReader(game)
     for (states, found), joint in zip(play(game, actions)[:12], actions):
         agree(reader.read(states, joint), found.counts)
 
@@ -106,9 +106,14 @@ def test_facts_rolled_forward_are_the_facts_of_each_state():
     game = kitchen("four")
     actions = np.random.default_rng(2).choice(6, size=(1, 400, 4), p=[0.1, 0.1, 0.1, 0.1, 0.1, 0.5])
     [(states, _)] = play(game, actions)
-    reader = Reader(game)
+    reader = OvercookedReader(game)
     trace = reader.read(states, actions[0])
-    kinds = {Item.NOTHING: None, Item.ONION: "onion", Item.TOMATO: "tomato", Item.DISH: "dish"}
+    kinds = {
+        OvercookedItem.NOTHING: None,
+        OvercookedItem.ONION: "onion",
+        OvercookedItem.TOMATO: "tomato",
+        OvercookedItem.DISH: "dish",
+    }
     for t, facts in trace.states():
         told = [trace.world.fact_of(f) for f in facts]
         held = {f[1]: what(f[2]) for f in told if f[0] == "holding"}
@@ -117,9 +122,9 @@ def test_facts_rolled_forward_are_the_facts_of_each_state():
             chef: reader.cells[c] for chef, c in zip(reader.chefs, states.cell[t].tolist())
         }
         for chef, item in zip(reader.chefs, states.held[t].tolist()):
-            assert held.get(chef) == ("soup" if is_soup(item) else kinds[Item(item)])
+            assert held.get(chef) == ("soup" if is_soup(item) else kinds[OvercookedItem(item)])
         for cell, item in enumerate(states.items[t].tolist()):
-            assert lying.get(reader.cells[cell]) == ("soup" if is_soup(item) else kinds[Item(item)])
+            assert lying.get(reader.cells[cell]) == ("soup" if is_soup(item) else kinds[OvercookedItem(item)])
         done = {f[2] for f in told if f[0] == "ready"}
         assert done == {reader.cells[c] for c in np.flatnonzero(states.timer[t] == 0)}
 
@@ -132,7 +137,7 @@ def human():
         options = record.options | {"horizon": 1300}
         if record.layout not in compiled:
             game = interplay.make(record.game_id, **options)
-            compiled[record.layout] = game, Reader(game), jax.jit(lambda s, a, on, g=game: _both(g, s, a, on))
+            compiled[record.layout] = game, OvercookedReader(game), jax.jit(lambda s, a, on, g=game: _both(g, s, a, on))
         game, reader, run = compiled[record.layout]
         spare = np.full((1300 - record.length, 2), 4)
         actions = np.concatenate([record.actions, spare]).astype(np.int32)
@@ -177,15 +182,15 @@ def test_other_kitchens_see_few_hand_overs_and_some_none(human):
     for layout, trace, _, _ in human:
         if layout == "asymmetric_advantages":  # the two rooms share pots, but no counter
             assert count(trace).number("constructive") is None
-            assert count(trace, Options(channels=BOTH)).number("constructive") > 0
+            assert count(trace, InterdependenceOptions(channels=BOTH)).number("constructive") > 0
 
 
 def test_rates_stay_in_their_bounds():
     game = kitchen("three")
     actions = np.random.default_rng(4).choice(6, size=(*PLAYED, 3), p=[0.1, 0.1, 0.1, 0.1, 0.1, 0.5])
-    reader = Reader(game)
+    reader = OvercookedReader(game)
     for (states, _), joint in zip(play(game, actions)[:12], actions):
-        found = count(reader.read(states, joint), Options(channels=BOTH))
+        found = count(reader.read(states, joint), InterdependenceOptions(channels=BOTH))
         assert sum(found.number(kind) for kind in CLASSES) == found.number() == len(found.links)
         assert found.number() > 0
         for window in windows(found.horizon):
@@ -222,11 +227,13 @@ def test_a_trace_of_another_game_is_refused():
     ring, circuit = (interplay.make(f"overcooked/{name}") for name in ("coordination_ring", "counter_circuit"))
     actions = np.full((3, 2), 4)
     with pytest.raises(DomainError, match=r"not of overcooked/counter_circuit, .* the trace is of another game"):
-        Reader(circuit).read(jax.tree_util.tree_map(lambda a: np.stack([a] * 4), ring.init(jax.random.key(0))), actions)
+        OvercookedReader(circuit).read(
+            jax.tree_util.tree_map(lambda a: np.stack([a] * 4), ring.init(jax.random.key(0))), actions
+        )
     with pytest.raises(DomainError, match="cannot read 'rescue/cottage'"):
-        Reader(interplay.make("rescue/cottage"))
+        OvercookedReader(interplay.make("rescue/cottage"))
     two = kitchen("two")
     joint = np.random.default_rng(3).choice(6, size=(*PLAYED, 2), p=[0.1, 0.1, 0.1, 0.1, 0.1, 0.5])
     states, _ = play(two, joint)[0]
     with pytest.raises(DomainError, match=r"needs|by the states|no action put there"):
-        Reader(two).read(states, np.full_like(joint[0], 4))
+        OvercookedReader(two).read(states, np.full_like(joint[0], 4))

@@ -21,7 +21,7 @@ import pytest
 import interplay
 from interplay.errors import InterplayError, TraceError
 from interplay.games.overcooked.human import human_games, save_games
-from interplay.games.overcooked.state import Item, soup
+from interplay.games.overcooked.state import OvercookedItem, soup
 from interplay.traces import game_of, replay
 from interplay.traces.importers.frames import find_pickles, read_frame
 from interplay.traces.importers.overcooked_ai import (
@@ -33,7 +33,7 @@ from interplay.traces.importers.overcooked_ai import (
 )
 
 FACING = {(0, -1): 0, (0, 1): 1, (1, 0): 2, (-1, 0): 3}
-ITEMS = {"onion": Item.ONION, "tomato": Item.TOMATO, "dish": Item.DISH}
+ITEMS = {"onion": OvercookedItem.ONION, "tomato": OvercookedItem.TOMATO, "dish": OvercookedItem.DISH}
 COOK_TIME = 20
 
 

@@ -1,8 +1,8 @@
 import pytest
 
 from interplay.training.config import PPO, Experiment, GameChoice, Network, Output
-from interplay.training.method import Scheme
-from interplay.training.team_assignment import Plan
+from interplay.training.method import Method
+from interplay.training.team_assignment import TeamPlan
 
 NETWORK = {"encoding": "vector", "widths": (16,)}
 PLAIN = {"learning_rate": ((0.0, 1e-2),), "minibatches": 2, "epochs": 2, "gamma": 0.9}
@@ -27,4 +27,4 @@ def experiment():
 
 @pytest.fixture
 def self_play():
-    return Scheme(Plan(((0, 0),)))
+    return Method(TeamPlan(((0, 0),)))

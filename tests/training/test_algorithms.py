@@ -31,11 +31,11 @@ def test_a_pair_follows_its_two_rewards(experiment):
 
 def test_drawn_preferences_are_different_and_few():
     from interplay.games.registry import make
-    from interplay.training.algorithms.hsp import Options
+    from interplay.training.algorithms.hsp import HSPOptions
 
     game = make("overcooked/coordination_ring")
     choices = {"pickup_onion_from_O": [-20, 0, 10], "SOUP_PICKUP": [0, 5], "delivery": [-20, 0], "STAY": [-0.1, 0, 0.1]}
-    options = Options(choices=choices | {"task": [0.1, 1]}, at_most=2, split="all")
+    options = HSPOptions(choices=choices | {"task": [0.1, 1]}, at_most=2, split="all")
     found = draw(game, options, 20, seed=0)
     assert len({tuple(sorted(p.items())) for p in found}) == 20
     assert all(sum(e != "task" for e in p) <= 2 and "task" in p for p in found)

@@ -11,7 +11,7 @@ import pytest
 from interplay.errors import InterplayError
 from interplay.training import log
 from interplay.training.algorithms import train
-from interplay.training.algorithms.cole import LOOSER_AFTER, Judge, Options, population
+from interplay.training.algorithms.cole import LOOSER_AFTER, COLEJudge, COLEOptions, population
 from interplay.training.algorithms.cole_graph import (
     accepts,
     odds_by_rank,
@@ -163,8 +163,8 @@ def test_a_full_population_lets_an_old_one_go(settings):
     from interplay.games.registry import make
 
     game = make(settings.game.name, **settings.game.options)
-    options = Options(**OPTIONS)
-    judge = Judge(settings, game, options, population(settings, game, options))
+    options = COLEOptions(**OPTIONS)
+    judge = COLEJudge(settings, game, options, population(settings, game, options))
     book = {
         "utility": np.ones((2, 4, 4), np.float32),
         "born": np.array([[0, 0, 1, 2], [0, 0, -1, -1]]),

@@ -13,9 +13,9 @@ from interplay.training.algorithms.br import best_response, seating
 from interplay.training.algorithms.coplay import dealt
 from interplay.training.collect import begin, collect
 from interplay.training.config import Algorithm
-from interplay.training.method import Guests, Scheme, plain_traits
+from interplay.training.method import Guests, Method, plain_traits
 from interplay.training.program import Program
-from interplay.training.setup import Setting
+from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import GUEST
 
 LONG = 16 * 8 * 36
@@ -113,7 +113,7 @@ def test_episodes_that_begin_in_states_met_by_others(experiment):
     given = experiment(envs=20, runs=1, ppo={"minibatches": 1}, steps=20 * 8)
     game = make("tests.training.toys:Match", horizon=4)
     guests = Guests.by_run(game, [[says(0)]])
-    setting = Setting.of(given, game, Scheme(plan, origins=origins), guests)
+    setting = TrainingSetup.of(given, game, Method(plan, origins=origins), guests)
     program = Program(setting)
     run = jax.tree_util.tree_map(lambda x: x[0], program.start(None, guests.arrays))
     arrays = jax.tree_util.tree_map(lambda x: x[0], guests.arrays)

@@ -16,16 +16,16 @@ from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.training import run
 from interplay.training.algorithms import comedi, train
-from interplay.training.algorithms.brdiv import LagrangeOptions, Options, fixed_weights, new_multipliers, weigh
+from interplay.training.algorithms.brdiv import BRDivOptions, LagrangeOptions, fixed_weights, new_multipliers, weigh
 from interplay.training.algorithms.rotate import iterate
 from interplay.training.collect import collect
 from interplay.training.config import Algorithm, Experiment
 from interplay.training.loader import build
-from interplay.training.method import Scheme, Seen, Stats, plain_traits
+from interplay.training.method import Method, MethodView, Stats, plain_traits
 from interplay.training.pairing import meet
 from interplay.training.program import Program
-from interplay.training.setup import Setting
-from interplay.training.team_assignment import Plan
+from interplay.training.setup import TrainingSetup
+from interplay.training.team_assignment import TeamPlan
 from tests.training.test_methods import Traced, traced
 
 UPDATE = 16 * 8
@@ -75,7 +75,7 @@ def test_weights_are_those_of_the_objective():
 
     base = np.random.default_rng(0).normal(size=(number, number))
     slopes = [objective(base + step) - objective(base) for step in np.eye(number**2).reshape(-1, number, number)]
-    weights = np.array(fixed_weights(number, Options(population=number, alpha=alpha)))
+    weights = np.array(fixed_weights(number, BRDivOptions(population=number, alpha=alpha)))
     np.testing.assert_allclose(weights, np.stack([slopes, slopes], axis=1), atol=1e-6)
 
 
@@ -85,7 +85,7 @@ def test_multipliers_follow_the_slack_of_their_constraints():
     options = LagrangeOptions(population=2, tolerance=10.0, multiplier_rate=0.1, decay=0.0)
     returns = jnp.array([[20.0, 13.0], [5.0, 30.0]])  # R_00 is 7 above R_01 and 15 above R_10; R_11 far above both
     stats = Stats(returns=jnp.zeros((0, 2)), episodes=jnp.zeros((0, 2)))
-    seen = Seen(score=returns.reshape(-1) * 2, episodes=jnp.full(4, 2.0), guests=jnp.zeros(0, int), stats=stats)
+    seen = MethodView(score=returns.reshape(-1) * 2, episodes=jnp.full(4, 2.0), guests=jnp.zeros(0, int), stats=stats)
     kept, weights, told = weigh(new_multipliers(2, 0.0), seen, options=options)
     np.testing.assert_allclose(kept.partner, [[0, 0.3], [0, 0]], atol=1e-6)
     np.testing.assert_allclose(kept.response, 0, atol=1e-6)
@@ -93,7 +93,7 @@ def test_multipliers_follow_the_slack_of_their_constraints():
     steep = dataclasses.replace(kept, partner=kept.partner * 1000)
     assert float(jnp.max(jnp.abs(weigh(steep, seen, options=options)[1]))) == pytest.approx(10.0)  # and no more
     assert float(told["crossed_return"]) == 9.0
-    nobody = Seen(score=jnp.zeros(4), episodes=jnp.array([1.0, 0, 1, 1]), guests=seen.guests, stats=stats)
+    nobody = MethodView(score=jnp.zeros(4), episodes=jnp.array([1.0, 0, 1, 1]), guests=seen.guests, stats=stats)
     assert float(jnp.sum(weigh(new_multipliers(2, 0.0), nobody, options=options)[0].partner)) == 0  # not before all met
 
 
@@ -206,8 +206,8 @@ def untrained(given, **_):
 def test_episodes_begin_where_others_have_come_to(experiment):
     """Table 2 resumes what table 0 has met: at any time of an episode, with the seats as they were."""
     given = experiment("Meeting", horizon=6, rollout=6, envs=32, runs=1)
-    scheme = Scheme(Plan(((0, 0),) * 4, rotate=True), origins=(-1, -1, 0, -1))
-    setting = Setting.of(given, make(given.game.name, **given.game.options), scheme)
+    scheme = Method(TeamPlan(((0, 0),) * 4, rotate=True), origins=(-1, -1, 0, -1))
+    setting = TrainingSetup.of(given, make(given.game.name, **given.game.options), scheme)
     traits = plain_traits(setting.game, given.rewards, 1, 1)
     traits, start = jax.tree_util.tree_map(lambda x: x[0], (traits, Program(setting).start(None, ())))
 

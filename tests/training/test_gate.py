@@ -10,16 +10,16 @@ from interplay.training import gate as gates
 from interplay.training.algorithms import train
 from interplay.training.algorithms.br import partners_of
 from interplay.training.config import Algorithm, Gate
-from interplay.training.gate import Judged
+from interplay.training.gate import GateResult
 from interplay.training.saved_stages import reopened
 
 LONG = 16 * 8 * 36
 
 
 def test_who_is_dead():
-    judged = Judged(np.array([30.0, 5.0, 30.0, np.nan]), np.array([40.0, 40.0, 3.0, 40.0]))
+    judged = GateResult(np.array([30.0, 5.0, 30.0, np.nan]), np.array([40.0, 40.0, 3.0, 40.0]))
     assert judged.dead(20.0) == [1, 2, 3]  # of the last nothing is known
-    assert Judged(np.array([30.0, 5.0]), None).dead(20.0) == [1]
+    assert GateResult(np.array([30.0, 5.0]), None).dead(20.0) == [1]
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def first_dies(monkeypatch):
         scores = np.full(trained.experiment.runs, 8.0)
         if len(judged) == 1:
             scores[1] = 0.0
-        return Judged(scores, None)
+        return GateResult(scores, None)
 
     monkeypatch.setattr(gates, "judge", judge)
     return judged
@@ -83,7 +83,7 @@ def test_who_stays_dead_has_no_policy(experiment, tmp_path, monkeypatch):
     def judge(trained, *, has_partners):
         scores = np.full(trained.experiment.runs, 8.0)
         scores[-1] = 0.0
-        return Judged(scores, None)
+        return GateResult(scores, None)
 
     monkeypatch.setattr(gates, "judge", judge)
     folder = tmp_path / "sp"

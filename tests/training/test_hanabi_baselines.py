@@ -25,10 +25,10 @@ from interplay.training.algorithms.fcp import taken_at
 from interplay.training.config import Experiment
 from interplay.training.loader import build
 from interplay.training.loader import load as load_config
-from interplay.training.method import Guests, Scheme
+from interplay.training.method import Guests, Method
 from interplay.training.partner_substitution import StandIns
-from interplay.training.setup import Setting
-from interplay.training.team_assignment import GUEST, Plan
+from interplay.training.setup import TrainingSetup
+from interplay.training.team_assignment import GUEST, TeamPlan
 from tests.training.tiny_hanabi import TINY, FirstLegal, experiment, rollouts
 
 # --- stand-ins (best response to clones)
@@ -39,8 +39,8 @@ def with_stand_ins():
     spec = experiment(players=3, rollout=24, steps=8 * 24)
     game = make(spec.game.name, **spec.game.options)
     guests = Guests.of(game, [Agent(f"first{i}", FirstLegal(jnp.float32(i))) for i in range(2)])
-    scheme = Scheme(Plan(((0, 0, 0),), rotate=True), stand_ins=StandIns(((0.0, 0.5),)))
-    setting = Setting.of(spec, game, scheme, guests)
+    scheme = Method(TeamPlan(((0, 0, 0),), rotate=True), stand_ins=StandIns(((0.0, 0.5),)))
+    setting = TrainingSetup.of(spec, game, scheme, guests)
     return setting, rollouts(setting, jnp.float32(0.5))(0)
 
 
@@ -74,7 +74,9 @@ def test_stand_ins_really_act():
     spec = experiment(rollout=1, steps=8)
     game = make(spec.game.name, **spec.game.options)
     guests = Guests.of(game, [Agent("first", FirstLegal(jnp.float32(0)))])
-    setting = Setting.of(spec, game, Scheme(Plan(((0, 0),), rotate=True), stand_ins=StandIns(((0.0, 1.0),))), guests)
+    setting = TrainingSetup.of(
+        spec, game, Method(TeamPlan(((0, 0),), rotate=True), stand_ins=StandIns(((0.0, 1.0),))), guests
+    )
     seen, go = [], rollouts(setting, jnp.float32(1.0))
     for seed in range(4):
         before, (after, rollout, _, _), _ = go(seed)
@@ -92,9 +94,9 @@ def test_stand_ins_that_do_not_fit_are_refused():
     spec = experiment()
     game = make(spec.game.name, **spec.game.options)
     with pytest.raises(InterplayError, match="single table"):
-        Setting.of(spec, game, Scheme(Plan(((0, 0),)), stand_ins=StandIns(((0.0, 1.0),))))
+        TrainingSetup.of(spec, game, Method(TeamPlan(((0, 0),)), stand_ins=StandIns(((0.0, 1.0),))))
     with pytest.raises(InterplayError, match="no frozen partners"):
-        Setting.of(spec, game, Scheme(Plan(((0, 0),), rotate=True), stand_ins=StandIns(((0.0, 1.0),))))
+        TrainingSetup.of(spec, game, Method(TeamPlan(((0, 0),), rotate=True), stand_ins=StandIns(((0.0, 1.0),))))
     with pytest.raises(InterplayError, match="odds are from 0 to 1"):
         train(experiment("br_bc", {"partners": ["random"], "odds": 1.5}), quiet=True)
 
@@ -107,7 +109,9 @@ def test_partners_are_drawn_for_every_seat_and_episode():
     spec = experiment(players=3, rollout=16, steps=8 * 16)
     game = make(spec.game.name, **spec.game.options)
     guests = Guests.of(game, [Agent(f"first{i}", FirstLegal(jnp.float32(i))) for i in range(50)])
-    setting = Setting.of(spec, game, Scheme(Plan(((0, GUEST, GUEST),) * 8, rotate=True), redraw="episode"), guests)
+    setting = TrainingSetup.of(
+        spec, game, Method(TeamPlan(((0, GUEST, GUEST),) * 8, rotate=True), redraw="episode"), guests
+    )
     before, (after, rollout, _, _), _ = rollouts(setting)(0)
     ended = np.asarray(rollout.done).any(axis=0)  # [env]
     old, new = (np.asarray(w.guests).reshape(8, 2) for w in (before, after))
@@ -117,7 +121,7 @@ def test_partners_are_drawn_for_every_seat_and_episode():
     assert len(np.unique(new)) > 8  # each place by a key of its own
     assert (new[:, 0] != new[:, 1]).mean() > 0.8
     with pytest.raises(InterplayError, match="tables of one environment"):
-        Setting.of(spec, game, Scheme(Plan(((0, GUEST, GUEST),), rotate=True), redraw="episode"), guests)
+        TrainingSetup.of(spec, game, Method(TeamPlan(((0, GUEST, GUEST),), rotate=True), redraw="episode"), guests)
 
 
 # --- any-play
@@ -139,7 +143,7 @@ def test_a_policy_without_its_style_is_the_policy_told_none():
 
 
 def test_the_judge_learns_to_tell_styles_and_pays_gains():
-    options = anyplay.Options(styles=2, units=16, rate=3e-3, parts=2, weight=1.0)
+    options = anyplay.AnyPlayOptions(styles=2, units=16, rate=3e-3, parts=2, weight=1.0)
     judging = anyplay.Judging(options, plain=3, seats=2, envs=8)
     steps, rng = 10, np.random.default_rng(0)
     style = rng.integers(0, 2, 8)

@@ -21,9 +21,9 @@ from interplay.training.algorithms.fcp import taken_at
 from interplay.training.collect import begin, collect
 from interplay.training.kl_anchor import opinion
 from interplay.training.loss import distance, learner_loss, log_probs
-from interplay.training.method import Scheme, plain_traits
-from interplay.training.setup import Setting
-from interplay.training.team_assignment import Plan
+from interplay.training.method import Method, plain_traits
+from interplay.training.setup import TrainingSetup
+from interplay.training.team_assignment import TeamPlan
 from interplay.training.update import prepare
 from tests.training.conftest import small
 
@@ -37,7 +37,7 @@ def cut_games(precision, rollout=4, horizon=6):
         "Recall", horizon=horizon, rollout=rollout, envs=4, steps=4 * rollout * 8, network=network, runs=1
     )
     game = make(experiment.game.name, **experiment.game.options)
-    setting = Setting.of(experiment, game, Scheme(Plan(((0, 0),)), anchored=True))
+    setting = TrainingSetup.of(experiment, game, Method(TeamPlan(((0, 0),)), anchored=True))
     return setting, plain_traits(game, experiment.rewards, 1, 1)
 
 
@@ -170,7 +170,7 @@ def test_how_near_runs_stay_is_their_weight(held):
 def test_clones_that_cannot_hold():
     experiment = small("Match", runs=1)
     with pytest.raises(InterplayError, match=r"algorithm\.options\.hold: \[1\.5\]"):
-        hdr.Options(clone="x", hold=(1.5,))
+        hdr.HDROptions(clone="x", hold=(1.5,))
     with pytest.raises(InterplayError, match="'random' is no policy with a network"):
         hdr.held_near(experiment, Agent("random", Random()), (0.5,), quiet=True)
 

@@ -16,9 +16,9 @@ from interplay.games.registry import make
 from interplay.training import belief as beliefs
 from interplay.training.actor_critic import new_member
 from interplay.training.algorithms import obl, train
-from interplay.training.method import Scheme
-from interplay.training.setup import Setting
-from interplay.training.team_assignment import Plan
+from interplay.training.method import Method
+from interplay.training.setup import TrainingSetup
+from interplay.training.team_assignment import TeamPlan
 from tests.training.tiny_hanabi import TINY, experiment
 
 
@@ -27,14 +27,14 @@ def test_imagined_steps_are_worth_what_the_belief_says():
     """The mean imagined reward of playing a card is the odds that it fits, by hints and what is seen."""
     spec = experiment()
     game = make(spec.game.name, **spec.game.options)
-    setting = Setting.of(spec, game, Scheme(Plan(((0, 0),))))
+    setting = TrainingSetup.of(spec, game, Method(TeamPlan(((0, 0),))))
     member = jax.tree_util.tree_map(lambda x: x[None], new_member(game, spec.network, 0, jax.random.key(0)))
     deck = np.array([[0, 0], [1, 1], [2, 0], [1, 0], [0, 0], [1, 0], [2, 0], [0, 1], [2, 1]])
     state = game.init(jax.random.key(0), deck)
     names = list(game.action_names)
     many = 4000
     tile = lambda tree: jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (many, *x.shape)), tree)  # noqa: E731
-    options = obl.Options(candidates=16)
+    options = obl.OBLOptions(candidates=16)
     go = jax.jit(lambda s, a, k: obl.imagine(setting, member, tile(s), tile(a), k, options=options))
 
     def mean_of(state, action, seed):

@@ -77,13 +77,13 @@ def test_no_preference_is_for_training_and_evaluation():
     from interplay.games.registry import make
     from interplay.partners.candidates import draw as draw_evaluation
     from interplay.partners.candidates import reward_space
-    from interplay.training.algorithms.hsp import Options, draw
+    from interplay.training.algorithms.hsp import HSPOptions, draw
 
     assert split_of({"SOUP_PICKUP": 5.0, "task": 1.0}) == split_of({"task": 0.1, "SOUP_PICKUP": 10.0})
     for layout in ("counter_circuit", "forced_coordination_multi"):
         game = make(f"overcooked/{layout}")
         space = reward_space(game)
-        options = Options(choices=space.choices, at_most=space.at_most)
+        options = HSPOptions(choices=space.choices, at_most=space.at_most)
         training, evaluation = draw(game, options, 60, seed=0), draw_evaluation(game, space, 64, seed=0)
 
         def signs(preferences):
@@ -93,7 +93,7 @@ def test_no_preference_is_for_training_and_evaluation():
         assert {split_of(p) for p in training} == {"training"}
         assert {split_of(p) for p in evaluation} == {"evaluation"}
     with pytest.raises(InterplayError, match="split: 'both'; training, evaluation or all"):
-        draw(game, Options(choices=space.choices, split="both"), 3, seed=0)
+        draw(game, HSPOptions(choices=space.choices, split="both"), 3, seed=0)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.agents.anti_stuck import Unstuck
+from interplay.agents.anti_stuck import AntiStuckWrapper
 from interplay.agents.networks import Core, Shape
 from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
@@ -213,7 +213,7 @@ def test_a_best_response_to_people(proxies):
     """Proxies play, and sit at their best response's tables, as any checkpoints do, with their unstuck rule."""
     given, folder = proxies
     agents = [interplay.agent(str(folder / f"policies/run{run}.safetensors")) for run in range(2)]
-    assert all(isinstance(agent.policy, Unstuck) for agent in agents)
+    assert all(isinstance(agent.policy, AntiStuckWrapper) for agent in agents)
     scores = self_play(make("overcooked/cramped_room", horizon=60), agents, 4, seed=0)
     assert all(score is not None and score % 5 == 0 for score in scores)
     partners = Algorithm("br", {"partners": [str(folder)]})
@@ -233,7 +233,7 @@ def test_a_stuck_chef_tries_something_else():
     core = Core(shape, 0.01, jax.random.key(0))
     bias = jnp.full(6, -20.0).at[stay].set(20.0)  # always stays
     core = jax.tree_util.tree_map(jnp.zeros_like, core)
-    policy = Unstuck(NeuralPolicy(eqx.tree_at(lambda c: c.head.bias, core, bias), "features"), 3).bind(game)
+    policy = AntiStuckWrapper(NeuralPolicy(eqx.tree_at(lambda c: c.head.bias, core, bias), "features"), 3).bind(game)
     state, legal = game.init(jax.random.key(0)), jnp.ones(6, bool)
     memory = policy.init(jax.random.key(0), jnp.int32(0))
     act, taken = eqx.filter_jit(policy.act), []
@@ -269,11 +269,11 @@ def test_the_rule_is_for_kitchens():
     from interplay.agents.basic import Random
 
     with pytest.raises(InterplayError, match="the game is hanabi/2p"):
-        Unstuck(Random(), 3).bind(make("hanabi/2p"))
+        AntiStuckWrapper(Random(), 3).bind(make("hanabi/2p"))
     with pytest.raises(InterplayError, match="not from 'nothing'"):
-        Unstuck(Random(), 3).bind(make("overcooked/cramped_room"))
+        AntiStuckWrapper(Random(), 3).bind(make("overcooked/cramped_room"))
     with pytest.raises(InterplayError, match="unstuck: -1"):
-        Unstuck(Random(), -1)
+        AntiStuckWrapper(Random(), -1)
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ from interplay.training.imitation.clone import Cloning, clone, splits
 from interplay.training.imitation.recordings import Recordings
 from interplay.training.kl_anchor import opinion
 from interplay.training.loss import learner_loss, log_probs
-from interplay.training.method import Scheme, plain_traits
-from interplay.training.setup import Setting
-from interplay.training.team_assignment import Plan
+from interplay.training.method import Method, plain_traits
+from interplay.training.setup import TrainingSetup
+from interplay.training.team_assignment import TeamPlan
 from interplay.training.update import prepare
 from tests.training import tiny_hanabi
 from tests.training.conftest import small
@@ -41,7 +41,7 @@ def played():
     """Three rollouts of eight turns in games of five, cut into sequences of four."""
     experiment = small("TurnsRecall", horizon=5, envs=4, steps=4 * 8 * 8, network=NETWORK, runs=1, ppo={"chunk": 4})
     game = Movers(make(experiment.game.name, **experiment.game.options))
-    setting = Setting.of(experiment, game, Scheme(Plan(((0,),)), anchored=True))
+    setting = TrainingSetup.of(experiment, game, Method(TeamPlan(((0,),)), anchored=True))
     traits = jax.tree_util.tree_map(lambda x: x[0], plain_traits(game, experiment.rewards, 1, 1))
     members, anchors = (
         jax.tree_util.tree_map(lambda x: x[None] * 3, new_member(game, experiment.network, 0, jax.random.key(seed)))
@@ -225,7 +225,7 @@ def test_three_seats_have_three_minds_under_names_of_their_own():
     ppo = {"epochs": 1, "minibatches": 2, "chunk": 8, "value_clip": None}
     spec = tiny_hanabi.experiment(players=3, network=network, ppo=ppo, rollout=32, steps=8 * 32)
     game = Movers(OwnColours(make(spec.game.name, **spec.game.options)))
-    setting = Setting.of(spec, game, Scheme(Plan(((0,),))))
+    setting = TrainingSetup.of(spec, game, Method(TeamPlan(((0,),))))
     _, (_, rollout, _, _), batch = tiny_hanabi.rollouts(setting)(3)
     member = new_member(game, spec.network, 0, jax.random.key(3))
     start, who = np.asarray(rollout.start), np.asarray(rollout.who)[:, 0]

@@ -4,13 +4,13 @@ from itertools import pairwise
 
 import pytest
 
-from interplay.training.time_schedule import Pace
+from interplay.training.time_schedule import TimeSchedule
 
 
 def shares(rates, minutes=1.0, total=10_000, many=100):
     """What schedules are at while chunks of `many` updates take as long as the rates say, until it is late."""
     clock = [0.0]
-    pace, update, found = Pace(total, minutes, 0, now=lambda: clock[0]), 0, []
+    pace, update, found = TimeSchedule(total, minutes, 0, now=lambda: clock[0]), 0, []
     while update < total and not pace.late:
         share, slope = pace.ahead(update, many)
         found.append(share)

@@ -11,16 +11,16 @@ from interplay.agents.networks import Core, Shape
 from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.training import schedule, team_assignment
-from interplay.training.actor_critic import Member, Memories
+from interplay.training.actor_critic import ActorCritic, Memories
 from interplay.training.advantages import advantages, new_normaliser, observe_returns, scale
 from interplay.training.collect import collect
 from interplay.training.config import PPO, Experiment
 from interplay.training.loader import build, with_settings
-from interplay.training.loss import Batch, learner_loss, policy_loss, value_loss
-from interplay.training.method import Scheme, Stats, by_difficulty, drawn, plain_traits
+from interplay.training.loss import LossBatch, learner_loss, policy_loss, value_loss
+from interplay.training.method import Method, Stats, by_difficulty, drawn, plain_traits
 from interplay.training.program import Program
-from interplay.training.setup import Setting
-from interplay.training.team_assignment import GUEST, Plan
+from interplay.training.setup import TrainingSetup
+from interplay.training.team_assignment import GUEST, TeamPlan
 from interplay.training.update import _gradient, prepare
 
 
@@ -53,7 +53,7 @@ def test_policy_and_value_side_by_side_are_what_they_are_apart():
     shape = Shape(input=(7,), outputs=3, widths=(5, 4), activation="tanh")
     keys = jax.random.split(jax.random.key(0))
     critic = Core(dataclasses.replace(shape, outputs=1), 1.0, keys[1])
-    member = Member(Core(shape, 1.0, keys[0]), critic)
+    member = ActorCritic(Core(shape, 1.0, keys[0]), critic)
     assert member.side_by_side
     assert not dataclasses.replace(
         member, critic=Core(dataclasses.replace(shape, input=(14,), outputs=1), 1.0, keys[1])
@@ -114,7 +114,7 @@ def test_schedules_are_piecewise_linear():
 
 def test_everyone_acts_where_they_sit():
     """Whatever the plan and the rotation, what goes out to learners and guests comes back to the same seats."""
-    plan = Plan(((0, 1, GUEST), (1, GUEST, 0)), rotate=True)
+    plan = TeamPlan(((0, 1, GUEST), (1, GUEST, 0)), rotate=True)
     rotation = jnp.array([0, 1, 2, 1])
     seats = jnp.arange(12).reshape(4, 3)
     roles = team_assignment.seats_to_roles(plan, seats, rotation)
@@ -132,7 +132,7 @@ def test_everyone_acts_where_they_sit():
 
 
 def test_partners_are_drawn_as_evenly_as_places_allow():
-    plan = Plan(((0, GUEST),) * 8, rotate=True)
+    plan = TeamPlan(((0, GUEST),) * 8, rotate=True)
     chosen = drawn(plan, jax.random.key(1), jnp.array([0.5, 0.25, 0.25])).guests
     assert np.bincount(chosen, minlength=3).tolist() == [4, 2, 2]
 
@@ -169,14 +169,14 @@ def batch_of(steps, **changes):
         "memory": Memories(jnp.zeros((1, 0)), jnp.zeros((1, 0))),
         "label": jnp.zeros((1, 0)),
     }
-    return Batch(**plain | changes)
+    return LossBatch(**plain | changes)
 
 
 @pytest.fixture(scope="module")
 def gradient_of():
     shape = Shape(input=(3,), outputs=2, widths=(4,))
     keys = jax.random.split(jax.random.key(0))
-    member = Member(Core(shape, 0.01, keys[0]), Core(dataclasses.replace(shape, outputs=1), 1.0, keys[1]))
+    member = ActorCritic(Core(shape, 0.01, keys[0]), Core(dataclasses.replace(shape, outputs=1), 1.0, keys[1]))
     ppo = PPO(entropy=((0.0, 0.0),))
 
     @jax.jit
@@ -205,7 +205,7 @@ def test_off_turn_steps_do_not_move_the_policy(gradient_of):
 def rolled(experiment, scheme):
     """Two rollouts of one run, and the training sequences of the second."""
     game = make(experiment.game.name, **experiment.game.options)
-    setting = Setting.of(experiment, game, scheme)
+    setting = TrainingSetup.of(experiment, game, scheme)
     program = Program(setting)
     traits = jax.tree_util.tree_map(lambda x: x[0], plain_traits(game, experiment.rewards, setting.plan.learners, 1))
 
@@ -254,8 +254,8 @@ def test_the_horizon_is_bootstrapped_with_the_state_it_cut(experiment, self_play
 
 def test_microbatches_do_not_change_the_gradient(experiment, self_play):
     game = make("tests.training.toys:Turns")
-    setting = Setting.of(experiment("Turns", runs=1), game, self_play)
-    parted = Setting.of(experiment("Turns", runs=1, ppo={"microbatches": 4}), game, self_play)
+    setting = TrainingSetup.of(experiment("Turns", runs=1), game, self_play)
+    parted = TrainingSetup.of(experiment("Turns", runs=1, ppo={"microbatches": 4}), game, self_play)
     member, _, _, batch, _, _ = rolled(setting.experiment, self_play)
     members = jax.tree_util.tree_map(lambda x: x[None], member)
     found = [jax.jit(lambda b, s=s: _gradient(s, members, b, jnp.float32(0.01))[0])(batch) for s in (setting, parted)]
@@ -280,7 +280,7 @@ def test_every_game_and_network_goes_through(game, changes):
     plain = {"game": {"name": game}, "envs": 4, "rollout": 20, "steps": 80, "network": {"trunk": "cnn"}}
     given = build(Experiment, with_settings(plain, changes))
     made = make(game)
-    setting = Setting.of(given, made, Scheme(Plan(((0,) * made.num_seats,))))
+    setting = TrainingSetup.of(given, made, Method(TeamPlan(((0,) * made.num_seats,))))
     program = Program(setting)
     runs = jax.eval_shape(program.start, None, ())
     after, _ = jax.eval_shape(
@@ -302,7 +302,7 @@ def test_seats_off_turn_wait(experiment, self_play):
 
 
 def test_odds_of_hard_partners():
-    plan = Plan(((0, GUEST),) * 4000, rotate=True)
+    plan = TeamPlan(((0, GUEST),) * 4000, rotate=True)
     returns = jnp.array([[30.0, 30.0], [0.0, 20.0]])
     for priority, wanted in ((1.0, 0.4), (0.0, 0.25)):  # rank 4 of 1 + 2 + 3 + 4; all alike
         stats = Stats(returns=returns, episodes=jnp.ones((2, 2)), priority=priority)
@@ -313,11 +313,11 @@ def test_odds_of_hard_partners():
 
 def test_plans_and_settings_that_cannot_be(experiment, self_play):
     with pytest.raises(InterplayError, match="equally many places"):
-        Plan(((0, 0), (0, 1)))
+        TeamPlan(((0, 0), (0, 1)))
     with pytest.raises(InterplayError, match="cannot be shared equally among 3 tables"):
-        Setting.of(experiment(), make("tests.training.toys:Match"), Scheme(Plan(((0, 0),) * 3)))
+        TrainingSetup.of(experiment(), make("tests.training.toys:Match"), Method(TeamPlan(((0, 0),) * 3)))
     with pytest.raises(InterplayError, match="3 minibatches"):
-        Setting.of(experiment(ppo={"minibatches": 3}), make("tests.training.toys:Match"), self_play)
-    blind = Setting.of(experiment(network={"encoding": "planes"}), make("tests.training.toys:Match"), self_play)
+        TrainingSetup.of(experiment(ppo={"minibatches": 3}), make("tests.training.toys:Match"), self_play)
+    blind = TrainingSetup.of(experiment(network={"encoding": "planes"}), make("tests.training.toys:Match"), self_play)
     with pytest.raises(InterplayError, match="no 'planes'; it has vector"):
         Program(blind).start(None, ())

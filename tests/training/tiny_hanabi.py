@@ -12,7 +12,7 @@ from interplay.training.collect import begin, collect
 from interplay.training.config import Experiment
 from interplay.training.loader import build
 from interplay.training.method import Stats, plain_traits
-from interplay.training.setup import Setting
+from interplay.training.setup import TrainingSetup
 from interplay.training.update import prepare
 
 TINY = {"suits": "RYG", "copies": [2, 1], "hand_size": 2, "hint_tokens": 3}
@@ -47,7 +47,7 @@ class FirstLegal(Policy):
         return memory, jnp.argmax(logits), Info(logits)
 
 
-def rollouts(setting: Setting, odds=None):
+def rollouts(setting: TrainingSetup, odds=None):
     """A compiled function of a seed: a world, what was collected in it, and the training sequences."""
     game = setting.game
     arrays = setting.guests.arrays if setting.guests else ()

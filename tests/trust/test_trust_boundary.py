@@ -20,7 +20,7 @@ from interplay import safe_files, trust
 from interplay.agents import neural
 from interplay.agents.hanabi import pretrained
 from interplay.agents.llm.limits import Prices
-from interplay.agents.llm.response_cache import Journal
+from interplay.agents.llm.response_cache import ResponseCache
 from interplay.agents.registry import recorded_agent
 from interplay.challenge import check as challenge_check
 from interplay.challenge import spec as challenge_spec
@@ -509,7 +509,7 @@ def test_other_files_of_people(tmp_path, refused):
     hostile.gzip_bomb(path)
     refused("a bomb", read_rows, path)
     path.write_text('{"key": "k", "answer": {"no": 1}}\n')
-    refused("an answer", lambda: Journal(path))
+    refused("an answer", lambda: ResponseCache(path))
 
 
 # --- studies, challenges, servers

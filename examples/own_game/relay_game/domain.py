@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.symbolic.declare import Recorder, SymbolicTrace, World, declare
+from interplay.symbolic.declare import Recorder, SymbolicTrace, SymbolicWorld, declare
 
 DOMAIN = declare(
     "relay",
@@ -46,7 +46,7 @@ class Reader:
     domain = DOMAIN
 
     def __init__(self, game: Any):
-        self._world = World(DOMAIN, {**dict.fromkeys(RUNNERS, "runner"), SHELF: "place"})
+        self._world = SymbolicWorld(DOMAIN, {**dict.fromkeys(RUNNERS, "runner"), SHELF: "place"})
 
     def read(self, states: Any, actions: Any) -> SymbolicTrace:
         """The operators of an episode, from what changed between its states."""

@@ -27,7 +27,7 @@ class Still(NamedTuple):
     tried: Bool[Array, " action"]  # in these steps
 
 
-class Unstuck(Policy):
+class AntiStuckWrapper(Policy):
     """A policy that, after `patience` steps in one pose, takes an action that it has not tried there.
 
     A pose is where the chef stands and faces. The other actions keep their odds; once all were tried, everything is
@@ -55,7 +55,7 @@ class Unstuck(Policy):
 
     def bind(self, game: Game) -> Policy:
         bound = eqx.tree_at(lambda p: p.base, self, self.base.bind(game))
-        ready = Unstuck(bound.base, 0, pose_entries(game, self.encoding), len(game.action_names))
+        ready = AntiStuckWrapper(bound.base, 0, pose_entries(game, self.encoding), len(game.action_names))
         return eqx.tree_at(lambda p: p.patience, ready, self.patience)
 
     def init(self, key: Any, seat: Any) -> Still:
@@ -78,7 +78,7 @@ class Unstuck(Policy):
 
 def unstuck(policy: Policy, patience: int) -> Policy:
     """The policy with the rule; itself if it may stand still (0)."""
-    return Unstuck(policy, patience) if patience else policy
+    return AntiStuckWrapper(policy, patience) if patience else policy
 
 
 def pose_entries(game: Game, encoding: str) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from interplay.agents.anti_stuck import unstuck as rule
 from interplay.agents.api import Agent, Info, Policy
 from interplay.agents.basic import masked
 from interplay.agents.networks import Core, Shape
-from interplay.agents.partner_conditioned import Foreseeing, network_of
+from interplay.agents.partner_conditioned import PartnerConditionedNetwork, network_of
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.safe_files import file_in, parse_json, read_json, read_safetensors, regular_file
@@ -39,12 +39,14 @@ class NeuralPolicy(Policy):
     """A trained network. It samples its actions, or takes the likeliest if `greedy`."""
 
     identity_kind: ClassVar[str] = "network"
-    core: Core | Foreseeing
+    core: Core | PartnerConditionedNetwork
     greedy: Bool[Array, ""]
     reads: str = eqx.field(static=True)  # the encoding
     trained_for: str = eqx.field(static=True)  # the game, as `game_key` writes it; "" plays whatever fits
 
-    def __init__(self, core: Core | Foreseeing, reads: str, *, trained_for: str = "", greedy: bool = False):
+    def __init__(
+        self, core: Core | PartnerConditionedNetwork, reads: str, *, trained_for: str = "", greedy: bool = False
+    ):
         self.core, self.reads, self.trained_for = core, reads, trained_for
         self.greedy = jnp.bool_(greedy)
 
@@ -97,7 +99,7 @@ def _key(id: str, options: Mapping[str, Any], rules_version: str) -> str:
 
 def save(
     path: str | Path,
-    core: Core | Foreseeing,
+    core: Core | PartnerConditionedNetwork,
     game: Game,
     encoding: str,
     *,
@@ -167,7 +169,7 @@ def trained_for_key(about: Mapping[str, Any]) -> str:
     return _key(game["id"], game["options"], game["rules_version"])
 
 
-def read_networks(path: str | Path) -> tuple[dict[str, Any], Core | Foreseeing, dict[str, np.ndarray]]:
+def read_networks(path: str | Path) -> tuple[dict[str, Any], Core | PartnerConditionedNetwork, dict[str, np.ndarray]]:
     """A policy's header, its network, and the arrays of its value network (none if the file has none)."""
     about, arrays = read(path)
     critic = {name.removeprefix(CRITIC): a for name, a in arrays.items() if name.startswith(CRITIC)}
@@ -222,7 +224,7 @@ def _name(key: Any) -> str:
     return str(key)
 
 
-def _filled(shape: Shape, arrays: Mapping[str, np.ndarray], path: Path) -> Core | Foreseeing:
+def _filled(shape: Shape, arrays: Mapping[str, np.ndarray], path: Path) -> Core | PartnerConditionedNetwork:
     empty = jax.eval_shape(lambda: network_of(shape, 1.0, jax.random.key(0)))
     wanted = named_arrays(empty)
     missing, unknown = sorted(set(wanted) - set(arrays)), sorted(set(arrays) - set(wanted))

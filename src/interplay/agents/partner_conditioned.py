@@ -65,7 +65,7 @@ class PartnerModel(eqx.Module):
         return self.head(jnp.concatenate([latent, now]))
 
 
-class Foreseeing(eqx.Module):
+class PartnerConditionedNetwork(eqx.Module):
     """A network that reads the odds of its partner's next action too. Its memory is the core's, then the model's."""
 
     model: PartnerModel
@@ -109,6 +109,6 @@ def _odds(guess: Array) -> Array:
     return jax.lax.stop_gradient(jax.nn.softmax(guess))
 
 
-def network_of(shape: Shape, gain: float, key: PRNGKeyArray) -> Core | Foreseeing:
+def network_of(shape: Shape, gain: float, key: PRNGKeyArray) -> Core | PartnerConditionedNetwork:
     """The network of a shape."""
-    return Foreseeing(shape, gain, key) if shape.frames else Core(shape, gain, key)
+    return PartnerConditionedNetwork(shape, gain, key) if shape.frames else Core(shape, gain, key)

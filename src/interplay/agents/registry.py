@@ -19,10 +19,10 @@ AGENTS = Registry(
     table={
         "random": "interplay.agents.basic:Random",
         "stay": "interplay.agents.basic:Stay",
-        "overcooked": "interplay.agents.overcooked.registry:Family",
-        "hanabi": "interplay.agents.hanabi.registry:Family",
-        "rescue": "interplay.agents.rescue.registry:Family",
-        "trained": "interplay.agents.shipped:Family",
+        "overcooked": "interplay.agents.overcooked.registry:OvercookedAgents",
+        "hanabi": "interplay.agents.hanabi.registry:HanabiAgents",
+        "rescue": "interplay.agents.rescue.registry:RescueAgents",
+        "trained": "interplay.agents.shipped:ShippedAgents",
     },
 )
 

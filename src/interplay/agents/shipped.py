@@ -18,7 +18,7 @@ def shipped() -> list[str]:
     return sorted(path.relative_to(DATA).with_suffix("").as_posix() for path in DATA.glob("**/*.safetensors"))
 
 
-class Family:
+class ShippedAgents:
     """The agents `trained/...`. They are many, so that lists of agents leave them out."""
 
     @staticmethod

@@ -24,7 +24,7 @@ from interplay.challenge import repository
 from interplay.challenge.candidate_table import CandidateTable, Look
 from interplay.challenge.repository import Claim, Submission
 from interplay.challenge.schedule import Seats, line_ups
-from interplay.challenge.spec import Challenge, Setting
+from interplay.challenge.spec import Challenge, ChallengeSetting
 from interplay.challenge.wire import pack_tree
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
@@ -32,7 +32,7 @@ from interplay.games.registry import make_recorded
 from interplay.partners.panels import panel
 from interplay.rollout.live import LiveEngine, PartnerFault, live_engine
 from interplay.rollout.live_python import TEXT
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.app import Base
 from interplay.server.keys import Key
 from interplay.traces.export import to_record
@@ -47,7 +47,7 @@ KEPT = 1024  # games whose last answer can be given again
 class Stage:
     """A setting made ready: its game, its hidden partners, its line-ups, its engines."""
 
-    setting: Setting
+    setting: ChallengeSetting
     game: Game
     partners: tuple[Agent, ...]
     identities: tuple[Identity, ...]
@@ -59,7 +59,7 @@ class Stage:
         """An encoding that a candidate may read."""
         wanted = name or default
         if wanted not in self.encodings:
-            raise Refusal("bad_request", f"encoding {wanted[:40]!r}: one of {', '.join(self.encodings)}")
+            raise ApiError("bad_request", f"encoding {wanted[:40]!r}: one of {', '.join(self.encodings)}")
         return wanted
 
     @functools.cached_property
@@ -98,7 +98,7 @@ class Match:
         return self.history[-1]
 
 
-class Host:
+class ChallengeState:
     """Everything that a running challenge holds in memory."""
 
     def __init__(self, challenge: Challenge, base: Base, *, sizes: Sequence[int] | None = None, capacity: int = 512):
@@ -145,7 +145,7 @@ class Host:
             match.holder = holder
         room = self._capacity - len(self.matches)
         if room <= 0 and not kept:
-            raise Refusal("unavailable", "the server is full: try again in a while")
+            raise ApiError("unavailable", "the server is full: try again in a while")
         most = self.challenge.rules.concurrency
         claims = await self.base.database.awrite(
             repository.claim, self.base.clock, self.challenge, submission, min(count - len(kept), room), most
@@ -169,14 +169,14 @@ class Host:
         """A game with random partners, which counts nowhere."""
         stage = self.stages.get(setting) if isinstance(setting, str) else None
         if stage is None:
-            raise Refusal("bad_request", f"setting: one of {', '.join(self.stages)}")
+            raise ApiError("bad_request", f"setting: one of {', '.join(self.stages)}")
         own = set(seats)
         if not own or not own <= set(range(stage.game.num_seats)) or len(own) != len(seats):
-            raise Refusal("bad_request", f"seats: some of 0 to {stage.game.num_seats - 1}, each once")
+            raise ApiError("bad_request", f"seats: some of 0 to {stage.game.num_seats - 1}, each once")
         if sum(m.key == key.name for m in self.matches.values()) >= self.challenge.rules.concurrency:
-            raise Refusal("too_many", f"at most {self.challenge.rules.concurrency} games at a time")
+            raise ApiError("too_many", f"at most {self.challenge.rules.concurrency} games at a time")
         if len(self.matches) >= self._capacity:
-            raise Refusal("unavailable", "the server is full: try again in a while")
+            raise ApiError("unavailable", "the server is full: try again in a while")
         view = self.encoding(stage, encoding)
         chance = (secrets.randbits(32), secrets.randbits(32))
         placed = tuple(None if seat in own else 0 for seat in range(stage.game.num_seats))
@@ -185,7 +185,7 @@ class Host:
         match = Match(f"test-{self._next_test}", stage, table, stage.tests, key.name, holder=holder)
         await self._begin([match], skip)
         if not match.history:
-            raise Refusal("unavailable", "this game could not be dealt; try again")
+            raise ApiError("unavailable", "this game could not be dealt; try again")
         return match
 
     async def _begin(self, new: Sequence[Match], skip: bool) -> None:
@@ -205,14 +205,14 @@ class Host:
         """A match of this key."""
         match = (self.matches.get(game) or self._finished.get(game)) if isinstance(game, str) else None
         if match is None or match.key != key.name:
-            raise Refusal("gone", "this game is not in play: it is over, was dealt anew, or is not yours")
+            raise ApiError("gone", "this game is not in play: it is over, was dealt anew, or is not yours")
         return match
 
     def take_over(self, key: Key, game: Any, holder: Any) -> Match:
         """Hold a match, whoever held it before."""
         match = self.mine(key, game)
         if match.over:
-            raise Refusal("gone", "this game is over")
+            raise ApiError("gone", "this game is over")
         match.holder = holder
         return match
 
@@ -233,15 +233,15 @@ class Host:
         async with match.lock:
             # The answer to the last move of a game may get lost with its connection: any other may ask again.
             if match.holder is not holder and not match.over:
-                raise Refusal("not_yours", "another connection plays this game; `resume` takes it over")
+                raise ApiError("not_yours", "another connection plays this game; `resume` takes it over")
             if seq == match.seq - 1 and match.last_looks and match.last_actions is not None:
                 if actions != match.last_actions:
-                    raise Refusal("conflict", f"move {seq} was made already, and was another")
+                    raise ApiError("conflict", f"move {seq} was made already, and was another")
                 return match.last_looks
             if match.over:
-                raise Refusal("gone", "this game is over")
+                raise ApiError("gone", "this game is over")
             if seq != match.seq:
-                raise Refusal("conflict", f"move {seq} is out of order: this game waits for move {match.seq}")
+                raise ApiError("conflict", f"move {seq} is out of order: this game waits for move {match.seq}")
             self._check(match, actions)
             match.deadline = float("inf")  # the server's own time does not count
             match.last_actions, match.seq = actions, match.seq + 1
@@ -250,23 +250,23 @@ class Host:
     def _check(self, match: Match, actions: Mapping[int, int]) -> None:
         look, own = match.look, set(match.table.candidate)
         if set(actions) - own:
-            raise Refusal("wrong_seat", f"your seats in this game are {sorted(own)}")
+            raise ApiError("wrong_seat", f"your seats in this game are {sorted(own)}")
         for seat in own:
             if seat not in actions:
                 if look.turn[seat]:
-                    raise Refusal("bad_request", f"seat {seat} is to move: give its action")
+                    raise ApiError("bad_request", f"seat {seat} is to move: give its action")
                 continue
             action, legal = actions[seat], look.legal[seat]
             if not (0 <= action < len(legal) and legal[action]):
                 why = "is not legal now" if look.turn[seat] else "is out of turn: only the no-op is legal"
-                raise Refusal("illegal_action", f"action {action} of seat {seat} {why}")
+                raise ApiError("illegal_action", f"action {action} of seat {seat} {why}")
 
     async def _play(self, match: Match, going: Any) -> list[Look]:
         try:
             looks = await going
         except PartnerFault as fault:
             await self._put_back(match, str(fault), abandoned=False)
-            raise Refusal("gone", f"{fault}; the game does not count and will be dealt anew") from None
+            raise ApiError("gone", f"{fault}; the game does not count and will be dealt anew") from None
         match.history += looks
         match.last_looks = looks
         match.deadline = self.base.clock.monotonic() + self.challenge.rules.move_deadline_s
@@ -290,12 +290,12 @@ class Host:
                 self._remember(match)
                 if last:
                     self.played(match.submission)
-        except Refusal:
+        except ApiError:
             raise
         except Exception as error:
             LOG.exception("game %s could not be booked", match.id)
             await self._put_back(match, f"not booked: {type(error).__name__}", abandoned=False)
-            raise Refusal("gone", "the server could not keep this game; it will be dealt anew") from None
+            raise ApiError("gone", "the server could not keep this game; it will be dealt anew") from None
         finally:
             self._end(match)
 
@@ -361,7 +361,7 @@ def pack_episode(match: Match) -> bytes:
     return zlib.compress(orjson.dumps(to_record(episode, index)), 6)
 
 
-def make_stage(setting: Setting, *, sizes: Sequence[int] | None = None) -> Stage:
+def make_stage(setting: ChallengeSetting, *, sizes: Sequence[int] | None = None) -> Stage:
     """A setting with its game and partners made; an error says what is wrong with it."""
     try:
         game = make_recorded(setting.game, setting.options)

@@ -90,7 +90,7 @@ class Candidate:
 
 
 @dataclass
-class Game:
+class ClientGame:
     """A game in play, seen from here."""
 
     name: str
@@ -182,7 +182,7 @@ async def _play(
     at_once: int,
     budget: _Budget,
     tell: Progress,
-    games: dict[str, Game],
+    games: dict[str, ClientGame],
 ) -> bool:
     """Play on one connection; True when nothing is left for it."""
     while True:
@@ -193,7 +193,7 @@ async def _play(
             dealt = (await _receive(socket))["games"]
             budget.left += wanted - len(dealt)
             for one in dealt:
-                held = Game(one["game"], candidate.agent(one), one["seats"], one["seq"], list(one["steps"]))
+                held = ClientGame(one["game"], candidate.agent(one), one["seats"], one["seq"], list(one["steps"]))
                 held.agent.forget(held.name)
                 games[held.name] = held
             if not dealt:
@@ -210,7 +210,7 @@ async def _play(
             _update(games, told, tell, budget)
 
 
-def _update(games: dict[str, Game], told: Mapping[str, Any], tell: Progress, budget: _Budget) -> None:
+def _update(games: dict[str, ClientGame], told: Mapping[str, Any], tell: Progress, budget: _Budget) -> None:
     game = games[told["game"]]
     if told.get("error") == "gone":  # it was dealt anew, or given to another connection: it is not lost
         game.agent.forget(game.name)
@@ -229,7 +229,7 @@ def _update(games: dict[str, Game], told: Mapping[str, Any], tell: Progress, bud
 async def _think(games: Any) -> None:
     """Show every agent all that it has not seen, one step at a time, all games together."""
     while waiting := [g for g in games if g.waiting]:
-        by_agent: dict[int, list[tuple[Game, SeatMessage]]] = {}
+        by_agent: dict[int, list[tuple[ClientGame, SeatMessage]]] = {}
         for game in waiting:
             step = game.waiting.pop(0)
             for seat in game.seats:

@@ -14,14 +14,14 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, Response, Streami
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from interplay.challenge import leaderboard, repository, results
-from interplay.challenge.app_state import Host
+from interplay.challenge.app_state import ChallengeState
 from interplay.challenge.prediction import Forecasts, add_predict
 from interplay.challenge.protocol import Connections, add_play
 from interplay.challenge.published import add_published
 from interplay.challenge.schema import submissions
 from interplay.challenge.spec import Challenge
 from interplay.errors import InterplayError
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.app import Base, make_app
 from interplay.server.limits import Buckets
 from interplay.server.signatures import Signer, signer
@@ -69,14 +69,14 @@ class Entered(BaseModel):
     games: int
 
 
-class Problem(BaseModel):
+class ProblemDetail(BaseModel):
     """What every refusal looks like."""
 
     error: str
     message: str
 
 
-_SCHEMA = {"application/json": {"schema": Problem.model_json_schema()}}  # JSON, whatever the route itself gives
+_SCHEMA = {"application/json": {"schema": ProblemDetail.model_json_schema()}}  # JSON, whatever the route itself gives
 REFUSALS: dict[int | str, dict[str, Any]] = {
     code: {"description": "refused", "content": _SCHEMA} for code in (400, 401, 403, 404, 409, 413, 422, 429, 503)
 }
@@ -84,7 +84,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 
 def build(challenge: Challenge, base: Base, *, sizes: Sequence[int] | None = None, capacity: int = 512) -> FastAPI:
     """The application of a challenge. Its partners and programs are made here; its state is in `app.state.host`."""
-    host = Host(challenge, base, sizes=sizes, capacity=capacity)
+    host = ChallengeState(challenge, base, sizes=sizes, capacity=capacity)
     encoding = challenge.published_protocol
     for stage in host.stages.values():
         if encoding is not None and (encoding not in stage.encodings or stage.game.encodings[encoding].shape is None):
@@ -119,7 +119,7 @@ def build(challenge: Challenge, base: Base, *, sizes: Sequence[int] | None = Non
 class Settling:
     """Makes results in the background, one at a time, off the event loop; after a crash, those that are missing."""
 
-    def __init__(self, host: Host):
+    def __init__(self, host: ChallengeState):
         self._host = host
         self._waiting: asyncio.Queue[int] = asyncio.Queue()
         self._task: asyncio.Task | None = None
@@ -153,7 +153,7 @@ class Settling:
                 self._waiting.task_done()
 
 
-def _add_public(app: FastAPI, host: Host, sign: Signer) -> None:
+def _add_public(app: FastAPI, host: ChallengeState, sign: Signer) -> None:
     challenge, base = host.challenge, host.base
 
     @app.get("/", response_class=HTMLResponse, tags=["results"])
@@ -190,11 +190,11 @@ def _add_public(app: FastAPI, host: Host, sign: Signer) -> None:
         over = phase is None or phase.is_over(base.clock.now())
         text = await base.database.aread(leaderboard.plan_text, evaluation)
         if text is None or (found.status == repository.PLAYING and not over):
-            raise Refusal("not_allowed", "plans are shown when the evaluation is played; until then, their hashes are")
+            raise ApiError("not_allowed", "plans are shown when the evaluation is played; until then, their hashes are")
         return PlainTextResponse(text)
 
 
-def public_description(host: Host, sign: Signer) -> dict[str, Any]:
+def public_description(host: ChallengeState, sign: Signer) -> dict[str, Any]:
     challenge = host.challenge
     settings = [
         {
@@ -225,7 +225,7 @@ def public_description(host: Host, sign: Signer) -> dict[str, Any]:
     }
 
 
-def _add_teams(app: FastAPI, host: Host) -> None:
+def _add_teams(app: FastAPI, host: ChallengeState) -> None:
     challenge, base = host.challenge, host.base
     registrations = Buckets(base.clock, 10 / 3600, 10)  # from one address, an hour
 
@@ -233,7 +233,7 @@ def _add_teams(app: FastAPI, host: Host) -> None:
     async def register(request: Request, wanted: Registration) -> Registered:
         """Register a team. Its keys are shown once and cannot be had again."""
         if challenge.registration == "closed":
-            raise Refusal("not_allowed", "registration is closed: ask the host for keys")
+            raise ApiError("not_allowed", "registration is closed: ask the host for keys")
         registrations.require(base.who(request), "registrations from here")
         made = await base.database.awrite(repository.register, base.clock, challenge, wanted.team, wanted.contact)
         return Registered(**made)
@@ -247,16 +247,16 @@ def _add_teams(app: FastAPI, host: Host) -> None:
         return Entered(**await base.database.awrite(repository.enter, *work))
 
 
-def _add_evaluations(app: FastAPI, host: Host) -> None:
+def _add_evaluations(app: FastAPI, host: ChallengeState) -> None:
     base = host.base
 
     async def owned(request: Request, evaluation: str) -> repository.Submission:
         """The submission, if the key is its own or its team's. Others learn nothing, not even that it exists."""
         key = await base.key(request, (repository.TEAM, repository.EVALUATION))
-        missing = Refusal("not_found", "there is no such evaluation")
+        missing = ApiError("not_found", "there is no such evaluation")
         try:
             found = await base.database.aread(repository.submission, submissions.c.public == evaluation)
-        except Refusal:
+        except ApiError:
             raise missing from None
         if key.subject not in (f"team:{found.team}", f"submission:{found.id}"):
             raise missing
@@ -275,10 +275,10 @@ def _add_evaluations(app: FastAPI, host: Host) -> None:
         """The signed result of an evaluation, by its key or its team's."""
         found = await owned(request, evaluation)
         if not leaderboard.visible(host.challenge, found.phase, base.clock.now(), owner=True):
-            raise Refusal("not_allowed", "results of this phase are not shown now")
+            raise ApiError("not_allowed", "results of this phase are not shown now")
         signed = await base.database.aread(result_of, found)
         if signed is None:
-            raise Refusal("not_found", "there is no result yet: it is made when all games are played")
+            raise ApiError("not_found", "there is no result yet: it is made when all games are played")
         return signed
 
     @app.get(
@@ -296,7 +296,7 @@ def _add_evaluations(app: FastAPI, host: Host) -> None:
             or (phase.traces == "after_phase" and phase.is_over(base.clock.now()))
         )
         if not allowed:
-            raise Refusal("not_allowed", "traces are given out after the phase")
+            raise ApiError("not_allowed", "traces are given out after the phase")
         filed = await base.database.aread(results.file, found.id)
         return StreamingResponse(results.owner_traces(filed), media_type="application/jsonl")
 

@@ -19,18 +19,18 @@ import sqlalchemy as sa
 from fastapi import FastAPI, WebSocket
 
 from interplay.challenge import repository
-from interplay.challenge.app_state import Host, Stage
+from interplay.challenge.app_state import ChallengeState, Stage
 from interplay.challenge.protocol import MOST_AT_ONCE, Connections, converse, serve_socket
 from interplay.challenge.repository import Submission
 from interplay.challenge.schema import predictions, submissions
-from interplay.challenge.spec import Prediction
+from interplay.challenge.spec import PredictionSpec
 from interplay.challenge.wire import Arrays, pack_tree
 from interplay.errors import InterplayError
 from interplay.metrics.prediction import top
 from interplay.rollout.engine import run
 from interplay.rollout.episode import Episode
 from interplay.rollout.teams import Team
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.keys import Key
@@ -39,7 +39,7 @@ from interplay.traces import TraceSet, game_of, replay
 
 
 @dataclass(frozen=True)
-class History:
+class PredictionHistory:
     """A recorded game from one seat."""
 
     seat: int
@@ -56,7 +56,7 @@ class History:
 class Library:
     """The held-out games of a setting."""
 
-    def __init__(self, spec: Prediction, stage: Stage):
+    def __init__(self, spec: PredictionSpec, stage: Stage):
         self.spec, self.stage = spec, stage
         self.episodes = _episodes(spec, stage)
         self.game = stage.game
@@ -66,10 +66,10 @@ class Library:
     def seat(self, number: int) -> int:
         return number % self.game.num_seats
 
-    def history(self, number: int, encoding: str) -> History:
+    def history(self, number: int, encoding: str) -> PredictionHistory:
         return self._told(number, encoding)
 
-    def _tell(self, number: int, encoding: str) -> History:
+    def _tell(self, number: int, encoding: str) -> PredictionHistory:
         game, seat, episode = self.game, self.seat(number), self.episodes[number]
         again = replay(game, episode)
         states = [again.state(t) for t in range(episode.length)]
@@ -78,10 +78,10 @@ class Library:
         ]
         legal = np.array([np.asarray(game.legal(state))[seat] for state in states])
         turn = np.array([bool(np.asarray(game.to_move(state))[seat]) for state in states])
-        return History(seat, seen, legal, turn, np.asarray(episode.actions)[:, seat])
+        return PredictionHistory(seat, seen, legal, turn, np.asarray(episode.actions)[:, seat])
 
 
-def _episodes(spec: Prediction, stage: Stage) -> list[Episode]:
+def _episodes(spec: PredictionSpec, stage: Stage) -> list[Episode]:
     if spec.traces is None:
         line_up = Team.of(stage.game, spec.agents)
         return list(run(stage.game, [line_up], episodes=spec.games, seed=spec.seed))
@@ -118,7 +118,7 @@ class Forecast:
 class Forecasts:
     """All predictions that are going on."""
 
-    def __init__(self, host: Host):
+    def __init__(self, host: ChallengeState):
         self.host = host
         self.libraries = {p.setting: Library(p, host.stages[p.setting]) for p in host.challenge.prediction}
         self.total = sum(sum(library.decisions) for library in self.libraries.values())
@@ -158,13 +158,13 @@ class Predicting:
         if frame.get("type") == "predict":
             answers = frame.get("answers")
             if not isinstance(answers, list) or not 1 <= len(answers) <= MOST_AT_ONCE:
-                raise Refusal("bad_request", f"answers: a list of 1 to {MOST_AT_ONCE} answers")
+                raise ApiError("bad_request", f"answers: a list of 1 to {MOST_AT_ONCE} answers")
             return {"type": "turns", "games": await asyncio.gather(*(self._one(a) for a in answers))}
-        raise Refusal("bad_request", "type: one of next, predict")
+        raise ApiError("bad_request", "type: one of next, predict")
 
     async def _next(self, count: Any) -> dict[str, Any]:
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST_AT_ONCE:
-            raise Refusal("bad_request", f"count: a whole number from 1 to {MOST_AT_ONCE}")
+            raise ApiError("bad_request", f"count: a whole number from 1 to {MOST_AT_ONCE}")
         held = await self._all.of(self._own)
         free = [
             f for f in held.values() if f.holder is None and f.position < f.library.decisions[f.number]
@@ -218,23 +218,23 @@ class Predicting:
         try:
             forecast = (await self._all.of(self._own)).get(name or "")
             if forecast is None:
-                raise Refusal("not_found", "there is no such game to predict")
+                raise ApiError("not_found", "there is no such game to predict")
             async with forecast.lock:
                 return {"game": name, **await self._take(forecast, answer)}
-        except Refusal as refusal:
+        except ApiError as refusal:
             actor = f"submission:{self._own.public}"
             self._all.host.base.refusals.note(actor, refusal.code, refusal.message)
             return {"game": name, **refusal.record()}
 
     async def _take(self, forecast: Forecast, answer: dict[str, Any]) -> dict[str, Any]:
         if forecast.holder is not self:
-            raise Refusal("not_yours", "another connection predicts this game, or none does: ask for `next`")
+            raise ApiError("not_yours", "another connection predicts this game, or none does: ask for `next`")
         seq, given = answer.get("seq"), answer.get("probabilities")
         if not isinstance(seq, int) or isinstance(seq, bool) or not isinstance(given, list):
-            raise Refusal("bad_request", "an answer has `game`, `seq` (a whole number) and `probabilities` (a list)")
+            raise ApiError("bad_request", "an answer has `game`, `seq` (a whole number) and `probabilities` (a list)")
         if forecast.last is not None and seq == forecast.position - 1:
             if forecast.last != (seq, given):
-                raise Refusal("conflict", f"decision {seq} was answered already, and otherwise")
+                raise ApiError("conflict", f"decision {seq} was answered already, and otherwise")
         else:
             await self._book(forecast, seq, given)
         return await asyncio.to_thread(self._turn, forecast, forecast.position, forecast.position)
@@ -243,9 +243,9 @@ class Predicting:
         library, base = forecast.library, self._all.host.base
         history = library.history(forecast.number, self._view(forecast))
         if forecast.position >= len(history.decisions):
-            raise Refusal("gone", "all decisions of this game are answered")
+            raise ApiError("gone", "all decisions of this game are answered")
         if seq != forecast.position:
-            raise Refusal("conflict", f"decision {seq} is out of order: this game waits for {forecast.position}")
+            raise ApiError("conflict", f"decision {seq} is out of order: this game waits for {forecast.position}")
         t = history.decisions[seq]
         scored = score(given, history.legal[t], int(history.actions[t]), library.spec.floor)
         place = (library.spec.setting, forecast.number, seq)
@@ -260,10 +260,10 @@ def score(given: Any, legal: np.ndarray, action: int, floor: float) -> dict[str,
     size = len(legal)
     plain = isinstance(given, list) and all(isinstance(p, int | float) and not isinstance(p, bool) for p in given)
     if not plain or len(given) != size:
-        raise Refusal("bad_request", f"probabilities: a list of {size} numbers, one for each action")
+        raise ApiError("bad_request", f"probabilities: a list of {size} numbers, one for each action")
     odds = np.array(given, np.float64)
     if not np.isfinite(odds).all() or (odds < 0).any() or abs(odds.sum() - 1) > 1e-3:
-        raise Refusal("bad_request", "probabilities are not negative and add up to 1")
+        raise ApiError("bad_request", "probabilities are not negative and add up to 1")
     own = odds[action] / odds.sum()
     choices = np.where(legal, odds, -1.0)
     above, level = int((choices > odds[action]).sum()), int((choices == odds[action]).sum())
@@ -299,7 +299,7 @@ def keep(
     return True
 
 
-def add_predict(app: FastAPI, host: Host, forecasts: Forecasts, connections: Connections) -> None:
+def add_predict(app: FastAPI, host: ChallengeState, forecasts: Forecasts, connections: Connections) -> None:
     """The socket `/api/v1/predict?encoding=NAME&arrays=base64|lists`."""
     base = host.base
 
@@ -307,7 +307,7 @@ def add_predict(app: FastAPI, host: Host, forecasts: Forecasts, connections: Con
     async def predict(socket: WebSocket, encoding: str | None = None, arrays: str = "base64") -> None:
         async def talk(frames: Frames, key: Key) -> None:
             if arrays not in ("base64", "lists"):
-                raise Refusal("bad_request", "arrays: base64 or lists")
+                raise ApiError("bad_request", "arrays: base64 or lists")
             own = await base.database.aread(repository.submission_of, key)
             await base.database.aread(may_predict, base.clock, host, own)
             for library in forecasts.libraries.values():
@@ -322,13 +322,13 @@ def add_predict(app: FastAPI, host: Host, forecasts: Forecasts, connections: Con
         await serve_socket(host, socket, connections, (repository.EVALUATION,), talk)
 
 
-def may_predict(tx: Tx, clock: Clock, host: Host, own: Submission) -> None:
+def may_predict(tx: Tx, clock: Clock, host: ChallengeState, own: Submission) -> None:
     if not host.challenge.prediction:
-        raise Refusal("not_found", "this challenge has no action prediction")
+        raise ApiError("not_found", "this challenge has no action prediction")
     if own.status == repository.PLAYING:
-        raise Refusal("not_allowed", "action prediction opens when all games of the evaluation are played")
+        raise ApiError("not_allowed", "action prediction opens when all games of the evaluation are played")
     if own.status == repository.VOID:
-        raise Refusal("not_allowed", "the host has declared this evaluation void")
+        raise ApiError("not_allowed", "the host has declared this evaluation void")
     phase = host.challenge.phase(own.phase)
     if phase is None or not phase.is_open(clock.now()):
-        raise Refusal("not_allowed", f"the phase {own.phase!r} of this evaluation is not open now")
+        raise ApiError("not_allowed", f"the phase {own.phase!r} of this evaluation is not open now")

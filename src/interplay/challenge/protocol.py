@@ -21,14 +21,14 @@ from fastapi import FastAPI, WebSocket
 from starlette.websockets import WebSocketDisconnect
 
 from interplay.challenge import repository
-from interplay.challenge.app_state import Host, Match
+from interplay.challenge.app_state import ChallengeState, Match
 from interplay.challenge.candidate_table import Look
 from interplay.challenge.repository import Submission
 from interplay.challenge.wire import Arrays, pack_look
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.keys import Key
 from interplay.server.sessions import check_origin
-from interplay.server.sockets import BAD_FRAME, REFUSED, TOO_LARGE, TRY_LATER, Frames, Gone
+from interplay.server.sockets import BAD_FRAME, REFUSED, TOO_LARGE, TRY_LATER, ClientDisconnected, Frames
 
 MOST_AT_ONCE = 256  # games or moves in one frame
 MOST_REFUSALS = 100  # of one connection, which is then closed
@@ -45,7 +45,7 @@ class Connections:
     def enter(self, key: Key) -> None:
         held = self._open.get(key.name, 0)
         if held >= self._most:
-            raise Refusal("too_many", f"this key has {held} connections open, and may have no more")
+            raise ApiError("too_many", f"this key has {held} connections open, and may have no more")
         self._open[key.name] = held + 1
 
     def leave(self, key: Key) -> None:
@@ -57,7 +57,9 @@ class Connections:
 class Playing:
     """One connection of one key."""
 
-    def __init__(self, host: Host, key: Key, submission: Submission | None, encoding: str | None, arrays: Arrays):
+    def __init__(
+        self, host: ChallengeState, key: Key, submission: Submission | None, encoding: str | None, arrays: Arrays
+    ):
         self._host, self._key, self._submission = host, key, submission
         self._encoding = encoding
         self._arrays: Arrays = arrays
@@ -71,19 +73,19 @@ class Playing:
         if kind == "resume":
             match = self._host.take_over(self._key, frame.get("game"), self)
             return {"type": "games", "games": [self._opening(match)]}
-        raise Refusal("bad_request", "type: one of next, act, resume")
+        raise ApiError("bad_request", "type: one of next, act, resume")
 
     async def _next(self, frame: dict[str, Any]) -> dict[str, Any]:
         host = self._host
         if self._submission is None:
             seats = frame.get("seats")
             if not isinstance(seats, list) or not all(_is_int(seat) for seat in seats):
-                raise Refusal("bad_request", "seats: a list of the seats that you take")
+                raise ApiError("bad_request", "seats: a list of the seats that you take")
             match = await host.test(self._key, frame.get("setting"), seats, self._encoding, self, skip=True)
             return {"type": "games", "games": [self._opening(match)]}
         count = frame.get("count", 1)
         if not _is_int(count) or not 1 <= count <= MOST_AT_ONCE:
-            raise Refusal("bad_request", f"count: a whole number from 1 to {MOST_AT_ONCE}")
+            raise ApiError("bad_request", f"count: a whole number from 1 to {MOST_AT_ONCE}")
         dealt = await host.deal(self._key, self._submission, count, self._encoding, self, skip=True)
         standing = await host.base.database.aread(repository.standing, self._submission)
         return {"type": "games", "games": [self._opening(match) for match in dealt], "standing": standing}
@@ -91,7 +93,7 @@ class Playing:
     async def _act(self, frame: dict[str, Any]) -> dict[str, Any]:
         moves = frame.get("moves")
         if not isinstance(moves, list) or not 1 <= len(moves) <= MOST_AT_ONCE:
-            raise Refusal("bad_request", f"moves: a list of 1 to {MOST_AT_ONCE} moves")
+            raise ApiError("bad_request", f"moves: a list of 1 to {MOST_AT_ONCE} moves")
         return {"type": "turns", "games": await asyncio.gather(*(self._one(move) for move in moves))}
 
     async def _one(self, move: Any) -> dict[str, Any]:
@@ -103,7 +105,7 @@ class Playing:
             match = self._host.mine(self._key, game)
             looks = await self._host.move(match, seq, actions, True, self)
             return {"game": name, "seq": seq + 1, **self._turn(looks)}
-        except Refusal as refusal:
+        except ApiError as refusal:
             self._host.base.refusals.note(self._key.name, refusal.code, refusal.message)
             return {"game": name, **refusal.record()}
 
@@ -132,11 +134,11 @@ class Playing:
 
 def _read_move(move: Any) -> tuple[int, dict[int, int]]:
     if not isinstance(move, dict) or not _is_int(move.get("seq")) or not isinstance(move.get("actions"), dict):
-        raise Refusal("bad_request", "a move has `game`, `seq` (a whole number) and `actions` (seat: action)")
+        raise ApiError("bad_request", "a move has `game`, `seq` (a whole number) and `actions` (seat: action)")
     actions: dict[int, int] = {}
     for seat, action in move["actions"].items():
         if not (seat.isascii() and seat.isdigit() and len(seat) < 4) or not _is_int(action):
-            raise Refusal("bad_request", "actions: seats and actions are whole numbers")
+            raise ApiError("bad_request", "actions: seats and actions are whole numbers")
         actions[int(seat)] = action
     return move["seq"], actions
 
@@ -145,7 +147,7 @@ def _is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def add_play(app: FastAPI, host: Host, connections: Connections) -> None:
+def add_play(app: FastAPI, host: ChallengeState, connections: Connections) -> None:
     """The socket `/api/v1/play?encoding=NAME&arrays=base64|lists`."""
     base = host.base
 
@@ -153,7 +155,7 @@ def add_play(app: FastAPI, host: Host, connections: Connections) -> None:
     async def play(socket: WebSocket, encoding: str | None = None, arrays: str = "base64") -> None:
         async def talk(frames: Frames, key: Key) -> None:
             if arrays not in ("base64", "lists"):
-                raise Refusal("bad_request", "arrays: base64 or lists")
+                raise ApiError("bad_request", "arrays: base64 or lists")
             own = None
             if key.kind == repository.EVALUATION:
                 own = await base.database.aread(repository.submission_of, key)
@@ -169,25 +171,32 @@ def add_play(app: FastAPI, host: Host, connections: Connections) -> None:
         await serve_socket(host, socket, connections, (repository.EVALUATION, repository.TEST), talk)
 
 
-async def converse(host: Host, frames: Frames, key: Key, answer: Any) -> None:
+async def converse(host: ChallengeState, frames: Frames, key: Key, answer: Any) -> None:
     """Frames in, answers out, until the other side leaves or goes too far."""
     refusals = 0
     while True:
         frame = await frames.receive()
         try:
             found = await answer(frame)
-        except Refusal as refusal:
+        except ApiError as refusal:
             host.base.refusals.note(key.name, refusal.code, refusal.message)
             found = {"type": "error", **refusal.record()}
         wrong = found.get("type") == "error" or any("error" in game for game in found.get("games", ()))
         refusals += wrong
         await frames.send(found)
         if refusals > MOST_REFUSALS:
-            raise Refusal("not_allowed", "too many refused requests on this connection")
+            raise ApiError("not_allowed", "too many refused requests on this connection")
 
 
-async def serve_socket(host: Host, socket: WebSocket, connections: Connections, kinds: tuple[str, ...], talk: Any,
-                       key_text: str | None = None, error_name: str | None = None) -> None:  # fmt: skip
+async def serve_socket(
+    host: ChallengeState,
+    socket: WebSocket,
+    connections: Connections,
+    kinds: tuple[str, ...],
+    talk: Any,
+    key_text: str | None = None,
+    error_name: str | None = None,
+) -> None:
     """Accept, check the key, talk; whatever is refused is told, noted, and closes the socket."""
     base = host.base
     await socket.accept()
@@ -201,15 +210,15 @@ async def serve_socket(host: Host, socket: WebSocket, connections: Connections, 
         counted = True
         await talk(frames, key)
         await frames.close()
-    except Refusal as refusal:
+    except ApiError as refusal:
         base.refused(socket, refusal, key.name if key else None)
         told = {"type": "error", **refusal.record()} if error_name is None else {error_name: refusal.message}
         try:
             await frames.send(told)
             await frames.close(_CLOSING.get(refusal.code, REFUSED), refusal.code)
-        except Gone:
+        except ClientDisconnected:
             pass
-    except (Gone, WebSocketDisconnect):
+    except (ClientDisconnected, WebSocketDisconnect):
         pass
     finally:
         if counted and key is not None:

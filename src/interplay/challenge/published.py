@@ -19,11 +19,11 @@ import sqlalchemy as sa
 from fastapi import FastAPI, Query, Request, WebSocket
 
 from interplay.challenge import repository
-from interplay.challenge.app_state import Host, Match
+from interplay.challenge.app_state import ChallengeState, Match
 from interplay.challenge.candidate_table import Look
 from interplay.challenge.protocol import Connections, serve_socket
 from interplay.challenge.schema import games
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.database import Tx
 from interplay.server.keys import Key
 from interplay.server.sockets import Frames
@@ -31,7 +31,7 @@ from interplay.server.sockets import Frames
 ERROR = "error_details"
 
 
-def add_published(app: FastAPI, host: Host, connections: Connections, refusals: dict[int | str, Any]) -> None:
+def add_published(app: FastAPI, host: ChallengeState, connections: Connections, refusals: dict[int | str, Any]) -> None:
     base = host.base
 
     @app.get("/evaluation-info/{key}", responses=refusals, tags=["published protocol"])
@@ -52,7 +52,7 @@ def add_published(app: FastAPI, host: Host, connections: Connections, refusals: 
                 if not dealt:
                     standing = await base.database.aread(repository.standing, own)
                     busy = standing[repository.ACTIVE] and "all games that this key may have at once are in play"
-                    raise Refusal("not_allowed", busy or "all games of this evaluation are played")
+                    raise ApiError("not_allowed", busy or "all games of this evaluation are played")
                 await _play(host, frames, dealt[0], holder)
             finally:
                 host.let_go(holder)
@@ -72,7 +72,7 @@ def add_published(app: FastAPI, host: Host, connections: Connections, refusals: 
             players = _whole([num_players])[0]
             setting = next((n for n, s in host.stages.items() if s.game.num_seats == players), None)
             if setting is None:
-                raise Refusal("bad_request", "num_players: no game of this challenge has so many seats")
+                raise ApiError("bad_request", "num_players: no game of this challenge has so many seats")
             holder = object()
             try:
                 wanted = host.challenge.published_protocol
@@ -87,11 +87,11 @@ def add_published(app: FastAPI, host: Host, connections: Connections, refusals: 
 def _whole(texts: list[str]) -> list[int]:
     """Whole numbers of a query, which are read here so that what is wrong is told in the protocol's own words."""
     if not all(text.isascii() and text.isdigit() and len(text) < 4 for text in texts):
-        raise Refusal("bad_request", "num_players and candidate_positions are whole numbers")
+        raise ApiError("bad_request", "num_players and candidate_positions are whole numbers")
     return [int(text) for text in texts]
 
 
-async def _play(host: Host, frames: Frames, match: Match, holder: Any) -> None:
+async def _play(host: ChallengeState, frames: Frames, match: Match, holder: Any) -> None:
     """One game, step by step."""
     seats = match.table.candidate
     first = {
@@ -111,12 +111,12 @@ def _actions(frame: dict[str, Any], seats: tuple[int, ...]) -> dict[int, int]:
     wanted = {f"agent_{seat}": seat for seat in seats}
     for name, action in frame.items():
         if name not in wanted:
-            raise Refusal("wrong_seat", f"you hold {', '.join(wanted)}")
+            raise ApiError("wrong_seat", f"you hold {', '.join(wanted)}")
         if not isinstance(action, int) or isinstance(action, bool):
-            raise Refusal("bad_request", f"the action of {name} is a whole number")
+            raise ApiError("bad_request", f"the action of {name} is a whole number")
     missing = [name for name in wanted if name not in frame]
     if missing:
-        raise Refusal("bad_request", f"give an action for {', '.join(missing)}; off turn it is the no-op")
+        raise ApiError("bad_request", f"give an action for {', '.join(missing)}; off turn it is the no-op")
     return {wanted[name]: action for name, action in frame.items()}
 
 

@@ -19,7 +19,7 @@ from interplay.challenge.schedule import Seats, chance, schedule
 from interplay.challenge.schema import games, submissions, teams
 from interplay.challenge.spec import Challenge
 from interplay.server import keys
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.audit import note
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
@@ -62,7 +62,7 @@ def register(tx: Tx, clock: Clock, challenge: Challenge, name: str, contact: str
     """A new team with its key and a key for tests, both shown this once."""
     same = sa.select(teams.c.id).where(teams.c.challenge == challenge.name, teams.c.name == name)
     if tx.execute(same).first():
-        raise Refusal("conflict", f"there is a team called {name!r} already")
+        raise ApiError("conflict", f"there is a team called {name!r} already")
     row = {"challenge": challenge.name, "name": name, "contact": contact, "created": clock.now()}
     team = tx.execute(sa.insert(teams).values(**row).returning(teams.c.id)).scalar_one()
     own = keys.issue(tx, clock, TEAM, f"team:{team}")
@@ -86,7 +86,7 @@ def enter(
     now = clock.now()
     phase = challenge.open_phase(now)
     if phase is None:
-        raise Refusal("not_allowed", "no phase of this challenge is open now")
+        raise ApiError("not_allowed", "no phase of this challenge is open now")
     if not baseline:
         _check_quota(tx, challenge, team, now)
     secret = secrets.token_bytes(32)
@@ -125,10 +125,10 @@ def _check_quota(tx: Tx, challenge: Challenge, team: int, now: Any) -> None:
     mine = sa.and_(submissions.c.team == team, submissions.c.phase == phase.name, submissions.c.status != VOID)
     count = sa.select(sa.func.count()).select_from(submissions)
     if tx.execute(count.where(mine)).scalar_one() >= phase.evaluations.total:
-        raise Refusal("not_allowed", f"this phase allows {phase.evaluations.total} evaluations a team; all are begun")
+        raise ApiError("not_allowed", f"this phase allows {phase.evaluations.total} evaluations a team; all are begun")
     today = tx.execute(count.where(mine, submissions.c.created > now - timedelta(days=1))).scalar_one()
     if today >= phase.evaluations.per_day:
-        raise Refusal("too_many", f"a team may begin {phase.evaluations.per_day} evaluations a day; come back later")
+        raise ApiError("too_many", f"a team may begin {phase.evaluations.per_day} evaluations a day; come back later")
 
 
 def _rows(
@@ -152,7 +152,7 @@ def submission_of(tx: Tx, key: keys.Key) -> Submission:
 def submission(tx: Tx, where: Any) -> Submission:
     row = tx.execute(sa.select(submissions).where(where)).one_or_none()
     if row is None:
-        raise Refusal("not_found", "there is no such evaluation")
+        raise ApiError("not_found", "there is no such evaluation")
     return Submission(row.id, row.public, row.team, row.phase, row.agent, row.status, bytes(row.secret))
 
 
@@ -161,12 +161,12 @@ def claim(tx: Tx, clock: Clock, challenge: Challenge, held: Submission, count: i
     phase = challenge.phase(held.phase)
     now = clock.now()
     if phase is None or not phase.is_open(now):
-        raise Refusal("not_allowed", f"the phase {held.phase!r} of this evaluation is not open now")
+        raise ApiError("not_allowed", f"the phase {held.phase!r} of this evaluation is not open now")
     status = tx.execute(
         sa.select(submissions.c.status).where(submissions.c.id == held.id).with_for_update()
     ).scalar_one()
     if status == VOID:
-        raise Refusal("not_allowed", "the host has declared this evaluation void")
+        raise ApiError("not_allowed", "the host has declared this evaluation void")
     active = tx.execute(
         sa.select(sa.func.count()).select_from(games).where(games.c.submission == held.id, games.c.status == ACTIVE)
     ).scalar_one()
@@ -213,7 +213,7 @@ def finish(
         )
     )  # fmt: skip
     if done.rowcount != 1:
-        raise Refusal("gone", "this game was dealt anew or is booked already", status=409)
+        raise ApiError("gone", "this game was dealt anew or is booked already", status=409)
     tx.execute(sa.select(submissions.c.id).where(submissions.c.id == held.id).with_for_update()).one()
     left = sa.select(games.c.id).where(games.c.submission == held.id, games.c.status != DONE).limit(1)
     if tx.execute(left).first() is not None:
@@ -266,5 +266,5 @@ def void(tx: Tx, clock: Clock, public: str, why: str) -> None:
     """The host strikes an evaluation from the table; its games and the reason stay in the books."""
     done = tx.execute(sa.update(submissions).where(submissions.c.public == public).values(status=VOID))
     if done.rowcount != 1:
-        raise Refusal("not_found", f"there is no evaluation {public!r}")
+        raise ApiError("not_found", f"there is no evaluation {public!r}")
     note(tx, clock, "host", "void", public, why=why)

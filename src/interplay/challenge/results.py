@@ -36,7 +36,7 @@ CANDIDATE = "candidate"
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedGame:
     """A game out of the books."""
 
     number: int
@@ -56,7 +56,7 @@ class Filed:
     id: int
     facts: Mapping[str, Any]
     settings: Sequence[str]
-    games: Sequence[Played]
+    games: Sequence[PlayedGame]
     predictions: Sequence[Any]
 
 
@@ -75,7 +75,7 @@ def file(tx: Tx, submission: int) -> Filed:
     ).one()
     query = sa.select(games).where(games.c.submission == submission, games.c.status == "DONE").order_by(games.c.number)
     played = [
-        Played(g.number, g.setting, g.line_up, g.score, g.forfeit, g.voids, g.attempt, unpack(g.episode))
+        PlayedGame(g.number, g.setting, g.line_up, g.score, g.forfeit, g.voids, g.attempt, unpack(g.episode))
         for g in tx.execute(query)
     ]
     asked = sa.select(predictions).where(predictions.c.submission == submission)
@@ -119,7 +119,7 @@ def content(challenge: Challenge, stages: Mapping[str, Any], filed: Filed, salt:
     )
 
 
-def _setting(challenge: Challenge, stage: Any, played: Sequence[Played], salt: bytes) -> dict[str, Any]:
+def _setting(challenge: Challenge, stage: Any, played: Sequence[PlayedGame], salt: bytes) -> dict[str, Any]:
     scores = np.array([g.score for g in played])
     cells = {"line_up": [g.line_up for g in played]}
     episodes = [from_record(record) for record in hidden(g.record for g in played)]

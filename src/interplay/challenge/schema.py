@@ -6,11 +6,11 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from interplay.server.database import History
+from interplay.server.database import MigrationHistory
 from interplay.server.schema import UtcTime
 
 METADATA = sa.MetaData()
-HISTORY = History("challenge", Path(__file__).parent / "migrations")
+HISTORY = MigrationHistory("challenge", Path(__file__).parent / "migrations")
 
 teams = sa.Table(
     "teams",

@@ -22,7 +22,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Setting(_Part):
+class ChallengeSetting(_Part):
     """One game of the challenge with its partners and its share of the budget."""
 
     name: Name
@@ -34,7 +34,7 @@ class Setting(_Part):
     several_seats: bool = True  # whether the candidate also takes several seats at once, self-play left out
 
     @model_validator(mode="after")
-    def _one_source(self) -> Setting:
+    def _one_source(self) -> ChallengeSetting:
         if bool(self.partners) == (self.panel is not None):
             raise ValueError("name either `partners` or a `panel`")
         if len(set(self.partners)) != len(self.partners):
@@ -74,7 +74,7 @@ class Phase(_Part):
         return self.closes is not None and self.closes <= now
 
 
-class Rules(_Part):
+class ChallengeRules(_Part):
     """What holds while games are played."""
 
     move_deadline_s: float = Field(default=60.0, gt=0)  # for one move, whether connected or not
@@ -87,7 +87,7 @@ class Rules(_Part):
     connections: int = Field(default=64, ge=1, le=4096)  # sockets that one key may have open
 
 
-class Prediction(_Part):
+class PredictionSpec(_Part):
     """Part 2: foresee recorded actions. The games come from a trace set, or bots stand in for people."""
 
     setting: Name
@@ -98,7 +98,7 @@ class Prediction(_Part):
     floor: float = Field(default=1e-6, gt=0, lt=0.1)  # no action counts as less likely than this
 
     @model_validator(mode="after")
-    def _one_source(self) -> Prediction:
+    def _one_source(self) -> PredictionSpec:
         if (self.traces is None) == (not self.agents):
             raise ValueError("name either `traces` or `agents`")
         return self
@@ -118,10 +118,10 @@ class Challenge(_Part):
     name: Name
     title: str
     text: str = ""
-    settings: tuple[Setting, ...] = Field(min_length=1)
+    settings: tuple[ChallengeSetting, ...] = Field(min_length=1)
     phases: tuple[Phase, ...] = Field(min_length=1)
-    rules: Rules = Rules()
-    prediction: tuple[Prediction, ...] = ()
+    rules: ChallengeRules = ChallengeRules()
+    prediction: tuple[PredictionSpec, ...] = ()
     leaderboard: Leaderboard = Leaderboard()
     registration: Literal["open", "closed"] = "open"  # closed: only the host hands out keys
     published_protocol: str | None = None  # the encoding that the published client's messages carry; None: not served
@@ -148,7 +148,7 @@ class Challenge(_Part):
         told["prediction"] = [{k: p[k] for k in ("setting", "games", "floor")} for p in told["prediction"]]
         return hashlib.sha256(canonical(told)).hexdigest()[:16]
 
-    def setting(self, name: str) -> Setting:
+    def setting(self, name: str) -> ChallengeSetting:
         return next(s for s in self.settings if s.name == name)
 
     def phase(self, name: str) -> Phase | None:

@@ -17,7 +17,7 @@ NEVER = 30_000  # an estimate of steps that says: impossible from here
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class SearchResult:
     """What a search for a plan came to. `lower` bounds every plan; None: there is none, and `why` says why."""
 
     actions: Int[np.ndarray, "step seat"] | None
@@ -85,7 +85,7 @@ class _Nodes:
         return found[::-1]
 
 
-class Result(NamedTuple):
+class SearchProgress(NamedTuple):
     """The numbers of the joint actions on the way, or None; no plan is shorter than `lower`."""
 
     way: list[int] | None
@@ -102,7 +102,7 @@ def search(
     batch: int,
     guided: bool = False,
     below: int = NEVER,
-) -> Result:
+) -> SearchProgress:
     """Expand states in the order of steps so far + estimate, at most `limit` of them, `batch` at a time.
 
     A plan that is found is the shortest; `guided`, the order is that of steps + guide, and a plan is found sooner.
@@ -122,15 +122,15 @@ def search(
         if children.goal.any():
             parent, action = np.unravel_index(np.argmax(children.goal), children.goal.shape)
             way = [*nodes.way_to(int(chosen[parent])), int(action)]
-            return Result(way, estimate if guided else len(way), expanded)
+            return SearchProgress(way, estimate if guided else len(way), expanded)
         bound = np.maximum(steps[:, None] + children.estimate, 0 if guided else level)
         useful = (bound < below) & (children.estimate < NEVER)
         order = steps[:, None] + children.guide if guided else bound
         for level_of, new in _fresh(children, chosen, steps, order, useful, seen, nodes):
             queue.setdefault(level_of, []).append(new)
     if guided:
-        return Result(None, estimate, expanded)
-    return Result(None, min([below, *queue]), expanded)
+        return SearchProgress(None, estimate, expanded)
+    return SearchProgress(None, min([below, *queue]), expanded)
 
 
 def _take(queue: dict[int, list[np.ndarray]], level: int, batch: int, nodes: _Nodes) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Runs of language-model teams: pairings by levels into a trace set that resumes, solo play, and the Inspect task."""
 
-from interplay.llm.plan import Plan
-from interplay.llm.run import Run, Service, run
+from interplay.llm.plan import RunPlan
+from interplay.llm.run import LLMRun, Service, run
 from interplay.llm.solo import solo
 from interplay.llm.tables import summary
 
-__all__ = ["Plan", "Run", "Service", "run", "solo", "summary"]
+__all__ = ["LLMRun", "RunPlan", "Service", "run", "solo", "summary"]

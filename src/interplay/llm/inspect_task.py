@@ -26,10 +26,10 @@ from inspect_ai.scorer import Score, Target, accuracy, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import JSONSchema
 
-from interplay.agents.llm.chat import Answer, Ask
-from interplay.agents.llm.models import Desk
-from interplay.agents.llm.settings import Settings
-from interplay.llm.plan import Plan, read_levels
+from interplay.agents.llm.chat import Answer, ChatRequest
+from interplay.agents.llm.models import ModelPool
+from interplay.agents.llm.settings import LLMSettings
+from interplay.llm.plan import RunPlan, read_levels
 from interplay.llm.tables import dish_name, episode_row
 from interplay.rollout.dialogue import play_one
 from interplay.rollout.episode import Episode
@@ -44,7 +44,7 @@ class InspectModel:
     def __init__(self, role: str):
         self.name, self._role = f"inspect/{role}", role
 
-    async def chat(self, ask: Ask) -> Answer:
+    async def chat(self, ask: ChatRequest) -> Answer:
         config = GenerateConfig(temperature=ask.temperature, max_tokens=ask.max_tokens, seed=ask.episode % 2**31)
         if ask.schema is not None:
             schema = JSONSchema.model_validate(dict(ask.schema))
@@ -81,7 +81,7 @@ def kitchen(
     out: str | None = None,
 ) -> Task:
     """One sample per dish and episode, scored by whether the dish is delivered and in how many steps."""
-    plan = Plan(
+    plan = RunPlan(
         chefs=("inspect/chef",),
         assistants=("inspect/assistant",),
         levels=read_levels(str(levels)),
@@ -89,7 +89,7 @@ def kitchen(
         episodes=episodes,
         seed=seed,
         horizon=horizon,
-        settings=Settings(scaffold=scaffold),
+        settings=LLMSettings(scaffold=scaffold),
     )
     jobs = list(plan.jobs(_desk()))
     samples = [
@@ -104,15 +104,15 @@ def kitchen(
     return Task(dataset=MemoryDataset(samples), solver=cook(plan, out), scorer=delivered(), name=f"kitchen_{layout}")
 
 
-def _desk() -> Desk:
-    desk = Desk()
+def _desk() -> ModelPool:
+    desk = ModelPool()
     for role in ROLES:
         desk.add(InspectModel(role))
     return desk
 
 
 @solver
-def cook(plan: Plan, out: str | None) -> Solver:
+def cook(plan: RunPlan, out: str | None) -> Solver:
     """Plays the sample's episode; messages and plans stand in the sample's transcript."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -132,7 +132,7 @@ def cook(plan: Plan, out: str | None) -> Solver:
     return solve
 
 
-def _keep(out: str, plan: Plan, episode: Episode) -> None:
+def _keep(out: str, plan: RunPlan, episode: Episode) -> None:
     from pathlib import Path
 
     made = (Path(out) / "manifest.json").exists()

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from interplay.agents.api import Agent
-from interplay.agents.llm.models import Desk
+from interplay.agents.llm.models import ModelPool
 from interplay.agents.llm.player import make as make_player
-from interplay.agents.llm.settings import Settings
+from interplay.agents.llm.settings import LLMSettings
 from interplay.agents.registry import agent as registered
 from interplay.errors import InterplayError
 from interplay.games.collab_kitchen.dishes import dish
 from interplay.games.registry import make
-from interplay.rollout.dialogue import Job
+from interplay.rollout.dialogue import DialogueJob
 from interplay.rollout.teams import Team
 
 DISHES_PER_LEVEL = 5
@@ -23,7 +23,7 @@ LEVELS = (1, 2, 3, 4, 5, 6)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class RunPlan:
     """Every chef with every assistant, at every level, so many episodes each."""
 
     chefs: tuple[str, ...]  # provider/model, or the name of any agent
@@ -34,7 +34,7 @@ class Plan:
     episodes: int = 10  # of a pairing and level; they take the level's five dishes in turn
     seed: int = 0
     horizon: int | None = None
-    settings: Settings = field(default_factory=Settings)
+    settings: LLMSettings = field(default_factory=LLMSettings)
     options: dict[str, Any] = field(default_factory=dict)  # further options of the kitchen, such as roles
 
     def __post_init__(self):
@@ -56,7 +56,7 @@ class Plan:
         told = {k: list(v) if isinstance(v, tuple) else v for k, v in vars(self).items() if k != "settings"}
         return {"llm_run": told | {"settings": vars(self.settings)}}
 
-    def jobs(self, desk: Desk) -> Iterator[Job]:
+    def jobs(self, desk: ModelPool) -> Iterator[DialogueJob]:
         """In an order that fills every pairing and level evenly, so that a run that is stopped is still balanced."""
         cast = {name: self._agent(name, desk) for name in dict.fromkeys([*self.chefs, *self.assistants])}
         for episode in range(self.episodes):
@@ -65,7 +65,7 @@ class Plan:
                 for chef in self.chefs:
                     for assistant in self.assistants:
                         helpers = [cast[assistant]] * (game.num_seats - 1)
-                        yield Job(game, Team.of(game, [cast[chef], *helpers]), self.seed, episode)
+                        yield DialogueJob(game, Team.of(game, [cast[chef], *helpers]), self.seed, episode)
 
     def _servings(self, episode: int) -> list[dict[str, Any]]:
         extra = self.options | ({"horizon": self.horizon} if self.horizon is not None else {})
@@ -74,7 +74,7 @@ class Plan:
         number = episode % DISHES_PER_LEVEL + 1
         return [{"level": level, "number": number, **extra} for level in self.levels]
 
-    def _agent(self, name: str, desk: Desk) -> Agent:
+    def _agent(self, name: str, desk: ModelPool) -> Agent:
         if not name.startswith("llm:") and "/" not in name:
             return registered(name)  # such as `stay`, or a player of your own
         return make_player(name.removeprefix("llm:"), desk, **self.settings.changes())

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from interplay.agents.llm.chat import OUTAGES
-from interplay.agents.llm.limits import Limits, Meter, Prices
-from interplay.agents.llm.models import Desk
-from interplay.agents.llm.response_cache import Journal
+from interplay.agents.llm.limits import Limits, Prices, Usage
+from interplay.agents.llm.models import ModelPool
+from interplay.agents.llm.response_cache import ResponseCache
 from interplay.errors import InterplayError
-from interplay.llm.plan import Plan, job_key
-from interplay.rollout.dialogue import AT_ONCE, Job, play_jobs
+from interplay.llm.plan import RunPlan, job_key
+from interplay.rollout.dialogue import AT_ONCE, DialogueJob, play_jobs
 from interplay.rollout.episode import Episode
 from interplay.traces import TraceSet
 
@@ -23,11 +23,11 @@ IN_A_ROW = 5  # episodes that ended because a model was not reached, after which
 
 
 @dataclass(frozen=True)
-class Run:
+class LLMRun:
     """What came of a run."""
 
     traces: TraceSet
-    meter: Meter
+    meter: Usage
     planned: int
     played: int  # in this session
     set_aside: int  # ended by an outage in this session
@@ -46,9 +46,9 @@ class Service:
     retries: int = 4
     backoff_s: float = 1.0
 
-    def desk(self, journal: Journal, *, offline: bool = False) -> Desk:
+    def desk(self, journal: ResponseCache, *, offline: bool = False) -> ModelPool:
         line = {name: getattr(self, name) for name in ("at_once", "timeout_s", "retries", "backoff_s")}
-        return Desk(
+        return ModelPool(
             journal=journal,
             prices=self.prices,
             limits=self.limits,
@@ -59,13 +59,13 @@ class Service:
 
 
 def run(
-    plan: Plan,
+    plan: RunPlan,
     out: str | os.PathLike[str] | None = None,
     *,
     service: Service | None = None,
     replay: str | os.PathLike[str] | None = None,
-    told: Callable[[int, int, Meter], None] | None = None,
-) -> Run:
+    told: Callable[[int, int, Usage], None] | None = None,
+) -> LLMRun:
     """Play what a folder does not yet hold. `replay`: a run's folder whose answers are given again, offline.
 
     Without `out` the traces are kept in memory. Episodes that a model's outage cut short go to `set-aside` within
@@ -85,15 +85,15 @@ def run(
         clerk.close()
         journal.close()
     traces = traces.refresh()
-    return Run(traces, replace(desk.meter), len(jobs), clerk.played, clerk.aside, clerk.stopped)
+    return LLMRun(traces, replace(desk.meter), len(jobs), clerk.played, clerk.aside, clerk.stopped)
 
 
-def _key(job: Job) -> str:
+def _key(job: DialogueJob) -> str:
     hashes = [i.hash for i in job.team.identities]
     return job_key(job.game.id, dict(job.game.options), hashes, job.seed, job.index)
 
 
-def _open(folder: Path | None, plan: Plan) -> TraceSet:
+def _open(folder: Path | None, plan: RunPlan) -> TraceSet:
     if folder is None:
         return TraceSet.in_memory(meta=plan.described())
     if (folder / "manifest.json").exists():
@@ -101,19 +101,19 @@ def _open(folder: Path | None, plan: Plan) -> TraceSet:
     return TraceSet.create(folder, plan.described())
 
 
-def _journal(folder: Path | None, replay: str | os.PathLike[str] | None) -> Journal:
+def _journal(folder: Path | None, replay: str | os.PathLike[str] | None) -> ResponseCache:
     if replay is None:
-        return Journal(folder / JOURNAL if folder else None)
+        return ResponseCache(folder / JOURNAL if folder else None)
     source = Path(replay) / JOURNAL
     if not source.is_file():
         raise InterplayError(f"{replay} is no run to replay: it has no {JOURNAL}")
-    return Journal(source, write=False)
+    return ResponseCache(source, write=False)
 
 
 class _Clerk:
     """Keeps every episode as it ends, and says when to stop."""
 
-    def __init__(self, traces: TraceSet, folder: Path | None, before: int, planned: int, meter: Meter, told):
+    def __init__(self, traces: TraceSet, folder: Path | None, before: int, planned: int, meter: Usage, told):
         self._writer = traces.writer(episodes=16, seconds=10.0)
         self._folder, self._before, self._planned = folder, before, planned
         self._meter, self._told = meter, told
@@ -122,7 +122,7 @@ class _Clerk:
         if told:
             told(before, planned, meter)
 
-    def ended(self, job: Job, episode: Episode) -> bool:
+    def ended(self, job: DialogueJob, episode: Episode) -> bool:
         end = episode.events[-1].payload
         if end["reason"] in OUTAGES:
             self._set_aside(episode)

@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from interplay.agents.llm.limits import Meter
+from interplay.agents.llm.limits import Usage
 from interplay.errors import InterplayError
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.registry import make
-from interplay.llm.plan import Plan
-from interplay.llm.run import Run, Service, run
+from interplay.llm.plan import RunPlan
+from interplay.llm.run import LLMRun, Service, run
 from interplay.llm.tables import episode_row
 from interplay.table import Row, Table
 
@@ -29,15 +29,15 @@ def solo(
     *,
     layouts: Sequence[str] = ("rc", "nrc"),
     alone: str | None = None,
-    plan: Plan | None = None,
+    plan: RunPlan | None = None,
     service: Service | None = None,
-    told: Callable[[int, int, Meter], None] | None = None,
-) -> tuple[Table, list[Run]]:
+    told: Callable[[int, int, Usage], None] | None = None,
+) -> tuple[Table, list[LLMRun]]:
     """The team and each role alone, for every model and layout. `plan` gives levels, episodes, seed and settings.
 
     `alone` names another model for the lone roles, such as scripted/soloist for scripted/reference.
     """
-    base = plan or Plan(chefs=("scripted/reference",), assistants=("scripted/reference",), levels=(1,))
+    base = plan or RunPlan(chefs=("scripted/reference",), assistants=("scripted/reference",), levels=(1,))
     runs, rows = [], []
     for layout in layouts:
         for model in models:
@@ -53,7 +53,7 @@ def solo(
     return Table.of(rows, title), runs
 
 
-def _parts(base: Plan, layout: str, model: str, alone: str) -> dict[str, Plan]:
+def _parts(base: RunPlan, layout: str, model: str, alone: str) -> dict[str, RunPlan]:
     game = make(f"kitchen/{layout}", level=1, number=1)
     assert isinstance(game, Kitchen)
     told = {"roles": [role.data | {"knows_recipe": True} for role in game.roles]}

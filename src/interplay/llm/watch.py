@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from interplay.agents.llm.limits import Meter
+from interplay.agents.llm.limits import Usage
 
 EVERY_S = 15.0  # seconds between two lines
 
 
-def spent(meter: Meter) -> str:
+def spent(meter: Usage) -> str:
     """What a run has used, in words; a cost that is not wholly known is said to be so."""
     words = f"{meter.calls:,} calls, {meter.tokens:,} tokens"
     if meter.calls and meter.unpriced == meter.calls:
@@ -22,7 +22,7 @@ def spent(meter: Meter) -> str:
 
 
 @contextmanager
-def watched(*, show: bool = True) -> Iterator[Callable[[int, int, Meter], None]]:
+def watched(*, show: bool = True) -> Iterator[Callable[[int, int, Usage], None]]:
     """A bar where someone is looking, else a line now and then."""
     if not show:
         yield lambda done, planned, meter: None
@@ -45,10 +45,10 @@ def watched(*, show: bool = True) -> Iterator[Callable[[int, int, Meter], None]]
         yield lambda done, planned, meter: shown.update(task, completed=done, total=planned, description=spent(meter))
 
 
-def _lines() -> Callable[[int, int, Meter], None]:
+def _lines() -> Callable[[int, int, Usage], None]:
     last = [time.monotonic()]
 
-    def tell(done: int, planned: int, meter: Meter) -> None:
+    def tell(done: int, planned: int, meter: Usage) -> None:
         if time.monotonic() - last[0] >= EVERY_S:
             last[0] = time.monotonic()
             print(f"{done} of {planned} episodes; {spent(meter)}", file=sys.stderr)

@@ -12,7 +12,7 @@ from interplay.games.api import Game, is_jax
 from interplay.registry import Registry
 from interplay.rollout.episode import Episode
 from interplay.table import Row, Table
-from interplay.traces import Batch, Replay, TraceSet, game_of, replay_batches, replays
+from interplay.traces import Replay, ReplayBatch, TraceSet, game_of, replay_batches, replays
 from interplay.traces.compare import compare
 
 CHUNK = 64  # episodes replayed at once
@@ -56,7 +56,7 @@ class Sample:
         return self.shared("replays", lambda one: list(replays(one.game, one.episodes, chunk=CHUNK)))
 
     @property
-    def batches(self) -> list[Batch]:
+    def batches(self) -> list[ReplayBatch]:
         """Every episode of a JAX game played again as arrays [episode, step, ...], compared with its record."""
         return self.shared("batches", _replay_batches)
 
@@ -71,7 +71,7 @@ class Sample:
         return [about(number, episode) for number, episode in zip(self.numbers, self.episodes, strict=True)]
 
 
-def _replay_batches(sample: Sample) -> list[Batch]:
+def _replay_batches(sample: Sample) -> list[ReplayBatch]:
     batches = list(replay_batches(sample.game, sample.episodes, chunk=CHUNK))
     for batch in batches:
         for episode, again in zip(batch.episodes, batch.each(), strict=True):

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from interplay.metrics.api import Metric, Sample
-from interplay.metrics.grouping import INTER, INTRA, MIXED, PAIRING, SELF, Pair, Team, pair, team
+from interplay.metrics.grouping import INTER, INTRA, MIXED, PAIRING, SELF, Pair, TeamGroup, pair, team
 from interplay.table import Row
 
 
-class Sums(NamedTuple):
+class CrossplaySums(NamedTuple):
     """Scores and lengths, added up."""
 
     games: int
@@ -20,21 +20,21 @@ class Sums(NamedTuple):
     length: float
     length_squared: float
 
-    def __add__(self, other: Any) -> Sums:
-        return Sums(*(a + b for a, b in zip(self, other, strict=True)))
+    def __add__(self, other: Any) -> CrossplaySums:
+        return CrossplaySums(*(a + b for a, b in zip(self, other, strict=True)))
 
 
-def compute(sample: Sample) -> Iterator[dict[Team, Sums]]:
-    found: dict[Team, Sums] = {}
+def compute(sample: Sample) -> Iterator[dict[TeamGroup, CrossplaySums]]:
+    found: dict[TeamGroup, CrossplaySums] = {}
     for episode in sample.episodes:
-        one = Sums(1, episode.score, episode.score**2, episode.length, episode.length**2)
+        one = CrossplaySums(1, episode.score, episode.score**2, episode.length, episode.length**2)
         of = team(episode)
         found[of] = found[of] + one if of in found else one
     yield found
 
 
-def finish(parts: Sequence[dict[Team, Sums]], options: Mapping[str, Any]) -> Iterator[Row]:
-    teams: dict[Team, Sums] = {}
+def finish(parts: Sequence[dict[TeamGroup, CrossplaySums]], options: Mapping[str, Any]) -> Iterator[Row]:
+    teams: dict[TeamGroup, CrossplaySums] = {}
     for part in parts:
         for of, sums in part.items():
             teams[of] = teams[of] + sums if of in teams else sums
@@ -42,9 +42,9 @@ def finish(parts: Sequence[dict[Team, Sums]], options: Mapping[str, Any]) -> Ite
     yield from _relations(teams)
 
 
-def _matrix(teams: Mapping[Team, Sums]) -> Iterator[Row]:
+def _matrix(teams: Mapping[TeamGroup, CrossplaySums]) -> Iterator[Row]:
     """A row for each agent and its partners, over all seatings of them."""
-    pairs: dict[Pair, Sums] = {}
+    pairs: dict[Pair, CrossplaySums] = {}
     for of, sums in teams.items():
         for p in {pair(of, seat) for seat in range(len(of.seats))}:
             pairs[p] = pairs[p] + sums if p in pairs else sums
@@ -52,9 +52,9 @@ def _matrix(teams: Mapping[Team, Sums]) -> Iterator[Row]:
         yield from _rows({**p.about(), "over": PAIRING}, sums, "score")
 
 
-def _relations(teams: Mapping[Team, Sums]) -> Iterator[Row]:
+def _relations(teams: Mapping[TeamGroup, CrossplaySums]) -> Iterator[Row]:
     """An agent's self-play, intra- and inter-algorithm scores; null for what the set has no games of."""
-    agents: dict[tuple, dict[str, Sums]] = {}
+    agents: dict[tuple, dict[str, CrossplaySums]] = {}
     for of, sums in teams.items():
         for own in dict.fromkeys(of.seats):
             # A team counts once for an agent, however many of its seats the agent takes.
@@ -68,7 +68,7 @@ def _relations(teams: Mapping[Team, Sums]) -> Iterator[Row]:
             yield from _rows({**about, "relation": relation, "over": "games"}, mine.get(relation), relation)
 
 
-def _rows(about: Row, sums: Sums | None, name: str) -> Iterator[Row]:
+def _rows(about: Row, sums: CrossplaySums | None, name: str) -> Iterator[Row]:
     if sums is None:
         yield {**about, "metric": name, "value": None, "sd": None, "games": 0}
         return

@@ -28,7 +28,7 @@ class Who(NamedTuple):
     algorithm: str
 
 
-class Team(NamedTuple):
+class TeamGroup(NamedTuple):
     """A game with its options, and who sat where."""
 
     game: str
@@ -53,9 +53,9 @@ def who(identity: Identity) -> Who:
     return Who(identity.name, identity.hash, str(identity.config.get("algorithm", identity.name)))
 
 
-def team(episode: Episode) -> Team:
+def team(episode: Episode) -> TeamGroup:
     options = json.dumps(dict(episode.options), sort_keys=True, default=str)
-    return Team(episode.game_id, options, tuple(who(i) for i in episode.agents))
+    return TeamGroup(episode.game_id, options, tuple(who(i) for i in episode.agents))
 
 
 class Pair(NamedTuple):
@@ -74,11 +74,11 @@ class Pair(NamedTuple):
         return {"game": self.game, "options": options, **names, "relation": self.relation}
 
 
-def pair(of: Team, seat: int) -> Pair:
+def pair(of: TeamGroup, seat: int) -> Pair:
     return Pair(of.game, of.options, of.seats[seat], of.partners(seat), of.relation(seat))
 
 
-def by_pair(parts: Iterable[Mapping[Team, Sequence[Any]]]) -> dict[Pair, list[Any]]:
+def by_pair(parts: Iterable[Mapping[TeamGroup, Sequence[Any]]]) -> dict[Pair, list[Any]]:
     """What was found of each seat of each team, gathered by the agent in that seat and its partners."""
     found: dict[Pair, list[Any]] = {}
     for part in parts:

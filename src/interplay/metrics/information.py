@@ -13,7 +13,7 @@ from jaxtyping import Int
 
 from interplay.games.api import Game
 from interplay.metrics.api import Metric, Sample
-from interplay.metrics.grouping import POOLED, Pair, Team, by_pair, over_partners, team
+from interplay.metrics.grouping import POOLED, Pair, TeamGroup, by_pair, over_partners, team
 from interplay.rollout.episode import Episode
 from interplay.table import Row
 
@@ -92,9 +92,9 @@ MEASURES: tuple[tuple[str, str | None, int, Callable[..., float | None]], ...] =
 )
 
 
-def compute(sample: Sample) -> Iterator[dict[Team, list[tuple[Counts, Counts, Counts]]]]:
+def compute(sample: Sample) -> Iterator[dict[TeamGroup, list[tuple[Counts, Counts, Counts]]]]:
     """Counts of actions [action] and of pairs [before, after], answered and led, for every seat of every team."""
-    sums: dict[Team, list[Counts]] = {}
+    sums: dict[TeamGroup, list[Counts]] = {}
     for episode in sample.episodes:
         found = [count_actions(sample.game, episode), *count_pairs(sample.game, episode)]
         of = team(episode)

@@ -22,7 +22,7 @@ from interplay.rollout.policy_batch import StaticPolicy
 from interplay.rollout.seat import bound as bound_policy
 from interplay.rollout.seat import policy_start, policy_turn
 from interplay.table import Row
-from interplay.traces import Batch
+from interplay.traces import ReplayBatch
 
 SHARES = (0.1, 0.2)  # of all actions: the published top-10 % and top-20 %
 RULED_OUT = -1e4  # log odds below which an action counts as ruled out: no finite loss would be fair
@@ -46,7 +46,7 @@ def top(k: int, above: np.ndarray, level: np.ndarray) -> np.ndarray:
     return np.clip((k - above) / level, 0.0, 1.0)
 
 
-def foresee(game: Game, policy: Policy, batch: Batch, smoothing: float = 0.0) -> Foreseen:
+def foresee(game: Game, policy: Policy, batch: ReplayBatch, smoothing: float = 0.0) -> Foreseen:
     """A policy, bound to the game, along all seats of recorded episodes."""
     count, length = len(batch.episodes), game.horizon  # one length and two sizes, so that little is compiled
     size = FEW if count <= FEW else CHUNK
@@ -103,7 +103,7 @@ def _opinion(
     return own[:, 0], jnp.sum(log_odds > own, axis=-1), level, jnp.sum(legal, axis=-1)
 
 
-class Sums(NamedTuple):
+class PredictionSums(NamedTuple):
     """Of each episode, added up over decisions."""
 
     decisions: Int[np.ndarray, " episode"]
@@ -113,7 +113,7 @@ class Sums(NamedTuple):
     hits: Float[np.ndarray, "episode rank"]
 
     @classmethod
-    def joined(cls, parts: Sequence[Sums]) -> Sums:
+    def joined(cls, parts: Sequence[PredictionSums]) -> PredictionSums:
         return cls(*(np.concatenate(x) for x in zip(*parts, strict=True)))
 
 
@@ -168,7 +168,7 @@ def smoothing_of(options: Mapping[str, Any]) -> float | None:
     return float(given)
 
 
-def _sums(game: Game, batch: Batch, found: Foreseen, policy: str, fit: bool) -> dict[tuple, list[Sums]]:
+def _sums(game: Game, batch: ReplayBatch, found: Foreseen, policy: str, fit: bool) -> dict[tuple, list[PredictionSums]]:
     """By game, policy and the agent that was foreseen; with `fit`, the loss for every smoothing of the grid."""
     kinds = ranks(game)
     decides = found.decides & batch.played[..., None]
@@ -182,16 +182,16 @@ def _sums(game: Game, batch: Batch, found: Foreseen, policy: str, fit: bool) -> 
     loss = np.where(here & ~ruled_out, -log_odds, 0.0).sum(axis=1)  # [episode, seat, smoothing]
     hits = [np.where(decides, top(k, found.above, found.level), 0.0).sum(axis=1) for k in kinds.values()]
     hit, number, out = np.stack(hits, axis=-1), decides.sum(axis=1), ruled_out.sum(axis=1)
-    sums: dict[tuple, list[Sums]] = {}
+    sums: dict[tuple, list[PredictionSums]] = {}
     for i, episode in enumerate(batch.episodes):
         for seat, identity in enumerate(episode.agents):
             rows = (number[i, seat], episode.length, loss[i, seat], out[i, seat], hit[i, seat])
-            one = Sums(*(np.asarray(x)[None] for x in rows))
+            one = PredictionSums(*(np.asarray(x)[None] for x in rows))
             sums.setdefault((game, policy, identity.name), []).append(one)
     return sums
 
 
-def _detail(sample: Sample, batch: Batch, found: Foreseen, policy: str, about: Sequence[Row]) -> Iterator[Row]:
+def _detail(sample: Sample, batch: ReplayBatch, found: Foreseen, policy: str, about: Sequence[Row]) -> Iterator[Row]:
     """A row for each decision."""
     names = sample.game.action_names
     for i, t, seat in np.argwhere(found.decides & batch.played[..., None]):
@@ -205,15 +205,15 @@ def _detail(sample: Sample, batch: Batch, found: Foreseen, policy: str, about: S
 def finish(parts: Sequence[Any], options: Mapping[str, Any]) -> Iterable[Row]:
     if options.get("detail"):
         return parts
-    sums: dict[Any, list[Sums]] = {}
+    sums: dict[Any, list[PredictionSums]] = {}
     for part in parts:
         for key, some in part.items():
             sums.setdefault(key, []).extend(some)
             sums.setdefault((*key[:2], None), []).extend(some)  # everyone
-    return [row for key, some in sums.items() for row in _rows(key, Sums.joined(some), smoothing_of(options))]
+    return [row for key, some in sums.items() for row in _rows(key, PredictionSums.joined(some), smoothing_of(options))]
 
 
-def _rows(key: tuple[Game, str, str | None], sums: Sums, smoothing: float | None) -> Iterator[Row]:
+def _rows(key: tuple[Game, str, str | None], sums: PredictionSums, smoothing: float | None) -> Iterator[Row]:
     """Means over decisions, with standard errors over episodes."""
     game, policy, agent = key
     total = int(sums.decisions.sum())
@@ -231,7 +231,7 @@ def _rows(key: tuple[Game, str, str | None], sums: Sums, smoothing: float | None
         yield {**about, "metric": metric, "value": value, "se": error}
 
 
-def _softened(sums: Sums) -> tuple[np.ndarray, np.ndarray, float]:
+def _softened(sums: PredictionSums) -> tuple[np.ndarray, np.ndarray, float]:
     """Losses of each half of the episodes at the smoothing that the other half fits best, what is ruled out all the
     same, and the mean of the two."""
     half = np.arange(len(sums.decisions)) % 2

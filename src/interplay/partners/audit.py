@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from interplay.agents.api import Agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.partners.best_responses import Cell, Evaluation, agent_of, exceeding
+from interplay.partners.best_responses import Evaluation, ReturnCell, agent_of, exceeding
 from interplay.partners.describe import descriptions
 from interplay.partners.evaluate import Cast
 from interplay.partners.features import LEAST_RETURN
@@ -45,7 +45,7 @@ def audit(
     casts = casts_of(game, [*agents, *(a for name, a in own.items() if name not in named)])
     partners = Cast.of_agents(game, list(panel.partners))
     evaluation = Evaluation(game, partners, trial, episodes, seed + 7000)
-    best = {Cell(p, r.seat): r for p, m in enumerate(panel.members) for r in m.responses}
+    best = {ReturnCell(p, r.seat): r for p, m in enumerate(panel.members) for r in m.responses}
     least = panel.provenance.get("config", {}).get("least_return", LEAST_RETURN)
     returns = evaluation.trial(casts, seed=0)
     worth = {cell: response.worth for cell, response in best.items()}

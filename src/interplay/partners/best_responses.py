@@ -19,13 +19,13 @@ from jaxtyping import Float
 from interplay.agents.api import Agent
 from interplay.games.api import Game
 from interplay.partners.evaluate import Cast, all_pairs, play_pairs
-from interplay.partners.panel import Estimate, Response
+from interplay.partners.panel import Response, ReturnEstimate
 
 CHANCE = 0.05  # of calling any agent better where all are no better than their best response (Holm over all suspects)
 SUSPECTS = 3  # agents of a cell that are looked at more closely
 
 
-class Cell(NamedTuple):
+class ReturnCell(NamedTuple):
     """A partner and the seat of who responds to it."""
 
     partner: int
@@ -36,9 +36,9 @@ class Cell(NamedTuple):
 class Exceeding:
     """A known agent that does better with a partner than its best response, beyond noise."""
 
-    cell: Cell
+    cell: ReturnCell
     agent: int  # among the known ones
-    worth: Estimate
+    worth: ReturnEstimate
     p: float  # of Welch's test, Holm's correction
 
 
@@ -70,10 +70,10 @@ class Evaluation:
         return np.concatenate(found, axis=1)
 
     def measure(
-        self, casts: Sequence[Cast], wanted: Sequence[tuple[Cell, int]], seed: int
-    ) -> dict[tuple[Cell, int], Estimate]:
+        self, casts: Sequence[Cast], wanted: Sequence[tuple[ReturnCell, int]], seed: int
+    ) -> dict[tuple[ReturnCell, int], ReturnEstimate]:
         """Returns of agents (by number over all casts) in cells, from episodes of their own."""
-        made: dict[tuple[Cell, int], Estimate] = {}
+        made: dict[tuple[ReturnCell, int], ReturnEstimate] = {}
         first = 0
         for number, cast in enumerate(casts):
             here = [(cell, who) for cell, who in wanted if first <= who < first + len(cast)]
@@ -90,7 +90,7 @@ class Evaluation:
                 )
                 for cell, who in here:
                     scores = played.scores[pairs.index((cell.partner, who - first)), cell.seat]
-                    made[cell, who] = Estimate.of(scores)
+                    made[cell, who] = ReturnEstimate.of(scores)
             first += len(cast)
         return made
 
@@ -99,7 +99,7 @@ def exceeding(
     evaluation: Evaluation,
     casts: Sequence[Cast],
     returns: Float[np.ndarray, "partner agent seat"],
-    best: Mapping[Cell, Estimate],
+    best: Mapping[ReturnCell, ReturnEstimate],
     seed: int,
     least: float,
 ) -> list[Exceeding]:
@@ -114,8 +114,8 @@ def exceeding(
         least: Returns that are as good as none.
     """
     partners, _, seats = returns.shape
-    suspects: list[tuple[Cell, int]] = []
-    for cell in (Cell(p, s) for p in range(partners) for s in range(seats)):
+    suspects: list[tuple[ReturnCell, int]] = []
+    for cell in (ReturnCell(p, s) for p in range(partners) for s in range(seats)):
         mine = returns[cell.partner, :, cell.seat]
         above = max(best[cell].mean if cell in best else least, least)
         suspects += [(cell, int(who)) for who in np.argsort(-mine)[:SUSPECTS] if mine[who] > above]
@@ -124,9 +124,9 @@ def exceeding(
     from interplay.stats.multiplicity import holm
 
     measured = evaluation.measure(casts, suspects, seed)
-    nothing = Estimate(least, least, least, evaluation.episodes)
+    nothing = ReturnEstimate(least, least, least, evaluation.episodes)
     chances = holm([p_above(measured[key], best.get(key[0], nothing)) for key in suspects])
-    found: dict[Cell, Exceeding] = {}
+    found: dict[ReturnCell, Exceeding] = {}
     for (cell, who), p in zip(suspects, chances, strict=True):
         one = Exceeding(cell, who, measured[cell, who], float(p))
         if p < CHANCE and one.worth.mean > (found[cell].worth.mean if cell in found else -np.inf):
@@ -134,7 +134,7 @@ def exceeding(
     return list(found.values())
 
 
-def p_above(one: Estimate, other: Estimate) -> float:
+def p_above(one: ReturnEstimate, other: ReturnEstimate) -> float:
     """One-sided p of the first mean being no higher than the second (Welch's test from means and intervals)."""
     from scipy.special import stdtr, stdtrit
 
@@ -165,7 +165,7 @@ class Contest:
         self.returns = np.zeros((len(evaluation.partners), 0, evaluation.game.num_seats))
         self.known: list[Cast] = []
         self.known_returns = self.returns
-        self._measured: dict[tuple[Cell, int], Estimate] = {}
+        self._measured: dict[tuple[ReturnCell, int], ReturnEstimate] = {}
 
     @property
     def names(self) -> list[str]:
@@ -187,7 +187,7 @@ class Contest:
         if casts:
             self.known, self.known_returns = list(casts), self.evaluation.trial(casts, seed=50)
 
-    def best(self) -> dict[Cell, int]:
+    def best(self) -> dict[ReturnCell, int]:
         """The trained response of each cell that did best in the trial; of equals the partner's own."""
         names, found = self.names, {}
         for p, partner in enumerate(self.evaluation.partners.names):
@@ -195,10 +195,10 @@ class Contest:
             for seat in range(self.returns.shape[2]):
                 mine = self.returns[p, :, seat]
                 best = int(mine.argmax()) if mine.size else -1
-                found[Cell(p, seat)] = next((who for who in own if mine[who] >= mine[best]), best)
+                found[ReturnCell(p, seat)] = next((who for who in own if mine[who] >= mine[best]), best)
         return {cell: who for cell, who in found.items() if who >= 0}
 
-    def settle(self) -> tuple[dict[Cell, tuple[int, Estimate]], list[Exceeding]]:
+    def settle(self) -> tuple[dict[ReturnCell, tuple[int, ReturnEstimate]], list[Exceeding]]:
         """The trained best response of each cell with its return, where it scores; and who exceeds them."""
         best = self.best()
         new = [(cell, who) for cell, who in best.items() if (cell, who) not in self._measured]
@@ -216,7 +216,7 @@ class Contest:
         return worth, above
 
     def responses(
-        self, worth: Mapping[Cell, tuple[int, Estimate]], above: Sequence[Exceeding]
+        self, worth: Mapping[ReturnCell, tuple[int, ReturnEstimate]], above: Sequence[Exceeding]
     ) -> list[tuple[Response, ...]]:
         """The best responses of every partner. An agent that exceeds a trained one is in its place."""
         names, known = self.evaluation.partners.names, {one.cell: one for one in above}

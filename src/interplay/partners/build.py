@@ -42,7 +42,7 @@ from interplay.partners.diversity import diversity
 from interplay.partners.evaluate import Cast, play_pairs
 from interplay.partners.kdpp import rank
 from interplay.partners.known import casts_of, named_agents, scripted_agents
-from interplay.partners.panel import Estimate, Member, Panel
+from interplay.partners.panel import Panel, PanelMember, ReturnEstimate
 from interplay.partners.panel_file import PANEL, network_of, read_panel, rounded, write_json, write_panel
 from interplay.partners.select import select
 from interplay.partners.tables import behaviour_json
@@ -82,7 +82,7 @@ class Partners:
     """Who will be in the panel, before their best responses are known."""
 
     cast: Cast
-    members: list[Member]
+    members: list[PanelMember]
     responses: list[Cast]  # those that were trained with candidates
 
 
@@ -159,7 +159,7 @@ class _Work:
 
     def given(self) -> Panel:
         """Partners that exist already: human proxies, self-play agents, scripted ones, those of another panel."""
-        members: list[Member] = []
+        members: list[PanelMember] = []
         responses: dict[str, Agent] = {}
         provenance: dict[str, Any] = {}
         for name in self.config.partners:
@@ -176,7 +176,7 @@ class _Work:
                 if network_of(one.policy) is not None:
                     own = Agent(f"p{len(members):03d}", rounded(one.policy), one.config)
                 notes = {"name": one.name} | {k: v for k, v in one.config.items() if k != "game"}
-                members.append(Member(own, self.config.kind, notes=notes))
+                members.append(PanelMember(own, self.config.kind, notes=notes))
         partners = {m.agent.name for m in members}
         others = casts_of(self.game, [a for name, a in responses.items() if name not in partners])
         cast = Cast.of_agents(self.game, [m.agent for m in members])
@@ -317,7 +317,7 @@ class _Work:
                 }
                 facts.append((skill, candidate, notes))
         cast = self._cast(trained, _joined(networks), names)
-        members = [Member(cast.agent(i), self.config.kind, s, c, notes=n) for i, (s, c, n) in enumerate(facts)]
+        members = [PanelMember(cast.agent(i), self.config.kind, s, c, notes=n) for i, (s, c, n) in enumerate(facts)]
         return Partners(cast, members, [answers.take(np.flatnonzero(answers.finite()))])
 
     # --- best responses and the panel
@@ -366,7 +366,7 @@ class _Work:
         return write_panel(self.folder / "panel", config.name, game, kept, self._provenance(provenance))
 
     def _contested(
-        self, contest: Contest, partners: Partners, members: list[Member], found_open: int, above: list[Exceeding]
+        self, contest: Contest, partners: Partners, members: list[PanelMember], found_open: int, above: list[Exceeding]
     ) -> dict[str, Any]:
         """What came of the contest, for the panel's provenance; what could not be closed is said at once, too."""
         names, seats = partners.cast.names, range(self.game.num_seats)
@@ -443,12 +443,12 @@ class _Work:
         )
         contest.enter([self._responding(trained, [f"br+{number}.{a.name}" for a in agents])])
 
-    def _self_play(self, cast: Cast) -> list[Estimate]:
+    def _self_play(self, cast: Cast) -> list[ReturnEstimate]:
         alone = np.repeat(np.arange(len(cast)), 2).reshape(-1, 2)
         seed = self.config.seed + SEEDS["self_play"]
         episodes, most = self.config.ruler_episodes, self.config.most_envs
         played = play_pairs(self.game, cast, cast, alone, episodes=episodes, seed=seed, most_envs=most)
-        return [Estimate.of(scores.reshape(-1)) for scores in played.scores]
+        return [ReturnEstimate.of(scores.reshape(-1)) for scores in played.scores]
 
     def _provenance(self, more: dict[str, Any]) -> dict[str, Any]:
         device = jax.devices()[0]
@@ -473,7 +473,7 @@ def warm_members(experiment: Experiment, game: Game, starts: Sequence[Sequence[A
     return jax.tree_util.tree_map(lambda *x: jnp.stack([jnp.asarray(v) for v in x])[:, None], *found)
 
 
-def _trial(member: Member, place: int, contest: Contest) -> dict[str, list[float]]:
+def _trial(member: PanelMember, place: int, contest: Contest) -> dict[str, list[float]]:
     """How each of the obvious responses did in the trial, by seat, and the best of all that are trained and known."""
     names = {"fresh": f"br.{member.agent.name}"}
     if isinstance(member.candidate, int):

@@ -11,8 +11,8 @@ import numpy as np
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game
 from interplay.games.registry import capability
-from interplay.partners.evaluate import Played
-from interplay.partners.features import Features, Id
+from interplay.partners.evaluate import PlayedReturns
+from interplay.partners.features import BehaviourFeatures, Id
 from interplay.training.algorithms import hsp
 
 TASK = hsp.TASK
@@ -46,11 +46,13 @@ def reward_space(
 
 def draw(game: Game, space: RewardSpace, many: int, seed: int) -> list[dict[str, float]]:
     """Different preferences, of the half of the space that training partners (`hsp`) never have."""
-    options = hsp.Options(choices=space.choices, at_most=space.at_most, split="evaluation")
+    options = hsp.HSPOptions(choices=space.choices, at_most=space.at_most, split="evaluation")
     return hsp.draw(game, options, many, seed)
 
 
-def features_of(game: Game, space: RewardSpace, played: Played, ids: Sequence[Id], *, of_response: bool) -> Features:
+def features_of(
+    game: Game, space: RewardSpace, played: PlayedReturns, ids: Sequence[Id], *, of_response: bool
+) -> BehaviourFeatures:
     """Mean counts per episode, a column for each feature and seat: of the best responses, or of the partners."""
     seats = game.num_seats
     names, columns = [], []
@@ -62,4 +64,4 @@ def features_of(game: Game, space: RewardSpace, played: Played, ids: Sequence[Id
             names.append(f"{feature}@seat{seat}")
             columns.append(counted[:, seating, seat])
     returns = played.scores.mean(axis=(1, 2))
-    return Features(tuple(ids), tuple(names), returns, np.stack(columns, axis=1).astype(float))
+    return BehaviourFeatures(tuple(ids), tuple(names), returns, np.stack(columns, axis=1).astype(float))

@@ -8,8 +8,8 @@ import numpy as np
 
 from interplay.games.registry import capability, make_recorded
 from interplay.partners.candidates import TASK
-from interplay.partners.features import Features
-from interplay.partners.panel import Member, Panel
+from interplay.partners.features import BehaviourFeatures
+from interplay.partners.panel import Panel, PanelMember
 from interplay.partners.tables import behaviour
 
 Words = Mapping[str, Sequence[str]]  # event -> what doing much of it, and little of it, is called
@@ -28,7 +28,7 @@ def descriptions(panel: Panel) -> dict[str, str | None]:
     return {m.agent.name: describe(m, words, own) for m in panel.members}
 
 
-def describe(member: Member, words: Words, own: Features | None) -> str | None:
+def describe(member: PanelMember, words: Words, own: BehaviourFeatures | None) -> str | None:
     """A partner in words.
 
     Args:
@@ -56,7 +56,7 @@ def describe(member: Member, words: Words, own: Features | None) -> str | None:
     return f"{told} (half-skilled)" if member.skill == "mid" else told
 
 
-def _shares(own: Features, candidate: int | str | None) -> dict[str, float]:
+def _shares(own: BehaviourFeatures, candidate: int | str | None) -> dict[str, float]:
     """By event, the share of the other candidates that do it less often, over both seats; equals count half."""
     events = list(dict.fromkeys(name.partition("@")[0] for name in own.names))
     place, found = own.ids.index(candidate), {}

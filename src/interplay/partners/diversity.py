@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from interplay.partners.features import Features, Id
+from interplay.partners.features import BehaviourFeatures, Id
 
 
 def log_det(rows: Float[np.ndarray, "item feature"]) -> float:
@@ -24,7 +24,7 @@ def log_det(rows: Float[np.ndarray, "item feature"]) -> float:
     return float(2 * np.sum(np.log(singular)))
 
 
-def diversity(features: Features, members: Sequence[Id]) -> float:
+def diversity(features: BehaviourFeatures, members: Sequence[Id]) -> float:
     """The log determinant of a set's kernel, its features normalised over all candidates.
 
     It is BR-Div if the features are those of best responses, and P-Div if they are the partners' own.

@@ -69,7 +69,7 @@ class Cast:
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedReturns:
     """What pairs did. The second axis is the seat of the ego; the partner has all others."""
 
     scores: Float[np.ndarray, "pair ego_seat episode"]
@@ -90,7 +90,7 @@ def play_pairs(
     episodes: int,
     seed: int,
     most_envs: int = 0,
-) -> Played:
+) -> PlayedReturns:
     """Each pair (partner, ego) plays so many episodes with the ego in each seat.
 
     Results depend on the seed, the numbers of partner and ego, and the episode; not on how many pairs there are.
@@ -118,7 +118,7 @@ def play_pairs(
     points, events, faults = (np.concatenate(p) for p in zip(*parts, strict=True))
     _refuse(game, partners, egos, items, faults)
     points, events = (_per_episode(x, len(listed), episodes).astype(float) for x in (points, events))
-    return Played(points.sum(axis=3), points.mean(axis=2), events.mean(axis=2))
+    return PlayedReturns(points.sum(axis=3), points.mean(axis=2), events.mean(axis=2))
 
 
 def _per_episode(x: np.ndarray, pairs: int, episodes: int) -> np.ndarray:

@@ -24,7 +24,7 @@ Id = int | str
 
 
 @dataclass(frozen=True)
-class Features:
+class BehaviourFeatures:
     """What was counted of each candidate: of its best response for BR-Div, of itself for P-Div."""
 
     ids: tuple[Id, ...]
@@ -37,25 +37,27 @@ class Features:
         if self.values.shape != shape or self.returns.shape != shape[:1]:
             raise InterplayError(f"features of shape {self.values.shape} do not fit {shape[0]} candidates x {shape[1]}")
 
-    def where(self, keep: Bool[np.ndarray, " candidate"]) -> Features:
+    def where(self, keep: Bool[np.ndarray, " candidate"]) -> BehaviourFeatures:
         """The candidates that are kept."""
         ids = tuple(i for i, k in zip(self.ids, keep, strict=True) if k)
-        return Features(ids, self.names, self.returns[keep], self.values[keep])
+        return BehaviourFeatures(ids, self.names, self.returns[keep], self.values[keep])
 
-    def of(self, ids: Sequence[Id]) -> Features:
+    def of(self, ids: Sequence[Id]) -> BehaviourFeatures:
         """These candidates, in this order."""
         unknown = [i for i in ids if i not in self.ids]
         if unknown:
             raise InterplayError(f"no candidate {', '.join(map(str, unknown))} among {len(self.ids)} candidates")
         places = [self.ids.index(i) for i in ids]
-        return Features(tuple(ids), self.names, self.returns[places], self.values[places])
+        return BehaviourFeatures(tuple(ids), self.names, self.returns[places], self.values[places])
 
     def normalised(self) -> Float[np.ndarray, "candidate feature"]:
         """Each column over its maximum among these candidates, so that no event counts more for being frequent."""
         return self.values / (self.values.max(axis=0) + SMOOTHING)
 
 
-def able(features: Features, least_return: float = LEAST_RETURN, where: str = "the features") -> Features:
+def able(
+    features: BehaviourFeatures, least_return: float = LEAST_RETURN, where: str = "the features"
+) -> BehaviourFeatures:
     """The candidates that do better than this with their best response."""
     kept = features.where(features.returns > least_return)
     if not kept.ids:
@@ -63,7 +65,7 @@ def able(features: Features, least_return: float = LEAST_RETURN, where: str = "t
     return kept
 
 
-def read(path: str | Path) -> Features:
+def read(path: str | Path) -> BehaviourFeatures:
     """The features of a CSV file (.csv or .csv.gz): `candidate`, `mean_return`, and a column for each feature."""
     path = Path(path)
     try:
@@ -72,7 +74,7 @@ def read(path: str | Path) -> Features:
         raise InterplayError(f"{path} cannot be read as a CSV file: {error}") from None
 
 
-def _read(path: Path, rows: csv.DictReader) -> Features:
+def _read(path: Path, rows: csv.DictReader) -> BehaviourFeatures:
     names = [n or "" for n in rows.fieldnames or ()]
     for needed in (ID, RETURN):
         if needed not in names:
@@ -95,10 +97,10 @@ def _read(path: Path, rows: csv.DictReader) -> Features:
     twice = sorted({i for i in ids if ids.count(i) > 1})
     if twice:
         raise InterplayError(f"{path} lists the candidate {', '.join(twice)} twice; each has one row")
-    return Features(_named(ids), columns, np.array(returns), np.array(values))
+    return BehaviourFeatures(_named(ids), columns, np.array(returns), np.array(values))
 
 
-def write(path: str | Path, features: Features) -> None:
+def write(path: str | Path, features: BehaviourFeatures) -> None:
     """Write features as a CSV that `read` gives again; the file appears as a whole."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

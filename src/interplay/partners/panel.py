@@ -17,7 +17,7 @@ KINDS = ("generated", "human proxy", "self-play", "scripted")
 SKILLS = ("mid", "final")
 
 
-class Estimate(NamedTuple):
+class ReturnEstimate(NamedTuple):
     """A mean score with its 95 % interval (Student's t over episodes)."""
 
     mean: float
@@ -26,7 +26,7 @@ class Estimate(NamedTuple):
     episodes: int
 
     @classmethod
-    def of(cls, scores: Sequence[float] | np.ndarray) -> Estimate:
+    def of(cls, scores: Sequence[float] | np.ndarray) -> ReturnEstimate:
         from interplay.stats.intervals import mean_interval
 
         found = mean_interval(scores)
@@ -40,18 +40,18 @@ class Response:
     seat: int  # of the best response; the partner has all others
     agent: Agent
     how: str  # such as "trained with the partner", "trained against the partner"
-    worth: Estimate  # J_BR: the score of best response and partner
+    worth: ReturnEstimate  # J_BR: the score of best response and partner
 
 
 @dataclass(frozen=True)
-class Member:
+class PanelMember:
     """A partner of a panel and what is known of it."""
 
     agent: Agent
     kind: str  # one of KINDS
     skill: str | None = None  # of SKILLS; null where partners do not come in two skills
     candidate: int | str | None = None  # among those it was selected from
-    self_play: Estimate | None = None  # the score of the partner in all seats
+    self_play: ReturnEstimate | None = None  # the score of the partner in all seats
     responses: tuple[Response, ...] = ()  # at most one for each seat
     notes: Mapping[str, Any] = field(default_factory=dict)  # plain values: its preference, returns, steps
 
@@ -65,14 +65,14 @@ class Panel:
 
     name: str
     partners: tuple[Agent, ...]
-    members: tuple[Member, ...] = ()  # of the partners, in their order; empty for a mere list of agents
+    members: tuple[PanelMember, ...] = ()  # of the partners, in their order; empty for a mere list of agents
     game: Mapping[str, Any] = field(default_factory=dict)  # id, options, rules_version, horizon that J_BR was taken in
     provenance: Mapping[str, Any] = field(default_factory=dict)  # how it was made
     file_hash: str | None = None  # of the panel's file
     baselines: Mapping[str, Any] | None = None  # how known agents do with these partners
 
     @classmethod
-    def of(cls, name: str, members: Sequence[Member], **rest: Any) -> Panel:
+    def of(cls, name: str, members: Sequence[PanelMember], **rest: Any) -> Panel:
         return cls(name, tuple(m.agent for m in members), tuple(members), **rest)
 
     def identities(self, game: Game) -> list[Identity]:

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from interplay.agents.anti_stuck import Unstuck, unstuck
+from interplay.agents.anti_stuck import AntiStuckWrapper, unstuck
 from interplay.agents.api import Agent
 from interplay.agents.networks import Core, Shape
 from interplay.agents.neural import NeuralPolicy, named_arrays
@@ -26,7 +26,7 @@ from interplay.agents.registry import recorded_agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make_recorded
-from interplay.partners.panel import KINDS, SKILLS, Estimate, Member, Panel, Response, ruler_key
+from interplay.partners.panel import KINDS, SKILLS, Panel, PanelMember, Response, ReturnEstimate, ruler_key
 from interplay.safe_files import read_json, read_safetensors
 from interplay.table import plain
 
@@ -36,7 +36,7 @@ PRECISION = "float16"
 
 
 def write_panel(
-    folder: str | Path, name: str, game: Game, members: Sequence[Member], provenance: Mapping[str, Any]
+    folder: str | Path, name: str, game: Game, members: Sequence[PanelMember], provenance: Mapping[str, Any]
 ) -> Panel:
     """Write a panel and give it as it will be read. Another panel in the folder is not overwritten."""
     folder = Path(folder)
@@ -132,7 +132,7 @@ def _digest(about: Mapping[str, Any]) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
-def _check(members: Sequence[Member], game: Game) -> None:
+def _check(members: Sequence[PanelMember], game: Game) -> None:
     names = [m.agent.name for m in members]
     twice = sorted({n for n in names if names.count(n) > 1})
     if not members or twice:
@@ -159,7 +159,7 @@ def _check_game(folder: Path, made_for: Mapping[str, Any], game: Game | None) ->
 
 def network_of(mind: Any) -> tuple[NeuralPolicy, int] | None:
     """The network of a policy and the patience of the rule around it (0: none); None if it is of another making."""
-    if isinstance(mind, Unstuck) and isinstance(mind.base, NeuralPolicy):
+    if isinstance(mind, AntiStuckWrapper) and isinstance(mind.base, NeuralPolicy):
         return mind.base, int(mind.patience)
     return (mind, 0) if isinstance(mind, NeuralPolicy) else None
 
@@ -188,7 +188,7 @@ def rounded(networks: Any) -> Any:
     return jax.tree_util.tree_map(leaf, networks)
 
 
-def _packed(members: Sequence[Member]) -> tuple[list[dict[str, Any]], dict[str, np.ndarray]]:
+def _packed(members: Sequence[PanelMember]) -> tuple[list[dict[str, Any]], dict[str, np.ndarray]]:
     """The policies of a panel, each once, and their weights: of all networks of one shape [policy, ...]."""
     agents = [a for m in members for a in (m.agent, *(r.agent for r in m.responses))]
     listed: list[dict[str, Any]] = []
@@ -264,7 +264,7 @@ def _unpacked(folder: Path, about: Mapping[str, Any]) -> dict[str, Agent]:
     return found
 
 
-def _member_json(member: Member, policies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _member_json(member: PanelMember, policies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     kept = {p["name"] for p in policies}
 
     def who(one: Agent) -> dict[str, str]:
@@ -283,16 +283,16 @@ def _member_json(member: Member, policies: Sequence[Mapping[str, Any]]) -> dict[
     }
 
 
-def _member_of(told: Mapping[str, Any], agents: Mapping[str, Agent]) -> Member:
+def _member_of(told: Mapping[str, Any], agents: Mapping[str, Agent]) -> PanelMember:
     def who(one: Mapping[str, Any]) -> Agent:
         return agents[one["policy"]] if "policy" in one else recorded_agent(one["agent"])
 
-    return Member(
+    return PanelMember(
         agent=who(told),
         kind=told["kind"],
         skill=told["skill"],
         candidate=told["candidate"],
-        self_play=Estimate(**told["self_play"]) if told["self_play"] else None,
-        responses=tuple(Response(r["seat"], who(r), r["how"], Estimate(**r["worth"])) for r in told["responses"]),
+        self_play=ReturnEstimate(**told["self_play"]) if told["self_play"] else None,
+        responses=tuple(Response(r["seat"], who(r), r["how"], ReturnEstimate(**r["worth"])) for r in told["responses"]),
         notes=told["notes"],
     )

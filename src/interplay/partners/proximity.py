@@ -7,7 +7,7 @@ from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.partners.panel import Member, Panel
+from interplay.partners.panel import Panel, PanelMember
 from interplay.stats.brprox.summary import BRProx, br_prox
 from interplay.table import Row, Table
 
@@ -32,7 +32,7 @@ def proximity(panel: Panel, game: Game, played: Iterable[tuple[str, int, Table]]
     return br_prox(rows, _rulers(panel), seed=seed, propagate=True)
 
 
-def unit(member: Member) -> str:
+def unit(member: PanelMember) -> str:
     """The partner that a member is a skill of: two skills of one candidate are no independent partners."""
     return member.agent.name if member.skill is None else member.agent.name.removesuffix(f".{member.skill}")
 
@@ -43,7 +43,7 @@ def by_cell(panel: Panel, found: BRProx) -> dict[tuple[str, int], Row]:
     return {(names[row["partner"], row["skill"]], int(row["ego_seats"])): row for row in found.cells}
 
 
-def _return(member: Member, row: Mapping[str, Any]) -> Row:
+def _return(member: PanelMember, row: Mapping[str, Any]) -> Row:
     return {
         "partner": unit(member),
         "skill": member.skill,

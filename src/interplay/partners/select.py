@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from interplay.errors import InterplayError
 from interplay.partners.diversity import diversity, log_det
-from interplay.partners.features import Features, Id
+from interplay.partners.features import BehaviourFeatures, Id
 from interplay.partners.kdpp import KDPP, check_size
 from interplay.table import Table
 
@@ -35,7 +35,7 @@ class Selection:
         return math.exp(self.log_det) if self.log_det < 700 else None
 
 
-def select(features: Features, k: int, *, draws: int = 500, restarts: int = 24, seed: int = 0) -> Selection:
+def select(features: BehaviourFeatures, k: int, *, draws: int = 500, restarts: int = 24, seed: int = 0) -> Selection:
     """The k candidates with the largest determinant that was found; the same for the same seed.
 
     `draws` sets are drawn from the k-DPP. The best of them, a greedy set and random sets, `restarts` in all, are
@@ -59,7 +59,9 @@ def select(features: Features, k: int, *, draws: int = 500, restarts: int = 24, 
     return Selection(ids, value, rank, len(rows), sampled, _told(features, rows, best, value))
 
 
-def by_size(features: Features, sizes: Iterable[int], own: Features | None = None, *, seed: int = 0) -> Table:
+def by_size(
+    features: BehaviourFeatures, sizes: Iterable[int], own: BehaviourFeatures | None = None, *, seed: int = 0
+) -> Table:
     """BR-Div by the size of a population: the largest log determinant of each size, and P-Div of the same sets.
 
     `own` are the partners' own features, for P-Div; null without them.
@@ -112,7 +114,9 @@ def swap_gains(rows: Float[np.ndarray, "item feature"], chosen: list[int]) -> Fl
     return gains
 
 
-def _told(features: Features, rows: Float[np.ndarray, "item feature"], chosen: list[int], value: float) -> Table:
+def _told(
+    features: BehaviourFeatures, rows: Float[np.ndarray, "item feature"], chosen: list[int], value: float
+) -> Table:
     """A row per member: how much of the set's log determinant is lost without it."""
     found = []
     for item in chosen:

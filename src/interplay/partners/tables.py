@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.partners.features import Features, able
+from interplay.partners.features import BehaviourFeatures, able
 from interplay.partners.kdpp import rank
 from interplay.partners.panel import Panel
 from interplay.partners.panel_file import PANEL, read_panel
@@ -70,7 +70,7 @@ def members_table(panel: Panel) -> Table:
     return Table.of(rows, f"Panel {panel.name}")
 
 
-def behaviour_json(br: Features, own: Features) -> dict:
+def behaviour_json(br: BehaviourFeatures, own: BehaviourFeatures) -> dict:
     """Features for a panel's file: rounded, all candidates."""
     sides = {"br": br, "p": own}
     return {
@@ -81,13 +81,13 @@ def behaviour_json(br: Features, own: Features) -> dict:
     }
 
 
-def behaviour(panel: Panel) -> dict[str, Features]:
+def behaviour(panel: Panel) -> dict[str, BehaviourFeatures]:
     """The features of the best responses and of the candidates themselves, by side; empty for a panel without."""
     told = panel.provenance.get("behaviour")
     if not told:
         return {}
     ids, names, returns = tuple(told["candidates"]), tuple(told["features"]), np.array(told["returns"], float)
-    return {side: Features(ids, names, returns, np.array(told[side], float)) for side in SIDES}
+    return {side: BehaviourFeatures(ids, names, returns, np.array(told[side], float)) for side in SIDES}
 
 
 def diversity_table(panel: Panel, seed: int = 0) -> Table | None:

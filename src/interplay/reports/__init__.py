@@ -8,17 +8,38 @@ from interplay.reports.document import (
     Group,
     KeyNumber,
     KeyNumbers,
-    Replay,
     Report,
+    ReportReplay,
     Section,
     TableSection,
     Text,
 )
-from interplay.reports.figures import Estimate, Point, heat_map, interval_plot, scatter, strip
+from interplay.reports.figures import FigureEstimate, Point, heat_map, interval_plot, scatter, strip
 from interplay.reports.replay import replay_data, still
 
 __all__ = [
-    "Columns", "Estimate", "Figure", "Group", "KeyNumber", "KeyNumbers", "Mark", "Point", "Replay", "Report", "Section",
-    "TableSection", "Text", "build_report", "crossplay_report", "grade_report", "heat_map", "help_graph",
-    "interval_plot", "replay_data", "scatter", "still", "strip", "timeline",
+    "Columns",
+    "Figure",
+    "FigureEstimate",
+    "Group",
+    "KeyNumber",
+    "KeyNumbers",
+    "Mark",
+    "Point",
+    "Report",
+    "ReportReplay",
+    "Section",
+    "TableSection",
+    "Text",
+    "build_report",
+    "crossplay_report",
+    "grade_report",
+    "heat_map",
+    "help_graph",
+    "interval_plot",
+    "replay_data",
+    "scatter",
+    "still",
+    "strip",
+    "timeline",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from interplay.reports import communication, teamwork
 from interplay.reports.build import build_report, crossplay_report, grade_report
 from interplay.reports.diagrams import Mark
 from interplay.reports.dialogue import said
-from interplay.reports.document import Replay, Report, Section
+from interplay.reports.document import Report, ReportReplay, Section
 from interplay.reports.replay import replay_data
 from interplay.table import Row, Table
 
@@ -64,8 +64,8 @@ def grade_document(
 
 def _before_replays(made: Report, more: Sequence[Section]) -> Report:
     """The report with further sections, the replays still last."""
-    body = [s for s in made.sections if not isinstance(s, Replay)]
-    return replace(made, sections=[*body, *more, *(s for s in made.sections if isinstance(s, Replay))])
+    body = [s for s in made.sections if not isinstance(s, ReportReplay)]
+    return replace(made, sections=[*body, *more, *(s for s in made.sections if isinstance(s, ReportReplay))])
 
 
 GRADE_INTRO = (

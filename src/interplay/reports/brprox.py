@@ -9,7 +9,7 @@ from typing import Any
 from interplay.errors import InterplayError
 from interplay.metrics.brprox.rows import read_rows
 from interplay.reports.document import Columns, Figure, Group, Report, Section, TableSection, Text
-from interplay.reports.figures import Estimate, interval_plot
+from interplay.reports.figures import FigureEstimate, interval_plot
 from interplay.reports.rankings import ranking_sections
 from interplay.reports.zsc_values import LAYOUTS, SOURCE, human_ranks
 from interplay.stats.brprox.ranks import agreement, name
@@ -114,7 +114,7 @@ def _layout(found: BRProx, part: Table, layout: Any, seed: int, rankings: bool) 
 
 def _intervals(part: Table, stem: str, kinds: Sequence[str]) -> Figure:
     drawn = [
-        Estimate(
+        FigureEstimate(
             name(row), *(row[f"{kind}{n}"] for n in ("iqm", "low", "high")), group="honest" if kind else "compatible"
         )
         for kind in kinds
@@ -126,7 +126,9 @@ def _intervals(part: Table, stem: str, kinds: Sequence[str]) -> Figure:
 
 def _split(part: Table, stem: str, prefix: str) -> Figure:
     drawn = [
-        Estimate(name(row), *(row[f"{group}_{prefix}{n}"] for n in ("iqm", "low", "high")), group=f"{group} partners")
+        FigureEstimate(
+            name(row), *(row[f"{group}_{prefix}{n}"] for n in ("iqm", "low", "high")), group=f"{group} partners"
+        )
         for group in ("expert", "moderate")
         for row in part
     ]

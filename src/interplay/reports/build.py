@@ -15,13 +15,13 @@ from interplay.reports.document import (
     Group,
     KeyNumber,
     KeyNumbers,
-    Replay,
     Report,
+    ReportReplay,
     Section,
     TableSection,
     Text,
 )
-from interplay.reports.figures import Estimate
+from interplay.reports.figures import FigureEstimate
 from interplay.reports.formatting import privileged_in
 from interplay.reports.svg import digits_for, label, shorten
 from interplay.table import Row, Table
@@ -130,7 +130,7 @@ def table_sections(name: str, table: Table) -> list[Section]:
 
 def replay_sections(replays: Sequence[Mapping[str, Any]]) -> list[Section]:
     hint = "Space plays and pauses, the arrow keys step; marks above the bar are points and hand-overs."
-    return [Replay(list(replays), "Replays", hint)] if replays else []
+    return [ReportReplay(list(replays), "Replays", hint)] if replays else []
 
 
 def heat_maps(cells: Table, value: str, what: str = "points") -> list[Section]:
@@ -189,7 +189,7 @@ def intervals_figure(table: Table, value: str, title: str, unit: str = "") -> Fi
     """The estimates of a table with their intervals, grouped by agent where partners tell the rows apart."""
     rows, marked = table.rows[:MOST_ROWS], privileged_names(table)
     estimates = [
-        Estimate(
+        FigureEstimate(
             _row_name(row, table),
             row.get(value),
             row.get("low"),

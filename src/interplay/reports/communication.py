@@ -16,16 +16,16 @@ from interplay.metrics.communication.episodes import readable
 from interplay.metrics.communication.foreign import write_transcripts
 from interplay.metrics.communication.measures import detail, rows
 from interplay.metrics.communication.metric import transcripts
-from interplay.metrics.communication.records import CATEGORIES, REASONS, Settings, Transcript
+from interplay.metrics.communication.records import CATEGORIES, REASONS, AuditSettings, Transcript
 from interplay.metrics.communication.source import open_source, transcripts_of
 from interplay.metrics.measured import MeasuredTraces
 from interplay.reports.document import (
-    Context,
     Download,
     Group,
     KeyNumber,
     KeyNumbers,
     Report,
+    ReportContext,
     Section,
     TableSection,
     Text,
@@ -57,12 +57,12 @@ INTRO = (
 
 
 @dataclass(frozen=True)
-class Audit:
+class CommunicationAudit:
     """Transcripts, judged."""
 
     name: str
     transcripts: Sequence[Transcript]
-    settings: Settings
+    settings: AuditSettings
 
     @cached_property
     def episodes(self) -> Table:
@@ -150,21 +150,23 @@ def check_metrics(names: Sequence[str]) -> None:
 
 def audit(
     source: TraceSet | list[Transcript] | str | os.PathLike[str],
-    settings: Settings | None = None,
+    settings: AuditSettings | None = None,
     progress: Callable[[int], None] | None = None,
     *,
     name: str | None = None,
-) -> Audit:
+) -> CommunicationAudit:
     """Judge every message of a trace set, of a file of JSON lines, or of transcripts at hand."""
     opened = source if isinstance(source, list) else open_source(source)
     called = name or (Path(opened.name).name if isinstance(opened, TraceSet) else "transcripts")
-    return Audit(called, list(transcripts_of(opened, progress)), settings or Settings())
+    return CommunicationAudit(called, list(transcripts_of(opened, progress)), settings or AuditSettings())
 
 
 def sections(measured: MeasuredTraces) -> list[Section]:
     """What a report of a trace set says of its talk; nothing where nobody talks in a kitchen."""
     kitchens = [sample for sample in measured.samples if readable(sample.game)]
-    judged = Audit(measured.traces.name, [t for sample in kitchens for t in transcripts(sample)], Settings())
+    judged = CommunicationAudit(
+        measured.traces.name, [t for sample in kitchens for t in transcripts(sample)], AuditSettings()
+    )
     if not any(event.kind == "message" for one in judged.transcripts for event in one.events):
         return []
     return [Group(judged.sections(measured.shown), "What messages achieve")]
@@ -178,7 +180,7 @@ class JudgedMessages:
     links: Sequence[int] = ()
     title: str = "Every judged message"
 
-    def html(self, context: Context) -> Markup:
+    def html(self, context: ReportContext) -> Markup:
         shown = self.judged.rows[:MOST_SHOWN]
         counts = {c: sum(row["category"] == c for row in self.judged) for c in CATEGORIES}
         return context.render(
@@ -211,7 +213,7 @@ def _wide(summary: Table, columns: Sequence[str]) -> Table:
     return Table.of(lines.values())
 
 
-def _key_numbers(found: Audit) -> KeyNumbers:
+def _key_numbers(found: CommunicationAudit) -> KeyNumbers:
     numbers = [KeyNumber("episodes", str(len(found.transcripts)))]
     names = {"units": "requests an episode", "follow_rate": "followed", "redundancy": "redundant", "waste": "waste"}
     for row in found.summary("all", tuple(names)):

@@ -30,7 +30,7 @@ WIDEST = 8  # columns of a table of one row; one with more is shown upright
 TOLD_ONCE = ("game", "agent", "kind", "metric", "unit", "episodes", "n", "resampled", "not_resampled", "level")
 
 
-class Context:
+class ReportContext:
     """What a section may use while the page is written: templates, and names that are unique in the page."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Section(Protocol):
     @property
     def title(self) -> str: ...
 
-    def html(self, context: Context) -> Markup:
+    def html(self, context: ReportContext) -> Markup:
         """The section's body, without its heading."""
         ...
 
@@ -70,7 +70,7 @@ class Text:
     body: str
     title: str = ""
 
-    def html(self, context: Context) -> Markup:
+    def html(self, context: ReportContext) -> Markup:
         return markdown_lite(self.body)
 
     def files(self) -> Mapping[str, str]:
@@ -93,7 +93,7 @@ class KeyNumbers:
     numbers: Sequence[KeyNumber]
     title: str = ""
 
-    def html(self, context: Context) -> Markup:
+    def html(self, context: ReportContext) -> Markup:
         return context.render("numbers.html.j2", numbers=self.numbers)
 
     def files(self) -> Mapping[str, str]:
@@ -129,7 +129,7 @@ class TableSection:
         marked = {*self.privileged, *privileged_in(self.table)}
         return columns_of(self.table, self.intervals, self.labels, self.hide, self.digits, marked)
 
-    def html(self, context: Context) -> Markup:
+    def html(self, context: ReportContext) -> Markup:
         columns, shown = self.columns, self.table.rows[: self.limit]
         # What is the same in every row is told once, above the table.
         told = [c for c in columns if c.name in TOLD_ONCE and _constant(self.table, c.name)]
@@ -164,7 +164,7 @@ class Figure:
     name: str = ""
     privileged: bool = False  # whether it shows agents that need the footnote
 
-    def html(self, context: Context) -> Markup:
+    def html(self, context: ReportContext) -> Markup:
         downloads = [Download.of(path, content) for path, content in self.files().items()]
         # The drawing is our own markup, in which the figures escape every name.
         return context.render("figure.html.j2", drawing=Markup(self.svg), figure=self, downloads=downloads)
@@ -174,14 +174,14 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Replay:
+class ReportReplay:
     """Episodes to watch, as `replay_data` gives them. Link to a moment with `#replay-ID@STEP`."""
 
     episodes: Sequence[Mapping[str, Any]]
     title: str = "Replays"
     caption: str = ""
 
-    def html(self, context: Context) -> Markup:
+    def html(self, context: ReportContext) -> Markup:
         if not self.episodes:
             raise InterplayError("a Replay section needs at least one episode; leave the section out instead")
         stage = Markup(still(self.episodes[0]).svg())
@@ -200,7 +200,7 @@ class Columns:
     sections: Sequence[Section]
     title: str = ""
 
-    def html(self, context: Context) -> Markup:
+    def html(self, context: ReportContext) -> Markup:
         parts = [(part.title, part.html(context)) for part in self.sections]
         return context.render("columns.html.j2", parts=parts)
 
@@ -215,7 +215,7 @@ class Group:
     sections: Sequence[Section]
     title: str = ""
 
-    def html(self, context: Context) -> Markup:
+    def html(self, context: ReportContext) -> Markup:
         parts = [(part.title, part.html(context)) for part in self.sections]
         return context.render("columns.html.j2", parts=parts, stacked=True)
 
@@ -233,7 +233,7 @@ class Report:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def html(self) -> str:
-        context = Context()
+        context = ReportContext()
         sections = _numbered(self.sections)
         parts = [(context.id(s.title) if s.title else "", s.title, s.html(context)) for s in sections]
         return context.render(
@@ -325,10 +325,10 @@ def _numbered(sections: Sequence[Section]) -> list[Section]:
 def _numbered_from(sections: Sequence[Section], count: int) -> tuple[list[Section], int]:
     found: list[Section] = []
     for section in sections:
-        if isinstance(section, Replay):
+        if isinstance(section, ReportReplay):
             episodes = [{"id": str(count + i)} | dict(e) for i, e in enumerate(section.episodes)]
             count += len(episodes)
-            section = Replay(episodes, section.title, section.caption)
+            section = ReportReplay(episodes, section.title, section.caption)
         elif isinstance(section, Columns | Group):
             inner, count = _numbered_from(section.sections, count)
             section = type(section)(inner, section.title)

@@ -10,7 +10,7 @@ from interplay.reports import svg
 from interplay.reports.svg import INK, MUTED, PANEL, PAPER, RULE, element, hover, label, text
 
 
-class Estimate(NamedTuple):
+class FigureEstimate(NamedTuple):
     """One row of an interval plot."""
 
     label: str
@@ -118,7 +118,7 @@ def _scale(x: float, y: float, height: float, low: float, high: float, digits: i
 
 
 def interval_plot(
-    estimates: Sequence[Estimate],
+    estimates: Sequence[FigureEstimate],
     *,
     title: str,
     x_title: str = "",
@@ -156,15 +156,15 @@ def interval_plot(
     return svg.picture(left + plot + numbers + 12, height, body, title)
 
 
-def _row_label(e: Estimate) -> str:
+def _row_label(e: FigureEstimate) -> str:
     return svg.shorten(e.label, 38) + (f" {svg.DAGGER}" if e.privileged else "")
 
 
-def _numbers(e: Estimate, digits: int) -> str:
+def _numbers(e: FigureEstimate, digits: int) -> str:
     return label(e.value, digits) + (f" [{label(e.low, digits)}, {label(e.high, digits)}]" if e.low is not None else "")
 
 
-def _interval(e: Estimate, x, y: float, colour: str, digits: int, left: float, right: float) -> str:
+def _interval(e: FigureEstimate, x, y: float, colour: str, digits: int, left: float, right: float) -> str:
     parts = hover(f"{e.label}: {_numbers(e, digits)}" + (f"; {e.note}" if e.note else ""))
     parts += text(left - 10, y, _row_label(e), 12, INK, text_anchor="end", dominant_baseline="central")
     if e.low is not None and e.high is not None:

@@ -19,7 +19,7 @@ _CENTRES = ("estimate", "iqm", "mean", "median", "value")
 
 
 @dataclass(frozen=True)
-class Cell:
+class FormattedCell:
     """What one cell shows, and by what it sorts."""
 
     text: str
@@ -41,22 +41,22 @@ class Column:
     high: str | None
     privileged: frozenset[str]
 
-    def cell(self, row: Row) -> Cell:
+    def cell(self, row: Row) -> FormattedCell:
         value = row.get(self.name)
         if value is None:
-            return Cell(NULL)
+            return FormattedCell(NULL)
         if isinstance(value, bool):
-            return Cell("yes" if value else "no", str(value))
+            return FormattedCell("yes" if value else "no", str(value))
         if isinstance(value, int | float):
             text = label(value, self.digits)
             if PROBABILITY.fullmatch(self.name) and 0 < value < 0.5 * 10.0**-self.digits:  # no p is 0
                 text = f"< {10.0**-self.digits:.{self.digits}f}"
-            return Cell(text, value, self._interval(row))
+            return FormattedCell(text, value, self._interval(row))
         if isinstance(value, str):
             if value.startswith("#replay-"):
-                return Cell("▶ watch", value, href=value)
-            return Cell(value, value, dagger=self._is_marked(value, row))
-        return Cell(json.dumps(value, ensure_ascii=False), json.dumps(value))
+                return FormattedCell("▶ watch", value, href=value)
+            return FormattedCell(value, value, dagger=self._is_marked(value, row))
+        return FormattedCell(json.dumps(value, ensure_ascii=False), json.dumps(value))
 
     def _interval(self, row: Row) -> str:
         if self.low is None or self.high is None or row.get(self.low) is None or row.get(self.high) is None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from interplay.reports.build import table_sections
 from interplay.reports.document import Columns, Figure, Report, Section, TableSection, Text
-from interplay.reports.figures import Estimate, Point, interval_plot, scatter
-from interplay.stats.preference import Prediction
+from interplay.reports.figures import FigureEstimate, Point, interval_plot, scatter
+from interplay.stats.preference import RatingPrediction
 from interplay.stats.regression import linear_fit
 from interplay.table import Table
 
@@ -32,7 +32,7 @@ PREDICTIONS = (
 
 def preference_report(
     tables: Mapping[str, Table],
-    predictions: Sequence[tuple[str, Prediction]] = (),
+    predictions: Sequence[tuple[str, RatingPrediction]] = (),
     *,
     title: str,
     intro: str = "",
@@ -55,7 +55,7 @@ def relations_section(name: str, table: Table) -> TableSection:
     return TableSection(table, table.title, RELATIONS, name, slopes, LABELS)
 
 
-def prediction_sections(predictions: Sequence[tuple[str, Prediction]]) -> list[Section]:
+def prediction_sections(predictions: Sequence[tuple[str, RatingPrediction]]) -> list[Section]:
     """What cross-validation says about each model, by name: one picture, one table, and the weights of each."""
     if not predictions:
         return []
@@ -78,9 +78,9 @@ def prediction_sections(predictions: Sequence[tuple[str, Prediction]]) -> list[S
     return found
 
 
-def _estimate(name: str, made: Prediction) -> Estimate:
+def _estimate(name: str, made: RatingPrediction) -> FigureEstimate:
     group, note = f"{made.rating}, {made.left_out} left out", f"p = {made.p:.3f}"
-    return Estimate(name, made.r_squared.estimate, made.r_squared.low, made.r_squared.high, group, note)
+    return FigureEstimate(name, made.r_squared.estimate, made.r_squared.low, made.r_squared.high, group, note)
 
 
 def rating_figures(table: Table, metrics: Sequence[str], *, rating: str = "rating", agent: str = "agent") -> Columns:

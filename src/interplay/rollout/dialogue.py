@@ -17,7 +17,7 @@ import numpy as np
 from interplay.agents.api import Agent
 from interplay.agents.dialogue import Dialogue, DialogueObservation, can_talk
 from interplay.agents.llm.chat import ModelError
-from interplay.agents.llm.limits import Meter
+from interplay.agents.llm.limits import Usage
 from interplay.games.api import Game
 from interplay.rollout import event_loop
 from interplay.rollout.compiled import Progress
@@ -30,7 +30,7 @@ AT_ONCE = 16  # episodes in flight
 
 
 @dataclass(frozen=True)
-class Job:
+class DialogueJob:
     """An episode to be played."""
 
     game: Game
@@ -48,11 +48,11 @@ def rollout(
     game: Game, teams: Sequence[Team], episodes: int, seed: int, progress: Progress | None = None
 ) -> Iterator[Episode]:
     """Play episodes with talk, many at once, since models are slow."""
-    jobs = [Job(game, team, seed, index) for team in teams for index in range(episodes)]
+    jobs = [DialogueJob(game, team, seed, index) for team in teams for index in range(episodes)]
     numbers = {id(job): number for number, job in enumerate(jobs)}
     played: dict[int, Episode] = {}
 
-    def ended(job: Job, episode: Episode) -> bool:
+    def ended(job: DialogueJob, episode: Episode) -> bool:
         played[numbers[id(job)]] = episode
         if progress:
             progress(1)
@@ -62,13 +62,15 @@ def rollout(
     return iter([played[number] for number in range(len(jobs))])
 
 
-def play_jobs(jobs: Iterable[Job], ended: Callable[[Job, Episode], bool], *, at_once: int = AT_ONCE) -> None:
+def play_jobs(
+    jobs: Iterable[DialogueJob], ended: Callable[[DialogueJob, Episode], bool], *, at_once: int = AT_ONCE
+) -> None:
     """Play jobs, so many at once. `ended` is called with each episode as it ends; False: begin no more."""
     event_loop.run(play_jobs_async(jobs, ended, at_once=at_once))
 
 
 async def play_jobs_async(
-    jobs: Iterable[Job], ended: Callable[[Job, Episode], bool], *, at_once: int = AT_ONCE
+    jobs: Iterable[DialogueJob], ended: Callable[[DialogueJob, Episode], bool], *, at_once: int = AT_ONCE
 ) -> None:
     """As `play_jobs`, within an event loop."""
     waiting, open_ = iter(jobs), True
@@ -90,9 +92,9 @@ async def play_jobs_async(
         raise errors.exceptions[0] from None  # the first that failed; the others were called off
 
 
-async def play_one(job: Job) -> Episode:
+async def play_one(job: DialogueJob) -> Episode:
     """Play one episode with talk; its last event says how it ended."""
-    meter = Meter()
+    meter = Usage()
 
     def make_seat(game: Game, agent: Agent, seat: int, key: Any) -> Any:
         if can_talk(agent.policy, game):

@@ -16,7 +16,7 @@ import numpy as np
 
 from interplay.agents.api import Agent, Move, TraceEvent
 from interplay.agents.dialogue import Dialogue, DialogueObservation, Message, can_talk
-from interplay.agents.llm.limits import Meter
+from interplay.agents.llm.limits import Usage
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.rollout.episode import EpisodeRecorder
@@ -126,7 +126,7 @@ class TablePartners:
         self._game, self._table = game, table
         self._talkers: dict[int, Any] = {}
         self._others: dict[int, Seat] = {}
-        meter, caps = Meter(), []
+        meter, caps = Usage(), []
         for seat in sorted(table.bots):
             agent = registry.agent(registry.at(table, seat))
             if can_talk(agent.policy, game):

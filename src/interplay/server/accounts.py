@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from interplay.errors import InterplayError
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.schema import accounts
@@ -45,7 +45,7 @@ def log_in(tx: Tx, name: str, password: str) -> Account:
     known = row is not None and row.password is not None and not row.disabled
     right = matches(password, str(row.password) if row is not None and known else _nobody())
     if not (known and right) or row is None:
-        raise Refusal("unknown_key", "name or password is wrong", status=401)
+        raise ApiError("unknown_key", "name or password is wrong", status=401)
     return Account(row.id, row.name, row.role)
 
 

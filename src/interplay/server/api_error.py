@@ -16,7 +16,7 @@ _STATUS = {  # what each code is over HTTP
 }
 
 
-class Refusal(InterplayError):
+class ApiError(InterplayError):
     """A request that is turned down. `code` is stable and documented; the message may change."""
 
     def __init__(self, code: str, message: str, *, status: int | None = None, **detail: object):

@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 import interplay
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.audit import Refusals
 from interplay.server.clock import Clock, SystemClock
 from interplay.server.database import Database
@@ -66,17 +66,17 @@ class Base:
         """The key of a request: given, or as `Authorization: Bearer KEY`. Guessing is slowed down, and noted."""
         visitor = self.who(connection)
         if self.guesses.exhausted(visitor):
-            raise Refusal("too_many", "too many wrong keys from here: wait a minute")
+            raise ApiError("too_many", "too many wrong keys from here: wait a minute")
         given = text if text is not None else bearer(connection.headers.get("authorization"))
         if given is None:
-            raise Refusal("unknown_key", "give your key in the header `Authorization: Bearer KEY`")
+            raise ApiError("unknown_key", "give your key in the header `Authorization: Bearer KEY`")
         try:
             return await self.database.aread(check, self.clock, given, kinds)
-        except Refusal:
+        except ApiError:
             self.guesses.take(visitor)
             raise
 
-    def refused(self, connection: Any, refusal: Refusal, actor: str | None = None) -> None:
+    def refused(self, connection: Any, refusal: ApiError, actor: str | None = None) -> None:
         """Note a refusal in the audit log."""
         path = connection.scope.get("path", "")
         # The published protocol carries keys in the path; they must not reach the log.
@@ -84,7 +84,7 @@ class Base:
         self.refusals.note(actor or self.who(connection), refusal.code, refusal.message, path=where)
 
 
-def retry_after(refusal: Refusal) -> dict[str, str] | None:
+def retry_after(refusal: ApiError) -> dict[str, str] | None:
     """When to come again, for those who came too often or too early."""
     if refusal.status not in (429, 503):
         return None
@@ -118,8 +118,8 @@ def make_app(base: Base, title: str, lifespan: Lifespan | None = None, docs: boo
     )
     app.add_middleware(Guard, base=base)
 
-    @app.exception_handler(Refusal)
-    async def refused(request: Request, refusal: Refusal) -> JSONResponse:
+    @app.exception_handler(ApiError)
+    async def refused(request: Request, refusal: ApiError) -> JSONResponse:
         if refusal.status != 503:  # what is noted then would have to wait for the very database that is away
             base.refused(request, refusal)
         return JSONResponse(refusal.record(), refusal.status, headers=retry_after(refusal))

@@ -23,7 +23,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, Operationa
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from interplay.errors import InterplayError
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 
 Tx = sa.Connection
 P = ParamSpec("P")
@@ -34,7 +34,7 @@ MOST_JOINED = 64  # pieces of work in one commit
 TRIES = 5  # of work that met a lock
 
 
-class Away(Refusal):
+class DatabaseUnavailable(ApiError):
     """The database does not answer, or not in time. Whether the work was done is not known: it may be asked for
     again, and must then be the same as done once."""
 
@@ -43,14 +43,14 @@ class Away(Refusal):
 
 
 @dataclass(frozen=True)
-class History:
+class MigrationHistory:
     """The migrations of one room, counted in a table of its own."""
 
     name: str
     folder: Path
 
 
-SERVER = History("server", HERE / "migrations" / "versions")
+SERVER = MigrationHistory("server", HERE / "migrations" / "versions")
 
 
 class Database:
@@ -92,11 +92,15 @@ class Database:
         return job.result
 
     async def awrite(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `submit`, off the event loop; `Away` if the database is. Work that has not begun by then is not done."""
+        """As `submit`, off the event loop.
+
+        Raises:
+            DatabaseUnavailable: The database does not answer. Work that has not begun by then is not done.
+        """
         return await self._in_time(asyncio.wrap_future(self.submit(work, *args, **kwargs)))
 
     async def aread(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `read`, off the event loop; `Away` if the database is."""
+        """As `read`, off the event loop; `DatabaseUnavailable` if the database is."""
         loop = asyncio.get_running_loop()
         return await self._in_time(loop.run_in_executor(self._readers, lambda: self.read(work, *args, **kwargs)))
 
@@ -105,10 +109,10 @@ class Database:
             async with asyncio.timeout(self.patience_s):
                 return await answer
         except TimeoutError as error:
-            raise Away from error
+            raise DatabaseUnavailable from error
         except Exception as error:
             if is_away(error):
-                raise Away from error
+                raise DatabaseUnavailable from error
             raise
 
     def close(self) -> None:
@@ -270,7 +274,7 @@ def _retried(once: Callable[[], T]) -> T:
     raise AssertionError("unreachable")
 
 
-def migrate(database: Database, histories: Sequence[History] = (SERVER,)) -> None:
+def migrate(database: Database, histories: Sequence[MigrationHistory] = (SERVER,)) -> None:
     """Bring the tables of these rooms up to date, each in one transaction."""
     from alembic import command
     from alembic.config import Config
@@ -296,7 +300,7 @@ def migrate(database: Database, histories: Sequence[History] = (SERVER,)) -> Non
 
 
 def open_database(
-    address: str, histories: Sequence[History] = (SERVER,), *, patience_s: float | None = None
+    address: str, histories: Sequence[MigrationHistory] = (SERVER,), *, patience_s: float | None = None
 ) -> Database:
     """A database whose tables are up to date."""
     database = Database(address, patience_s=patience_s)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.schema import keys
@@ -69,7 +69,7 @@ def check(tx: Tx, clock: Clock, text: str, kinds: tuple[str, ...]) -> Key:
         and (row.expires is None or now < row.expires)
     )
     if not good or row is None:
-        raise Refusal("unknown_key", "this key is not known here, or not good for this")
+        raise ApiError("unknown_key", "this key is not known here, or not good for this")
     return Key(row.id, row.public, row.kind, row.subject)
 
 

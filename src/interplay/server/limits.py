@@ -7,7 +7,7 @@ import hmac
 import math
 import secrets
 
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 
 MOST_NAMES = 50_000
@@ -36,7 +36,7 @@ class Buckets:
         if not self.take(name, cost):
             wait = (cost - self._left(name, self._clock.monotonic())) / self._rate
             wait_s = max(1, math.ceil(wait))
-            raise Refusal("too_many", f"too many {what}: wait {wait_s} s", wait_s=wait_s)
+            raise ApiError("too_many", f"too many {what}: wait {wait_s} s", wait_s=wait_s)
 
     def exhausted(self, name: str) -> bool:
         """Whether the name has nothing left; asking costs nothing."""

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.schema import sessions
@@ -27,7 +27,7 @@ CSRF_FIELD, CSRF_HEADER = "csrf", "x-csrf-token"
 
 
 @dataclass(frozen=True)
-class Session:
+class LoginSession:
     """Someone's visit. `csrf` goes into forms and script requests and must come back with them."""
 
     id: int
@@ -36,34 +36,34 @@ class Session:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-def begin(tx: Tx, clock: Clock, subject: str, data: Mapping[str, Any] | None = None) -> tuple[Session, str]:
+def begin(tx: Tx, clock: Clock, subject: str, data: Mapping[str, Any] | None = None) -> tuple[LoginSession, str]:
     """A new session and its cookie, which is kept nowhere else."""
     token = secrets.token_urlsafe(24)  # 192 bits
     now = clock.now()
     row = {"hash": _hash(token), "subject": subject, "created": now, "expires": now + LIFE, "data": dict(data or {})}
     found = tx.execute(sa.insert(sessions).values(**row).returning(sessions.c.id)).scalar_one()
-    return Session(found, subject, csrf_token(token), row["data"]), token
+    return LoginSession(found, subject, csrf_token(token), row["data"]), token
 
 
-def find(tx: Tx, clock: Clock, token: str | None) -> Session | None:
+def find(tx: Tx, clock: Clock, token: str | None) -> LoginSession | None:
     """The session of a cookie, if it is still good."""
     if not token or len(token) > 100:
         return None
     row = tx.execute(sa.select(sessions).where(sessions.c.hash == _hash(token))).one_or_none()
     if row is None or row.expires <= clock.now():
         return None
-    return Session(row.id, row.subject, csrf_token(token), row.data)
+    return LoginSession(row.id, row.subject, csrf_token(token), row.data)
 
 
-def end(tx: Tx, session: Session) -> None:
+def end(tx: Tx, session: LoginSession) -> None:
     tx.execute(sa.delete(sessions).where(sessions.c.id == session.id))
 
 
-def remember(tx: Tx, session: Session, **data: Any) -> Session:
+def remember(tx: Tx, session: LoginSession, **data: Any) -> LoginSession:
     """The session with more data."""
     merged = {**session.data, **data}
     tx.execute(sa.update(sessions).where(sessions.c.id == session.id).values(data=merged))
-    return Session(session.id, session.subject, session.csrf, merged)
+    return LoginSession(session.id, session.subject, session.csrf, merged)
 
 
 def set_cookie(response: Response, token: str, *, secure: bool) -> None:
@@ -81,9 +81,9 @@ def csrf_token(token: str) -> str:
     return hmac.new(token.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 
-def check_csrf(session: Session, given: str | None) -> None:
+def check_csrf(session: LoginSession, given: str | None) -> None:
     if not hmac.compare_digest(session.csrf.encode(), (given or "").encode("utf-8", "replace")):
-        raise Refusal("not_allowed", "this form is out of date: load the page again and send it once more")
+        raise ApiError("not_allowed", "this form is out of date: load the page again and send it once more")
 
 
 def check_origin(connection: HTTPConnection, allowed: tuple[str, ...] = ()) -> None:
@@ -95,7 +95,7 @@ def check_origin(connection: HTTPConnection, allowed: tuple[str, ...] = ()) -> N
             return
     elif origin in allowed or (host and _place(origin) == host):
         return
-    raise Refusal("not_allowed", "requests from other sites are not taken")
+    raise ApiError("not_allowed", "requests from other sites are not taken")
 
 
 def _place(origin: str) -> str:

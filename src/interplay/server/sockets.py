@@ -9,14 +9,14 @@ from typing import Any
 import orjson
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.limits import Buckets
 
 BAD_FRAME, TOO_LARGE, REFUSED, TRY_LATER = 1003, 1009, 1008, 1013  # codes with which sockets are closed
 
 
-class Gone(Exception):
+class ClientDisconnected(Exception):
     """The other side has left."""
 
 
@@ -36,31 +36,36 @@ class Frames:
         self._rate = Buckets(clock, per_second, 2 * per_second)
 
     async def receive(self, timeout_s: float | None = None) -> dict[str, Any]:
-        """The next frame; `Gone` when the other side has left, `TimeoutError` when it is silent for too long."""
+        """Wait for the next frame.
+
+        Raises:
+            ClientDisconnected: The other side has left.
+            TimeoutError: It is silent for too long.
+        """
         try:
             message = await asyncio.wait_for(self._socket.receive(), timeout_s)
         except (WebSocketDisconnect, RuntimeError):
-            raise Gone from None
+            raise ClientDisconnected from None
         if message["type"] == "websocket.disconnect":
-            raise Gone
+            raise ClientDisconnected
         return self._read(message)
 
     def _read(self, message: Any) -> dict[str, Any]:
         text = message.get("text")
         if text is None:
-            raise Refusal("bad_frame", "frames are text: one JSON object each")
+            raise ApiError("bad_frame", "frames are text: one JSON object each")
         if len(text) > self._largest:
-            raise Refusal("too_large", f"a frame has at most {self._largest} characters")
+            raise ApiError("too_large", f"a frame has at most {self._largest} characters")
         if "\\u0000" in text:  # what PostgreSQL cannot store
-            raise Refusal("bad_frame", "a frame holds no zero characters")
+            raise ApiError("bad_frame", "a frame holds no zero characters")
         if not self._rate.take(""):
-            raise Refusal("too_many", "too many frames a second")
+            raise ApiError("too_many", "too many frames a second")
         try:
             found = orjson.loads(text)
         except (orjson.JSONDecodeError, UnicodeEncodeError):
-            raise Refusal("bad_frame", "this frame is not JSON") from None
+            raise ApiError("bad_frame", "this frame is not JSON") from None
         if not isinstance(found, dict):
-            raise Refusal("bad_frame", "a frame is a JSON object")
+            raise ApiError("bad_frame", "a frame is a JSON object")
         return found
 
     async def send(self, content: Any) -> None:
@@ -70,7 +75,7 @@ class Frames:
             async with asyncio.timeout(self._patience):  # unlike `wait_for`, without a task for each frame
                 await self._socket.send_text(text)
         except (TimeoutError, WebSocketDisconnect, RuntimeError):
-            raise Gone from None
+            raise ClientDisconnected from None
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         if self._socket.application_state is WebSocketState.CONNECTED:

@@ -11,7 +11,7 @@ import numpy as np
 from interplay.errors import InterplayError
 from interplay.stats._checks import Missing, Seed, generator, one_of, open_unit, rows_present
 from interplay.stats.estimators import Estimator, estimator
-from interplay.stats.resampling import Design, Unit, design
+from interplay.stats.resampling import ResamplingDesign, ResamplingUnit, design
 
 METHODS = ("expanded", "percentile", "basic", "bca")
 Statistic = Callable[[np.ndarray], np.ndarray]  # counts [replicate, N] -> [replicate]
@@ -71,7 +71,7 @@ def bootstrap(
 
 def bootstrap_counts(
     statistic: Statistic,
-    plan: Design,
+    plan: ResamplingDesign,
     *,
     seed: Seed,
     level: float = 0.95,
@@ -112,7 +112,7 @@ def bootstrap_counts(
 
 
 def _limits(
-    drawn: np.ndarray, estimate: float, statistic: Statistic, plan: Design, level: float, method: str
+    drawn: np.ndarray, estimate: float, statistic: Statistic, plan: ResamplingDesign, level: float, method: str
 ) -> tuple[float, float]:
     from scipy.special import ndtr, ndtri
 
@@ -133,7 +133,7 @@ def _limits(
     return float(low), float(high)
 
 
-def _expansion(statistic: Statistic, plan: Design, level: float) -> float:
+def _expansion(statistic: Statistic, plan: ResamplingDesign, level: float) -> float:
     """The normal quantile that makes a percentile interval as wide as a t interval.
 
     Resampling n levels gives a spread too small by sqrt((n - 1) / n) and knows nothing of t tails (Hesterberg 2015).
@@ -150,7 +150,7 @@ def _expansion(statistic: Statistic, plan: Design, level: float) -> float:
     return float(stdtrit(df, (1 + level) / 2) * np.sqrt(variances.sum() / shrunk.sum()))
 
 
-def _acceleration(statistic: Statistic, plan: Design) -> float:
+def _acceleration(statistic: Statistic, plan: ResamplingDesign) -> float:
     influence = np.concatenate([_jackknife(statistic, unit).influence for unit in plan.jackknife_units()])
     spread = np.sum(influence**2)
     return 0.0 if spread == 0 else float(np.sum(influence**3) / (6 * spread**1.5))
@@ -164,7 +164,7 @@ class _Jackknife:
     df: float
 
 
-def _jackknife(statistic: Statistic, unit: Unit) -> _Jackknife:
+def _jackknife(statistic: Statistic, unit: ResamplingUnit) -> _Jackknife:
     """Leaves out one level of a unit at a time, or one block of levels where there are very many."""
     levels, stratum = np.arange(len(unit.stratum)), unit.stratum
     size = np.bincount(stratum)[stratum]

@@ -12,7 +12,7 @@ from interplay.errors import InterplayError
 from interplay.stats._checks import Seed, complete, rows_present
 from interplay.stats.bootstrap import Interval, bootstrap_counts
 from interplay.stats.estimators import Estimator, estimator
-from interplay.stats.resampling import Design, default_units, design
+from interplay.stats.resampling import ResamplingDesign, default_units, design
 
 _GROUP = "group"
 
@@ -24,11 +24,11 @@ class Grouped:
     values: np.ndarray  # [row], ascending
     names: tuple[Any, ...]
     rows: tuple[np.ndarray, ...]  # per group
-    plan: Design
+    plan: ResamplingDesign
 
 
 @dataclass(frozen=True)
-class Comparison:
+class GroupComparison:
     """Group a against group b."""
 
     a: Any
@@ -65,7 +65,7 @@ def compare(
     level: float = 0.95,
     method: str = "expanded",
     replicates: int = 2000,
-) -> Comparison:
+) -> GroupComparison:
     """Compares two groups (algorithms). Units in `shared` (the partners both met) are drawn once for both, so that
     a hard draw of partners is hard for both; the others (training seeds) are drawn for each group on its own."""
     labels = list(groups)
@@ -82,7 +82,7 @@ def compare(
     in_a, in_b = (data.rows[data.names.index(name)] for name in (a, b))
     x, y, of = data.values[in_a], data.values[in_b], estimator(statistic)
     options: dict[str, Any] = {"seed": seed, "level": level, "method": method, "replicates": replicates}
-    return Comparison(
+    return GroupComparison(
         a=a,
         b=b,
         difference=bootstrap_counts(lambda c: of(x, c[:, in_a]) - of(y, c[:, in_b]), data.plan, **options),

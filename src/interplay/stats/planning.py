@@ -18,7 +18,7 @@ _BATCH = 4096  # designs whose t quantile is computed at once, cheapest first
 
 
 @dataclass(frozen=True)
-class Plan:
+class DesignPlan:
     """A design and what to expect of it."""
 
     levels: dict[str, int]  # random factor -> how many
@@ -34,7 +34,7 @@ class Plan:
 
 def expected_width(
     components: VarianceComponents, levels: Mapping[str, int], episodes: int, *, level: float = 0.95
-) -> Plan:
+) -> DesignPlan:
     """The half-width to expect of a t interval (Satterthwaite's degrees of freedom) for the mean of this design."""
     open_unit(level, "level")
     sizes = _sizes(components, levels)
@@ -51,7 +51,7 @@ def cheapest_design(
     most: Mapping[str, int] | None = None,
     least: Mapping[str, int] | None = None,
     level: float = 0.95,
-) -> Plan:
+) -> DesignPlan:
     """The cheapest design whose expected half-width is at most the target.
 
     `costs`: of one more level of a factor (training a seed) and of one "episode"; default 1 per episode, 0 else.
@@ -78,7 +78,7 @@ def _search(
     prices: Mapping[str, float],
     half_width: float,
     level: float,
-) -> Plan:
+) -> DesignPlan:
     from scipy.special import ndtri
 
     full = {name: np.broadcast_arrays(*grid.values())[k].ravel() for k, name in enumerate(grid)}
@@ -114,12 +114,14 @@ def _contributions(components: VarianceComponents, sizes: Mapping[str, Any]) -> 
     return parts
 
 
-def _plan(components: VarianceComponents, sizes: Mapping[str, int], level: float, prices: Mapping[str, float]) -> Plan:
+def _plan(
+    components: VarianceComponents, sizes: Mapping[str, int], level: float, prices: Mapping[str, float]
+) -> DesignPlan:
     counts = {**components.fixed, **sizes}
     parts = {source: float(v) for source, v in _contributions(components, counts).items()}
     variance = sum(parts.values())
     half_width, df = _precision(components, counts, level)
-    return Plan(
+    return DesignPlan(
         levels={name: int(counts[name]) for name in components.factors},
         episodes=int(counts[EPISODE]),
         half_width=float(half_width),

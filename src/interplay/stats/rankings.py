@@ -27,7 +27,7 @@ _CHUNK = 1 << 22  # counts held at once
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnRankings:
     """Agents under several measures, as measured and as drawn again. NaN where an agent has no such value."""
 
     agents: tuple[Any, ...]
@@ -84,7 +84,7 @@ def draw(
     statistic: str | Mapping[str, str] = "mean",
     lower: Sequence[str] = (),
     replicates: int = 2000,
-) -> Drawn:
+) -> DrawnRankings:
     """Every agent under every measure, once as given and once for each replicate of the experiment."""
     rows = _usable(table, lower, statistic)
     agents, measures = (tuple(dict.fromkeys(r[name] for r in rows)) for name in ("agent", "measure"))
@@ -116,7 +116,7 @@ def draw(
         left -= size
     estimates = measured(np.ones((1, len(rows)), np.int64))
     signs = np.array([-1.0 if m in lower else 1.0 for m in measures])
-    return Drawn(agents, measures, estimates[0], signs, np.concatenate(parts) if parts else estimates)
+    return DrawnRankings(agents, measures, estimates[0], signs, np.concatenate(parts) if parts else estimates)
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def _usable(table: Table, lower: Sequence[str], statistic: str | Mapping[str, st
     return rows
 
 
-def _pair(drawn: Drawn, a: int, b: int, tails: tuple[float, float]) -> Row:
+def _pair(drawn: DrawnRankings, a: int, b: int, tails: tuple[float, float]) -> Row:
     both = np.isfinite(drawn.estimates[[a, b]]).all(axis=0)
     found: Row = {"measure": drawn.measures[a], "other": drawn.measures[b], "agents": int(both.sum())}
     x, y = (drawn.signs[m] * drawn.estimates[m, both] for m in (a, b))
@@ -193,7 +193,7 @@ def _pair(drawn: Drawn, a: int, b: int, tails: tuple[float, float]) -> Row:
     return found
 
 
-def _ranked(drawn: Drawn, m: int, tails: tuple[float, float]) -> list[Row]:
+def _ranked(drawn: DrawnRankings, m: int, tails: tuple[float, float]) -> list[Row]:
     has = np.flatnonzero(np.isfinite(drawn.estimates[m]))
     given = ranks(drawn.signs[m] * drawn.estimates[m, has])
     again = drawn.signs[m] * drawn.replicates[:, m][:, has]

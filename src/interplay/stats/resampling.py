@@ -22,7 +22,7 @@ _CHUNK = 1 << 18  # counts held at once; larger chunks fall out of the cache and
 
 
 @dataclass(frozen=True)
-class Step:
+class ResamplingStep:
     """Levels of one column, contiguous within their parents."""
 
     name: str
@@ -49,10 +49,10 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Unit:
+class ResamplingUnit:
     """A chain of steps from the whole population down to the levels that rows carry."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[ResamplingStep, ...]
     leaf: np.ndarray  # [column, row]: more than one column only where columns share a population
     top: np.ndarray  # [column, row], the level of the first step that varies: what a jackknife leaves out
     stratum: np.ndarray  # [top level], levels of one stratum are exchangeable
@@ -65,11 +65,11 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Design:
+class ResamplingDesign:
     """The sampling structure of a table of N rows."""
 
-    units: tuple[Unit, ...]
-    cells: Step  # rows inside cells
+    units: tuple[ResamplingUnit, ...]
+    cells: ResamplingStep  # rows inside cells
     cell_leaf: tuple[np.ndarray, ...]  # per unit [column, cell]
     row_place: np.ndarray  # [row], its place among the rows ordered by cell
     blocks: np.ndarray  # [row], a replicate must hold a row of every block (the groups that are compared)
@@ -113,13 +113,13 @@ class Design:
         held = [counts[:, self.blocks == b].max(axis=1) for b in range(self.blocks.max() + 1)]
         return np.min(held, axis=0) > 0
 
-    def jackknife_units(self) -> list[Unit]:
+    def jackknife_units(self) -> list[ResamplingUnit]:
         """The units that vary, or the rows themselves where none does."""
         varying = [u for u in self.units if any(s.varies for s in u.steps)]
         if varying or not self.cells.varies:
             return varying
         rows = np.arange(len(self.row_place))[None]
-        return [Unit((self.cells,), rows, rows, self.cells.parent[self.row_place])]
+        return [ResamplingUnit((self.cells,), rows, rows, self.cells.parent[self.row_place])]
 
 
 def design(
@@ -130,7 +130,7 @@ def design(
     fixed: Sequence[str] = (),
     episodes: bool = True,
     blocks: np.ndarray | None = None,
-) -> Design:
+) -> ResamplingDesign:
     """The sampling structure of a table, read from its columns. `episodes`: whether rows in a cell are drawn too."""
     units = default_units(columns, fixed) if units is None else units
     codes = _codes(columns, rows, units, fixed)
@@ -143,7 +143,7 @@ def design(
     place[order] = np.arange(rows)
     cells = _step(EPISODE, cell_of[order], fixed=not episodes)
     steps = [s for u in built for s in u.steps if s.name not in fixed] + [cells]
-    return Design(
+    return ResamplingDesign(
         units=tuple(built),
         cells=cells,
         cell_leaf=tuple(u.leaf[:, first] for u in built),
@@ -176,7 +176,7 @@ def _codes(columns: Mapping[str, Any], rows: int, units: Sequence[str], fixed: S
     return codes
 
 
-def _unit(spec: str, codes: Mapping[str, np.ndarray], fixed: Sequence[str]) -> Unit:
+def _unit(spec: str, codes: Mapping[str, np.ndarray], fixed: Sequence[str]) -> ResamplingUnit:
     """The chain of "a/b". A level is known by its parents too: seed 1 of one parent is not seed 1 of another."""
     parts = [step.split("+") for step in spec.split("/")]
     width = max(map(len, parts))
@@ -184,7 +184,7 @@ def _unit(spec: str, codes: Mapping[str, np.ndarray], fixed: Sequence[str]) -> U
         raise InterplayError(f"unit {spec!r}: the parts around '/' must name one column or equally many")
     stacked = [np.concatenate([codes[p[k % len(p)]] for k in range(width)]) for p in parts]
     above = np.zeros(len(stacked[0]), np.int64)
-    steps: list[Step] = []
+    steps: list[ResamplingStep] = []
     top, stratum = above, np.zeros(1, np.int64)
     for names, column in zip(parts, stacked, strict=True):
         level = _combine([above, column], len(above))
@@ -195,12 +195,12 @@ def _unit(spec: str, codes: Mapping[str, np.ndarray], fixed: Sequence[str]) -> U
             top, stratum = level, parent
         steps.append(step)
         above = level
-    return Unit(tuple(steps), above.reshape(width, -1), top.reshape(width, -1), stratum)
+    return ResamplingUnit(tuple(steps), above.reshape(width, -1), top.reshape(width, -1), stratum)
 
 
-def _step(name: str, parent: np.ndarray, *, fixed: bool) -> Step:
+def _step(name: str, parent: np.ndarray, *, fixed: bool) -> ResamplingStep:
     parents = int(parent.max()) + 1
-    return Step(
+    return ResamplingStep(
         name, parent, np.searchsorted(parent, np.arange(parents)), np.bincount(parent, minlength=parents), fixed
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from interplay.errors import InterplayError
 from interplay.games.api import Game, State, Step, is_jax
 from interplay.games.checksum import checksum
-from interplay.games.search import Found
+from interplay.games.search import SearchResult
 
 MOST_STATES = 200_000  # states of one search; beyond it the search gives up
 IDLE_ACTIONS = ("stay", "noop", "wait", "idle", "pass")
@@ -60,13 +60,13 @@ class BreadthFirstSolver:
         """Whether a step earned the team points."""
         return float(np.sum(np.asarray(step.reward))) > 0
 
-    def alone(self, seat: int) -> Found:
+    def alone(self, seat: int) -> SearchResult:
         """One seat acts; the others do nothing where they start."""
         if self._idle is None:
-            return Found(actions=None, lower=0, why="the game has no action that does nothing")
+            return SearchResult(actions=None, lower=0, why="the game has no action that does nothing")
         return self._search([seat])
 
-    def unhindered(self, seat: int) -> Found:
+    def unhindered(self, seat: int) -> SearchResult:
         """The same: of any game it is not known what it would be without the other seats."""
         return self.alone(seat)
 
@@ -74,7 +74,7 @@ class BreadthFirstSolver:
         """The game itself."""
         return self.game, {}
 
-    def together(self) -> Found:
+    def together(self) -> SearchResult:
         """All seats act."""
         return self._search(range(self.game.num_seats))
 
@@ -93,7 +93,7 @@ class BreadthFirstSolver:
             )
         return np.array(list(itertools.product(*choices)), np.int32)
 
-    def _search(self, acting: Sequence[int]) -> Found:
+    def _search(self, acting: Sequence[int]) -> SearchResult:
         joint, first = self._joint_actions(acting), self.game.init(jax.random.key(0))
         frontier: list[Any] = [first]
         layers: list[_Layer] = []
@@ -101,23 +101,23 @@ class BreadthFirstSolver:
         for depth in range(self.game.horizon):
             if expanded + len(frontier) > MOST_STATES:
                 why = f"more than {MOST_STATES:,} states; a solver of the game's own may do better"
-                return Found(actions=None, lower=depth, expanded=expanded, why=why)
+                return SearchResult(actions=None, lower=depth, expanded=expanded, why=why)
             expanded += len(frontier)
             after, legal, goal, over, keys = self._expand(frontier, joint, depth)
             hits = np.argwhere(legal & goal)
             if len(hits):
                 plan = self._plan(layers, int(hits[0][0]), joint[hits[0][1]])
-                return Found(actions=plan, lower=len(plan), expanded=expanded)
+                return SearchResult(actions=plan, lower=len(plan), expanded=expanded)
             alive = np.argwhere(legal & ~over)
             _, unique = np.unique(keys[alive[:, 0], alive[:, 1]], axis=0, return_index=True)
             chosen = alive[np.sort(unique)]
             if not len(chosen):
-                return Found(
+                return SearchResult(
                     actions=None, lower=None, expanded=expanded, why="every way of playing ends without points"
                 )
             layers.append(_Layer(chosen[:, 0], joint[chosen[:, 1]]))
             frontier = [after(int(parent), int(action)) for parent, action in chosen]
-        return Found(actions=None, lower=None, expanded=expanded, why="no way of playing earns points in time")
+        return SearchResult(actions=None, lower=None, expanded=expanded, why="no way of playing earns points in time")
 
     def _expand(self, frontier: list[Any], joint: np.ndarray, depth: int) -> tuple:
         """All successors: how to get one, and [state, joint action] legal, goal, over and keys."""

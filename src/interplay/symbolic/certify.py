@@ -19,7 +19,7 @@ import numpy as np
 from interplay.errors import InterplayError
 from interplay.games.api import Game, State, Step, is_jax
 from interplay.games.registry import capability, make
-from interplay.games.search import Found
+from interplay.games.search import SearchResult
 from interplay.symbolic.breadth_first import BreadthFirstSolver
 from interplay.table import Row, Table
 
@@ -35,11 +35,11 @@ class Solver(Protocol):
         """Whether a step of the game, and the state it led to, reached the goal."""
         ...
 
-    def alone(self, seat: int) -> Found:
+    def alone(self, seat: int) -> SearchResult:
         """One seat acts; the others stand idle where they start."""
         ...
 
-    def unhindered(self, seat: int) -> Found:
+    def unhindered(self, seat: int) -> SearchResult:
         """One seat acts as if the others were out of the way: a plan for the game `by_itself` of that seat."""
         ...
 
@@ -47,7 +47,7 @@ class Solver(Protocol):
         """The game without the other seats, and the `start` that puts the seat where it starts."""
         ...
 
-    def together(self) -> Found:
+    def together(self) -> SearchResult:
         """All seats act."""
         ...
 
@@ -60,9 +60,9 @@ class Certificate:
     goal: str
     seat_names: tuple[str, ...]
     action_names: tuple[str, ...]
-    alone: tuple[Found, ...]  # by seat
-    unhindered: tuple[Found, ...]  # by seat
-    together: Found
+    alone: tuple[SearchResult, ...]  # by seat
+    unhindered: tuple[SearchResult, ...]  # by seat
+    together: SearchResult
 
     @property
     def verdict(self) -> str:
@@ -87,7 +87,7 @@ class Certificate:
     def summary(self) -> Row:
         """The certificate in one row."""
 
-        def length(found: Found) -> str:
+        def length(found: SearchResult) -> str:
             return {True: str(found.length), False: "none", None: "?"}[found.possible]
 
         return {
@@ -103,7 +103,7 @@ class Certificate:
         }
 
 
-def _verdict(solo: Sequence[Found], together: Found) -> str:
+def _verdict(solo: Sequence[SearchResult], together: SearchResult) -> str:
     if any(found.possible for found in solo):
         return NOT_REQUIRED
     if together.possible is False:
@@ -112,7 +112,7 @@ def _verdict(solo: Sequence[Found], together: Found) -> str:
     return REQUIRED if certain else UNDECIDED
 
 
-def _told(found: Found, action_names: Sequence[str]) -> Row:
+def _told(found: SearchResult, action_names: Sequence[str]) -> Row:
     plan = None
     if found.actions is not None:
         plan = [" ".join(action_names[int(a)] for a in seat) for seat in found.actions.T]
@@ -156,16 +156,16 @@ def certify(game: Game | str) -> Certificate:
     )
 
 
-def _best_joint(together: Found, alone: Sequence[Found]) -> Found:
+def _best_joint(together: SearchResult, alone: Sequence[SearchResult]) -> SearchResult:
     """What one seat can do alone is a joint plan too, should the search for a better one have found none."""
     plans = [f for f in alone if f.actions is not None]
     best = min(plans, key=lambda f: len(f.actions), default=None)  # type: ignore[arg-type]
     if best is None or (together.length or np.inf) <= (best.length or np.inf):
         return together
-    return Found(actions=best.actions, lower=together.lower, expanded=together.expanded, why=together.why)
+    return SearchResult(actions=best.actions, lower=together.lower, expanded=together.expanded, why=together.why)
 
 
-def prove(game: Game, search: Solver, found: Found, start: Mapping[str, Any] | None = None) -> None:
+def prove(game: Game, search: Solver, found: SearchResult, start: Mapping[str, Any] | None = None) -> None:
     """Play a plan on the game's rules; an error unless its last step, and no earlier one, reaches the goal."""
     if found.actions is None:
         return

@@ -1,9 +1,9 @@
 """Declare a domain beside its game. This module is the leaf of the symbolic room that games may import.
 
-A domain is text (see `grammar`). A `World` knows the objects of one game and numbers its facts, so that facts are
-integers and grounded operators are made once and looked up afterwards. A `Recorder` takes the operators of an
-episode in the game's own order, rolls the facts forward and complains when an operator's needs are not met.
-Where only facts are known, `derive` finds the operators.
+A domain is text (see `grammar`). A `SymbolicWorld` knows the objects of one game and numbers its facts, so that facts
+are integers and grounded operators are made once and looked up afterwards. A `Recorder` takes the operators of an
+episode in the game's own order, rolls the facts forward and complains when an operator's needs are not met. Where only
+facts are known, `derive` finds the operators.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ __all__ = [
     "NATURE",
     "Domain",
     "DomainError",
+    "DomainReader",
     "Grounded",
-    "Reader",
     "Recorder",
     "SymbolicTrace",
-    "World",
+    "SymbolicWorld",
     "declare",
     "derive",
 ]
@@ -36,7 +36,7 @@ def declare(name: str, text: str) -> Domain:
     return parse(name, text)
 
 
-class Reader(Protocol):
+class DomainReader(Protocol):
     """What a game's domain module offers as `Reader(game)`: it reads whole episodes."""
 
     domain: Domain
@@ -50,7 +50,7 @@ def show(fact: Fact) -> str:
     return f"{fact[0]}({', '.join(fact[1:])})"
 
 
-class World:
+class SymbolicWorld:
     """The objects of one game with all facts and operators that were spoken of. Shared by its episodes."""
 
     def __init__(self, domain: Domain, objects: Mapping[str, str] | None = None):
@@ -176,7 +176,7 @@ def _grounded(name, kind, objects, needs, adds, drops) -> Grounded:
 class Recorder:
     """Takes an episode's operators in order; `t` never falls."""
 
-    def __init__(self, world: World, agents: Sequence[str], start: Iterable[int]):
+    def __init__(self, world: SymbolicWorld, agents: Sequence[str], start: Iterable[int]):
         self.world, self.agents = world, tuple(agents)
         for agent in self.agents:
             kind = world.types.get(agent)
@@ -241,7 +241,11 @@ class Recorder:
 
 
 def derive(
-    world: World, agents: Sequence[str], facts: Sequence[Iterable[int]], names: Sequence[Sequence[str]], **more: Any
+    world: SymbolicWorld,
+    agents: Sequence[str],
+    facts: Sequence[Iterable[int]],
+    names: Sequence[Sequence[str]],
+    **more: Any,
 ) -> SymbolicTrace:
     """A symbolic trace from facts alone: `facts[t]` is p_t, `names[t][seat]` what each seat's action is called.
 
@@ -267,7 +271,7 @@ def derive(
     return recorder.finish(len(sets) - 1, **more)
 
 
-def _blame(world: World, agents: tuple[str, ...], changed: Iterable[int]) -> dict[int, set[int]]:
+def _blame(world: SymbolicWorld, agents: tuple[str, ...], changed: Iterable[int]) -> dict[int, set[int]]:
     """Which seat brought about which of the changed facts."""
     seat_of = {agent: seat for seat, agent in enumerate(agents)}
     found: dict[int, set[int]] = {}

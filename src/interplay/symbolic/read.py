@@ -8,11 +8,11 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import capability
 from interplay.rollout.episode import Episode
-from interplay.symbolic.declare import Reader
+from interplay.symbolic.declare import DomainReader
 from interplay.symbolic.trace import SymbolicTrace
 
 
-def reader(game: Game) -> Reader:
+def reader(game: Game) -> DomainReader:
     """The reader of a game's episodes, as its family declares it. Make it once per game: it remembers facts."""
     domain = capability(game, "symbolic_domain")
     if domain is None:
@@ -23,7 +23,7 @@ def reader(game: Game) -> Reader:
     return domain(game)
 
 
-def symbolic_trace(game: Game, episode: Episode, of: Reader | None = None) -> SymbolicTrace:
+def symbolic_trace(game: Game, episode: Episode, of: DomainReader | None = None) -> SymbolicTrace:
     """The symbolic trace of a recorded episode of this game; a trace of another game is an error."""
     from interplay.traces.replay import replay
 
@@ -32,6 +32,6 @@ def symbolic_trace(game: Game, episode: Episode, of: Reader | None = None) -> Sy
     return read(game, replay(game, episode).states, episode.actions, of)
 
 
-def read(game: Game, states: Any, actions: Any, of: Reader | None = None) -> SymbolicTrace:
+def read(game: Game, states: Any, actions: Any, of: DomainReader | None = None) -> SymbolicTrace:
     """The same from states [step + 1, ...] and actions [step, seat] at hand."""
     return (of or reader(game)).read(states, actions)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from interplay.symbolic.grammar import Domain
 
 if TYPE_CHECKING:
-    from interplay.symbolic.declare import World
+    from interplay.symbolic.declare import SymbolicWorld
 
 NATURE = -1  # the seat of what nobody did: a soup that is done, a fire that spreads
 
@@ -39,7 +39,7 @@ class SymbolicTrace:
     `actions[n]` was done by `seats[n]` at time `times[n]`, that is, between p_t and p_t+1.
     """
 
-    world: World
+    world: SymbolicWorld
     agents: tuple[str, ...]  # the object that each seat is
     start: frozenset[int]
     final: frozenset[int]

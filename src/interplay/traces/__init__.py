@@ -2,19 +2,19 @@
 
 from interplay.traces.columns import same
 from interplay.traces.export import episodes_csv, read_jsonl, write_jsonl
-from interplay.traces.replay import Batch, Replay, game_of, replay, replay_batches, replays, states_at
+from interplay.traces.replay import Replay, ReplayBatch, game_of, replay, replay_batches, replays, states_at
 from interplay.traces.schema import FORMAT_VERSION, Manifest
 from interplay.traces.sql import query
 from interplay.traces.store import TraceSet, Writer
-from interplay.traces.verify import Problem, VerifyReport, verify
+from interplay.traces.verify import VerifyProblem, VerifyReport, verify
 
 __all__ = [
     "FORMAT_VERSION",
-    "Batch",
     "Manifest",
-    "Problem",
     "Replay",
+    "ReplayBatch",
     "TraceSet",
+    "VerifyProblem",
     "VerifyReport",
     "Writer",
     "episodes_csv",

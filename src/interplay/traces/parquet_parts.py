@@ -32,7 +32,7 @@ MOST_BYTES = 4 << 30  # of a table, unpacked
 
 
 @dataclass(frozen=True)
-class Part:
+class ParquetPart:
     """One part: the episodes `first` to `last`, both included."""
 
     folder: Path
@@ -61,7 +61,7 @@ def select_typed(table: str, source: str) -> str:
     return f"SELECT {', '.join(casts)} FROM {source}"
 
 
-def find_parts(root: Path) -> list[Part]:
+def find_parts(root: Path) -> list[ParquetPart]:
     """The parts of a set in their order, after a look at what could be wrong with them."""
     folders = sorted((f for f in root.iterdir() if _NAME.fullmatch(f.name)), key=_number)
     for folder in folders:
@@ -88,7 +88,7 @@ def _number(folder: Path) -> int:
     return int(folder.name.removeprefix("part-"))
 
 
-def _ranges(folders: Sequence[Path]) -> list[Part]:
+def _ranges(folders: Sequence[Path]) -> list[ParquetPart]:
     files = [str(f / "episodes.parquet") for f in folders]
     with connect() as con:
         for file in files:
@@ -108,7 +108,7 @@ def _ranges(folders: Sequence[Path]) -> list[Part]:
     return [_part(folder, *found.get(file, (None, None, 0))) for folder, file in zip(folders, files, strict=True)]
 
 
-def _part(folder: Path, first: Any, last: Any, count: int) -> Part:
+def _part(folder: Path, first: Any, last: Any, count: int) -> ParquetPart:
     if count == 0:
         raise TraceError(f"{folder / 'episodes.parquet'} has no rows; a part is never empty. Remove {folder.name}")
     if not (isinstance(first, int) and isinstance(last, int)) or last - first + 1 != count:
@@ -116,7 +116,7 @@ def _part(folder: Path, first: Any, last: Any, count: int) -> Part:
             f"{folder / 'episodes.parquet'} numbers its {count} episodes from {first} to {last}; the numbers must "
             "follow one another. Another program changed it: restore it, or remove the part"
         )
-    return Part(folder, first, last)
+    return ParquetPart(folder, first, last)
 
 
 def _read(file: Path, table: str, span: tuple[int, int] | None) -> duckdb.DuckDBPyConnection:
@@ -187,7 +187,7 @@ def _fetch_rows(file: Path, span: tuple[int, int]) -> list[dict[str, Any]]:
         con.close()
 
 
-def read_part(part: Part, numbers: np.ndarray) -> Iterator[Episode]:
+def read_part(part: ParquetPart, numbers: np.ndarray) -> Iterator[Episode]:
     """Episodes of one part by ascending number: one query a table, however many they are."""
     span = (int(numbers[0]), int(numbers[-1]))
     rows = _fetch_rows(part.file("episodes"), span)
@@ -204,7 +204,7 @@ def _only(columns: Columns, numbers: np.ndarray) -> Columns:
     return {name: values[keep] for name, values in columns.items()}
 
 
-def write_part(root: Path, episodes: Sequence[Episode]) -> Part:
+def write_part(root: Path, episodes: Sequence[Episode]) -> ParquetPart:
     """Add these episodes as one part, after all parts that are there now."""
     hidden = root / f".writing-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     hidden.mkdir()
@@ -220,7 +220,7 @@ def write_part(root: Path, episodes: Sequence[Episode]) -> Part:
                     raise
                 continue  # another writer took the number, and the episode numbers with it
             _sync(root)
-            return Part(target, first, first + len(episodes) - 1)
+            return ParquetPart(target, first, first + len(episodes) - 1)
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
 

@@ -48,7 +48,7 @@ class Replay:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Batch:
+class ReplayBatch:
     """Episodes of one game replayed together. Past its end an episode stands still and its steps are all zero."""
 
     episodes: Sequence[Episode]
@@ -170,7 +170,7 @@ def states_at(game: Game, episode: Episode, t: int) -> State:
 
 def replay_batches(
     game: Game, episodes: Iterable[Episode], *, chunk: int = CHUNK, keep_states: bool = True
-) -> Iterator[Batch]:
+) -> Iterator[ReplayBatch]:
     """Play episodes of one pure JAX game again, `chunk` at a time, as arrays with a leading axis of episodes.
 
     Nothing is compared with the record here: `verify` does that, and so do `replay` and `replays`.
@@ -204,7 +204,7 @@ def _start_shape(episode: Episode) -> dict[str, tuple[int, ...]]:
     return {name: np.shape(value) for name, value in episode.start.items()}
 
 
-def _replay_batch(game: Game, episodes: Sequence[Episode], keep_states: bool) -> Batch:
+def _replay_batch(game: Game, episodes: Sequence[Episode], keep_states: bool) -> ReplayBatch:
     length = padded(max(e.length for e in episodes), game.horizon)
     rows = list(episodes) + [episodes[-1]] * (padded(len(episodes), least=1) - len(episodes))
     actions = np.zeros((len(rows), length, game.num_seats), dtype=np.int32)
@@ -220,7 +220,7 @@ def _replay_batch(game: Game, episodes: Sequence[Episode], keep_states: bool) ->
         raise _unplayable(episodes[0], error) from None
     n = len(episodes)
     states, steps = jax.tree_util.tree_map(lambda leaf: leaf[:n], (states, steps))
-    return Batch(
+    return ReplayBatch(
         episodes=episodes,
         states=states,
         steps=steps,
@@ -299,7 +299,7 @@ def _recorded_facts(game: Game) -> Callable[..., Any]:
     return jax.jit(jax.vmap(lambda state: (checksum(state), game.legal(state))))
 
 
-def _recorded_batch(game: Game, episodes: Sequence[Episode]) -> Batch:
+def _recorded_batch(game: Game, episodes: Sequence[Episode]) -> ReplayBatch:
     """The same for several episodes, each filled up to the longest by its last state and steps of nothing."""
     found = [recorded_replay(game, episode) for episode in episodes]
     longest = max(episode.length for episode in episodes)
@@ -316,7 +316,7 @@ def _recorded_batch(game: Game, episodes: Sequence[Episode]) -> Batch:
     def stacked(values: Sequence[Any], size: int, *, last: bool) -> Any:
         return tree_map(lambda *x: np.stack([filled(v, size, last=last) for v in x]), *values)
 
-    return Batch(
+    return ReplayBatch(
         episodes=episodes,
         states=stacked([r.states for r in found], longest + 1, last=True),
         steps=stacked([r.steps for r in found], longest, last=False),

@@ -17,7 +17,7 @@ from interplay.errors import TraceError
 from interplay.rollout.episode import Episode
 from interplay.table import Row, Table
 from interplay.traces.columns import check, json_column, summary
-from interplay.traces.parquet_parts import Part, connect, find_parts, read_part, write_part
+from interplay.traces.parquet_parts import ParquetPart, connect, find_parts, read_part, write_part
 from interplay.traces.schema import MANIFEST, SUMMARY, Manifest, dump, read_manifest, write_manifest
 
 PART_EPISODES = 8192  # a part is what a reader holds in memory at once
@@ -63,7 +63,7 @@ class FolderStore:
 
     def __init__(self, root: Path):
         self.root = root
-        self.parts: list[Part] = find_parts(root)
+        self.parts: list[ParquetPart] = find_parts(root)
 
     def numbers(self) -> np.ndarray:
         spans = [np.arange(p.first, p.last + 1, dtype=np.int64) for p in self.parts]

@@ -17,7 +17,7 @@ CHUNK = 256  # episodes verified at once; their states are not kept
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem(Difference):
+class VerifyProblem(Difference):
     """A difference, in this episode of the set."""
 
     episode: int
@@ -36,7 +36,7 @@ class VerifyReport:
     steps: int  # of those
     games: tuple[str, ...]  # all that the set holds
     unreplayable: int  # episodes of games that cannot be replayed, whose recorded states agree with the record
-    problems: tuple[Problem, ...] = field(default=())
+    problems: tuple[VerifyProblem, ...] = field(default=())
 
     @property
     def ok(self) -> bool:
@@ -64,10 +64,10 @@ def verify(traces: TraceSet, *, progress: Callable[[int], None] | None = None) -
         )
     verified = steps = unreplayable = 0
     games: dict[str, None] = {}
-    problems: list[Problem] = []
+    problems: list[VerifyProblem] = []
     for number, episode, replayed, differences in _outcomes(traces):
         games[episode.game_id] = None
-        problems += [Problem(episode=number, game=episode.game_id, **vars(d)) for d in differences]
+        problems += [VerifyProblem(episode=number, game=episode.game_id, **vars(d)) for d in differences]
         if not differences:
             verified += replayed
             steps += episode.length * replayed

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from interplay.agents.networks import ACTIVATIONS, Core, Dense, Shape, twin_features, twins
-from interplay.agents.partner_conditioned import Foreseeing, network_of
+from interplay.agents.partner_conditioned import PartnerConditionedNetwork, network_of
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.training.config import Network
@@ -49,10 +49,10 @@ class ValueHead(eqx.Module):
         return self.head(x, self.precision)
 
 
-class Member(eqx.Module):
+class ActorCritic(eqx.Module):
     """Policy and value. With a shared trunk the value is a second head on the policy's features."""
 
-    policy: Core | Foreseeing
+    policy: Core | PartnerConditionedNetwork
     critic: Core | Dense | ValueHead
 
     def start(self) -> Memories:
@@ -135,20 +135,22 @@ def policy_shape(game: Game, network: Network) -> Shape:
     )
 
 
-def new_member(game: Game, network: Network, labels: int, key: PRNGKeyArray, frames: int = 0) -> Member:
+def new_member(game: Game, network: Network, labels: int, key: PRNGKeyArray, frames: int = 0) -> ActorCritic:
     """A member with fresh weights. `labels` are the numbers that the value network may be told, `frames` the past
     views that the policy's model of its partner reads."""
     shape = policy_shape(game, network)
     for_policy, for_critic = jax.random.split(key)
     policy = network_of(dataclasses.replace(shape, frames=frames), 0.01, for_policy)
     if network.shared_trunk:
-        return Member(policy, value_head(shape, network, for_critic))
+        return ActorCritic(policy, value_head(shape, network, for_critic))
     seen = shape.input
     if network.critic == "central":
         axis = planes_axis(shape)
         seen = tuple(n * game.num_seats if i == axis else n for i, n in enumerate(seen))
     extra = labels if network.critic_knows_partner else 0
-    return Member(policy, Core(dataclasses.replace(shape, input=seen, outputs=1, extra=extra, mask=0), 1.0, for_critic))
+    return ActorCritic(
+        policy, Core(dataclasses.replace(shape, input=seen, outputs=1, extra=extra, mask=0), 1.0, for_critic)
+    )
 
 
 def new_networks(make: Callable[[Any], Any], over: Any) -> Any:

@@ -21,7 +21,7 @@ from interplay.agents.networks import Dense
 from interplay.agents.neural import game_key, named_arrays, opened
 from interplay.errors import InterplayError
 from interplay.games.hanabi.hand_sampling import unseen
-from interplay.games.hanabi.state import NO_CARD, Rules, State
+from interplay.games.hanabi.state import NO_CARD, HanabiRules, HanabiState
 
 FORMAT = "interplay-hanabi-belief"
 RULED_OUT = -1e9
@@ -35,7 +35,7 @@ class HandBelief(eqx.Module):
     head: Dense
     encoding: str = eqx.field(static=True)
 
-    def __init__(self, rules: Rules, size: int, encoding: str, widths: tuple[int, ...], key: PRNGKeyArray):
+    def __init__(self, rules: HanabiRules, size: int, encoding: str, widths: tuple[int, ...], key: PRNGKeyArray):
         keys = jax.random.split(key, len(widths) + 2)
         sizes = zip((size, *widths[:-1]), widths, strict=True)
         self.layers = tuple(Dense(a, b, 2**0.5, k) for (a, b), k in zip(sizes, keys[2:], strict=True))
@@ -59,7 +59,7 @@ class HandBelief(eqx.Module):
         return jax.nn.log_softmax(jnp.where(may > 0, self.head(x) + jnp.log(jnp.maximum(may, 1e-9)), RULED_OUT))
 
     def draw(
-        self, rules: Rules, state: State, seat: Int[Array, ""], seen: Array, key: PRNGKeyArray
+        self, rules: HanabiRules, state: HanabiState, seat: Int[Array, ""], seen: Array, key: PRNGKeyArray
     ) -> tuple[Int8[Array, " slot"], Bool[Array, ""]]:
         """A hand that fits hints and cards seen, and whether one was found."""
         features, keys = self.features(seen), jax.random.split(key, rules.hand_size)
@@ -70,7 +70,9 @@ class HandBelief(eqx.Module):
         hand, _, _, sound = _one_by_one(self, rules, state, seat, features, choose)
         return hand, sound
 
-    def log_prob(self, rules: Rules, state: State, seat: Int[Array, ""], seen: Array) -> tuple[Array, Array, Array]:
+    def log_prob(
+        self, rules: HanabiRules, state: HanabiState, seat: Int[Array, ""], seen: Array
+    ) -> tuple[Array, Array, Array]:
         """Of the hand that the seat really has: the logarithm of its odds, the same by copies left alone, and how many
         cards it has."""
         real = state.hands[seat].astype(jnp.int32)
@@ -79,7 +81,9 @@ class HandBelief(eqx.Module):
         return learnt, counted, jnp.sum(real != NO_CARD)
 
 
-def _one_by_one(belief: HandBelief, rules: Rules, state: State, seat: Array, features: Array, choose: Any) -> tuple:
+def _one_by_one(
+    belief: HandBelief, rules: HanabiRules, state: HanabiState, seat: Array, features: Array, choose: Any
+) -> tuple:
     left, sound = unseen(rules, state, seat).astype(jnp.float32), jnp.bool_(True)
     cards = jnp.zeros((rules.hand_size, rules.identities))
     learnt, counted, hand = jnp.float32(0.0), jnp.float32(0.0), []

@@ -18,11 +18,11 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from interplay.agents.basic import masked
 from interplay.games.records import record
 from interplay.training import partner_rollout, partner_substitution, recurrent_state, schedule
-from interplay.training.actor_critic import Member
+from interplay.training.actor_critic import ActorCritic
 from interplay.training.method import Traits, event_weights, uniform
-from interplay.training.setup import Setting, World, where
+from interplay.training.setup import RolloutWorld, TrainingSetup, where
 from interplay.training.team_assignment import (
-    Plan,
+    TeamPlan,
     roles_to_seats,
     seats_to_roles,
     spread,
@@ -74,7 +74,9 @@ class Finished:
     seen: Any  # [env, kind] what the witness saw in the rollout, of all seats; None without one
 
 
-def begin(setting: Setting, member: Member, stats: Any, guests: Any, key: PRNGKeyArray, pool: Any = None) -> World:
+def begin(
+    setting: TrainingSetup, member: ActorCritic, stats: Any, guests: Any, key: PRNGKeyArray, pool: Any = None
+) -> RolloutWorld:
     """Fresh environments, with partners drawn. `pool` are the states where tables with an origin go on."""
     plan, envs = setting.plan, setting.experiment.envs
     for_state, for_guests, for_rotation, for_memory = jax.random.split(key, 4)
@@ -98,7 +100,7 @@ def begin(setting: Setting, member: Member, stats: Any, guests: Any, key: PRNGKe
         state, rotation = _resumed(setting, pool, state, rotation, jax.random.uniform(for_rotation, (envs,)))
     empty = member.start()
     slots = (plan.learners, setting.slots)
-    return World(
+    return RolloutWorld(
         state=state,
         note=_new_note(setting),
         start=jnp.ones(envs, bool),
@@ -118,15 +120,15 @@ def begin(setting: Setting, member: Member, stats: Any, guests: Any, key: PRNGKe
 
 
 def collect(
-    setting: Setting,
+    setting: TrainingSetup,
     members: Any,
     traits: Traits,
     guests: Any,
-    world: World,
+    world: RolloutWorld,
     shaping: Array,
     key: PRNGKeyArray,
     odds: Any = None,
-) -> tuple[World, Rollout, Cuts, Finished]:
+) -> tuple[RolloutWorld, Rollout, Cuts, Finished]:
     """Play one rollout. `members` and `traits` are [learner, ...]; `odds` are those of stand-ins."""
     steps, envs, plan = setting.experiment.rollout, setting.experiment.envs, setting.plan
     for_noise, for_rotation, for_reset, for_step, for_guests = jax.random.split(key, 5)
@@ -159,7 +161,7 @@ def collect(
 
     playing = in_half(setting, members)
 
-    def turn(carry: tuple[World, Cuts, Finished], now: dict[str, Any]) -> tuple[Any, Rollout]:
+    def turn(carry: tuple[RolloutWorld, Cuts, Finished], now: dict[str, Any]) -> tuple[Any, Rollout]:
         return _turn(setting, (members, playing), traits, guests, shaping, *carry, now)
 
     (world, cuts, finished), rollout = jax.lax.scan(turn, (world, cuts, finished), chance)
@@ -167,16 +169,16 @@ def collect(
 
 
 def _turn(
-    setting: Setting,
+    setting: TrainingSetup,
     learners: tuple[Any, Any],
     traits: Traits,
     guests: Any,
     shaping: Array,
-    world: World,
+    world: RolloutWorld,
     cuts: Cuts,
     finished: Finished,
     now: dict[str, Any],
-) -> tuple[tuple[World, Cuts, Finished], Rollout]:
+) -> tuple[tuple[RolloutWorld, Cuts, Finished], Rollout]:
     """One step of all environments. `learners` are the members, and the same as they play."""
     game, plan, (members, playing) = setting.game, setting.plan, learners
     seen, view = (kept(setting, x) for x in observe(setting, world.state, world.rotation))
@@ -230,7 +232,7 @@ def _turn(
     return (_begun_anew(setting, world, after, now), cuts, finished), played
 
 
-def _begun_anew(setting: Setting, before: World, after: World, now: dict[str, Any]) -> World:
+def _begun_anew(setting: TrainingSetup, before: RolloutWorld, after: RolloutWorld, now: dict[str, Any]) -> RolloutWorld:
     """The world after a step, with new episodes where some ended (`after.start`)."""
     done = after.start
     fresh = now["fresh"] if "fresh" in now else jax.vmap(_start_of(setting))(now["reset"])
@@ -249,7 +251,7 @@ def _begun_anew(setting: Setting, before: World, after: World, now: dict[str, An
     )
 
 
-def _further_chance(setting: Setting, key: PRNGKeyArray, steps: int, odds: Any) -> dict[str, Array]:
+def _further_chance(setting: TrainingSetup, key: PRNGKeyArray, steps: int, odds: Any) -> dict[str, Array]:
     """What only some schemes need."""
     scheme, plan, found = setting.scheme, setting.plan, {}
     if scheme.stand_ins is not None:
@@ -264,7 +266,9 @@ def _further_chance(setting: Setting, key: PRNGKeyArray, steps: int, odds: Any) 
     return found
 
 
-def _new_company(setting: Setting, world: World, done: Bool[Array, " env"], now: dict[str, Any]) -> dict[str, Array]:
+def _new_company(
+    setting: TrainingSetup, world: RolloutWorld, done: Bool[Array, " env"], now: dict[str, Any]
+) -> dict[str, Array]:
     """Where an episode ended: who plays the next one, if that is decided by the episode."""
     found: dict[str, Array] = {}
     if setting.scheme.stand_ins is not None:
@@ -275,7 +279,9 @@ def _new_company(setting: Setting, world: World, done: Bool[Array, " env"], now:
     return found
 
 
-def _imagined(setting: Setting, members: Any, world: World, joint: Int[Array, "env seat"], now: dict[str, Any]) -> Any:
+def _imagined(
+    setting: TrainingSetup, members: Any, world: RolloutWorld, joint: Int[Array, "env seat"], now: dict[str, Any]
+) -> Any:
     """[learner, slot] of every leaf that the scheme's `imagine` gives by seat."""
     plan = setting.plan
     if setting.scheme.imagine is None:
@@ -284,12 +290,12 @@ def _imagined(setting: Setting, members: Any, world: World, joint: Int[Array, "e
     return jax.tree_util.tree_map(lambda x: to_learners(plan, seats_to_roles(plan, x, world.rotation)), by_seat)
 
 
-def _others(plan: Plan, by_role: Int[Array, "env role"]) -> Int[Array, "learner slot other"]:
+def _others(plan: TeamPlan, by_role: Int[Array, "env role"]) -> Int[Array, "learner slot other"]:
     turned = [jnp.roll(by_role, -i, axis=1) for i in range(1, plan.roles)]
     return to_learners(plan, jnp.stack(turned, axis=-1)).astype(jnp.int8)
 
 
-def _reward(setting: Setting, traits: Traits, shaping: Array, step: Any, extra: Any, rotation: Array) -> Array:
+def _reward(setting: TrainingSetup, traits: Traits, shaping: Array, step: Any, extra: Any, rotation: Array) -> Array:
     """[learner, slot]"""
     plan = setting.plan
 
@@ -308,7 +314,7 @@ def _reward(setting: Setting, traits: Traits, shaping: Array, step: Any, extra: 
     return reward + jnp.sum(slots(extra) * prices[:, None], axis=-1)
 
 
-def _shaped(setting: Setting, step: Any, slots: Callable[[Array], Array]) -> Array:
+def _shaped(setting: TrainingSetup, step: Any, slots: Callable[[Array], Array]) -> Array:
     """[learner, slot] the game's shaped reward, and what it is told to pay for events."""
     rewards, shaped = setting.experiment.rewards, step.shaped
     if rewards.shaped_events:
@@ -316,13 +322,13 @@ def _shaped(setting: Setting, step: Any, slots: Callable[[Array], Array]) -> Arr
     return spread(setting.plan, jnp.sum(shaped, axis=-1)) if rewards.share_shaping else slots(shaped)
 
 
-def _witness(setting: Setting, world: World, after: Any, actions: Array) -> tuple[Any, Any]:
+def _witness(setting: TrainingSetup, world: RolloutWorld, after: Any, actions: Array) -> tuple[Any, Any]:
     if setting.witness is None:
         return world.note, None
     return jax.vmap(setting.witness.see)(world.note, world.state, after, actions)
 
 
-def _new_note(setting: Setting) -> Any:
+def _new_note(setting: TrainingSetup) -> Any:
     if setting.witness is None:
         return ()
     envs = setting.experiment.envs
@@ -330,7 +336,7 @@ def _new_note(setting: Setting) -> Any:
 
 
 def _resumed(
-    setting: Setting, pool: Any, state: Any, rotation: Array, place: Float[Array, " env"]
+    setting: TrainingSetup, pool: Any, state: Any, rotation: Array, place: Float[Array, " env"]
 ) -> tuple[Any, Array]:
     """Where tables have an origin: the state and the seats of one of its environments, as they were kept."""
     assert setting.scheme.origins is not None
@@ -342,14 +348,14 @@ def _resumed(
     return where(origin >= 0, kept, (state, rotation))
 
 
-def _start_of(setting: Setting) -> Any:
+def _start_of(setting: TrainingSetup) -> Any:
     return setting.scheme.start or setting.game.init
 
 
 FRESH_BYTES = 2**26
 
 
-def _small(setting: Setting, keys: Any) -> bool:
+def _small(setting: TrainingSetup, keys: Any) -> bool:
     """Whether the states in which episodes may begin can be made for all steps beforehand, rather than a step's at a
     time: dealing cards is many small kernels."""
     one = jax.eval_shape(_start_of(setting), keys[0, 0])
@@ -358,13 +364,13 @@ def _small(setting: Setting, keys: Any) -> bool:
     return size * keys.size <= FRESH_BYTES
 
 
-def _rotation(plan: Plan, of_table: Int[Array, " table"], drawn: Int[Array, " env"]) -> Int[Array, " env"]:
+def _rotation(plan: TeamPlan, of_table: Int[Array, " table"], drawn: Int[Array, " env"]) -> Int[Array, " env"]:
     given = jnp.repeat(of_table, drawn.shape[0] // len(plan.tables))
     return jnp.where(given >= 0, given, drawn) if plan.rotate else jnp.zeros_like(drawn)
 
 
 def _keep_cut(
-    plan: Plan, cuts: Cuts, state: Any, rotation: Array, memory: Array, t: Array, struck: Bool[Array, " env"]
+    plan: TeamPlan, cuts: Cuts, state: Any, rotation: Array, memory: Array, t: Array, struck: Bool[Array, " env"]
 ) -> tuple[Cuts, Array]:
     """Note where the horizon struck. More often than an episode's length allows gives -1: that step is left out."""
     capacity = cuts.rotation.shape[0]

@@ -19,12 +19,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from interplay.errors import InterplayError, UnknownName
-from interplay.training.team_assignment import Plan, spread
+from interplay.training.team_assignment import TeamPlan, spread
 
 NAMES = ("ad_entropy", "ard_entropy", "ic")
 
 
-def check(plan: Plan, weights: Mapping[str, float]) -> None:
+def check(plan: TeamPlan, weights: Mapping[str, float]) -> None:
     for name in weights:
         if name not in NAMES:
             raise UnknownName("term of rewards.entropies", name, list(NAMES))
@@ -32,7 +32,7 @@ def check(plan: Plan, weights: Mapping[str, float]) -> None:
         raise InterplayError("rewards.entropies: they are of one learner that plays with itself (sp, op)")
 
 
-def bonus(plan: Plan, weights: Mapping[str, Any], rollout: Any) -> tuple[Float[Array, "step learner slot"], dict]:
+def bonus(plan: TeamPlan, weights: Mapping[str, Any], rollout: Any) -> tuple[Float[Array, "step learner slot"], dict]:
     """What every slot is paid, and the measures of the rollout in nats (in games in which one seat moves at a time)."""
     steps, actions = rollout.start.shape[0], rollout.logits.shape[-1]
     by_role = rollout.action[:, 0].reshape(steps, -1, plan.roles)

@@ -22,7 +22,7 @@ ANOTHER_SEED = 1_000_003  # added to the seed for every retry
 
 
 @dataclass(frozen=True)
-class Judged:
+class GateResult:
     """What the runs of a stage reach, [run]."""
 
     in_training: np.ndarray  # the lowest of a run's learners, in its last log lines
@@ -34,13 +34,13 @@ class Judged:
         return [int(run) for run in np.flatnonzero(~np.all([s >= least for s in scores], axis=0))]
 
 
-def judge(trained: Trained, *, has_partners: bool) -> Judged:
+def judge(trained: Trained, *, has_partners: bool) -> GateResult:
     """The scores by which runs are alive; with frozen partners an ego plays with itself, too."""
     experiment = trained.experiment
     with_itself = None
     if has_partners and trained.returns().shape[1] == 1:
         with_itself = self_play(trained, experiment.gate.rounds, experiment.seed)
-    return Judged(np.min(trained.returns(), axis=1), with_itself)
+    return GateResult(np.min(trained.returns(), axis=1), with_itself)
 
 
 def self_play(trained: Trained, rounds: int, seed: int) -> np.ndarray:
@@ -112,7 +112,7 @@ def policies_alive(trained: Trained, record: Mapping[str, Any], stages: Mapping[
     return sorted(found, key=lambda one: one["run"])
 
 
-def _scores(judged: Judged) -> list[dict[str, float | None]]:
+def _scores(judged: GateResult) -> list[dict[str, float | None]]:
     """Of each run, as plain values."""
 
     def plain(values: np.ndarray | None) -> list[float | None]:

@@ -15,12 +15,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from interplay.training.loss import log_probs
-from interplay.training.setup import Setting, World
+from interplay.training.setup import RolloutWorld, TrainingSetup
 from interplay.training.team_assignment import spread
 
 
 def opinion(
-    setting: Setting, anchors: Any, world: World, rollout: Any
+    setting: TrainingSetup, anchors: Any, world: RolloutWorld, rollout: Any
 ) -> tuple[Float[Array, "learner slot mind memory"], Float[Array, "step learner slot action"]]:
     """The anchors' memory after the rollout, and the logarithms of their odds in each step of it.
 

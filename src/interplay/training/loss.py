@@ -10,12 +10,12 @@ from jaxtyping import Array, Bool, Float, Int
 
 from interplay.agents.basic import masked
 from interplay.games.records import record
-from interplay.training.actor_critic import Member, Memories
+from interplay.training.actor_critic import ActorCritic, Memories
 from interplay.training.config import PPO
 
 
 @record
-class Batch:
+class LossBatch:
     """Training sequences, [learner, sequence, step, ...]; within the loss of one learner without the first axis."""
 
     seen: Array
@@ -73,7 +73,7 @@ def _error(difference: Array, huber: float | None) -> Array:
 
 
 def learner_loss(
-    member: Member, batch: Batch, ppo: PPO, entropy: Array, totals: tuple[Array, Array], hold: Any = None
+    member: ActorCritic, batch: LossBatch, ppo: PPO, entropy: Array, totals: tuple[Array, Array], hold: Any = None
 ) -> tuple[Array, dict[str, Array]]:
     """The loss of one learner and what is logged of it. `totals` are the sums of `acted` and `counted` of which this
     batch may be a part, so that losses and logs of the parts add up. `hold` is how much of the loss is the distance

@@ -46,7 +46,7 @@ from interplay.games.api import Game
 from interplay.games.records import record
 from interplay.training.config import Rewards
 from interplay.training.partner_substitution import StandIns
-from interplay.training.team_assignment import Plan
+from interplay.training.team_assignment import TeamPlan
 
 
 @record
@@ -78,7 +78,7 @@ class Assignment(NamedTuple):
     rotation: Int[Array, " table"]
 
 
-class Seen(NamedTuple):
+class MethodView(NamedTuple):
     """What `weigh` goes by."""
 
     score: Float[Array, " table"]  # summed over the episodes that ended in this rollout
@@ -106,14 +106,14 @@ class Imagined:
     sound: Bool[Array, "*place"]  # False: no such state was found, so that the step teaches nothing
 
 
-Assign = Callable[[Plan, PRNGKeyArray, Stats], Assignment]
+Assign = Callable[[TeamPlan, PRNGKeyArray, Stats], Assignment]
 
 
 @dataclass(frozen=True)
-class Scheme:
+class Method:
     """A stage of a coordination method."""
 
-    plan: Plan
+    plan: TeamPlan
     assign: Assign | None = None  # None: each guest as often as the next
     priority: tuple[float, ...] = ()  # [run] for `assign` (Stats.priority); 0: all partners alike
     bonus: Callable[..., Array] | None = None  # (members, rollout) -> [step, learner, slot]
@@ -215,13 +215,13 @@ def _alike(one: Any, other: Any) -> bool:
     return jax.tree_util.tree_structure(one) == jax.tree_util.tree_structure(other) and shapes[0] == shapes[1]
 
 
-def uniform(plan: Plan, key: PRNGKeyArray, stats: Stats) -> Assignment:
+def uniform(plan: TeamPlan, key: PRNGKeyArray, stats: Stats) -> Assignment:
     """Every guest equally often."""
     number = stats.returns.shape[0]
     return drawn(plan, key, jnp.full(number, 1.0 / number))
 
 
-def drawn(plan: Plan, key: PRNGKeyArray, odds: Float[Array, " guest"]) -> Assignment:
+def drawn(plan: TeamPlan, key: PRNGKeyArray, odds: Float[Array, " guest"]) -> Assignment:
     """Guests by these odds, as evenly as the number of places allows; seats at random."""
     chosen = evenly(key, odds, len(plan.guests))
     return Assignment(chosen, jnp.full(len(plan.tables), -1, jnp.int32))
@@ -236,7 +236,7 @@ def evenly(key: PRNGKeyArray, odds: Float[Array, " item"], places: int) -> Int[A
     return chosen[jax.random.permutation(for_order, places)].astype(jnp.int32)
 
 
-def by_difficulty(plan: Plan, key: PRNGKeyArray, stats: Stats) -> Assignment:
+def by_difficulty(plan: TeamPlan, key: PRNGKeyArray, stats: Stats) -> Assignment:
     """Partner and seat by (rank of difficulty) ** `stats.priority`: the lower the running mean return with a partner in
     a seat, the more often they are met.
 

@@ -10,11 +10,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from interplay.rollout.seat import policy_turn
-from interplay.training.setup import Setting, World, where
-from interplay.training.team_assignment import Plan, seats_to_roles, to_guests
+from interplay.training.setup import RolloutWorld, TrainingSetup, where
+from interplay.training.team_assignment import TeamPlan, seats_to_roles, to_guests
 
 
-def act(setting: Setting, guests: Any, world: World, key: PRNGKeyArray) -> tuple[Any, Array]:
+def act(setting: TrainingSetup, guests: Any, world: RolloutWorld, key: PRNGKeyArray) -> tuple[Any, Array]:
     """Their memories after the turn, and their actions, [guest slot, place at the table]."""
     plan, game = setting.plan, setting.game
     assert setting.guests is not None
@@ -37,7 +37,7 @@ def act(setting: Setting, guests: Any, world: World, key: PRNGKeyArray) -> tuple
     return jax.vmap(one)(arrays, world.guest_memory, seen, legal, seats, start, keys)
 
 
-def fresh_memory(setting: Setting, guests: Any, chosen: Int[Array, " guest_slot"], key: PRNGKeyArray) -> Any:
+def fresh_memory(setting: TrainingSetup, guests: Any, chosen: Int[Array, " guest_slot"], key: PRNGKeyArray) -> Any:
     """Memories of the right shape; what is in them is set at the start of each episode."""
     assert setting.guests is not None
     policy_of, per_table = setting.guests.policy, setting.plan.per_table(setting.experiment.envs)
@@ -49,5 +49,5 @@ def fresh_memory(setting: Setting, guests: Any, chosen: Int[Array, " guest_slot"
     return jax.vmap(one)(arrays, jax.random.split(key, len(setting.plan.guests)))
 
 
-def _seats_of_roles(plan: Plan, rotation: Int[Array, " env"]) -> Int[Array, "env role"]:
+def _seats_of_roles(plan: TeamPlan, rotation: Int[Array, " env"]) -> Int[Array, "env role"]:
     return (jnp.arange(plan.roles)[None] + rotation[:, None]) % plan.roles

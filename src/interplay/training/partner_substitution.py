@@ -18,7 +18,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from interplay.errors import InterplayError
 from interplay.rollout.seat import policy_turn
 from interplay.training.schedule import Schedule
-from interplay.training.team_assignment import Plan, seats_to_roles
+from interplay.training.team_assignment import TeamPlan, seats_to_roles
 
 FIXED = 1  # role 0 is always the learner's
 
@@ -30,7 +30,7 @@ class StandIns:
     odds: Schedule
 
 
-def check(plan: Plan, guests: Any, envs: int) -> None:
+def check(plan: TeamPlan, guests: Any, envs: int) -> None:
     if not plan.alone or not plan.rotate or len(plan.tables) != 1:
         raise InterplayError("stand-ins take places of one learner that fills a single table and takes turns in seats")
     if guests is None:
@@ -44,7 +44,7 @@ def draw(odds: Float[Array, ""], number: Float[Array, "*env role"]) -> Bool[Arra
     return (number < odds) & (jnp.arange(number.shape[-1]) >= FIXED)
 
 
-def fresh_memory(guests: Any, arrays: Any, envs: int, plan: Plan, key: PRNGKeyArray) -> Any:
+def fresh_memory(guests: Any, arrays: Any, envs: int, plan: TeamPlan, key: PRNGKeyArray) -> Any:
     """Memories of the right shape; what is in them is set at the start of each episode."""
     places = envs // guests.number * (plan.roles - FIXED)
 
@@ -54,7 +54,7 @@ def fresh_memory(guests: Any, arrays: Any, envs: int, plan: Plan, key: PRNGKeyAr
     return jax.vmap(one)(arrays, jax.random.split(key, guests.number))
 
 
-def act(game: Any, plan: Plan, guests: Any, arrays: Any, world: Any, key: PRNGKeyArray) -> tuple[Any, Array]:
+def act(game: Any, plan: TeamPlan, guests: Any, arrays: Any, world: Any, key: PRNGKeyArray) -> tuple[Any, Array]:
     """What the stand-ins would do in all roles, [env, role]; in role 0, where there are none, 0."""
     from interplay.training.setup import where
 

@@ -13,21 +13,21 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from interplay.errors import InterplayError
 from interplay.training import entropy_terms, schedule
-from interplay.training.actor_critic import Member, new_member, new_networks
+from interplay.training.actor_critic import ActorCritic, new_member, new_networks
 from interplay.training.advantages import new_normaliser
 from interplay.training.collect import Finished, Rollout, begin, collect
 from interplay.training.config import Experiment
 from interplay.training.kl_anchor import opinion
-from interplay.training.method import Seen, Stats, Traits
-from interplay.training.setup import Run, Setting
-from interplay.training.team_assignment import GUEST, Plan
+from interplay.training.method import MethodView, Stats, Traits
+from interplay.training.setup import RunState, TrainingSetup
+from interplay.training.team_assignment import GUEST, TeamPlan
 from interplay.training.update import improve, optimiser, prepare
 
 
 class Program:
     """All runs of a stage. `runs` are [run, ...]; guests are shared by the runs unless each has its own."""
 
-    def __init__(self, setting: Setting):
+    def __init__(self, setting: TrainingSetup):
         self.setting = setting
         self.experiment = setting.experiment
         self._axis = 0 if setting.guests is not None and setting.guests.per_run else None
@@ -36,7 +36,7 @@ class Program:
     def guests(self) -> Any:
         return () if self.setting.guests is None else self.setting.guests.arrays
 
-    def again(self, setting: Setting) -> Program:
+    def again(self, setting: TrainingSetup) -> Program:
         """The same program, compiled already, for other guests of the kind."""
         mine, same = self.setting, setting.experiment == self.experiment and setting.scheme == self.setting.scheme
         if not same or (setting.game.id, setting.labels, setting.prices) != (mine.game.id, mine.labels, mine.prices):
@@ -49,7 +49,7 @@ class Program:
     def start(self) -> Any:
         """(members or None, guests) -> runs at update 0."""
 
-        def start(members: Any, guests: Any) -> Run:
+        def start(members: Any, guests: Any) -> RunState:
             numbers = jnp.arange(self.experiment.runs) + self.experiment.first_run
             own = None if self._axis is None else guests
             return new_networks(
@@ -68,8 +68,8 @@ class Program:
         """
 
         def chunk(
-            runs: Run, traits: Traits, guests: Any, first: Array, many: Array, pace: Any = None
-        ) -> tuple[Run, dict]:
+            runs: RunState, traits: Traits, guests: Any, first: Array, many: Array, pace: Any = None
+        ) -> tuple[RunState, dict]:
             def share(i: Array) -> Array:
                 return (first + i) / self.experiment.updates if pace is None else pace[0] + i * pace[1]
 
@@ -77,7 +77,7 @@ class Program:
             logs = jax.eval_shape(update, runs, traits, guests, first, share(first))[1]
             empty = jax.tree_util.tree_map(lambda x: jnp.zeros((self.chunk_size, *x.shape), x.dtype), logs)
 
-            def one(i: Array, carry: tuple[Run, dict]) -> tuple[Run, dict]:
+            def one(i: Array, carry: tuple[RunState, dict]) -> tuple[RunState, dict]:
                 runs, logs = carry
                 runs, told = update(runs, traits, guests, first + i, share(i))
                 return runs, jax.tree_util.tree_map(lambda all, now: all.at[i].set(now), logs, told)
@@ -91,7 +91,7 @@ class Program:
         """Updates between two words to the host."""
         return max(1, -(-self.experiment.updates // self.experiment.output.logs))
 
-    def _start(self, number: Array, members: Any, guests: Any) -> Run:
+    def _start(self, number: Array, members: Any, guests: Any) -> RunState:
         setting, plan = self.setting, self.setting.plan
         key = jax.random.fold_in(jax.random.key(self.experiment.seed), number)
         key, for_members, for_world = jax.random.split(key, 3)
@@ -107,7 +107,7 @@ class Program:
         one = jax.tree_util.tree_map(lambda x: x[0], members)
         # Copies, since a chunk gives the members' arrays away to the next one.
         anchor = jax.tree_util.tree_map(jnp.copy, members.policy) if setting.scheme.anchored else ()
-        return Run(
+        return RunState(
             key=key,
             members=members,
             optimiser=jax.vmap(optimiser(self.experiment.ppo).init)(members),
@@ -119,14 +119,14 @@ class Program:
             anchor=anchor,
         )
 
-    def new_member(self, key: PRNGKeyArray) -> Member:
+    def new_member(self, key: PRNGKeyArray) -> ActorCritic:
         if self.setting.scheme.member is not None:
             return self.setting.scheme.member(key)
         return new_member(self.setting.game, self.experiment.network, self.setting.labels, key)
 
     def _update_all(
-        self, runs: Run, traits: Traits, guests: Any, number: Array, share: Array
-    ) -> tuple[Run, dict[str, Array]]:
+        self, runs: RunState, traits: Traits, guests: Any, number: Array, share: Array
+    ) -> tuple[RunState, dict[str, Array]]:
         """What is the same for all runs is computed once: the schedules and the orders of the sequences."""
         ppo, setting = self.experiment.ppo, self.setting
         for_order = jax.random.fold_in(jax.random.key(self.experiment.seed), number)
@@ -138,8 +138,8 @@ class Program:
         return each(runs, traits, guests, orders, share, number)
 
     def _update(
-        self, run: Run, traits: Traits, guests: Any, orders: Array, share: Array, number: Array
-    ) -> tuple[Run, dict[str, Array]]:
+        self, run: RunState, traits: Traits, guests: Any, orders: Array, share: Array, number: Array
+    ) -> tuple[RunState, dict[str, Array]]:
         setting, experiment, plan = self.setting, self.experiment, self.setting.plan
         scheme, guests = setting.scheme, run.guests if setting.scheme.moving else guests
         key, for_world, for_rollout = jax.random.split(run.key, 3)
@@ -160,7 +160,7 @@ class Program:
         weights = None
         if scheme.weigh is not None:
             score, episodes = (_per_table(plan, x).sum(axis=1) for x in (finished.score, finished.episodes))
-            seen = Seen(score, episodes, world.guests, run.stats)
+            seen = MethodView(score, episodes, world.guests, run.stats)
             notebook, weights, more = scheme.weigh(notebook, seen)
             weighed = weighed | more
         held = None
@@ -193,7 +193,7 @@ class Program:
             told |= setting.witness.told(jnp.mean(finished.seen, axis=0) / experiment.rollout)
         after = dataclasses.replace(after, value_memory=value_memory)
         stats = _follow(setting, run.stats, world.guests, finished)
-        new = Run(
+        new = RunState(
             key=key,
             members=members,
             optimiser=state,
@@ -207,7 +207,9 @@ class Program:
         return new, told
 
 
-def _rewarded(setting: Setting, run: Run, traits: Traits, rollout: Rollout) -> tuple[Rollout, Any, dict[str, Array]]:
+def _rewarded(
+    setting: TrainingSetup, run: RunState, traits: Traits, rollout: Rollout
+) -> tuple[Rollout, Any, dict[str, Array]]:
     """What the scheme and the settings pay for a whole rollout, on top of its steps; the notebook, and what to log."""
     scheme, rewards, notebook, told = setting.scheme, setting.experiment.rewards, run.notebook, {}
     if scheme.bonus is not None:
@@ -229,11 +231,11 @@ def _entropy_weights(experiment: Experiment, traits: Traits) -> dict[str, Any]:
     return dict(zip(entropy_terms.NAMES, traits.entropies[0], strict=True))
 
 
-def _per_table(plan: Plan, x: Float[Array, "env rotation"]) -> Float[Array, "table rotation"]:
+def _per_table(plan: TeamPlan, x: Float[Array, "env rotation"]) -> Float[Array, "table rotation"]:
     return x.reshape(len(plan.tables), -1, plan.roles).sum(axis=1)
 
 
-def _follow(setting: Setting, stats: Stats, guests: Int[Array, " guest_slot"], finished: Finished) -> Stats:
+def _follow(setting: TrainingSetup, stats: Stats, guests: Int[Array, " guest_slot"], finished: Finished) -> Stats:
     """Running means of the score with each guest, by rotation."""
     plan = setting.plan
     if not len(plan.guests) or setting.scheme.redraw == "episode":

@@ -13,13 +13,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from interplay.training.setup import Setting
+from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import seats_to_roles, to_learners
 
 Who = Int[Array, "learner slot"] | None  # whose mind it is; None: every slot has one
 
 
-def movers(setting: Setting, state: Any, rotation: Array) -> Who:
+def movers(setting: TrainingSetup, state: Any, rotation: Array) -> Who:
     """Who is to move in states [env, ...]."""
     if setting.minds == 1:
         return None

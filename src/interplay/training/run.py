@@ -21,14 +21,14 @@ from interplay.games.registry import make
 from interplay.training import checkpoint, continuation, gate, log
 from interplay.training.config import Experiment, Gate
 from interplay.training.loader import as_json
-from interplay.training.method import Guests, Scheme, Traits, plain_traits
+from interplay.training.method import Guests, Method, Traits, plain_traits
 from interplay.training.program import Program
-from interplay.training.setup import Run, Setting
-from interplay.training.time_schedule import Pace
+from interplay.training.setup import RunState, TrainingSetup
+from interplay.training.time_schedule import TimeSchedule
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class TrainingSnapshot:
     """The policies of all runs at one time."""
 
     update: int
@@ -44,7 +44,7 @@ class Trained:
     game: Game
     curve: list[dict[str, Any]]  # the log lines
     members: Any  # [run, learner, ...] as they were at the end
-    snapshots: list[Snapshot]
+    snapshots: list[TrainingSnapshot]
     policies: list[dict[str, Any]] = field(default_factory=list)  # the files, as the manifest names them
     program: Any = None  # compiled, for further stages like this one
     dead: tuple[int, ...] = ()  # runs that did not pass the experiment's gate; they have no policies
@@ -66,7 +66,7 @@ class Trained:
 
 def train(
     experiment: Experiment,
-    scheme: Scheme,
+    scheme: Method,
     *,
     guests: Guests | None = None,
     traits: Traits | None = None,
@@ -86,7 +86,7 @@ def train(
     if traits is None:
         traits = plain_traits(game, experiment.rewards, scheme.plan.learners, experiment.runs)
     played = game if scheme.world is None else scheme.world(game)
-    setting = Setting.of(experiment, played, scheme, guests, prices=bool(np.any(np.asarray(traits.events))))
+    setting = TrainingSetup.of(experiment, played, scheme, guests, prices=bool(np.any(np.asarray(traits.events))))
     program = Program(setting) if like is None or like.program is None else like.program.again(setting)
     trained = _Stage(program, traits, members, stage, notes, quiet).train()
     trained = replace(trained, game=game)  # not the world in which it was trained
@@ -145,7 +145,7 @@ class _Stage:
         self.folder = None if output.folder is None else Path(output.folder) / stage
         self.notes = notes or [{}] * self.experiment.runs
         self.curve: list[dict[str, Any]] = []
-        self.snapshots: list[Snapshot] = []
+        self.snapshots: list[TrainingSnapshot] = []
         self.state: dict[str, Any] = {"file": None, "sha256": None, "update": 0}
         self.policies: list[dict[str, Any]] = []
         self.failed: list[dict[str, Any]] = []
@@ -158,7 +158,7 @@ class _Stage:
     def _steps_before(self) -> int:
         return 0 if self.continued is None else self.continued.steps
 
-    def _start(self) -> Run:
+    def _start(self) -> RunState:
         runs = self.program.start(self.members, self.program.guests)
         if self.continued is None:
             return runs
@@ -186,7 +186,7 @@ class _Stage:
     def _finished(self) -> bool:
         return bool(self.policies)
 
-    def _begin(self) -> tuple[Run, int]:
+    def _begin(self) -> tuple[RunState, int]:
         manifest = None if self.folder is None else checkpoint.read_manifest(self.folder)
         if manifest is None:
             runs = self._start()
@@ -204,7 +204,7 @@ class _Stage:
         path = self.folder / self.state["file"]
         return checkpoint.rebuilt(like, checkpoint.read_arrays(path, self.state["sha256"]), str(path)), update
 
-    def _loop(self, runs: Run, update: int, told: log.Log) -> Run:
+    def _loop(self, runs: RunState, update: int, told: log.Log) -> RunState:
         """Chunk after chunk. The next one is under way before the last one's numbers are read."""
         scheme, total = self.setting.scheme, self.experiment.updates
         ends = _ends(total, self.program.chunk_size, scheme.every)
@@ -213,7 +213,7 @@ class _Stage:
         pending: tuple[Any, int, int] | None = None
         began, minutes = time.perf_counter(), self.experiment.output.minutes
         since, opened = update, began
-        pace = None if minutes is None else Pace(total, minutes, update)
+        pace = None if minutes is None else TimeSchedule(total, minutes, update)
 
         def tell(pending: tuple[Any, int, int], more: Mapping[str, Any] | None = None) -> None:
             nonlocal began
@@ -283,7 +283,7 @@ class _Stage:
         manifest["failed"] = self.failed
         checkpoint.write_manifest(self.folder, manifest)
 
-    def _keep(self, runs: Run, update: int) -> None:
+    def _keep(self, runs: RunState, update: int) -> None:
         """The whole state, then the manifest that names it, then away with the one before."""
         if self.folder is None:
             return
@@ -294,26 +294,28 @@ class _Stage:
         if before not in (None, file):
             (self.folder / before).unlink(missing_ok=True)
 
-    def _snap(self, runs: Run, update: int, returns: list[list[float | None]]) -> None:
+    def _snap(self, runs: RunState, update: int, returns: list[list[float | None]]) -> None:
         if not self.experiment.output.snapshots:
             return
         # A chunk gives its arrays away to the next one, so these are copies.
         kind = self.experiment.output.precision
         half = jax.tree_util.tree_map(lambda x: np.array(x.astype(kind)), runs.members.policy)
-        self.snapshots.append(Snapshot(update, returns, half))
+        self.snapshots.append(TrainingSnapshot(update, returns, half))
         if self.folder is not None:
             checkpoint.write_arrays(self.folder / _snapshot_file(update), half)
 
-    def _read_snapshots(self, like: Run, listed: list[dict[str, Any]]) -> None:
+    def _read_snapshots(self, like: RunState, listed: list[dict[str, Any]]) -> None:
         assert self.folder is not None
         kind = jnp.dtype(self.experiment.output.precision)
         policies = jax.tree_util.tree_map(lambda x: jax.ShapeDtypeStruct(x.shape, kind), like.members.policy)
         for one in listed:
             path = self.folder / one["file"]
             arrays = checkpoint.rebuilt(policies, checkpoint.read_arrays(path), str(path))
-            self.snapshots.append(Snapshot(one["update"], one["returns"], jax.tree_util.tree_map(np.asarray, arrays)))
+            self.snapshots.append(
+                TrainingSnapshot(one["update"], one["returns"], jax.tree_util.tree_map(np.asarray, arrays))
+            )
 
-    def _write_policies(self, runs: Run) -> list[dict[str, Any]]:
+    def _write_policies(self, runs: RunState) -> list[dict[str, Any]]:
         assert self.folder is not None
         names, found = self.setting.scheme.names, []
         trained = Trained(self.experiment, self.setting.game, self.curve, runs.members, [])

@@ -18,7 +18,7 @@ from interplay.training.actor_critic import new_member
 from interplay.training.config import Experiment
 from interplay.training.gate import with_retrained
 from interplay.training.loader import build
-from interplay.training.run import Snapshot, Trained
+from interplay.training.run import Trained, TrainingSnapshot
 
 
 class _Policies(NamedTuple):
@@ -67,7 +67,7 @@ def reopened(folder: str | Path, experiment: Experiment | None = None, *, stage:
     for kept in manifest["snapshots"]:
         path = folder / kept["file"]
         arrays = checkpoint.rebuilt(like(jnp.dtype(theirs.output.precision)), checkpoint.read_arrays(path), str(path))
-        snapshots.append(Snapshot(kept["update"], kept["returns"], jax.tree_util.tree_map(np.asarray, arrays)))
+        snapshots.append(TrainingSnapshot(kept["update"], kept["returns"], jax.tree_util.tree_map(np.asarray, arrays)))
     path = folder / manifest["state"]["file"]
     if path.exists():
         arrays = checkpoint.read_arrays(path, manifest["state"]["sha256"])
@@ -116,7 +116,9 @@ def _some(trained: Trained, runs: range, where: str) -> Trained:
     def arrays(tree: Any) -> Any:
         return jax.tree_util.tree_map(lambda x: x[runs.start : runs.stop], tree)
 
-    snapshots = [Snapshot(s.update, s.returns[runs.start : runs.stop], arrays(s.policies)) for s in trained.snapshots]
+    snapshots = [
+        TrainingSnapshot(s.update, s.returns[runs.start : runs.stop], arrays(s.policies)) for s in trained.snapshots
+    ]
     per_run = ("returns", "member_returns")
     return replace(
         trained,

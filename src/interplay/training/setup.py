@@ -17,25 +17,25 @@ from interplay.training.actor_critic import Memories
 from interplay.training.advantages import Normaliser
 from interplay.training.config import Experiment
 from interplay.training.event_rewards import Witness, witness_of
-from interplay.training.method import Guests, Scheme, Stats, event_weights
-from interplay.training.team_assignment import Plan
+from interplay.training.method import Guests, Method, Stats, event_weights
+from interplay.training.team_assignment import TeamPlan
 
 
 @dataclass(frozen=True)
-class Setting:
+class TrainingSetup:
     """The constants of a stage: nothing here is traced."""
 
     experiment: Experiment
     game: Game
-    scheme: Scheme
+    scheme: Method
     guests: Guests | None
     witness: Witness | None
     prices: bool  # whether any event has a price
 
     @classmethod
     def of(
-        cls, experiment: Experiment, game: Game, scheme: Scheme, guests: Guests | None = None, prices: bool = True
-    ) -> Setting:
+        cls, experiment: Experiment, game: Game, scheme: Method, guests: Guests | None = None, prices: bool = True
+    ) -> TrainingSetup:
         setting = cls(experiment, game, scheme, guests, witness_of(game, experiment.rewards), prices)
         setting.check()
         return setting
@@ -85,7 +85,7 @@ class Setting:
             raise InterplayError(f"ppo: {self.sequences} sequences of an update cannot be cut into {parts}")
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> TeamPlan:
         return self.scheme.plan
 
     @property
@@ -131,7 +131,7 @@ class Setting:
 
 
 @record
-class World:
+class RolloutWorld:
     """The environments of a run, between two steps."""
 
     state: Any  # [env, ...]
@@ -150,21 +150,21 @@ class World:
 
 
 @record
-class Run:
+class RunState:
     """Everything that a run carries from update to update: kept whole, it can go on as if never stopped."""
 
     key: Any
     members: Any  # [learner, ...]
     optimiser: Any  # [learner, ...]
     normaliser: Normaliser
-    world: World
+    world: RolloutWorld
     stats: Stats
     guests: Any  # [guest, ...] where the scheme changes them; else ()
     notebook: Any  # what the scheme carries; else ()
     anchor: Any = ()  # [learner, ...] the policies near which an anchored scheme holds the members
 
 
-def memories_of(world: World) -> Memories:
+def memories_of(world: RolloutWorld) -> Memories:
     return Memories(world.memory, world.value_memory)
 
 

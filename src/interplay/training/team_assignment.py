@@ -23,7 +23,7 @@ GUEST = -1
 
 
 @dataclass(frozen=True)
-class Plan:
+class TeamPlan:
     """The seating plan of a run."""
 
     tables: tuple[tuple[int, ...], ...]  # [table][role] number of the learner, or GUEST
@@ -89,12 +89,12 @@ class Plan:
         return envs // len(self.tables)
 
 
-def seats_to_roles(plan: Plan, x: Array, rotation: Int[Array, " env"]) -> Array:
+def seats_to_roles(plan: TeamPlan, x: Array, rotation: Int[Array, " env"]) -> Array:
     """[env, seat, ...] -> [env, role, ...]"""
     return _rolled(x, rotation) if plan.rotate else x
 
 
-def roles_to_seats(plan: Plan, x: Array, rotation: Int[Array, " env"]) -> Array:
+def roles_to_seats(plan: TeamPlan, x: Array, rotation: Int[Array, " env"]) -> Array:
     """[env, role, ...] -> [env, seat, ...]"""
     return _rolled(x, -rotation) if plan.rotate else x
 
@@ -108,7 +108,7 @@ def _rolled(x: Array, by: Int[Array, " env"]) -> Array:
     return rolled
 
 
-def to_learners(plan: Plan, x: Array) -> Array:
+def to_learners(plan: TeamPlan, x: Array) -> Array:
     """[env, role, ...] -> [learner, slot, ...], where slot runs over the learner's places and their environments."""
     if plan.alone:
         return x.reshape(1, x.shape[0] * x.shape[1], *x.shape[2:])
@@ -116,12 +116,12 @@ def to_learners(plan: Plan, x: Array) -> Array:
     return taken.reshape(plan.learners, plan.slots.shape[1] * taken.shape[1], *x.shape[2:])
 
 
-def to_guests(plan: Plan, x: Array) -> Array:
+def to_guests(plan: TeamPlan, x: Array) -> Array:
     """[env, role, ...] -> [guest slot, place at the table, ...]"""
     return _places(plan, x)[plan.guests]
 
 
-def to_roles(plan: Plan, learners: Array, guests: Array | None) -> Array:
+def to_roles(plan: TeamPlan, learners: Array, guests: Array | None) -> Array:
     """[learner, slot] and [guest slot, place at the table] -> [env, role]"""
     if plan.alone:
         return learners.reshape(-1, plan.roles)
@@ -135,12 +135,12 @@ def to_roles(plan: Plan, learners: Array, guests: Array | None) -> Array:
     return jnp.moveaxis(tables, 1, 2).reshape(-1, plan.roles)
 
 
-def spread(plan: Plan, x: Array) -> Array:
+def spread(plan: TeamPlan, x: Array) -> Array:
     """[env, ...] -> [learner, slot, ...]: the same for every role."""
     return to_learners(plan, jnp.broadcast_to(x[:, None], (x.shape[0], plan.roles, *x.shape[1:])))
 
 
-def _places(plan: Plan, x: Any) -> Array:
+def _places(plan: TeamPlan, x: Any) -> Array:
     """[env, role, ...] -> [table * roles, place at the table, ...]"""
     tables = len(plan.tables)
     per_table = x.shape[0] // tables  # written out, since an array of size 0 cannot tell

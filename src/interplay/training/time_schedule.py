@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 
-class Pace:
+class TimeSchedule:
     """Of one stage of training that ends after `total` updates or `minutes`, whichever comes first."""
 
     def __init__(self, total: int, minutes: float, update: int, now: Callable[[], float] = time.perf_counter):

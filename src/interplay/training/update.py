@@ -16,8 +16,8 @@ from interplay.training.actor_critic import Memories
 from interplay.training.advantages import Normaliser, advantages, observe_returns, scale
 from interplay.training.collect import Cuts, Rollout
 from interplay.training.config import PPO
-from interplay.training.loss import Batch, chosen, learner_loss, log_probs
-from interplay.training.setup import Setting, World
+from interplay.training.loss import LossBatch, chosen, learner_loss, log_probs
+from interplay.training.setup import RolloutWorld, TrainingSetup
 from interplay.training.team_assignment import spread
 from interplay.training.views import observe
 
@@ -30,16 +30,16 @@ def optimiser(ppo: PPO) -> optax.GradientTransformation:
 
 
 def prepare(
-    setting: Setting,
+    setting: TrainingSetup,
     members: Any,
     normaliser: Normaliser,
-    before: World,
-    after: World,
+    before: RolloutWorld,
+    after: RolloutWorld,
     rollout: Rollout,
     cuts: Cuts,
     weights: Float[Array, "table role"] | None = None,
     anchor: Any = None,
-) -> tuple[Batch, Normaliser, Any, dict[str, Array]]:
+) -> tuple[LossBatch, Normaliser, Any, dict[str, Array]]:
     """The training sequences of a rollout, the new normaliser, the memory of the values, and what is logged.
 
     `weights` are those of the advantages; None: as the plan has them. `anchor` are the logarithms of the odds of the
@@ -88,7 +88,7 @@ def prepare(
         normaliser = observe_returns(normaliser, flat, ppo.normaliser_decay, present)
         mean, deviation = scale(normaliser)
     told = _explained(value, target, counted)
-    signals = Signals(
+    signals = UpdateSignals(
         advantage=_normalised(setting, advantage, acted) * weights,
         target=(target - mean[:, None]) / deviation[:, None],
         acted=acted,
@@ -97,7 +97,7 @@ def prepare(
     return _sequences(setting, rollout, start, label, found, signals, anchor), normaliser, found.memory_after, told
 
 
-class Signals(NamedTuple):
+class UpdateSignals(NamedTuple):
     """What is learnt from in each step, [step, learner, slot]."""
 
     advantage: Array
@@ -107,8 +107,14 @@ class Signals(NamedTuple):
 
 
 def _sequences(
-    setting: Setting, rollout: Rollout, start: Array, label: Array, found: Appraisal, signals: Signals, anchor: Any
-) -> Batch:
+    setting: TrainingSetup,
+    rollout: Rollout,
+    start: Array,
+    label: Array,
+    found: Appraisal,
+    signals: UpdateSignals,
+    anchor: Any,
+) -> LossBatch:
     """The steps of a rollout cut into sequences, where slots have several minds those of one mind after the other."""
     memory, begins, anew, order = rollout.memory, start, None, None
     if rollout.who is not None:
@@ -122,7 +128,7 @@ def _sequences(
             x = jnp.take_along_axis(x, order.reshape(order.shape + (1,) * (x.ndim - 3)), axis=0)
         return _fold(setting, x)
 
-    return Batch(
+    return LossBatch(
         seen=folded(rollout.seen),
         view=None if rollout.view is None else folded(rollout.view),
         legal=folded(rollout.legal),
@@ -141,7 +147,7 @@ def _sequences(
     )
 
 
-def _labels(setting: Setting, world: World, of: Any = None) -> Float[Array, "learner slot label"]:
+def _labels(setting: TrainingSetup, world: RolloutWorld, of: Any = None) -> Float[Array, "learner slot label"]:
     """One-hot, for values that are told: the number of the table's first guest, and the kind of the table. With `of`,
     what is told at another table in its stead, [table]."""
     plan, envs = setting.plan, setting.experiment.envs
@@ -169,10 +175,10 @@ class Appraisal(NamedTuple):
 
 
 def _appraise(
-    setting: Setting,
+    setting: TrainingSetup,
     members: Any,
-    before: World,
-    after: World,
+    before: RolloutWorld,
+    after: RolloutWorld,
     rollout: Rollout,
     cuts: Cuts,
     label: Array,
@@ -218,7 +224,13 @@ def _appraise(
 
 
 def _recalled(
-    setting: Setting, members: Any, before: World, after: World, rollout: Rollout, cuts: Cuts, label: Array
+    setting: TrainingSetup,
+    members: Any,
+    before: RolloutWorld,
+    after: RolloutWorld,
+    rollout: Rollout,
+    cuts: Cuts,
+    label: Array,
 ) -> Appraisal:
     """The same where values rest on the policies' memory: play has kept it, so no step waits for the one before."""
     plan, steps = setting.plan, setting.experiment.rollout
@@ -245,7 +257,7 @@ def _recalled(
     return Appraisal(value.reshape(steps, *value.shape[2:]), last, at_cuts, none, before.value_memory)
 
 
-def _normalised(setting: Setting, advantage: Array, acted: Array) -> Array:
+def _normalised(setting: TrainingSetup, advantage: Array, acted: Array) -> Array:
     """Normalised over what each learner did."""
     if not setting.experiment.ppo.normalise_advantages:
         return advantage
@@ -255,7 +267,7 @@ def _normalised(setting: Setting, advantage: Array, acted: Array) -> Array:
     return (advantage - mean) / (jnp.sqrt(square) + 1e-8)
 
 
-def _centred(setting: Setting, x: Array, counted: Array) -> Array:
+def _centred(setting: TrainingSetup, x: Array, counted: Array) -> Array:
     """Less its mean at each place, [step, learner, slot]: what is the same for all actions there says nothing."""
     steps, learners, slots = x.shape
     places = (steps, learners, setting.plan.slots.shape[1], slots // setting.plan.slots.shape[1])
@@ -264,13 +276,13 @@ def _centred(setting: Setting, x: Array, counted: Array) -> Array:
     return (x - jnp.sum(x * counted, axis=(0, 3), keepdims=True) / total).reshape(steps, learners, slots)
 
 
-def _of_slots(setting: Setting, x: Any) -> Float[Array, "learner slot"]:
+def _of_slots(setting: TrainingSetup, x: Any) -> Float[Array, "learner slot"]:
     """[table, role] -> what each learner's slots have of it."""
     places = jnp.asarray(x).reshape(-1)[setting.plan.slots]
     return jnp.repeat(places, setting.slots // places.shape[1], axis=1)
 
 
-def _fold(setting: Setting, x: Array) -> Array:
+def _fold(setting: TrainingSetup, x: Array) -> Array:
     """[step, learner, slot, ...] -> [learner, sequence, step of the sequence, ...]"""
     steps, learners, slots, *rest = x.shape
     chunk = setting.chunk
@@ -279,7 +291,7 @@ def _fold(setting: Setting, x: Array) -> Array:
     return cut.transpose(order).reshape(learners, -1, chunk, *rest)
 
 
-def _first(setting: Setting, memory: Array) -> Array:
+def _first(setting: TrainingSetup, memory: Array) -> Array:
     """[step, learner, slot, memory] -> [learner, sequence, memory] at each sequence's first step."""
     first = memory[:: setting.chunk]
     return jnp.moveaxis(first, 1, 0).reshape(first.shape[1], setting.sequences, first.shape[-1])
@@ -297,10 +309,10 @@ def _explained(value: Array, target: Array, counted: Array) -> dict[str, Array]:
 
 
 def improve(
-    setting: Setting,
+    setting: TrainingSetup,
     members: Any,
     state: Any,
-    batch: Batch,
+    batch: LossBatch,
     shuffles: Int[Array, "epoch sequence"],
     learning_rate: Array,
     entropy: Array,
@@ -333,13 +345,13 @@ def improve(
 
 
 def _gradient(
-    setting: Setting, members: Any, batch: Batch, entropy: Array, hold: Any = None
+    setting: TrainingSetup, members: Any, batch: LossBatch, entropy: Array, hold: Any = None
 ) -> tuple[Any, dict[str, Array]]:
     """Of the sum of all learners' losses: each learner's part depends on it alone."""
     ppo = setting.experiment.ppo
     totals = jnp.sum(batch.acted, axis=(1, 2)), jnp.sum(batch.counted, axis=(1, 2))
 
-    def loss(members: Any, part: Batch) -> tuple[Array, dict[str, Array]]:
+    def loss(members: Any, part: LossBatch) -> tuple[Array, dict[str, Array]]:
         each = jax.vmap(lambda m, b, t, h: learner_loss(m, b, ppo, entropy, t, h))
         losses, told = each(members, part, totals, hold)
         return jnp.sum(losses), told
@@ -354,7 +366,7 @@ def _gradient(
 
     parts = jax.tree_util.tree_map(cut, batch)
 
-    def add(sums: Any, part: Batch) -> tuple[Any, None]:
+    def add(sums: Any, part: LossBatch) -> tuple[Any, None]:
         return jax.tree_util.tree_map(jnp.add, sums, gradient(members, part)), None
 
     first = jax.tree_util.tree_map(lambda x: x[0], parts)

@@ -11,13 +11,13 @@ from jaxtyping import Array, Int
 
 from interplay.agents.networks import Core
 from interplay.training.actor_critic import planes_axis, policy_shape
-from interplay.training.setup import Setting
+from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import seats_to_roles, to_learners
 
 ROUND = 16  # numbers
 
 
-def observe(setting: Setting, state: Any, rotation: Int[Array, " env"]) -> tuple[Array, Any]:
+def observe(setting: TrainingSetup, state: Any, rotation: Int[Array, " env"]) -> tuple[Array, Any]:
     """What every learner's slots see, and what their values see (None: the same)."""
     plan, network = setting.plan, setting.experiment.network
     seats = jax.vmap(lambda s: setting.game.observe(s, network.encoding))(state)
@@ -32,7 +32,7 @@ def observe(setting: Setting, state: Any, rotation: Int[Array, " env"]) -> tuple
     return to_learners(plan, roles), to_learners(plan, jnp.stack(views, axis=1))
 
 
-def in_half(setting: Setting, members: Any) -> Any:
+def in_half(setting: TrainingSetup, members: Any) -> Any:
     """Members [learner, ...] for play: where products are of half precision, their matrices are brought to it once,
     and not in every step, and the first one is filled up as views are."""
     network = setting.experiment.network
@@ -50,7 +50,7 @@ def in_half(setting: Setting, members: Any) -> Any:
     return eqx.tree_at(lambda m: m.policy, members, policy)
 
 
-def kept(setting: Setting, x: Any) -> Any:
+def kept(setting: TrainingSetup, x: Any) -> Any:
     """What is seen, in the precision in which it is read: half the traffic for half the bits. Vectors are filled up
     with zeros, since products of half precision are quick only if rows begin at round addresses."""
     if setting.experiment.network.precision != "bfloat16" or x is None or x.dtype != jnp.float32:

@@ -5,28 +5,28 @@ import json
 
 import pytest
 
-from interplay.agents.llm.answers import TEXT, TEXTS, Shape
-from interplay.agents.llm.chat import Answer, Ask, Note, Refused, Unavailable
-from interplay.agents.llm.client import Line, OpenAIModel
-from interplay.agents.llm.limits import Limits, Meter, Price, Prices, check
-from interplay.agents.llm.models import Desk
-from interplay.agents.llm.response_cache import Journal, Journalled
+from interplay.agents.llm.answers import TEXT, TEXTS, AnswerShape
+from interplay.agents.llm.chat import Answer, ChatMessage, ChatRequest, ModelRefusal, Unavailable
+from interplay.agents.llm.client import EndpointConfig, OpenAIModel
+from interplay.agents.llm.limits import Limits, Price, Prices, Usage, check
+from interplay.agents.llm.models import ModelPool
+from interplay.agents.llm.response_cache import Journalled, ResponseCache
 from interplay.errors import InterplayError
 from tests.agents.llm.server import Fake, completion, error, serving
 
-SHAPE = Shape({"analysis": TEXT, "plan": TEXTS, "pick": ("a", "b")})
+SHAPE = AnswerShape({"analysis": TEXT, "plan": TEXTS, "pick": ("a", "b")})
 GOOD = json.dumps({"analysis": "x", "plan": ["wait(1)"], "pick": "a"})
 
 
-def question(**changes) -> Ask:
-    return Ask(**({"notes": (Note("user", "hello"),), "schema": SHAPE.schema(), "episode": 7} | changes))
+def question(**changes) -> ChatRequest:
+    return ChatRequest(**({"notes": (ChatMessage("user", "hello"),), "schema": SHAPE.schema(), "episode": 7} | changes))
 
 
 def ask(fake: Fake, *, times: int = 1, **line) -> list[Answer]:
     with serving(fake) as url:
         settings = {"retries": 2, "backoff_s": 0.01, "timeout_s": 5.0} | line
         prices = Prices({"fake/m": Price(1.0, 10.0)})
-        model = OpenAIModel("fake/m", Line(url, "key", **settings), prices)
+        model = OpenAIModel("fake/m", EndpointConfig(url, "key", **settings), prices)
 
         async def all_at_once():
             return await asyncio.gather(*(model.chat(question(ordinal=i)) for i in range(times)))
@@ -67,15 +67,15 @@ def test_a_time_out_is_given_up():
 
 def test_a_refused_key_is_not_tried_again():
     fake = Fake(lambda body, n: (401, error("bad key")))
-    with pytest.raises(Refused, match="the key is refused"):
+    with pytest.raises(ModelRefusal, match="the key is refused"):
         ask(fake)
     assert len(fake.requests) == 1
 
 
 def test_an_unknown_model_and_an_empty_account_are_refusals():
-    with pytest.raises(Refused, match="knows no such model"):
+    with pytest.raises(ModelRefusal, match="knows no such model"):
         ask(Fake(lambda body, n: (404, error("no model m"))))
-    with pytest.raises(Refused, match="no quota"):
+    with pytest.raises(ModelRefusal, match="no quota"):
         ask(Fake(lambda body, n: (429, error("pay first", "insufficient_quota"))))
 
 
@@ -151,7 +151,7 @@ class Counting:
 
 def test_the_journal_tells_questions_apart_by_everything(tmp_path):
     model = Counting()
-    journal = Journal(tmp_path / "calls.jsonl")
+    journal = ResponseCache(tmp_path / "calls.jsonl")
     heard = Journalled(model, journal)
     questions = [
         question(),
@@ -159,7 +159,7 @@ def test_the_journal_tells_questions_apart_by_everything(tmp_path):
         question(seat=1),
         question(ordinal=1),
         question(temperature=0.5),
-        question(notes=(Note("user", "other"),)),
+        question(notes=(ChatMessage("user", "other"),)),
         question(game="other"),
         question(schema=None),
     ]
@@ -174,20 +174,20 @@ def test_the_journal_tells_questions_apart_by_everything(tmp_path):
 
 def test_a_journal_survives_a_kill_in_mid_line(tmp_path):
     path = tmp_path / "calls.jsonl"
-    journal = Journal(path)
+    journal = ResponseCache(path)
     asyncio.run(Journalled(Counting(), journal).chat(question()))
     journal.close()
     path.write_text(path.read_text() + '{"key": "half')
-    later = Journal(path)
+    later = ResponseCache(path)
     asyncio.run(Journalled(Counting(), later).chat(question(episode=9)))
     later.close()
-    assert len(Journal(path)) == 2
+    assert len(ResponseCache(path)) == 2
 
 
 def test_offline_nobody_is_asked(tmp_path):
     model = Counting()
-    with pytest.raises(Refused, match="replays only with the settings and seed"):
-        asyncio.run(Journalled(model, Journal(tmp_path / "none.jsonl"), offline=True).chat(question()))
+    with pytest.raises(ModelRefusal, match="replays only with the settings and seed"):
+        asyncio.run(Journalled(model, ResponseCache(tmp_path / "none.jsonl"), offline=True).chat(question()))
     assert model.asked == 0
 
 
@@ -195,34 +195,34 @@ def test_a_foreign_file_is_no_journal(tmp_path):
     path = tmp_path / "calls.jsonl"
     path.write_text('{"question": 1}\n')
     with pytest.raises(InterplayError, match="line 1: not an answer of a journal"):
-        Journal(path)
+        ResponseCache(path)
 
 
 def test_names_keys_and_endpoints(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("MINE_BASE_URL", raising=False)
     with pytest.raises(InterplayError, match="set the environment variable OPENAI_API_KEY"):
-        Desk().model("openai/gpt-4o")
+        ModelPool().model("openai/gpt-4o")
     with pytest.raises(InterplayError, match="set MINE_BASE_URL"):
-        Desk().model("mine/model")
+        ModelPool().model("mine/model")
     with pytest.raises(InterplayError, match="write provider/model"):
-        Desk().model("gpt-4o")
+        ModelPool().model("gpt-4o")
     with pytest.raises(InterplayError, match="unknown scripted model 'refrence'; did you mean reference"):
-        Desk().model("scripted/refrence")
+        ModelPool().model("scripted/refrence")
     monkeypatch.setenv("MINE_BASE_URL", "http://localhost:1/v1")
-    assert Desk().model("mine/org/model").name == "mine/org/model"
+    assert ModelPool().model("mine/org/model").name == "mine/org/model"
     with pytest.raises(InterplayError, match="needs the price of mine/model"):
-        Desk(limits=Limits(run_cost=1.0)).model("mine/model")
+        ModelPool(limits=Limits(run_cost=1.0)).model("mine/model")
 
 
 def test_limits_and_prices(tmp_path):
-    meter = Meter()
+    meter = Usage()
     meter.add("prompt", Answer(text="four", tokens_in=60, tokens_out=40, cost=0.5))
-    check(Limits(episode_tokens=101), meter, Meter())
+    check(Limits(episode_tokens=101), meter, Usage())
     with pytest.raises(InterplayError, match="episode_tokens: 100 of 100"):
-        check(Limits(episode_tokens=100), meter, Meter())
+        check(Limits(episode_tokens=100), meter, Usage())
     with pytest.raises(InterplayError, match=r"run_cost: 0.5 of 0.4"):
-        check(Limits(run_cost=0.4), Meter(), meter)
+        check(Limits(run_cost=0.4), Usage(), meter)
     with pytest.raises(InterplayError, match="above zero"):
         Limits(episode_cost=0)
     table = tmp_path / "prices.json"

@@ -9,12 +9,12 @@ from interplay import trust
 from interplay.agents.llm.limits import Limits
 from interplay.agents.llm.scripted.reference import team_queues
 from interplay.agents.llm.scripted.simple import Scripted
-from interplay.agents.llm.settings import Settings
+from interplay.agents.llm.settings import LLMSettings
 from interplay.errors import InterplayError
 from interplay.games.collab_kitchen.dishes import DISHES
 from interplay.games.collab_kitchen.lineage import executions
 from interplay.games.collab_kitchen.plan import plan_team
-from interplay.llm import Plan, run, solo, summary
+from interplay.llm import RunPlan, run, solo, summary
 from interplay.llm.plan import read_levels
 from interplay.llm.run import Service
 from interplay.traces import verify
@@ -22,12 +22,12 @@ from interplay.traces import verify
 FIRST = [d.name for d in DISHES.values() if d.number == 1]
 
 
-def team(chef: str, assistant: str | None = None, **changes) -> Plan:
+def team(chef: str, assistant: str | None = None, **changes) -> RunPlan:
     names = {"chefs": (f"scripted/{chef}",), "assistants": (f"scripted/{assistant or chef}",)}
-    return Plan(**(names | {"levels": (), "dishes": ("boiled egg",), "episodes": 1} | changes))
+    return RunPlan(**(names | {"levels": (), "dishes": ("boiled egg",), "episodes": 1} | changes))
 
 
-def one(plan: Plan, **keywords):
+def one(plan: RunPlan, **keywords):
     (episode,) = run(plan, **keywords).traces
     return episode
 
@@ -116,7 +116,7 @@ def test_an_answer_of_no_use_is_corrected_once_in_a_step_and_then_waited_out(mod
 
 
 def test_an_endless_dialogue_is_cut_at_the_cap():
-    episode = one(team("endless", horizon=3, settings=Settings(turn_cap=4)))
+    episode = one(team("endless", horizon=3, settings=LLMSettings(turn_cap=4)))
     at_first = [e for e in episode.events if e.t == 0]
     assert sum(e.kind == "message" for e in at_first) == 4  # by both, in one dialogue
     cuts = [e.payload["turns"] for e in at_first if e.kind == "dialogue_cut"]
@@ -126,10 +126,10 @@ def test_an_endless_dialogue_is_cut_at_the_cap():
 
 
 def test_dialogue_policies():
-    one_way = one(team("endless", horizon=3, settings=Settings(dialogue="one_way")))
+    one_way = one(team("endless", horizon=3, settings=LLMSettings(dialogue="one_way")))
     assert not any(c["purpose"] == "reply" for c in told(one_way, "call"))
     assert told(one_way, "message")
-    silent = one(team("endless", horizon=3, settings=Settings(dialogue="silent")))
+    silent = one(team("endless", horizon=3, settings=LLMSettings(dialogue="silent")))
     assert told(silent, "message") == []
     assert all("say" not in c["prompt"].split("# Your answer")[1] for c in told(silent, "call"))
     assert silent.agents[0].config["dialogue"] == "silent"  # policies are recorded
@@ -137,7 +137,7 @@ def test_dialogue_policies():
 
 def test_memory_policies():
     def past(memory):
-        episode = one(team("reference", settings=Settings(memory=memory)))
+        episode = one(team("reference", settings=LLMSettings(memory=memory)))
         return [c["prompt"].count("\nstep ") for c in told(episode, "call")][-1]
 
     assert past("none") == 0
@@ -153,7 +153,7 @@ def test_models_are_asked_only_when_their_plan_is_done():
 @pytest.mark.parametrize("name", ["proagent", "belief", "adaptive"])
 def test_scaffolds_add_to_the_prompt_and_to_nothing_else(name):
     plain = one(team("reference"))
-    episode = one(team("reference", settings=Settings(scaffold=name)))
+    episode = one(team("reference", settings=LLMSettings(scaffold=name)))
     assert episode.actions.tolist() == plain.actions.tolist()
     calls = told(episode, "call")
     extra = [c for c in calls if c["scaffold"]]
@@ -169,7 +169,7 @@ def test_scaffolds_add_to_the_prompt_and_to_nothing_else(name):
 
 
 def test_the_belief_is_computed_from_the_trace():
-    episode = one(team("reference", settings=Settings(scaffold="belief")))
+    episode = one(team("reference", settings=LLMSettings(scaffold="belief")))
     beliefs = [e.payload for e in episode.events if e.kind == "belief" and e.seat == 0]
     assert beliefs[0]["recent_fulfillment"] is None  # nothing was asked yet: null, not 0
     assert beliefs[-1]["recent_fulfillment"] == 1.0
@@ -178,7 +178,7 @@ def test_the_belief_is_computed_from_the_trace():
 
 
 def test_the_adaptive_order_learns_from_what_the_partner_did():
-    episode = one(team("reference", settings=Settings(scaffold="adaptive")))
+    episode = one(team("reference", settings=LLMSettings(scaffold="adaptive")))
     weights = [e.payload["weights"] for e in episode.events if e.kind == "belief" and e.seat == 0]
     assert weights[0] == [0.5, 0.5]
     assert all(sum(w) == pytest.approx(1, abs=0.01) for w in weights)
@@ -197,7 +197,7 @@ def test_a_limit_of_tokens_ends_the_episode_cleanly_and_it_is_scored():
 
 
 def test_a_solo_cook_is_enough_where_cooperation_is_not_required():
-    plan = Plan(chefs=("x/y",), assistants=("x/y",), levels=(1,), episodes=1)
+    plan = RunPlan(chefs=("x/y",), assistants=("x/y",), levels=(1,), episodes=1)
     table, _ = solo(["scripted/reference"], alone="scripted/soloist", plan=plan)
     rc, nrc = table.rows
     assert (rc["layout"], rc["team_success"], rc["solo_feasible"], rc["time"]) == ("rc", 1.0, 0.0, None)
@@ -246,13 +246,13 @@ def test_an_act_that_is_held_up_for_long_is_refused_so_that_the_cook_thinks_agai
 
 def test_names_and_settings_are_checked():
     with pytest.raises(InterplayError, match="level 7"):
-        Plan(chefs=("a/b",), assistants=("a/b",), levels=(7,))
+        RunPlan(chefs=("a/b",), assistants=("a/b",), levels=(7,))
     with pytest.raises(InterplayError, match="unknown dish 'fried egg'"):
-        Plan(chefs=("a/b",), assistants=("a/b",), dishes=("fried egg",))
+        RunPlan(chefs=("a/b",), assistants=("a/b",), dishes=("fried egg",))
     with pytest.raises(InterplayError, match=r"unknown memory 'long'"):
-        Settings(memory="long")
+        LLMSettings(memory="long")
     with pytest.raises(InterplayError, match=r"unknown scaffold 'tom'"):
-        run(team("idle", settings=Settings(scaffold="tom")))
+        run(team("idle", settings=LLMSettings(scaffold="tom")))
     with pytest.raises(InterplayError, match=r"unknown option of a language model 'scafold'"):
         interplay.agent("llm:scripted/idle", scafold="belief")
     assert read_levels("1-3,6") == (1, 2, 3, 6)

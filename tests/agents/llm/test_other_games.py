@@ -8,7 +8,7 @@ import pytest
 
 import interplay
 from interplay.agents.api import View
-from interplay.agents.llm.chat import Refused
+from interplay.agents.llm.chat import ModelRefusal
 from interplay.agents.llm.hanabi.prompts import rules_text
 from interplay.agents.llm.hanabi.session import state_text
 from interplay.agents.llm.scripted.simple import Scripted
@@ -52,7 +52,7 @@ class Cautious(Scripted):
 
 class Locked(Scripted):
     def answer(self, ask):
-        raise Refused("the key is refused")
+        raise ModelRefusal("the key is refused")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from interplay.agents.llm.limits import Limits, Price, Prices
 from interplay.cli.main import run as command
 from interplay.errors import InterplayError
-from interplay.llm import Plan, run, summary
+from interplay.llm import RunPlan, run, summary
 from interplay.llm.run import Service
 from interplay.traces import TraceSet, verify
 from tests.agents.llm.server import Fake, completion, error, serving
@@ -20,9 +20,9 @@ from tests.agents.llm.server import Fake, completion, error, serving
 WAIT = json.dumps({"analysis": "nothing to do", "plan": ["wait(3)"], "say": ""})
 
 
-def plan(**changes) -> Plan:
+def plan(**changes) -> RunPlan:
     base = {"chefs": ("fake/a",), "assistants": ("fake/b",), "levels": (1,), "episodes": 4, "horizon": 6}
-    return Plan(**(base | changes))
+    return RunPlan(**(base | changes))
 
 
 def service(url: str, **changes) -> Service:

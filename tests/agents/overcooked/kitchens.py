@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from interplay.agents.overcooked.registry import Family as Chefs
+from interplay.agents.overcooked.registry import OvercookedAgents as Chefs
 from interplay.games.overcooked.game import Overcooked
 from interplay.games.overcooked.state import STAY
 from interplay.games.registry import make

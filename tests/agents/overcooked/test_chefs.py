@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from interplay.agents.api import content_hash
-from interplay.agents.overcooked.registry import Family
+from interplay.agents.overcooked.registry import OvercookedAgents
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.overcooked.layouts import SEVERAL_RECIPES
-from interplay.games.overcooked.state import Item
+from interplay.games.overcooked.state import OvercookedItem
 from interplay.games.registry import make
 from tests.agents.overcooked.kitchens import MULTI, USER_LAYOUT
 
@@ -147,7 +147,7 @@ def test_onion_to_middle_uses_no_other_counter(play):
     middle = {layout.cell(x, 2) for x in range(2, 6)}
     for items in played.items:
         assert set(np.flatnonzero(items)) == middle
-        assert (items[sorted(middle)] == Item.ONION).all()
+        assert (items[sorted(middle)] == OvercookedItem.ONION).all()
 
 
 def test_work_can_be_split_between_onions_and_dishes(play):
@@ -228,7 +228,7 @@ def test_logits_fit_the_choice(play):
 
 def test_all_roles_are_one_kind():
     game = make("overcooked/counter_circuit")
-    bound = [Family.make(role).policy.bind(game) for role in Family.variants()]
+    bound = [OvercookedAgents.make(role).policy.bind(game) for role in OvercookedAgents.variants()]
     arrays, static = zip(*(eqx.partition(chef, eqx.is_array) for chef in bound), strict=True)
     first = jax.tree.structure(static[0]), jax.tree.map(lambda x: (x.shape, x.dtype), arrays[0])
     for other, shapes in zip(static, arrays, strict=True):
@@ -237,14 +237,14 @@ def test_all_roles_are_one_kind():
 
 
 def test_names_and_identities():
-    assert set(Family.variants()) == set(MAY)
+    assert set(OvercookedAgents.variants()) == set(MAY)
     agents = [agent(f"overcooked/{role}") for role in MAY]
     assert len({content_hash(a) for a in agents}) == len(agents)
     assert agent("overcooked/greedy+0.1").is_policy
     with pytest.raises(UnknownName, match="onion_passer"):
-        Family.make("onion_paser")
+        OvercookedAgents.make("onion_paser")
     with pytest.raises(InterplayError, match="takes no options"):
-        Family.make("greedy", speed=2)
+        OvercookedAgents.make("greedy", speed=2)
 
 
 def test_a_chef_refuses_other_games():
@@ -252,6 +252,6 @@ def test_a_chef_refuses_other_games():
         id, encodings = "hanabi/standard", {}
 
     with pytest.raises(InterplayError, match="hanabi/standard"):
-        Family.make("greedy").policy.bind(Elsewhere())  # type: ignore[arg-type]
+        OvercookedAgents.make("greedy").policy.bind(Elsewhere())  # type: ignore[arg-type]
     with pytest.raises(InterplayError, match="bind"):
-        Family.make("greedy").policy.init(jax.random.key(0), 0)  # type: ignore[arg-type]
+        OvercookedAgents.make("greedy").policy.init(jax.random.key(0), 0)  # type: ignore[arg-type]

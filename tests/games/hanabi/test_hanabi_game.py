@@ -10,7 +10,7 @@ import pytest
 import interplay
 from interplay.errors import IllegalAction, InterplayError
 from interplay.games.api import JaxGame
-from interplay.games.hanabi.state import HIDDEN, Rules
+from interplay.games.hanabi.state import HIDDEN, HanabiRules
 
 KEY = jax.random.key(0)
 
@@ -162,7 +162,7 @@ def test_rainbow_cards_are_touched_by_every_colour_and_named_by_none():
 
 def test_impossible_rule_sets_are_refused():
     with pytest.raises(InterplayError, match="2 to 5 players"):
-        Rules(players=6, hand_size=4)
+        HanabiRules(players=6, hand_size=4)
     with pytest.raises(InterplayError, match=r"'zero' .* or 'keep'"):
         interplay.make("hanabi/2p", bomb="loud")
     with pytest.raises(InterplayError, match="unknown option 'life'; did you mean lives"):

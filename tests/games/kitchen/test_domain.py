@@ -5,7 +5,7 @@ import pytest
 
 import interplay
 from interplay.games.collab_kitchen.plan import plan_team
-from interplay.metrics.interdependence import Options, count
+from interplay.metrics.interdependence import InterdependenceOptions, count
 from interplay.symbolic.declare import DomainError
 from interplay.symbolic.pddl import export
 from interplay.symbolic.read import read
@@ -34,7 +34,7 @@ def test_a_patty_goes_back_and_forth_and_every_pass_counts():
 
 def test_work_is_a_channel_when_asked_for():
     trace = planned("original", dish="boiled corn~slices")
-    more = count(trace, Options(channels=("counters", "work")))
+    more = count(trace, InterdependenceOptions(channels=("counters", "work")))
     assert "sliced(corn_1)" in {k.fact for k in more.links}
 
 
@@ -62,7 +62,7 @@ def test_the_plan_is_valid_pddl():
 
 
 def test_another_game_is_refused():
-    from interplay.games.collab_kitchen.domain import Reader
+    from interplay.games.collab_kitchen.domain import KitchenReader
 
     with pytest.raises(DomainError, match="another game"):
-        Reader(interplay.make("overcooked/cramped_room"))
+        KitchenReader(interplay.make("overcooked/cramped_room"))

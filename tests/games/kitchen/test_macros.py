@@ -187,9 +187,9 @@ def test_two_who_block_each_other_get_past():
     joint_of = [parse_macro("pickup(dish, counter(6,2))"), parse_macro("pickup(egg, ingredient_dispenser)")]
     counters = list(state.world.counters)
     spot = next(s for s in game.layout.counters if s.cell == (6, 2))
-    from interplay.games.collab_kitchen.state import Item
+    from interplay.games.collab_kitchen.state import KitchenItem
 
-    counters[spot.index] = Item("", True, "dish#1")
+    counters[spot.index] = KitchenItem("", True, "dish#1")
     state = state._replace(world=state.world._replace(counters=tuple(counters), taken=1))
     for _ in range(40):
         steps = [

@@ -17,7 +17,7 @@ import interplay
 from interplay.games.checksum import checksum
 from interplay.games.overcooked.game import variants
 from interplay.games.overcooked.interact import EFFECTIVE
-from interplay.games.overcooked.state import ACTIONS, COUNTER, DISHES, FLOOR, INTERACT, NUM_ITEMS, POT, State
+from interplay.games.overcooked.state import ACTIONS, COUNTER, DISHES, FLOOR, INTERACT, NUM_ITEMS, POT, OvercookedState
 
 FOLDER = Path(__file__).parent / "golden"
 STEPS = 60
@@ -85,7 +85,7 @@ def new_actions(name: str, tries: int = 40) -> np.ndarray:
     for seed in range(tries):
         rng, state, taken, count = np.random.default_rng([seed, *name.encode()]), game.init(None), [], np.zeros(3, int)
         for _ in range(STEPS):
-            view = State(**{field: np.asarray(value) for field, value in vars(state).items()})
+            view = OvercookedState(**{field: np.asarray(value) for field, value in vars(state).items()})
             joint = [purposeful(game, view, seat, rng) for seat in range(game.num_seats)]
             state, out = step(state, np.array(joint, np.int32))
             count += np.asarray(out.events).sum(axis=0)[places]

@@ -19,8 +19,8 @@ from interplay.games.overcooked.state import (
     IDLE,
     MOVES,
     POT,
-    Item,
-    State,
+    OvercookedItem,
+    OvercookedState,
     is_soup,
     onions_in,
     soup,
@@ -56,26 +56,26 @@ def use(world):
     Recipe.configure(world.recipe_config)
 
 
-def random_state(game, rng) -> State:
+def random_state(game, rng) -> OvercookedState:
     """A state that random play would take long to reach: chefs, hands, counters and pots at random."""
     layout, terrain = game.layout, np.array(game.layout.terrain)
     cells = rng.choice(np.flatnonzero(terrain == 0), game.num_seats, replace=False)
     recipes = [(3, 0), (2, 1), (1, 2), (2, 0), (1, 1), (0, 3), (1, 0), (0, 1)]
-    singles = [Item.NOTHING, Item.ONION, Item.TOMATO, Item.DISH]
+    singles = [OvercookedItem.NOTHING, OvercookedItem.ONION, OvercookedItem.TOMATO, OvercookedItem.DISH]
 
     def anything():
         return rng.choice(singles) if rng.random() < 0.75 else soup(*recipes[rng.integers(len(recipes))])
 
     items, timer = np.zeros(layout.size, np.int8), np.full(layout.size, IDLE, np.int8)
     for cell in np.flatnonzero(terrain == COUNTER):
-        items[cell] = anything() if rng.random() < rng.choice([0.05, 0.5]) else Item.NOTHING
+        items[cell] = anything() if rng.random() < rng.choice([0.05, 0.5]) else OvercookedItem.NOTHING
     for cell in np.flatnonzero(terrain == POT):
         if rng.random() < 0.8:
             recipe = recipes[rng.integers(len(recipes))]
             items[cell] = soup(*recipe)
             if rng.random() < 0.6:
                 timer[cell] = max(0, rng.integers(-4, game.menu.time(recipe)))
-    return State(
+    return OvercookedState(
         time=np.int32(rng.integers(0, game.horizon - 1)),
         cell=cells.astype(np.int32),
         facing=rng.integers(0, 4, game.num_seats).astype(np.int32),
@@ -85,10 +85,10 @@ def random_state(game, rng) -> State:
     )
 
 
-def to_theirs(game, state: State) -> OvercookedState:
+def to_theirs(game, state: OvercookedState) -> OvercookedState:
     def thing(item, place, timer=0):
         if not is_soup(item):
-            return ObjectState(Item(int(item)).name.lower(), place)
+            return ObjectState(OvercookedItem(int(item)).name.lower(), place)
         made = SoupState.get_soup(place, num_onions=int(onions_in(item)), num_tomatoes=int(tomatoes_in(item)))
         if timer != IDLE:
             made._cooking_tick = made_time(game, item) - int(timer)
@@ -118,7 +118,7 @@ def from_theirs(game, theirs) -> dict:
     def code(thing):
         if thing.name == "soup":
             return soup(thing.ingredients.count("onion"), thing.ingredients.count("tomato"))
-        return int(Item[thing.name.upper()])
+        return int(OvercookedItem[thing.name.upper()])
 
     items, timer = np.zeros(game.layout.size, int), np.full(game.layout.size, IDLE)
     for place, thing in theirs.objects.items():

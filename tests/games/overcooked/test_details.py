@@ -9,7 +9,7 @@ import interplay
 from interplay.agents.networks import RULED_OUT, Core, Shape
 from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
-from interplay.games.overcooked.state import ACTIONS, FLOOR, INTERACT, Item
+from interplay.games.overcooked.state import ACTIONS, FLOOR, INTERACT, OvercookedItem
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_it_shows_every_counter_and_free_cells(walked):
     game, states, seen = walked
     counters, items = game._details._counters, np.asarray(states.items)
     on = seen[:, 0, -len(ACTIONS) - 4 * len(counters) : -len(ACTIONS)].reshape(len(items), len(counters), 4)
-    for kind, item in enumerate((Item.ONION, Item.TOMATO, Item.DISH)):
+    for kind, item in enumerate((OvercookedItem.ONION, OvercookedItem.TOMATO, OvercookedItem.DISH)):
         np.testing.assert_array_equal(on[:, :, kind] > 0, items[:, counters] == item)
     assert on.any()
     size = game.encodings["features"].shape[0]

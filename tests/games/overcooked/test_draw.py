@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from interplay.games.overcooked import draw, sprites
-from interplay.games.overcooked.state import IDLE, Item, State, soup
+from interplay.games.overcooked.state import IDLE, OvercookedItem, OvercookedState, soup
 
 ROWS = ("XXXPPXXX", "X      X", "D XXXX S", "X      X", "XXXOOXXX")
 HEIGHT = len(ROWS)
@@ -20,13 +20,13 @@ def at(x: int, y: int) -> int:
     return x * HEIGHT + y
 
 
-def kitchen(cells=((3, 1), (1, 3)), facing=(0, 2), held=(0, 0), items=(), timers=(), time=37) -> State:
+def kitchen(cells=((3, 1), (1, 3)), facing=(0, 2), held=(0, 0), items=(), timers=(), time=37) -> OvercookedState:
     on, timer = np.zeros(40, np.int32), np.full(40, IDLE, np.int32)
     for (x, y), item in items:
         on[at(x, y)] = item
     for (x, y), steps in timers:
         timer[at(x, y)] = steps
-    return State(
+    return OvercookedState(
         time=np.int32(time),
         cell=np.array([at(*c) for c in cells]),
         facing=np.array(facing),
@@ -37,8 +37,8 @@ def kitchen(cells=((3, 1), (1, 3)), facing=(0, 2), held=(0, 0), items=(), timers
 
 
 BUSY = kitchen(
-    held=(Item.ONION, soup(2, 1)),
-    items=[((3, 0), soup(3, 0)), ((4, 0), soup(1, 1)), ((2, 2), Item.DISH)],
+    held=(OvercookedItem.ONION, soup(2, 1)),
+    items=[((3, 0), soup(3, 0)), ((4, 0), soup(1, 1)), ((2, 2), OvercookedItem.DISH)],
     timers=[((3, 0), 7)],
 )
 
@@ -99,7 +99,7 @@ def test_the_chef_of_a_seat_is_ringed_for_that_seat():
 
 def test_svg_and_png_of_every_terrain():
     rows = ("XPOTDSX", "X     X", "XXXXXXX")
-    state = State(
+    state = OvercookedState(
         time=np.int32(0), cell=np.array([4, 7]), facing=np.array([1, 3]), held=np.array([0, 3]),
         items=np.zeros(21, int), timer=np.full(21, IDLE),
     )  # fmt: skip

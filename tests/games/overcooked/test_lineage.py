@@ -13,7 +13,7 @@ import interplay
 from interplay import api
 from interplay.games.overcooked import lineage
 from interplay.games.overcooked.state import ACTIONS
-from interplay.metrics.interdependence import Options, count
+from interplay.metrics.interdependence import InterdependenceOptions, count
 from interplay.symbolic.read import read, reader
 from interplay.traces import replay_batches
 from interplay.traces.importers.overcooked_ai import human_episodes
@@ -79,7 +79,7 @@ def tables(game, counts):
 
 def symbolic(game, states, joint, of=None):
     """The domain-agnostic count over the symbolic trace, in the tracker's words."""
-    told = count(read(game, states, joint, of), Options(channels=lineage.CHANNELS))
+    told = count(read(game, states, joint, of), InterdependenceOptions(channels=lineage.CHANNELS))
     found, triggers, accepted = {}, {}, {}
     for link in told.links:
         key = (link.channel, link.giver, link.receiver, link.kind)

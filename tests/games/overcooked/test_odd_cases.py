@@ -12,10 +12,10 @@ import pytest
 
 import interplay
 from interplay.errors import InterplayError
-from interplay.games.overcooked.state import IDLE, Item, State, soup
+from interplay.games.overcooked.state import IDLE, OvercookedItem, OvercookedState, soup
 
 NORTH, SOUTH, EAST, WEST, STAY, ACT = range(6)
-ONION, TOMATO, DISH = Item.ONION, Item.TOMATO, Item.DISH
+ONION, TOMATO, DISH = OvercookedItem.ONION, OvercookedItem.TOMATO, OvercookedItem.DISH
 
 ROOM = "XXPXPXX/O     T/X 1 2 X/D     S/XXXXXXX"  # a hall: floor at x 1 to 5, y 1 to 3
 ISLAND = "XXXXX/O1P2O/D   S/XXXXX"  # one pot at (2, 1), between (1, 1) and (3, 1)
@@ -29,7 +29,7 @@ class Table:
     def __init__(self, game):
         self.game, self.step = game, jax.jit(lambda state, actions: game.step(state, actions, None))
 
-    def state(self, chefs, items=None, timers=None) -> State:
+    def state(self, chefs, items=None, timers=None) -> OvercookedState:
         """chefs: ((x, y), facing, held) of each; items and timers by (x, y)."""
         layout = self.game.layout
         lying, timer = np.zeros(layout.size, np.int8), np.full(layout.size, IDLE, np.int8)
@@ -38,7 +38,7 @@ class Table:
         for (x, y), left in (timers or {}).items():
             timer[layout.cell(x, y)] = left
         places, facing, held = zip(*chefs, strict=True)
-        return State(
+        return OvercookedState(
             time=jnp.int32(0),
             cell=jnp.array([layout.cell(x, y) for x, y in places], jnp.int32),
             facing=jnp.array(facing, jnp.int32),
@@ -47,7 +47,7 @@ class Table:
             timer=jnp.array(timer),
         )
 
-    def play(self, state: State, *joint: tuple[int, ...]) -> After:
+    def play(self, state: OvercookedState, *joint: tuple[int, ...]) -> After:
         step = None
         for actions in joint:
             state, step = self.step(state, jnp.array(actions, jnp.int32))
@@ -79,7 +79,7 @@ def table(layout: str = ROOM, **options) -> Table:
 
 
 def empty_handed(*places_and_facing):
-    return [(place, facing, Item.NOTHING) for place, facing in places_and_facing]
+    return [(place, facing, OvercookedItem.NOTHING) for place, facing in places_and_facing]
 
 
 # Movement
@@ -161,18 +161,18 @@ def test_a_chef_turns_to_a_counter_and_to_a_wall_of_things_without_moving():
 
 def test_a_drop_and_a_pickup_on_one_counter_in_one_step():
     split = table(SPLIT)
-    start = split.state([((1, 2), EAST, ONION), ((3, 2), WEST, Item.NOTHING)])
+    start = split.state([((1, 2), EAST, ONION), ((3, 2), WEST, OvercookedItem.NOTHING)])
     after = split.play(start, (ACT, ACT))
-    assert after.held == [Item.NOTHING, ONION]
-    assert after.item(2, 2) == Item.NOTHING
+    assert after.held == [OvercookedItem.NOTHING, ONION]
+    assert after.item(2, 2) == OvercookedItem.NOTHING
     assert after.events == [{"put_onion_on_X"}, {"pickup_onion_from_X"}]
 
 
 def test_the_earlier_seat_cannot_pick_up_what_the_later_one_drops_in_the_same_step():
     split = table(SPLIT)
-    start = split.state([((1, 2), EAST, Item.NOTHING), ((3, 2), WEST, ONION)])
+    start = split.state([((1, 2), EAST, OvercookedItem.NOTHING), ((3, 2), WEST, ONION)])
     after = split.play(start, (ACT, ACT))
-    assert after.held == [Item.NOTHING, Item.NOTHING]
+    assert after.held == [OvercookedItem.NOTHING, OvercookedItem.NOTHING]
     assert after.item(2, 2) == ONION
     assert after.events == [{"IDLE_INTERACT", "IDLE_INTERACT_X"}, {"put_onion_on_X"}]
 
@@ -181,20 +181,20 @@ def test_two_drops_on_one_counter_leave_the_later_seat_with_its_own():
     split = table(SPLIT)
     start = split.state([((1, 2), EAST, ONION), ((3, 2), WEST, DISH)])
     after = split.play(start, (ACT, ACT))
-    assert after.held == [Item.NOTHING, DISH]
+    assert after.held == [OvercookedItem.NOTHING, DISH]
     assert after.item(2, 2) == ONION
 
 
 def test_three_chefs_use_one_counter_in_the_order_of_their_seats():
     ring = table(RING, players=3)
-    start = ring.state([((2, 1), SOUTH, ONION), ((1, 2), EAST, Item.NOTHING), ((3, 2), WEST, DISH)])
+    start = ring.state([((2, 1), SOUTH, ONION), ((1, 2), EAST, OvercookedItem.NOTHING), ((3, 2), WEST, DISH)])
     after = ring.play(start, (ACT, ACT, ACT))
-    assert after.held == [Item.NOTHING, ONION, Item.NOTHING]
+    assert after.held == [OvercookedItem.NOTHING, ONION, OvercookedItem.NOTHING]
     assert after.item(2, 2) == DISH
 
 
 def test_a_chef_faces_from_where_it_stood_before_the_others_moved():
-    start = table().state([((2, 1), NORTH, ONION), ((4, 1), NORTH, Item.NOTHING)])
+    start = table().state([((2, 1), NORTH, ONION), ((4, 1), NORTH, OvercookedItem.NOTHING)])
     after = table().play(start, (ACT, WEST))
     assert after.item(2, 0) == soup(1, 0)
     assert after.places == [(2, 1), (3, 1)]
@@ -205,7 +205,7 @@ def test_two_chefs_pot_into_one_pot_in_one_step():
     start = island.state([((1, 1), EAST, ONION), ((3, 1), WEST, ONION)])
     after = island.play(start, (ACT, ACT))
     assert after.item(2, 1) == soup(2, 0)
-    assert after.held == [Item.NOTHING, Item.NOTHING]
+    assert after.held == [OvercookedItem.NOTHING, OvercookedItem.NOTHING]
     assert after.shaped == [3.0, 3.0]
     assert after.timer(2, 1) == IDLE
 
@@ -215,7 +215,7 @@ def test_the_third_onion_starts_the_pot_so_the_fourth_of_the_same_step_is_refuse
     start = island.state([((1, 1), EAST, ONION), ((3, 1), WEST, ONION)], {(2, 1): soup(2, 0)})
     after = island.play(start, (ACT, ACT))
     assert after.item(2, 1) == soup(3, 0)
-    assert after.held == [Item.NOTHING, ONION]
+    assert after.held == [OvercookedItem.NOTHING, ONION]
     assert after.shaped == [3.0, 0.0]
     assert after.timer(2, 1) == 19
     assert "cook" in after.events[0]
@@ -227,7 +227,7 @@ def test_of_two_who_plate_one_soup_the_earlier_seat_gets_it():
     start = island.state([((1, 1), EAST, DISH), ((3, 1), WEST, DISH)], {(2, 1): soup(3, 0)}, {(2, 1): 0})
     after = island.play(start, (ACT, ACT))
     assert after.held == [soup(3, 0), DISH]
-    assert after.item(2, 1) == Item.NOTHING
+    assert after.item(2, 1) == OvercookedItem.NOTHING
     assert after.timer(2, 1) == IDLE
     assert after.shaped == [5.0, 0.0]
 
@@ -236,7 +236,7 @@ def test_a_pot_emptied_by_the_earlier_seat_takes_an_onion_of_the_later_one_in_th
     island = table(ISLAND)
     start = island.state([((1, 1), EAST, DISH), ((3, 1), WEST, ONION)], {(2, 1): soup(3, 0)}, {(2, 1): 0})
     after = island.play(start, (ACT, ACT))
-    assert after.held == [soup(3, 0), Item.NOTHING]
+    assert after.held == [soup(3, 0), OvercookedItem.NOTHING]
     assert after.item(2, 1) == soup(1, 0)
 
 
@@ -245,7 +245,7 @@ def test_in_the_other_order_of_seats_the_onion_finds_the_pot_still_full():
     start = island.state([((1, 1), EAST, ONION), ((3, 1), WEST, DISH)], {(2, 1): soup(3, 0)}, {(2, 1): 0})
     after = island.play(start, (ACT, ACT))
     assert after.held == [ONION, soup(3, 0)]
-    assert after.item(2, 1) == Item.NOTHING
+    assert after.item(2, 1) == OvercookedItem.NOTHING
 
 
 # Cooking
@@ -263,11 +263,11 @@ def test_a_soup_can_be_plated_twenty_steps_after_the_onion_that_started_it_and_n
 
 def test_the_timer_reads_the_state_before_the_step():
     island = table(ISLAND)
-    chefs = [((1, 1), EAST, DISH), ((3, 1), WEST, Item.NOTHING)]
+    chefs = [((1, 1), EAST, DISH), ((3, 1), WEST, OvercookedItem.NOTHING)]
     early = island.play(island.state(chefs, {(2, 1): soup(3, 0)}, {(2, 1): 1}), (ACT, STAY))
-    assert early.held == [DISH, Item.NOTHING]
+    assert early.held == [DISH, OvercookedItem.NOTHING]
     assert early.timer(2, 1) == 0
-    assert island.play(early.state, (ACT, STAY)).held == [soup(3, 0), Item.NOTHING]
+    assert island.play(early.state, (ACT, STAY)).held == [soup(3, 0), OvercookedItem.NOTHING]
 
 
 def test_a_ready_soup_waits_for_ever():
@@ -289,7 +289,7 @@ def test_auto_cook_does_not_start_a_soup_that_is_not_full(size):
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_an_interact_starts_any_soup_where_cooking_does_not_start_by_itself(size):
     island = table(ISLAND, auto_cook=False)
-    start = island.state([((1, 1), EAST, Item.NOTHING), ((3, 1), WEST, DISH)], {(2, 1): soup(size, 0)})
+    start = island.state([((1, 1), EAST, OvercookedItem.NOTHING), ((3, 1), WEST, DISH)], {(2, 1): soup(size, 0)})
     idle = island.play(start, (STAY, ACT))
     assert idle.timer(2, 1) == IDLE
     after = island.play(idle.state, (ACT, STAY))
@@ -301,14 +301,14 @@ def test_an_interact_starts_any_soup_where_cooking_does_not_start_by_itself(size
 
 def test_without_auto_cook_the_third_onion_starts_nothing():
     island = table(ISLAND, auto_cook=False)
-    start = island.state([((1, 1), EAST, ONION), ((3, 1), WEST, Item.NOTHING)], {(2, 1): soup(2, 0)})
+    start = island.state([((1, 1), EAST, ONION), ((3, 1), WEST, OvercookedItem.NOTHING)], {(2, 1): soup(2, 0)})
     after = island.play(start, (ACT, STAY))
     assert (after.item(2, 1), after.timer(2, 1)) == (soup(3, 0), IDLE)
 
 
 def test_a_soup_started_by_the_earlier_seat_takes_no_onion_of_the_later_one():
     island = table(ISLAND, auto_cook=False)
-    start = island.state([((1, 1), EAST, Item.NOTHING), ((3, 1), WEST, ONION)], {(2, 1): soup(1, 0)})
+    start = island.state([((1, 1), EAST, OvercookedItem.NOTHING), ((3, 1), WEST, ONION)], {(2, 1): soup(1, 0)})
     after = island.play(start, (ACT, ACT))
     assert (after.item(2, 1), after.timer(2, 1), after.held[1]) == (soup(1, 0), 19, ONION)
 
@@ -322,9 +322,9 @@ def test_an_empty_pot_cannot_be_started():
 # Dishes that are useful
 
 
-def dish_run(items=None, timers=None, other=((4, 1), NORTH, Item.NOTHING), act=STAY):
+def dish_run(items=None, timers=None, other=((4, 1), NORTH, OvercookedItem.NOTHING), act=STAY):
     """Seat 1 takes a dish from the dispenser at (0, 3); seat 0 does something else before it in the same step."""
-    start = table().state([other, ((1, 3), WEST, Item.NOTHING)], items, timers)
+    start = table().state([other, ((1, 3), WEST, OvercookedItem.NOTHING)], items, timers)
     return table().play(start, (act, ACT))
 
 
@@ -372,13 +372,13 @@ def test_a_pot_emptied_earlier_in_the_same_step_still_counts_as_in_use():
 
 def deliver(item, **options):
     hall = table(ROOM, **options)
-    return hall.play(hall.state([((5, 3), EAST, item), ((1, 1), NORTH, Item.NOTHING)]), (ACT, STAY))
+    return hall.play(hall.state([((5, 3), EAST, item), ((1, 1), NORTH, OvercookedItem.NOTHING)]), (ACT, STAY))
 
 
 def test_a_delivery_is_credited_to_the_seat_that_serves():
     after = deliver(soup(3, 0))
     assert after.reward == [20.0, 0.0]
-    assert after.held == [Item.NOTHING, Item.NOTHING]
+    assert after.held == [OvercookedItem.NOTHING, OvercookedItem.NOTHING]
     assert after.events[0] == {"delivery", "deliver_size_three_order"}
 
 
@@ -386,7 +386,7 @@ def test_a_delivery_is_credited_to_the_seat_that_serves():
 def test_a_soup_that_nobody_ordered_is_taken_and_pays_nothing_or_costs(options, points):
     after = deliver(soup(2, 1), **options)
     assert after.reward == [points, 0.0]
-    assert after.held[0] == Item.NOTHING
+    assert after.held[0] == OvercookedItem.NOTHING
     assert after.events[0] == {"delivery", "deliver_useless_order"}
 
 
@@ -407,11 +407,11 @@ def test_listed_values_and_sizes_of_orders():
 def test_orders_are_never_used_up():
     hall = table(ROOM)
     first = deliver(soup(3, 0))
-    again = hall.state([((5, 3), EAST, soup(3, 0)), ((1, 1), NORTH, Item.NOTHING)])
+    again = hall.state([((5, 3), EAST, soup(3, 0)), ((1, 1), NORTH, OvercookedItem.NOTHING)])
     assert hall.play(again, (ACT, STAY)).reward == first.reward == [20.0, 0.0]
 
 
-@pytest.mark.parametrize("item", [ONION, TOMATO, DISH, Item.NOTHING])
+@pytest.mark.parametrize("item", [ONION, TOMATO, DISH, OvercookedItem.NOTHING])
 def test_only_soups_are_served(item):
     after = deliver(item)
     assert after.held[0] == item
@@ -474,7 +474,7 @@ def test_four_chefs_work_side_by_side_in_one_step():
         [((1, 1), WEST, 0), ((5, 1), EAST, 0), ((1, 3), WEST, 0), ((5, 3), EAST, soup(3, 0))],
     )
     after = hall.play(start, (ACT, ACT, ACT, ACT))
-    assert after.held == [ONION, TOMATO, DISH, Item.NOTHING]
+    assert after.held == [ONION, TOMATO, DISH, OvercookedItem.NOTHING]
     assert after.reward == [0.0, 0.0, 0.0, 20.0]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import interplay
 from interplay.games.overcooked.interact import EVENTS
-from interplay.games.overcooked.state import State
+from interplay.games.overcooked.state import OvercookedState
 from tests.games.overcooked import oracle
 
 # overcooked-ai from PyPI knows only the dynamics where an interact starts the cooking.
@@ -122,7 +122,7 @@ def test_long_random_play_stays_in_step():
     for t, joint in enumerate(actions):
         theirs, infos = world.get_state_transition(theirs, [oracle.THEIR_ACTIONS[a] for a in joint])
         earned += sum(infos["sparse_reward_by_agent"])
-        state = State(**{f: np.asarray(v)[t] for f, v in vars(states).items()})
+        state = OvercookedState(**{f: np.asarray(v)[t] for f, v in vars(states).items()})
         for field, value in oracle.from_theirs(game, theirs).items():
             np.testing.assert_array_equal(getattr(state, field), value, err_msg=f"{field} at step {t}")
     assert earned == float(rewards.sum())

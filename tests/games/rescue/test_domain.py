@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.games.rescue.domain import Reader
+from interplay.games.rescue.domain import RescueReader
 from interplay.metrics.interdependence import count
 from interplay.symbolic.declare import DomainError
 from tests.games.rescue.scripts import roll
@@ -44,7 +44,7 @@ def test_facts_rolled_forward_are_the_facts_of_each_state(seed):
     weights = np.array([1, 1, 1, 1, 0, 4]) / 8
     actions = np.random.default_rng(seed).choice(6, size=(600, 4), p=weights)
     states, _ = roll(game, game.init(jax.random.key(seed)), actions)
-    reader = Reader(game)
+    reader = RescueReader(game)
     trace = reader.read(states, actions)
     for t, facts in trace.states():
         shown = {trace.world.show(f) for f in facts}
@@ -55,8 +55,8 @@ def test_facts_rolled_forward_are_the_facts_of_each_state(seed):
 
 def test_another_game_is_refused_by_name():
     with pytest.raises(DomainError, match="cannot read 'overcooked/cramped_room': it is another game"):
-        Reader(interplay.make("overcooked/cramped_room"))
+        RescueReader(interplay.make("overcooked/cramped_room"))
     cottage = interplay.make("rescue/cottage")
     states, _ = roll(cottage, cottage.init(jax.random.key(0)), np.full((3, 2), 4))
     with pytest.raises(DomainError, match="actions of shape"):
-        Reader(cottage).read(states, np.full((3, 3), 4))
+        RescueReader(cottage).read(states, np.full((3, 3), 4))

@@ -2,13 +2,13 @@
 
 import pytest
 
-from interplay.metrics.interdependence import Options, count
+from interplay.metrics.interdependence import InterdependenceOptions, count
 from interplay.symbolic.pddl import export
 from tests.games.rescue.scripts import play
 
 
 def links(played, *channels, **options):
-    return count(played.trace, Options(channels=channels or None, **options)).links
+    return count(played.trace, InterdependenceOptions(channels=channels or None, **options)).links
 
 
 def valid(played) -> bool:

@@ -9,9 +9,9 @@ import pytest
 
 import interplay
 from interplay.errors import InterplayError
-from interplay.games.rescue.relaxed import Relaxed
-from interplay.games.rescue.solve import Solver, _Space
-from interplay.games.search import NEVER, Found, search
+from interplay.games.rescue.relaxed import RelaxedRescue
+from interplay.games.rescue.solve import RescueSolver, _Space
+from interplay.games.search import NEVER, SearchResult, search
 from interplay.symbolic.certify import certify, prove
 from tests.games.rescue.scripts import roll
 
@@ -51,7 +51,7 @@ def test_a_fire_that_nobody_can_put_out_makes_a_rescue_impossible():
 
 
 def test_a_firefighter_who_can_never_make_way_is_found_out_by_search():
-    found = Solver(house("#####/#nfD#/#K#V#/#####")).together()
+    found = RescueSolver(house("#####/#nfD#/#K#V#/#####")).together()
     assert found.possible is False
     assert "no state within reach" in found.why
 
@@ -71,8 +71,8 @@ def test_an_idle_teammate_in_the_way_is_told_apart_from_debris():
 
 def test_what_does_not_fit_into_an_episode_is_not_possible():
     text = "####/#nV#/#p.#/####"
-    assert Solver(house(text, horizon=62)).alone(0).length == 62
-    short = Solver(house(text, horizon=61)).alone(0)
+    assert RescueSolver(house(text, horizon=62)).alone(0).length == 62
+    short = RescueSolver(house(text, horizon=61)).alone(0)
     assert short.possible is False
     assert "an episode has 61" in short.why
 
@@ -90,9 +90,9 @@ def test_what_does_not_fit_into_an_episode_is_not_possible():
 def test_no_plan_is_shorter_than_the_shortest(text):
     """Against a search over everything the rules allow, with no estimate at all."""
     game = house(text)
-    solver = Solver(game)
+    solver = RescueSolver(game)
     joint = np.array(list(itertools.product(range(6), repeat=2)), np.int32)
-    space = _Space(game.rules, solver.state, joint, Relaxed(game.rules, solver.state, (0, 1)))
+    space = _Space(game.rules, solver.state, joint, RelaxedRescue(game.rules, solver.state, (0, 1)))
 
     def blind(rows):
         found = space.expand(rows)
@@ -107,7 +107,7 @@ def test_no_plan_is_shorter_than_the_shortest(text):
 
 def test_a_search_that_is_cut_short_gives_bounds_and_says_so():
     game = interplay.make("rescue/cottage")
-    cut = Solver(game, effort=20_000).together()
+    cut = RescueSolver(game, effort=20_000).together()
     assert cut.lower <= 32
     assert cut.length is None or cut.length >= 32
 
@@ -115,7 +115,7 @@ def test_a_search_that_is_cut_short_gives_bounds_and_says_so():
 def test_a_plan_that_does_not_work_is_never_believed():
     game = house("####/#nV#/#pK#/####")
     with pytest.raises(InterplayError, match="does not reach the goal"):
-        prove(game, Solver(game), Found(actions=np.full((4, 2), 4), lower=4))
+        prove(game, RescueSolver(game), SearchResult(actions=np.full((4, 2), 4), lower=4))
 
 
 @pytest.mark.parametrize(
@@ -153,5 +153,5 @@ def test_whether_a_nurse_can_do_it_alone_by_where_the_victims_lie(name, reached)
     found = []
     for cells in itertools.combinations(sorted(game.plan.house.places), game.plan.hidden):
         start = game.init(jax.random.key(0), victim_cell=jnp.array(cells))
-        found.append(int(jax.jit(Relaxed(game.rules, start, (0,), idle).estimate)(start)) < NEVER)
+        found.append(int(jax.jit(RelaxedRescue(game.rules, start, (0,), idle).estimate)(start)) < NEVER)
     assert [sum(found), len(found)] == reached

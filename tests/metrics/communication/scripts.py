@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from interplay.metrics.communication import Settings, Transcript, judge, parse_transcripts
+from interplay.metrics.communication import AuditSettings, Transcript, judge, parse_transcripts
 
 CHEF = {
     "name": "chef",
@@ -68,12 +68,12 @@ def transcript(script: str, **header: Any) -> Transcript:
     return parse_transcripts(lines(script, **header))[0]
 
 
-def outcomes(script: str, settings: Settings | None = None, **header: Any) -> list[tuple[str, str, str]]:
+def outcomes(script: str, settings: AuditSettings | None = None, **header: Any) -> list[tuple[str, str, str]]:
     """(request, category, reason) of every judged message."""
-    found = judge(transcript(script, **header), settings or Settings(window=10))
+    found = judge(transcript(script, **header), settings or AuditSettings(window=10))
     return [(str(j.unit.act) if j.unit else "", j.category, j.reason) for j in found]
 
 
-def verdicts(script: str, settings: Settings | None = None, **header: Any) -> list[str]:
+def verdicts(script: str, settings: AuditSettings | None = None, **header: Any) -> list[str]:
     """category/reason of every judged message."""
     return [f"{category}/{reason}" for _, category, reason in outcomes(script, settings, **header)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from interplay.llm import Plan, run
+from interplay.llm import RunPlan, run
 from interplay.reports.communication import audit
 
 PAGE = Path(__file__).parents[3] / "docs" / "metrics" / "communication.md"
@@ -27,7 +27,7 @@ REFERENCE = ("reference", "reference")
 
 def numbers(team: tuple[str, str], levels: tuple[int, ...], episodes: int) -> dict[str, float | None]:
     chef, assistant = (f"scripted/{name}" for name in team)
-    traces = run(Plan(chefs=(chef,), assistants=(assistant,), levels=levels, episodes=episodes)).traces
+    traces = run(RunPlan(chefs=(chef,), assistants=(assistant,), levels=levels, episodes=episodes)).traces
     return {row["metric"]: row["mean"] for row in audit(traces).summary("all", PANEL)}
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from interplay.errors import InterplayError
-from interplay.metrics.communication import Settings, parse_transcripts, read_transcripts, rows, write_transcripts
+from interplay.metrics.communication import AuditSettings, parse_transcripts, read_transcripts, rows, write_transcripts
 from tests.metrics.communication.scripts import lines
 from tests.metrics.communication.test_measures import COOKED, SERVED
 
@@ -85,7 +85,7 @@ def test_what_is_written_is_read_back():
     assert write_transcripts(first, written.append) == 2
     again = parse_transcripts(written)
     assert again == first
-    assert list(rows(again[0], Settings())) == list(rows(first[0], Settings()))
+    assert list(rows(again[0], AuditSettings())) == list(rows(first[0], AuditSettings()))
 
 
 def test_what_may_be_left_out():
@@ -97,5 +97,5 @@ def test_what_may_be_left_out():
     ]
     found = parse_transcripts(map(json.dumps, short))[0]
     assert (found.horizon, found.length, found.success, found.task.level) == (100, 10, True, 1)
-    values = {r["metric"]: r["value"] for r in rows(found, Settings()) if r["seat"] is None}
+    values = {r["metric"]: r["value"] for r in rows(found, AuditSettings()) if r["seat"] is None}
     assert (values["follow_rate"], values["tokens_completion"]) == (1, None)

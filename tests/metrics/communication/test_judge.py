@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from interplay.metrics.communication import CATEGORIES, REASONS, Act, Event, Settings, judge
+from interplay.metrics.communication import CATEGORIES, REASONS, AuditSettings, ObservedAct, TranscriptEvent, judge
 from tests.metrics.communication.scripts import ASSISTANT, CHEF, outcomes, transcript, verdicts
 
 CUT = "does cut potato chopping_board potato#1"
@@ -14,21 +14,23 @@ GET = "does pickup potato ingredient_dispenser potato#1"
 
 class TestCategories:
     def test_effective(self):
-        found = judge(transcript(f"0 chef: Please cut the potato.\n 5 assistant {CUT}"), Settings(window=10))[0]
+        found = judge(transcript(f"0 chef: Please cut the potato.\n 5 assistant {CUT}"), AuditSettings(window=10))[0]
         assert (found.category, found.reason, found.latency) == ("effective", "followed", 5)
         assert found.settled is not None
         assert found.settled.lineage == "potato#1"
 
     def test_assisted(self):
         script = f"0 chef: Cut the potato.\n 3 assistant fails cut chopping_board utensil_empty\n 5 assistant {CUT}"
-        found = judge(transcript(script), Settings(window=10))[0]
+        found = judge(transcript(script), AuditSettings(window=10))[0]
         assert (found.category, found.reason) == ("assisted", "corrected")
         assert found.correction is not None
         assert found.correction.error == "utensil_empty"
 
     def test_a_refusal_at_the_wrong_place_is_a_refusal_of_the_request(self):
         found = transcript(f"0 chef: Pick up the potato from the ingredient dispenser.\n 4 assistant {GET}")
-        tried = Event(t=2, seq=50, agent=1, kind="verdict", act=Act("pickup", "potato", "counter"), ok=False)
+        tried = TranscriptEvent(
+            t=2, seq=50, agent=1, kind="verdict", act=ObservedAct("pickup", "potato", "counter"), ok=False
+        )
         events = tuple(sorted([*found.events, tried], key=lambda e: e.when))
         assert judge(dataclasses.replace(found, events=events))[0].reason == "corrected"
 
@@ -79,7 +81,7 @@ class TestEdges:
         twice += "5 assistant does cut potato chopping_board potato#2"
         header = {"needs": needs, "level": 1, "objects": ["potato"]}
         assert verdicts(twice, **header) == ["effective/followed", "effective/followed"]
-        assert verdicts(twice, Settings(window=10, redundancy="literal"), **header)[1] == "ineffective/repeat"
+        assert verdicts(twice, AuditSettings(window=10, redundancy="literal"), **header)[1] == "ineffective/repeat"
         third = twice + "\n 7 chef: Cut a potato."
         assert verdicts(third, **header)[2] == "redundant/done"
 
@@ -122,7 +124,7 @@ class TestEdges:
         assert at(13) == ["ineffective/delayed"]
 
     def test_the_window_of_a_level_is_a_share_of_its_horizon_rounded_up(self):
-        settings = Settings()
+        settings = AuditSettings()
         assert [settings.steps(h) for h in (100, 133, 180, 260, 300)] == [15, 20, 27, 39, 45]
         script = f"0 chef: Cut the potato.\n 20 assistant {CUT}"
         assert verdicts(script, settings, horizon=133) == ["effective/followed"]
@@ -182,7 +184,7 @@ class TestRedundancy:
         script = f"1 assistant {CUT}\n 3 chef: Cut a potato.\n 5 assistant does cut potato chopping_board potato#2"
         header = {"needs": needs, "level": 1, "objects": ["potato"]}
         assert verdicts(script, **header) == ["effective/followed"]
-        assert verdicts(script, Settings(window=10, redundancy="literal"), **header) == ["redundant/done before"]
+        assert verdicts(script, AuditSettings(window=10, redundancy="literal"), **header) == ["redundant/done before"]
 
     def test_the_same_thing_twice_is_one_thing(self):
         needs = [{"verb": "cut", "object": "potato", "count": 2}]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from interplay.errors import InterplayError
-from interplay.metrics.communication import Settings, detail, parse_transcripts, rows
+from interplay.metrics.communication import AuditSettings, detail, parse_transcripts, rows
 from interplay.metrics.communication.definitions import DEFINITIONS, HEADLINES
 from interplay.metrics.communication.process import ites, prefix, tes
 from tests.metrics.communication.scripts import ASSISTANT, CHEF, lines, transcript
@@ -31,12 +31,12 @@ SERVED = {"length": 22, "success": True, "rewards": [[21, 20.0]]}
 
 
 def numbers(
-    script: str, settings: Settings | None = None, seat: int | None = None, **header
+    script: str, settings: AuditSettings | None = None, seat: int | None = None, **header
 ) -> dict[str, float | None]:
-    found = list(rows(transcript(script, **header), settings or Settings()))
+    found = list(rows(transcript(script, **header), settings or AuditSettings()))
     mine = [r for r in found if r["seat"] == seat and r["metric"] != "reason"]
     return {f"{r['metric']}@{r['window']}": r["value"] for r in mine} | {
-        r["metric"]: r["value"] for r in mine if r["window"] == (settings or Settings()).window_name
+        r["metric"]: r["value"] for r in mine if r["window"] == (settings or AuditSettings()).window_name
     }
 
 
@@ -83,7 +83,9 @@ class TestTalk:
         assert {name: found[name] for name in names} == dict.fromkeys(names)
 
     def test_reasons_are_counted(self):
-        found = [r for r in rows(transcript(self.script), Settings()) if r["metric"] == "reason" and r["seat"] is None]
+        found = [
+            r for r in rows(transcript(self.script), AuditSettings()) if r["metric"] == "reason" and r["seat"] is None
+        ]
         counted = {r["reason"]: r["value"] for r in found if r["value"]}
         assert counted == {"followed": 1, "corrected": 1, "done": 1, "delayed": 1, "no request": 1}
 
@@ -100,7 +102,7 @@ class TestHandOvers:
         found = numbers(late, length=39, success=True)
         assert (found["adr"], found["idensity"], found["mor"]) == (0, None, 1)
         assert (found["adr@20 steps"], found["adr@unlimited"]) == (0, 1)
-        assert numbers(late, Settings(window=21), length=39, success=True)["adr"] == 1
+        assert numbers(late, AuditSettings(window=21), length=39, success=True)["adr"] == 1
 
     def test_not_delivered_is_not_constructive(self):
         assert numbers(COOKED, length=22, success=False)["idensity"] == 0
@@ -136,7 +138,7 @@ class TestHandOvers:
         for record in private:
             if record.get("verb") == "place_obj_on_counter":
                 record["shared"] = False
-        found = list(rows(parse_transcripts(map(json.dumps, private))[0], Settings()))
+        found = list(rows(parse_transcripts(map(json.dumps, private))[0], AuditSettings()))
         assert [r["value"] for r in found if r["metric"] == "adr" and r["seat"] is None] == [None] * 3
 
     def test_without_lineage_things_are_known_by_name(self):
@@ -148,8 +150,8 @@ class TestCosts:
         call = {"episode": "e", "t": 0, "seq": 500, "agent": 0, "kind": "call", "tokens": 40, "tokens_in": tokens_in}
         return [*lines(COOKED, **SERVED), json.dumps(call | {"scaffold": scaffold})]
 
-    def value(self, given: list[str], name: str, settings: Settings | None = None) -> float | None:
-        found = rows(parse_transcripts(given)[0], settings or Settings())
+    def value(self, given: list[str], name: str, settings: AuditSettings | None = None) -> float | None:
+        found = rows(parse_transcripts(given)[0], settings or AuditSettings())
         return next(r["value"] for r in found if r["metric"] == name and r["seat"] is None)
 
     def test_cost_both_ways(self):
@@ -166,7 +168,7 @@ class TestCosts:
         assert self.value(given, "comm_cost_completion") == 12
         assert self.value(given, "comm_cost_all") is None
         assert self.value(given, "utility") is None
-        assert self.value(given, "utility", Settings(cost_tokens=0)) == pytest.approx(20 - 0.1 * 22)
+        assert self.value(given, "utility", AuditSettings(cost_tokens=0)) == pytest.approx(20 - 0.1 * 22)
 
     def test_unknown_tokens_make_the_sum_unknown(self):
         assert self.value(self.calls(tokens_in=None), "tokens") is None
@@ -176,7 +178,7 @@ class TestCosts:
         script += "5 assistant does pickup carrot ingredient_dispenser carrot#2\n"
         call = {"episode": "e", "t": 0, "seq": 500, "agent": 0, "kind": "call", "tokens": 40, "tokens_in": 100}
         given = [*lines(script, **SERVED), json.dumps(call)]
-        weights = Settings(gamma=0.9, cost_time=0.5, cost_tokens=0.01, cost_verifier=3, cost_redundant=2)
+        weights = AuditSettings(gamma=0.9, cost_time=0.5, cost_tokens=0.01, cost_verifier=3, cost_redundant=2)
         expected = 20 * 0.9**21 - 0.5 * 22 - 0.01 * 140 - 3 - 2
         assert self.value(given, "utility", weights) == pytest.approx(expected)
         assert self.value(given, "cost_redundant", weights) == 2
@@ -185,7 +187,7 @@ class TestCosts:
         wrongs: list[dict[str, Any]] = [{"redundancy": "strict"}, {"window": -1}, {"alpha": 0}, {"gamma": 2}]
         for wrong in wrongs:
             with pytest.raises(InterplayError, match=next(iter(wrong))):
-                Settings(**wrong)
+                AuditSettings(**wrong)
 
 
 class TestWasteAndUptake:
@@ -280,7 +282,7 @@ class TestReferencePlans:
 
 
 def test_every_judged_message_can_be_read_with_the_action_that_settled_it():
-    found = list(detail(transcript(COOKED, **SERVED), Settings()))
+    found = list(detail(transcript(COOKED, **SERVED), AuditSettings()))
     assert [r["category"] for r in found] == ["effective"] * 3
     assert found[2]["text"].startswith("Pick up the potato")
     assert found[2]["request"] == "place_obj_on_counter(potato~slices, counter)"
@@ -288,6 +290,6 @@ def test_every_judged_message_can_be_read_with_the_action_that_settled_it():
 
 
 def test_every_number_has_a_definition():
-    named = {r["metric"] for r in rows(transcript(COOKED, **SERVED), Settings())} - {"reason"}
+    named = {r["metric"] for r in rows(transcript(COOKED, **SERVED), AuditSettings())} - {"reason"}
     assert named == set(DEFINITIONS)
     assert set(HEADLINES) <= named

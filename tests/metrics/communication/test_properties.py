@@ -8,7 +8,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.metrics.communication import CATEGORIES, REASONS, Settings, Transcript, judge, rows
+from interplay.metrics.communication import CATEGORIES, REASONS, AuditSettings, Transcript, judge, rows
 from tests.metrics.communication.scripts import transcript
 from tests.metrics.communication.test_reader import acts, read
 
@@ -53,7 +53,7 @@ def test_no_words_break_the_reader(words):
 @given(episodes())
 @settings(max_examples=120, deadline=None)
 def test_one_action_settles_one_request_and_was_the_partners(episode):
-    found = judge(episode, Settings(window=10))
+    found = judge(episode, AuditSettings(window=10))
     assert all(j.category in CATEGORIES and j.reason in REASONS for j in found)
     followed = [j for j in found if j.followed]
     assert max(Counter(j.settled.when for j in followed if j.settled).values(), default=1) == 1
@@ -73,7 +73,7 @@ def test_a_later_start_changes_nothing(episode, by):
         events=tuple(dataclasses.replace(e, t=e.t + by) for e in episode.events),
         length=episode.length + by,
     )
-    first, second = ([(j.category, j.reason) for j in judge(e, Settings(window=10))] for e in (episode, later))
+    first, second = ([(j.category, j.reason) for j in judge(e, AuditSettings(window=10))] for e in (episode, later))
     assert first == second
 
 
@@ -85,17 +85,19 @@ def test_small_talk_changes_no_other_outcome(episode):
         for n, e in enumerate(episode.events)
     ]
     mixed = dataclasses.replace(episode, events=tuple(sorted([*episode.events, *chatter], key=lambda e: e.when)))
-    first, second = ([(j.unit, j.reason) for j in judge(e, Settings(window=10)) if j.unit] for e in (episode, mixed))
+    first, second = (
+        [(j.unit, j.reason) for j in judge(e, AuditSettings(window=10)) if j.unit] for e in (episode, mixed)
+    )
     assert first == second
 
 
 @given(episodes())
 @settings(max_examples=60, deadline=None)
 def test_a_wider_window_never_follows_less_and_rates_are_shares(episode):
-    narrow, wide = (sum(j.followed for j in judge(episode, Settings(window=w))) for w in (3, 12))
+    narrow, wide = (sum(j.followed for j in judge(episode, AuditSettings(window=w))) for w in (3, 12))
     assert narrow <= wide
     shares = ("follow_rate", "follow_rate_all", "parsed_messages", "delayed_rate", "redundancy", "waste", "adr", "tes")
-    for row in rows(episode, Settings(window=10)):
+    for row in rows(episode, AuditSettings(window=10)):
         if row["metric"] in shares and row["value"] is not None:
             assert 0 <= row["value"] <= 1 + 1e-9, row
 

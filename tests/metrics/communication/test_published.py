@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interplay.games.collab_kitchen.dishes import HORIZONS
-from interplay.metrics.communication import Settings
+from interplay.metrics.communication import AuditSettings
 
 DATA = os.environ.get("INTERPLAY_DATA")
 pytestmark = pytest.mark.skipif(not DATA, reason="set INTERPLAY_DATA to the folder of published tables")
@@ -57,6 +57,6 @@ def test_the_mean_over_pairings_is_above_every_model_and_scaffold_at_level_one()
 def test_our_horizons_put_the_window_below_at_and_above_twenty_steps_as_the_robustness_check_implies():
     adr = {(r["level"], r["metric"]): float(r["value"]) for r in table("s3_table5")}
     for level in ("1", "2", "3"):
-        window = Settings().steps(HORIZONS[int(level)])
+        window = AuditSettings().steps(HORIZONS[int(level)])
         difference = adr[level, "level_normalized_adr"] - adr[level, "fixed_window_adr"]
         assert (window > 20) - (window < 20) == (difference > 0) - (difference < 0)

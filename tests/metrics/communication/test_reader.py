@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from interplay.metrics.communication.clauses import Names
-from interplay.metrics.communication.reader import Asked, Reader, Reading
-from interplay.metrics.communication.records import Act, Event
-from interplay.metrics.communication.scene import Held, Scene
+from interplay.metrics.communication.reader import MessageReader, MessageReading, RequestedAct
+from interplay.metrics.communication.records import ObservedAct, TranscriptEvent
+from interplay.metrics.communication.scene import Held, KitchenScene
 from interplay.metrics.communication.words import Vocabulary, components, made_by, singular, split_mix
 
 NAMES = (
@@ -19,9 +19,11 @@ VOCABULARY = Vocabulary.of(NAMES, product="boiled(corn+bell_pepper~slices)")
 CHEF, ASSISTANT = 0, 1
 
 
-def read(text: str, *, speaker=CHEF, to=None, acts=(), scene=None, last=None, roles=("chef", "assistant")) -> Reading:
-    message = Event(t=3, seq=0, agent=speaker, kind="message", text=text, acts=tuple(acts), to=to)
-    return Reader(message, VOCABULARY, Names(roles, speaker), scene or Scene(), lambda seat: last).read()
+def read(
+    text: str, *, speaker=CHEF, to=None, acts=(), scene=None, last=None, roles=("chef", "assistant")
+) -> MessageReading:
+    message = TranscriptEvent(t=3, seq=0, agent=speaker, kind="message", text=text, acts=tuple(acts), to=to)
+    return MessageReader(message, VOCABULARY, Names(roles, speaker), scene or KitchenScene(), lambda seat: last).read()
 
 
 def acts(text: str, **given) -> list[str]:
@@ -154,7 +156,7 @@ def test_with_three_cooks_a_name_is_needed():
 
 
 def test_plan_and_speech_that_say_the_same_are_one_request():
-    explicit = [Act("pickup", "egg", "ingredient_dispenser"), Act(PLACE)]
+    explicit = [ObservedAct("pickup", "egg", "ingredient_dispenser"), ObservedAct(PLACE)]
     found = read("Please pick up an egg and put it on the counter.", acts=explicit).units
     assert [str(u.act) for u in found] == ["pickup(egg, ingredient_dispenser)", f"{PLACE}(egg)"]
     assert {u.source for u in found} == {"explicit"}
@@ -168,8 +170,8 @@ def test_waits_are_dropped():
 class TestVerbsWithoutAnObject:
     """They are about the last thing asked for, then what the partner holds, then what is in the utensil."""
 
-    scene = Scene({ASSISTANT: Held("tomato", "tomato#2")}, {"chopping_board": (Held("potato", "potato#1"),)})
-    open_request = Asked(Held("egg", None), Act("pickup", "egg"), (1, 0))
+    scene = KitchenScene({ASSISTANT: Held("tomato", "tomato#2")}, {"chopping_board": (Held("potato", "potato#1"),)})
+    open_request = RequestedAct(Held("egg", None), ObservedAct("pickup", "egg"), (1, 0))
 
     def test_the_last_requested_item_of_the_message(self):
         asked = acts("Pick up the corn and place it on the counter", scene=self.scene, last=self.open_request)
@@ -183,16 +185,16 @@ class TestVerbsWithoutAnObject:
         assert (str(unit.act), unit.lineage) == (f"{PLACE}(tomato, counter)", "tomato#2")
 
     def test_what_is_in_the_utensil(self):
-        unit = read("request('cut(chopping_board)')", scene=Scene({}, self.scene.utensils)).units[0]
+        unit = read("request('cut(chopping_board)')", scene=KitchenScene({}, self.scene.utensils)).units[0]
         assert (str(unit.act), unit.lineage) == ("cut(potato, chopping_board)", "potato#1")
 
     def test_nothing(self):
         assert acts("Cut it") == ["cut()"]
 
     def test_a_dish_is_not_cut_and_the_order_is_what_is_delivered(self):
-        scene = Scene({ASSISTANT: Held("dish", "dish#1")}, {"pot": (Held("boiled(potato~slices)", "potato#1"),)})
+        scene = KitchenScene({ASSISTANT: Held("dish", "dish#1")}, {"pot": (Held("boiled(potato~slices)", "potato#1"),)})
         assert acts("Fill the dish from the pot", scene=scene) == ["fill_dish_with_food(boiled(potato~slices), pot)"]
-        assert acts("Deliver!", scene=Scene()) == ["deliver(boiled(corn+bell_pepper~slices))"]
+        assert acts("Deliver!", scene=KitchenScene()) == ["deliver(boiled(corn+bell_pepper~slices))"]
 
 
 def test_names_of_things():

@@ -12,7 +12,7 @@ import interplay
 from interplay.cli.main import run
 from interplay.errors import InterplayError
 from interplay.games.collab_kitchen.dishes import DISHES
-from interplay.metrics.communication import Settings, rows
+from interplay.metrics.communication import AuditSettings, rows
 from interplay.metrics.communication.source import open_source, transcripts_of
 from interplay.reports.communication import JudgedMessages, audit
 from interplay.table import Table
@@ -69,7 +69,7 @@ def test_the_export_of_a_trace_set_and_its_events_say_the_same(traces, tmp_path)
     for file in ("events.jsonl", "traces.jsonl"):
         again = list(transcripts_of(open_source(tmp_path / file)))
         for one, other in zip(again, found.transcripts, strict=True):
-            first, second = ([r["value"] for r in rows(t, Settings())] for t in (one, other))
+            first, second = ([r["value"] for r in rows(t, AuditSettings())] for t in (one, other))
             assert first == second
 
 
@@ -234,6 +234,6 @@ class TestPage:
 
 
 def audit_page(judged: Table):
-    from interplay.reports.document import Context
+    from interplay.reports.document import ReportContext
 
-    return JudgedMessages(judged).html(Context())
+    return JudgedMessages(judged).html(ReportContext())

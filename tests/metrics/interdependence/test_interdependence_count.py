@@ -3,8 +3,8 @@
 import pytest
 
 from interplay.errors import InterplayError
-from interplay.metrics.interdependence import Options, Window, count, detail, rows, unused, windows
-from interplay.symbolic.declare import NATURE, Recorder, World, declare
+from interplay.metrics.interdependence import InterdependenceOptions, Window, count, detail, rows, unused, windows
+from interplay.symbolic.declare import NATURE, Recorder, SymbolicWorld, declare
 
 TEXT = """
 types cook
@@ -65,7 +65,7 @@ DOMAIN = declare("hatch", TEXT)
 def play(*script, cooks=2, length=60, horizon=None, **more):
     """`(t, seat, operator, object, ...)`, the cook's own name left out."""
     things = {"table_1": "table", "soup_1": "soup"} | {f"onion_{k}": "onion" for k in range(1, 4)}
-    world = World(DOMAIN, dict.fromkeys(COOKS, "cook") | things)
+    world = SymbolicWorld(DOMAIN, dict.fromkeys(COOKS, "cook") | things)
     recorder = Recorder(world, COOKS[:cooks], world.facts([("free", c) for c in COOKS[:cooks]]))
     for t, seat, operator, *objects in script:
         needs = [world.fact("in", "onion_1", "soup_1")] if operator == "ladle" else []
@@ -78,7 +78,7 @@ PASS = [(0, 0, "fetch", "onion_1"), (1, 0, "put", "onion_1", "table_1"), (30, 1,
 
 
 def kinds(trace, **options):
-    return [link.kind for link in count(trace, Options(**options)).links]
+    return [link.kind for link in count(trace, InterdependenceOptions(**options)).links]
 
 
 def test_a_hand_over_that_is_served_is_constructive():
@@ -120,7 +120,7 @@ def test_pots_count_only_when_asked_and_nature_passes_the_credit_on():
     cook = [(0, 0, "fetch", "onion_1"), (1, 0, "boil", "onion_1", "soup_1"), (21, NATURE, "done", "soup_1")]
     trace = play(*cook, (25, 1, "ladle", "soup_1"), (26, 1, "serve", "soup_1"))
     assert count(trace).links == ()
-    found = count(trace, Options(channels=("tables", "pots")))
+    found = count(trace, InterdependenceOptions(channels=("tables", "pots")))
     assert sorted((k.object, k.giver, k.receiver, k.gave_t, k.kind) for k in found.links) == [
         ("onion_1", 0, 1, 1, "constructive"),
         ("soup_1", 0, 1, 1, "constructive"),
@@ -128,16 +128,16 @@ def test_pots_count_only_when_asked_and_nature_passes_the_credit_on():
     assert found.channel == "tables+pots"
     assert [t.accepted_t for t in found.triggers] == [25]
     with pytest.raises(InterplayError, match="no channel 'doors'; it has tables, pots"):
-        count(trace, Options(channels=("doors",)))
+        count(trace, InterdependenceOptions(channels=("doors",)))
 
 
 def test_the_literal_rule_wants_every_effect_to_be_needed():
     tossed = [PASS[0], (1, 0, "toss", "onion_1", "table_1"), PASS[2]]
-    assert len(count(play(*tossed), Options(rule="subset")).links) == 1
-    assert count(play(*PASS), Options(rule="subset")).links == ()
+    assert len(count(play(*tossed), InterdependenceOptions(rule="subset")).links) == 1
+    assert count(play(*PASS), InterdependenceOptions(rule="subset")).links == ()
     assert len(count(play(*PASS)).links) == 1
     with pytest.raises(InterplayError, match="rule: 'loose'"):
-        Options(rule="loose")
+        InterdependenceOptions(rule="loose")
 
 
 def test_rates_and_windows():

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from interplay.study.analysis.drawings import Box, Line, answer_bars, boxes, diverging, lines, preference_map
+from interplay.study.analysis.drawings import Box, DrawnLine, answer_bars, boxes, diverging, lines, preference_map
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -41,7 +41,7 @@ def test_preferences_are_blue_for_the_row_and_null_is_a_dash():
 
 def test_lines_and_boxes_stand_nothing_and_one_value():
     assert parts(lines([], title="t", x_title="x", y_title="y"), "polyline") == []
-    one = Line("a", [1, 2, 3], [0.0, 50.0, 100.0], [None, -5.0, 90.0], [None, 60.0, 101.0])
+    one = DrawnLine("a", [1, 2, 3], [0.0, 50.0, 100.0], [None, -5.0, 90.0], [None, 60.0, 101.0])
     drawing = lines([one], title="t", x_title="x", y_title="y")
     height = [float(p.split(",")[1]) for p in parts(drawing, "polyline")[0].get("points").split()]
     assert height[0] > height[1] > height[2]

@@ -8,7 +8,7 @@ import pytest
 from interplay.study.analysis.data import gather
 from interplay.study.analysis.interdependence import help_in_teams
 from interplay.study.analysis.measures import _team_row
-from interplay.study.analysis.plan import Interdependence
+from interplay.study.analysis.plan import InterdependenceAnalysis
 from interplay.traces import TraceSet
 from tests.study.analysis.synthetic import Truth, synthetic
 
@@ -74,7 +74,7 @@ class Planted:
 
 def test_what_was_planted_in_a_session_is_found(tiny):
     data = replace(gather(synthetic(tiny, 20, Truth({}), seed=0)), traces=TraceSet.in_memory())
-    found = help_in_teams(data, Interdependence(kind="interdependence", id="i"), Planted(data))
+    found = help_in_teams(data, InterdependenceAnalysis(kind="interdependence", id="i"), Planted(data))
     change = {row["measure"]: row for row in found.tables["session"]}
     assert change["person_triggered"]["per_game_low"] < 2 < change["person_triggered"]["per_game_high"]
     assert change["person_triggered"]["p"] < 0.001

@@ -12,7 +12,7 @@ from interplay.server.clock import SystemClock
 from interplay.study.db.connect import open_books
 from interplay.study.db.schema import METADATA, events, people
 from interplay.study.live import event_log as journals
-from interplay.study.live.event_log import Journal
+from interplay.study.live.event_log import GameEventLog
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 
 
@@ -36,7 +36,7 @@ def stored(database):
 
 def with_journal(database, work):
     async def run():
-        made = Journal(database, SystemClock())
+        made = GameEventLog(database, SystemClock())
         made.open()
         try:
             return await work(made)

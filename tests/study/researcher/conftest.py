@@ -11,7 +11,7 @@ from interplay.server.app import Base, make_app
 from interplay.server.clock import ManualClock
 from interplay.study.admin import researchers
 from interplay.study.admin.app import mount
-from interplay.study.admin.context import Desk
+from interplay.study.admin.context import AdminContext
 from interplay.study.db.connect import open_books
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 from tests.study.researcher.filling import Filler, fill, play_episodes, protocol
@@ -35,7 +35,7 @@ class Study:
         self.database, self.clock, self.protocol = database, clock, study
         self.base = Base(database, clock)
         host = SimpleNamespace(protocol=study, base=self.base, lives={}, journal=Quiet())
-        self.desk = Desk(host, secure=False)
+        self.desk = AdminContext(host, secure=False)
         self.app = make_app(self.base, "Study", docs=False)
         mount(self.app, self.desk)
         if add:

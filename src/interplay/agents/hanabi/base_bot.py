@@ -21,16 +21,16 @@ from interplay.agents.hanabi.cards import HINTS, card_bit, present
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.hanabi import encode
-from interplay.games.hanabi.encode import Seen
+from interplay.games.hanabi.encode import HanabiView
 from interplay.games.hanabi.rules import deal
-from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, Rules
+from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, HanabiRules
 from interplay.games.records import record
 
 Model = Any
 
 
 @record
-class Move:
+class BotMove:
     """The last move, in words that bots use."""
 
     actor: Int[Array, ""]
@@ -51,15 +51,15 @@ class Move:
 
 
 @record
-class Memory:
+class BotMemory:
     model: Any
-    before: Seen  # the table when this seat last looked: before the last move
+    before: HanabiView  # the table when this seat last looked: before the last move
 
 
 class RuleBot(Policy):
     """A bot with a model of the hands. Subclasses say how it starts, learns and chooses."""
 
-    rules: Rules | None = eqx.field(static=True, default=None)
+    rules: HanabiRules | None = eqx.field(static=True, default=None)
 
     @property
     def encoding(self) -> str:
@@ -67,14 +67,14 @@ class RuleBot(Policy):
 
     def bind(self, game: Game) -> Policy:
         rules = getattr(game, "rules", None)
-        if not isinstance(rules, Rules):
+        if not isinstance(rules, HanabiRules):
             raise InterplayError(f"{type(self).__name__} plays Hanabi; {game.id} is another game")
         if len(rules.suits) != 5 or rules.wild or rules.copies != (3, 2, 2, 2, 1):
             raise InterplayError(f"{type(self).__name__} knows the standard deck only, not that of {game.id}")
         return replace(self, rules=rules)
 
     @property
-    def table(self) -> Rules:
+    def table(self) -> HanabiRules:
         if self.rules is None:
             raise InterplayError(f"{type(self).__name__} has no game yet: call bind(game) first")
         return self.rules
@@ -83,35 +83,35 @@ class RuleBot(Policy):
         """The model at the start."""
         return ()
 
-    def watch(self, model: Model, before: Seen, move: Move, after: Seen) -> Model:
+    def watch(self, model: Model, before: HanabiView, move: BotMove, after: HanabiView) -> Model:
         """The model after a move."""
         return model
 
-    def ponder(self, model: Model, board: Seen) -> Model:
+    def ponder(self, model: Model, board: HanabiView) -> Model:
         """The model with what can be concluded before a move."""
         return model
 
-    def choose(self, model: Model, board: Seen, key) -> Int[Array, ""]:
+    def choose(self, model: Model, board: HanabiView, key) -> Int[Array, ""]:
         """The action, were it this seat's turn."""
         raise NotImplementedError
 
     def init(self, key, seat):
         rules = self.table
         board = encode.seen(rules, deal(rules, jnp.asarray(rules.sorted_deck)))
-        return Memory(model=self.blank(), before=jax.tree.map(lambda x: x[0], board))
+        return BotMemory(model=self.blank(), before=jax.tree.map(lambda x: x[0], board))
 
-    def look(self, memory: Memory, obs: Seen) -> Memory:
+    def look(self, memory: BotMemory, obs: HanabiView) -> BotMemory:
         """The memory after a look at the table."""
         watched = self.watch(memory.model, memory.before, read_move(self.table, memory.before, obs), obs)
         model = jax.tree.map(lambda a, b: jnp.where(obs.time > 0, a, b), watched, memory.model)
-        return Memory(model=self.ponder(model, obs), before=obs)
+        return BotMemory(model=self.ponder(model, obs), before=obs)
 
     def act(self, memory, obs, legal, key):
         memory = self.look(memory, obs)
         return memory, *commit(self.table, self.choose(memory.model, obs, key), legal)
 
 
-def commit(rules: Rules, action: Int[Array, ""], legal: Bool[Array, " action"]) -> tuple[Int[Array, ""], Info]:
+def commit(rules: HanabiRules, action: Int[Array, ""], legal: Bool[Array, " action"]) -> tuple[Int[Array, ""], Info]:
     """The action if it is legal, else the first legal discard, hint or play; off turn the no-op."""
     slots, noop = rules.hand_size, rules.moves.noop
     order = np.concatenate([np.arange(slots), np.arange(2 * slots, noop + 1), np.arange(slots, 2 * slots)])
@@ -121,7 +121,7 @@ def commit(rules: Rules, action: Int[Array, ""], legal: Bool[Array, " action"]) 
     return action, Info(logits)
 
 
-def read_move(rules: Rules, before: Seen, after: Seen) -> Move:
+def read_move(rules: HanabiRules, before: HanabiView, after: HanabiView) -> BotMove:
     """The move between two looks at the table."""
     moves, last, seats = rules.moves, after.last, rules.players
     kind = jnp.asarray(moves.kind)[last.action]
@@ -135,7 +135,7 @@ def read_move(rules: Rules, before: Seen, after: Seen) -> Move:
     reclaim = (
         (kind == HINT_RANK) & (before.tokens == rules.hint_tokens) & (actor == (receiver + 1) % seats) & last.touched[0]
     )
-    return Move(
+    return BotMove(
         actor=actor,
         plays=kind == PLAY,
         discards=kind == DISCARD,
@@ -174,19 +174,19 @@ def hint_touches(cards: Int8[Array, "*hand slot"]) -> Bool[Array, "*hand hint sl
     return (card_bit(cards)[..., None, :] & HINTS[:, None]) != 0
 
 
-def hint_action(rules: Rules, offset: Int[Array, ""], hint: Int[Array, ""]) -> Int[Array, ""]:
+def hint_action(rules: HanabiRules, offset: Int[Array, ""], hint: Int[Array, ""]) -> Int[Array, ""]:
     """The action that gives hint 0 to 9 to the seat that sits `offset` on."""
     slots, seats = rules.hand_size, rules.players
     first = jnp.where(hint < 5, 2 * slots, 2 * slots + 5 * (seats - 1) - 5)
     return first + (offset - 1) * 5 + hint
 
 
-def value_hint(rules: Rules, offset: Int[Array, ""], card: Int8[Array, ""]) -> Int[Array, ""]:
+def value_hint(rules: HanabiRules, offset: Int[Array, ""], card: Int8[Array, ""]) -> Int[Array, ""]:
     """The action that names this card's value to the seat that sits `offset` on."""
     return hint_action(rules, offset, 5 + jnp.maximum(card, 0).astype(jnp.int32) % 5)
 
 
-def reclaim_action(rules: Rules, board: Seen) -> Int[Array, ""]:
+def reclaim_action(rules: HanabiRules, board: HanabiView) -> Int[Array, ""]:
     """The value of the oldest card of the seat to the right: said when one may not discard and has nothing to say."""
     right = (board.seat - 1) % rules.players
     return value_hint(rules, jnp.int32(rules.players - 1), board.hands[right, 0])

@@ -11,8 +11,8 @@ import numpy as np
 from jax.lax import clz, population_count
 from jaxtyping import Array, Bool, Int, UInt32
 
-from interplay.games.hanabi.encode import Seen
-from interplay.games.hanabi.state import NO_CARD, Rules
+from interplay.games.hanabi.encode import HanabiView
+from interplay.games.hanabi.state import NO_CARD, HanabiRules
 from interplay.games.hanabi.state import card_bit as card_bit
 
 UNKNOWN = -1
@@ -22,7 +22,7 @@ TOTAL = np.tile([3, 2, 2, 2, 1], 5).astype(np.int32)
 ALL = np.uint32((1 << 25) - 1)
 BIT = (1 << IDS).astype(np.uint32)
 # The ten hints in the order in which bots try them: colours 0 to 4, then values 1 to 5.
-HINTS = Rules(players=2, hand_size=5).hint_sets
+HINTS = HanabiRules(players=2, hand_size=5).hint_sets
 
 
 def pack(flags: Bool[Array, "*shape 25"]) -> UInt32[Array, "*shape"]:
@@ -58,42 +58,42 @@ def _only(has):
     return jnp.where(jnp.sum(has, axis=-1) == 1, jnp.argmax(has, axis=-1), UNKNOWN).astype(jnp.int32)
 
 
-def heights(board: Seen) -> Int[Array, " 25"]:
+def heights(board: HanabiView) -> Int[Array, " 25"]:
     """The height of each identity's firework."""
     return board.fireworks.astype(jnp.int32)[COLOUR]
 
 
-def played(board: Seen) -> Bool[Array, " 25"]:
+def played(board: HanabiView) -> Bool[Array, " 25"]:
     return heights(board) >= VALUE
 
 
-def playable(board: Seen) -> Bool[Array, " 25"]:
+def playable(board: HanabiView) -> Bool[Array, " 25"]:
     """Next on its pile."""
     return heights(board) == VALUE - 1
 
 
-def gone(board: Seen) -> Int[Array, " 25"]:
+def gone(board: HanabiView) -> Int[Array, " 25"]:
     """Copies publicly gone: played, discarded or misplayed."""
     return board.discards.astype(jnp.int32) + played(board)
 
 
-def lost(board: Seen) -> Bool[Array, " 25"]:
+def lost(board: HanabiView) -> Bool[Array, " 25"]:
     """All copies discarded."""
     return board.discards.astype(jnp.int32) == TOTAL
 
 
-def dead(board: Seen) -> Bool[Array, " 25"]:
+def dead(board: HanabiView) -> Bool[Array, " 25"]:
     """Played already, or it or a lower value above its pile is lost: it will never be played."""
     blocked = jnp.cumsum((lost(board) & ~played(board)).reshape(5, 5), axis=1).reshape(25) > 0
     return played(board) | blocked
 
 
-def last_copy(board: Seen) -> Bool[Array, " 25"]:
+def last_copy(board: HanabiView) -> Bool[Array, " 25"]:
     """Not on its pile, and all copies but one are gone."""
     return ~played(board) & (board.discards.astype(jnp.int32) == TOTAL - 1)
 
 
-def present(board: Seen) -> Bool[Array, "seat slot"]:
+def present(board: HanabiView) -> Bool[Array, "seat slot"]:
     """Which slots hold a card, the observer's own included."""
     return board.hands != NO_CARD
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from interplay.agents.hanabi import cards
 from interplay.agents.hanabi.base_bot import RuleBot, best, commit, first_of, others, value_hint
-from interplay.games.hanabi.encode import Seen
-from interplay.games.hanabi.state import State
+from interplay.games.hanabi.encode import HanabiView
+from interplay.games.hanabi.state import HanabiState
 
 # With so few points to go, at each number of tokens, stalling by a hint comes before discarding.
 STALL = np.array([0, 1, 2, 3, 4, 5, 8, 25, 25])
@@ -79,9 +79,9 @@ class Cheat(RuleBot):
         )
 
 
-def open_table(rules, state: State, seat) -> Seen:
+def open_table(rules, state: HanabiState, seat) -> HanabiView:
     """The table with all cards face up."""
-    return Seen(
+    return HanabiView(
         seat=seat,
         time=state.time,
         hands=state.hands,

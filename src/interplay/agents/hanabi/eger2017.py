@@ -15,8 +15,8 @@ from interplay.agents.hanabi import cards
 from interplay.agents.hanabi.base_bot import best, hint_action, hint_touches, others, shift
 from interplay.agents.hanabi.cards import COLOUR, TOTAL, VALUE
 from interplay.agents.hanabi.tie_breaking import Lottery, discards, first, only, plays, stack, tell
-from interplay.games.hanabi.encode import Seen
-from interplay.games.hanabi.state import HINT_COLOUR, HINT_RANK, Rules
+from interplay.games.hanabi.encode import HanabiView
+from interplay.games.hanabi.state import HINT_COLOUR, HINT_RANK, HanabiRules
 from interplay.games.records import record
 
 COLOUR_ORDER = "GYWBR"  # in which hints are tried, before the ranks
@@ -140,13 +140,13 @@ class Intentional(Lottery):
         )
 
 
-def reaction(sets, board: Seen):
+def reaction(sets, board: HanabiView):
     """What a hinted partner would do: play a card that may be playable, else discard one that may be played."""
     may_play = (sets & cards.pack(cards.playable(board))) != 0
     return may_play, ~may_play & ((sets & cards.pack(cards.played(board))) != 0)
 
 
-def wish(hands, board: Seen):
+def wish(hands, board: HanabiView):
     """What this seat would have its partners do with their cards."""
     spare = (cards.VALUE < 5) & (board.discards == 0)
     wishes = jnp.where(
@@ -155,7 +155,7 @@ def wish(hands, board: Seen):
     return wishes[jnp.maximum(hands, 0)]
 
 
-def best_hint(rules: Rules, board: Seen):
+def best_hint(rules: HanabiRules, board: HanabiView):
     """The hint whose predicted reactions serve best, among those with no wrong one."""
     seats = others(board.seat, rules.players)
     hands, possible = board.hands[seats], board.possible[seats][:, None]
@@ -174,7 +174,7 @@ def best_hint(rules: Rules, board: Seen):
     return tell(rules, at // 10 + 1, jnp.asarray(order)[at % 10], (ordered[at] > 0) & (board.tokens > 0))
 
 
-def discard_value(sets, board: Seen):
+def discard_value(sets, board: HanabiView):
     """How little a card will be missed, by what it can be."""
     height = board.fireworks.astype(jnp.int32)[COLOUR]
     left = jnp.maximum(TOTAL - board.discards - cards.played(board), 0)

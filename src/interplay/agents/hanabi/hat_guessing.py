@@ -15,19 +15,19 @@ import numpy as np
 from jaxtyping import Array, Bool, Int
 
 from interplay.agents.hanabi import cards
-from interplay.games.hanabi.encode import Seen
+from interplay.games.hanabi.encode import HanabiView
 
 Tables = Int[Array, "*seat slot 25"]
 
 
-class View(NamedTuple):
+class HatView(NamedTuple):
     """The public facts that questions are about."""
 
     playable: Bool[Array, " 25"]
     dead: Bool[Array, " 25"]
 
     @classmethod
-    def of(cls, board: Seen) -> View:
+    def of(cls, board: HanabiView) -> HatView:
         return cls(cards.playable(board), cards.dead(board) | cards.lost(board))
 
 
@@ -68,7 +68,7 @@ class Questions(NamedTuple):
         return jnp.where(jnp.all(self.answer == answers[..., None], axis=0), table, 0)
 
 
-def questions(n: Int[Array, ""], table: Tables, view: View) -> Questions:
+def questions(n: Int[Array, ""], table: Tables, view: HatView) -> Questions:
     """What is asked about a hand when n numbers can be told apart.
 
     First, unless some card is surely playable, whether the likelier cards are; then, as far as n goes,
@@ -121,7 +121,7 @@ class Code(NamedTuple):
         return jnp.where(at_pivot, self.touching[hint], self.passing[hint])
 
 
-def code(table: Tables, held: Bool[Array, " slot"], view: View) -> Code:
+def code(table: Tables, held: Bool[Array, " slot"], view: HatView) -> Code:
     """The code for a hand: by the packing if that has more than four classes, else by the pivot."""
     packed, classes = _packing(table, held)
     pivot, four, touching, passing = _pivot(table, held, view)
@@ -165,7 +165,7 @@ def _packing(table: Tables, held) -> tuple[Int[Array, " 10"], Int[Array, ""]]:
     return jnp.where(claimed, given, (jnp.cumsum(~claimed) - 1) % classes), classes
 
 
-def _pivot(table: Tables, held, view: View):
+def _pivot(table: Tables, held, view: HatView):
     by_colour, by_value = _attributes(table)
     spread = jnp.sum(by_colour > 0, axis=-1) + jnp.sum(by_value > 0, axis=-1)
     settled = determined(table) | (weight(table, view.dead) == weight(table))

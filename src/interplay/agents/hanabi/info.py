@@ -9,24 +9,24 @@ from jaxtyping import Array, Bool, Int
 from interplay.agents.hanabi import cards
 from interplay.agents.hanabi.base_bot import RuleBot, best, first_of, hint_action, hint_touches, others, shift
 from interplay.agents.hanabi.cards import HINTS, TOTAL, VALUE
-from interplay.agents.hanabi.hat_guessing import Tables, View, code, determined, questions, surely, weight
+from interplay.agents.hanabi.hat_guessing import HatView, Tables, code, determined, questions, surely, weight
 
 
-def useless(table: Tables, view: View) -> Bool[Array, " slot"]:
+def useless(table: Tables, view: HatView) -> Bool[Array, " slot"]:
     """Cards that are surely dead, and all copies of a determined identity that the hand holds twice."""
     one = determined(table)
     twin = one[:, None] & one & jnp.all((table[:, None] > 0) == (table > 0), axis=-1)
     return surely(table, view.dead) | (jnp.sum(twin, axis=1) >= 2)
 
 
-class Info(RuleBot):
+class BotInfo(RuleBot):
     """Keeps a public table of weights for every card of every hand."""
 
     def blank(self):
         return jnp.tile(jnp.asarray(TOTAL), (self.table.players, self.table.hand_size, 1))
 
     def watch(self, model, before, move, after):
-        view, held = View.of(before), cards.present(before)
+        view, held = HatView.of(before), cards.present(before)
         model = jnp.where(held[..., None], model, 0)
 
         around, codes = self._codes(model, held, view, move.actor)
@@ -107,7 +107,7 @@ class Info(RuleBot):
 
     def choose(self, model, board, key):
         rules, me, slots = self.table, board.seat, self.table.hand_size
-        view, held = View.of(board), cards.present(board)
+        view, held = HatView.of(board), cards.present(board)
         model = jnp.where(held[..., None], model, 0)
         partners = others(me, rules.players)
         hands = board.hands[partners]

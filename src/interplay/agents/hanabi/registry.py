@@ -32,7 +32,7 @@ _BOTS: dict[str, tuple[str, dict[str, Any]]] = {  # the class, and what is told 
 }
 
 
-class Family:
+class HanabiAgents:
     @staticmethod
     def variants() -> list[str]:
         return list(_BOTS)

@@ -15,16 +15,16 @@ from interplay.agents.hanabi.base_bot import hint_touches, others
 from interplay.agents.hanabi.cards import TOTAL, UNKNOWN
 from interplay.agents.hanabi.tie_breaking import Lottery, discards, first, plays, stack, tell
 from interplay.errors import UnknownName
-from interplay.games.hanabi.encode import Seen
-from interplay.games.hanabi.state import Rules
+from interplay.games.hanabi.encode import HanabiView
+from interplay.games.hanabi.state import HanabiRules
 
 COLOUR_ORDER = "RBGYW"  # in which hints are compared, after the ranks
 
 
-class Table:
+class RuleTable:
     """What the rules ask about: own cards by what they can be, the partners' by what they are."""
 
-    def __init__(self, rules: Rules, board: Seen):
+    def __init__(self, rules: HanabiRules, board: HanabiView):
         self.rules, self.board = rules, board
         me = board.seat
         self.seats = others(me, rules.players)
@@ -67,32 +67,32 @@ class Table:
         return partner, flags[partner]
 
 
-def play_if_certain(t: Table):
+def play_if_certain(t: RuleTable):
     card = cards.identity(t.mine)
     return plays(t.rules, first(t.here & (card != UNKNOWN) & t.playable[jnp.maximum(card, 0)]))
 
 
-def play_safe(t: Table):
+def play_safe(t: RuleTable):
     return plays(t.rules, first(t.here & (t.share(t.playable) == 1)))
 
 
-def play_probably_safe(t: Table):
+def play_probably_safe(t: RuleTable):
     return plays(t.rules, t.likeliest(t.playable, 0.6) & (t.board.lives > 1))
 
 
-def hail_mary(t: Table):
+def hail_mary(t: RuleTable):
     return plays(t.rules, t.likeliest(t.playable, 0.0) & (t.board.lives > 1) & (t.board.deck == 0))
 
 
-def discard_surely_useless(t: Table):
+def discard_surely_useless(t: RuleTable):
     return discards(t.rules, t.likeliest(t.useless, 0.99))
 
 
-def discard_likely_useless(t: Table):
+def discard_likely_useless(t: RuleTable):
     return discards(t.rules, t.likeliest(t.useless, 0.0))
 
 
-def osawa_discard(t: Table):
+def osawa_discard(t: RuleTable):
     """A card that its known attributes prove useless; else one of a known colour and with ranks out of reach."""
     colour, value, card = cards.only_colour(t.mine), cards.only_value(t.mine), cards.identity(t.mine)
     complete = (colour != UNKNOWN) & (t.heights[jnp.maximum(colour, 0)] == 5)
@@ -105,39 +105,39 @@ def osawa_discard(t: Table):
     return discards(t.rules, jnp.where(proven.any(), first(proven), first(beyond)))
 
 
-def discard_oldest(t: Table):
+def discard_oldest(t: RuleTable):
     return discards(t.rules, first(t.here))
 
 
-def discard_randomly(t: Table):
+def discard_randomly(t: RuleTable):
     return discards(t.rules, t.here)
 
 
-def _fits(t: Table):
+def _fits(t: RuleTable):
     return cards.has(t.playable, t.hands)
 
 
-def tell_useful(t: Table):
+def tell_useful(t: RuleTable):
     needs = _fits(t) & (t.needs_rank | t.needs_colour)
     return t.name(needs, jnp.where(t.needs_rank, 5 + t.rank, t.colour))
 
 
-def tell_next_useful(t: Table):
+def tell_next_useful(t: RuleTable):
     needs = _fits(t) & (t.needs_rank | t.needs_colour) & (jnp.arange(len(t.seats)) == 0)[:, None]
     return t.name(needs, jnp.where(t.needs_rank, 5 + t.rank, t.colour))
 
 
-def tell_playable(t: Table):
+def tell_playable(t: RuleTable):
     next_fits = _fits(t) & (jnp.arange(len(t.seats)) == 0)[:, None]
     return t.name(next_fits, 5 + t.rank) + t.name(next_fits, t.colour)
 
 
-def tell_unknown(t: Table):
+def tell_unknown(t: RuleTable):
     needs = (t.needs_colour | t.needs_rank) & (jnp.arange(len(t.seats)) == 0)[:, None]
     return t.name(needs, jnp.where(t.needs_colour, t.colour, 5 + t.rank))
 
 
-def tell_randomly(t: Table):
+def tell_randomly(t: RuleTable):
     hints = jnp.concatenate([t.colour[0], 5 + t.rank[0]])
     held = jnp.tile(t.held[0], 2).astype(jnp.float32)
     weight = jnp.sum((hints[:, None] == jnp.arange(10)) * held[:, None], axis=0)
@@ -147,7 +147,7 @@ def tell_randomly(t: Table):
     return odds.at[start : start + 5].set(weight[5:])
 
 
-def tell_dispensable(t: Table):
+def tell_dispensable(t: RuleTable):
     """Only with fewer than four tokens: what tells a partner that a card is of no more use."""
     height = t.heights[t.colour]
     complete = t.needs_colour & (height == 5)
@@ -161,14 +161,14 @@ def tell_dispensable(t: Table):
     return tell(t.rules, seat + 1, hint[seat, at % t.rules.hand_size], flat.any())
 
 
-def tell_useless(t: Table):
+def tell_useless(t: RuleTable):
     dead = cards.has(t.useless, t.hands)
     at = jnp.argmax(dead.reshape(-1))
     open_ = (t.needs_rank | t.needs_colour).reshape(-1)[at]
     return t.name(dead, jnp.where(t.needs_rank, 5 + t.rank, t.colour)) * open_
 
 
-def _tell_most(t: Table, counts):
+def _tell_most(t: RuleTable, counts):
     """The hint that touches most of the counted cards, [partner, hint, slot]."""
     order = np.array(
         [5, 6, 7, 8, 9, *(t.rules.suits.index(c) if c in t.rules.suits else i for i, c in enumerate(COLOUR_ORDER))]
@@ -179,11 +179,11 @@ def _tell_most(t: Table, counts):
     return tell(t.rules, partner[at // 10] + 1, jnp.asarray(order)[at % 10], number.max() > 0)
 
 
-def tell_most(t: Table):
+def tell_most(t: RuleTable):
     return _tell_most(t, True)
 
 
-def tell_most_new(t: Table):
+def tell_most_new(t: RuleTable):
     lacks = jnp.where((np.arange(10) < 5)[:, None], t.needs_colour[:, None], t.needs_rank[:, None])
     return _tell_most(t, lacks)
 
@@ -258,6 +258,6 @@ class RuleList(Lottery):
         return cls(order=numbers + [len(RULES)] * (LONGEST - len(numbers)))
 
     def offers(self, model, board):
-        table = Table(self.table, board)
+        table = RuleTable(self.table, board)
         offers = stack([rule(table) for rule in RULES] + [jnp.zeros(self.table.moves.noop + 1)])
         return offers[self.order]

@@ -22,13 +22,13 @@ from interplay.agents.hanabi.base_bot import (
     value_hint,
 )
 from interplay.agents.hanabi.cards import ALL, HINTS, TOTAL, UNKNOWN
-from interplay.games.hanabi.encode import Seen
+from interplay.games.hanabi.encode import HanabiView
 from interplay.games.records import record
 
 NO, MAYBE, YES = 0, 1, 2
 
 
-class Sets(NamedTuple):
+class SmartSets(NamedTuple):
     """What the public state says of identities."""
 
     playable: UInt32[Array, ""]
@@ -36,7 +36,7 @@ class Sets(NamedTuple):
     worthless: UInt32[Array, ""]
 
     @classmethod
-    def of(cls, board: Seen) -> Sets:
+    def of(cls, board: HanabiView) -> SmartSets:
         worthless = cards.dead(board) | cards.lost(board)
         valuable = (cards.gone(board) == TOTAL - 1) & ~worthless
         return cls(cards.pack(cards.playable(board)), cards.pack(valuable), cards.pack(worthless))
@@ -63,7 +63,7 @@ def judge(verdict, mask, wanted):
     return jnp.where(verdict == MAYBE, fresh, verdict).astype(jnp.int8)
 
 
-def judged(model: SmartModel, mask, sets: Sets) -> SmartModel:
+def judged(model: SmartModel, mask, sets: SmartSets) -> SmartModel:
     """The model with other masks."""
     return SmartModel(
         mask=mask,
@@ -80,7 +80,7 @@ def share(verdict, mask, wanted) -> Float[Array, "*card"]:
     return jnp.where(verdict == YES, 1.0, jnp.where(verdict == NO, 0.0, maybe))
 
 
-def next_discard(model: SmartModel, held, sets: Sets) -> Int[Array, " seat"]:
+def next_discard(model: SmartModel, held, sets: SmartSets) -> Int[Array, " seat"]:
     """The slot that each seat would discard; UNKNOWN if it has something better to do."""
     busy = jnp.any(held & ((model.playable == YES) | (model.worthless == YES)), axis=-1)
     free = held & (model.valuable != YES)
@@ -114,10 +114,10 @@ class Smart(RuleBot):
             return jnp.any(pair[0] != pair[1])
 
         mask = jax.lax.while_loop(changed, lambda p: (p[1], count(p[1])), (model.mask, count(model.mask)))[1]
-        return judged(model, mask, Sets.of(board))
+        return judged(model, mask, SmartSets.of(board))
 
     def watch(self, model, before, move, after):
-        held, sets = cards.present(before), Sets.of(before)
+        held, sets = cards.present(before), SmartSets.of(before)
         seats = self.table.players
         uses = move.plays | move.discards
         model = self._no_warning(model, before, held, sets, move.actor, uses)
@@ -210,7 +210,7 @@ class Smart(RuleBot):
 
     def choose(self, model, board, key):
         rules, me, slots = self.table, board.seat, self.table.hand_size
-        sets, held = Sets.of(board), cards.present(board)
+        sets, held = SmartSets.of(board), cards.present(board)
         mine, eye = jax.tree.map(lambda x: x[me], model), self.own_eyes(model, board, sets)
         here = held[me]
         score = self.hint_scores(model, board, sets)

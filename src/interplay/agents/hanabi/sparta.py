@@ -28,10 +28,10 @@ from interplay.agents.identity import content_hash
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.hanabi import rules as hanabi
-from interplay.games.hanabi.encode import Seen
+from interplay.games.hanabi.encode import HanabiView
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.hand_sampling import draw_hand, set_hand, unseen
-from interplay.games.hanabi.state import DISCARD, NO_CARD, PLAY, Rules, State
+from interplay.games.hanabi.state import DISCARD, NO_CARD, PLAY, HanabiRules, HanabiState
 
 LISTED = 5000  # up to so many combinations of cards all hands are listed
 PARTS = 3  # of the rollouts, one after the other: fewer is quicker, and takes more memory
@@ -41,7 +41,7 @@ class Past(NamedTuple):
     """What the searching player has seen, [turn, ...], and what became of its own cards."""
 
     seat: Int[Array, ""]
-    views: Seen  # [turn, ...] before each move
+    views: HanabiView  # [turn, ...] before each move
     born: Int[Array, "turn slot"]  # of its own hand, the number of each card: the how many-th that it was dealt
     known: Int8[Array, " card"]  # what its own cards were that have left its hand, by number
     dealt: Int[Array, ""]  # cards that it was dealt so far
@@ -56,7 +56,7 @@ class Sparta(Policy):
     least: Float[Array, ""]  # how much better a move has to be
     rollouts: int = eqx.field(static=True)  # in all, shared equally by the legal moves
     hands: int = eqx.field(static=True)  # drawn where they cannot be listed
-    rules: Rules | None = eqx.field(static=True)
+    rules: HanabiRules | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Sparta(Policy):
         rollouts: int = 10_000,
         hands: int = 2_000,
         least: float = 0.05,
-        rules: Rules | None = None,
+        rules: HanabiRules | None = None,
     ):
         for name, value in (("rollouts", rollouts), ("hands", hands)):
             if value < 1:
@@ -106,7 +106,9 @@ class Sparta(Policy):
             own=self.blueprint.init(key, seat),
         )
 
-    def act(self, memory: Past, obs: Seen, legal: Bool[Array, " action"], key: PRNGKeyArray) -> tuple[Any, Array, Info]:
+    def act(
+        self, memory: Past, obs: HanabiView, legal: Bool[Array, " action"], key: PRNGKeyArray
+    ) -> tuple[Any, Array, Info]:
         rules, game = self.game.rules, self.game
         for_policy, for_search = jax.random.split(key)
         past = _remember(rules, memory, obs)
@@ -119,14 +121,14 @@ class Sparta(Policy):
         logits = masked(jnp.where(jnp.arange(legal.shape[0]) == action, 0.0, -30.0), legal)
         return past, action, Info(logits)
 
-    def _search(self, past: Past, obs: Seen, legal: Array, base: Array, key: PRNGKeyArray) -> Int[Array, ""]:
+    def _search(self, past: Past, obs: HanabiView, legal: Array, base: Array, key: PRNGKeyArray) -> Int[Array, ""]:
         gains, found = self.values(past, obs, legal, key)
         best = jnp.argmax(jnp.where(legal, gains, -jnp.inf))
         better = gains[best] - gains[base] >= self.least
         return jnp.where(found & better, best, base)
 
     def values(
-        self, past: Past, obs: Seen, legal: Array, key: PRNGKeyArray
+        self, past: Past, obs: HanabiView, legal: Array, key: PRNGKeyArray
     ) -> tuple[Float[Array, " action"], Bool[Array, ""]]:
         """The mean final score of each legal move, and whether any hand explains what the partners did."""
         rules, game = self.game.rules, self.game
@@ -156,7 +158,7 @@ class Sparta(Policy):
         return jnp.where(legal, total / rounds, -jnp.inf), jnp.any(jnp.isfinite(weights))
 
     def belief(
-        self, past: Past, obs: Seen, key: PRNGKeyArray
+        self, past: Past, obs: HanabiView, key: PRNGKeyArray
     ) -> tuple[Int8[Array, "hand slot"], Float[Array, " hand"]]:
         """Hands, and the logarithms of their weights: minus infinity where a partner would have done otherwise."""
         rules = self.game.rules
@@ -170,7 +172,7 @@ class Sparta(Policy):
         explains = jax.vmap(lambda hand: self._replay(past, obs, hand)[0])(hands)
         return hands, jnp.where(explains, weights, -jnp.inf)
 
-    def _replay(self, past: Past, obs: Seen, hand: Int8[Array, " slot"]) -> tuple[Bool[Array, ""], Any]:
+    def _replay(self, past: Past, obs: HanabiView, hand: Int8[Array, " slot"]) -> tuple[Bool[Array, ""], Any]:
         """Whether all partners would have moved as they did had this been the hand, and their memories now."""
         rules, game, policy = self.game.rules, self.game, self.blueprint
         seats = jnp.arange(rules.players)
@@ -196,7 +198,7 @@ class Sparta(Policy):
         (fits, memories), _ = jax.lax.scan(turn, (jnp.bool_(True), fresh), jnp.arange(rules.horizon))
         return fits, memories
 
-    def _to_the_end(self, state: State, memories: Any, past: Past, first: Array, key: PRNGKeyArray) -> Array:
+    def _to_the_end(self, state: HanabiState, memories: Any, past: Past, first: Array, key: PRNGKeyArray) -> Array:
         """The final score if this move is made and everyone goes on with the policy's likeliest moves."""
         rules, game, policy = self.game.rules, self.game, self.blueprint
         mine = jnp.arange(rules.players) == past.seat
@@ -205,10 +207,10 @@ class Sparta(Policy):
         )
         state = hanabi.step(rules, state, jnp.full(rules.players, first))
 
-        def goes_on(carry: tuple[State, Any]) -> Array:
+        def goes_on(carry: tuple[HanabiState, Any]) -> Array:
             return ~hanabi.is_over(rules, carry[0])
 
-        def turn(carry: tuple[State, Any]) -> tuple[State, Any]:
+        def turn(carry: tuple[HanabiState, Any]) -> tuple[HanabiState, Any]:
             state, memories = carry
             views, legal = game.observe(state, policy.encoding), hanabi.legal(rules, state)
             memories, _, info = jax.vmap(lambda m, v, ok: policy.act(m, v, ok, key))(memories, views, legal)
@@ -228,7 +230,7 @@ def sparta(blueprint: Any, **options: Any) -> Agent:
     return Agent(f"sparta({base.name})", Sparta(base.policy, **options), config)
 
 
-def _placeholder(obs: Seen) -> Int8[Array, " slot"]:
+def _placeholder(obs: HanabiView) -> Int8[Array, " slot"]:
     """Some card wherever the player holds one; what it is, no view of its own shows."""
     return jnp.where(obs.hands[obs.seat] == NO_CARD, jnp.int8(NO_CARD), jnp.int8(0))
 
@@ -237,7 +239,7 @@ def _seat(tree: Any, seat: Array) -> Any:
     return jax.tree_util.tree_map(lambda x: x[seat], tree)
 
 
-def _remember(rules: Rules, past: Past, obs: Seen) -> Past:
+def _remember(rules: HanabiRules, past: Past, obs: HanabiView) -> Past:
     """The turn at hand added. If the last move was the player's own and used a card, its hand has moved up."""
     moves, last, now = rules.moves, obs.last, obs.time
     kind, slot = jnp.asarray(moves.kind)[last.action], jnp.asarray(moves.slot)[last.action]
@@ -252,12 +254,12 @@ def _remember(rules: Rules, past: Past, obs: Seen) -> Past:
     return past._replace(views=views, born=born, known=known, dealt=past.dealt + drew)
 
 
-def _state(rules: Rules, seen: Seen, hand: Int8[Array, " slot"], turns_left: Any = None) -> State:
+def _state(rules: HanabiRules, seen: HanabiView, hand: Int8[Array, " slot"], turns_left: Any = None) -> HanabiState:
     """The state that a seat sees, with this hand in its place. Nobody looks at the deck, nor at how many turns are left
     after it: to play on, both have to be filled in."""
     is_seat = (jnp.arange(rules.players) == seen.seat)[:, None]
     dealt = rules.deck_size - seen.deck
-    return State(
+    return HanabiState(
         deck=jnp.zeros(rules.deck_size, jnp.int8),
         dealt=dealt,
         hands=jnp.where(is_seat, hand, seen.hands),
@@ -274,13 +276,15 @@ def _state(rules: Rules, seen: Seen, hand: Int8[Array, " slot"], turns_left: Any
     )
 
 
-def _turns_left(rules: Rules, past: Past, now: Int[Array, ""]) -> Int[Array, ""]:
+def _turns_left(rules: HanabiRules, past: Past, now: Int[Array, ""]) -> Int[Array, ""]:
     """Moves to the end once the deck is empty, which is no part of a view but can be counted."""
     earlier = jnp.arange(past.views.deck.shape[0]) < now
     return rules.players - jnp.sum(earlier & (past.views.deck == 0), dtype=jnp.int32)
 
 
-def _all_hands(rules: Rules, state: State, seat: Array) -> tuple[Int8[Array, "hand slot"], Float[Array, " hand"]]:
+def _all_hands(
+    rules: HanabiRules, state: HanabiState, seat: Array
+) -> tuple[Int8[Array, "hand slot"], Float[Array, " hand"]]:
     """Every combination of cards, and the logarithm of how many ways there are to be dealt it."""
     listed = np.array(list(itertools.product(range(rules.identities), repeat=rules.hand_size)), np.int8)
     there = state.hands[seat] != NO_CARD

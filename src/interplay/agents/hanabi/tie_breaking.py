@@ -12,8 +12,8 @@ from jaxtyping import Array, Bool, Float, Int
 
 from interplay.agents.api import Info
 from interplay.agents.basic import masked
-from interplay.agents.hanabi.base_bot import Memory, RuleBot, hint_action, read_move
-from interplay.games.hanabi.state import HINT_COLOUR, HINT_RANK, Rules
+from interplay.agents.hanabi.base_bot import BotMemory, RuleBot, hint_action, read_move
+from interplay.games.hanabi.state import HINT_COLOUR, HINT_RANK, HanabiRules
 
 Odds = Float[Array, " choice"]
 
@@ -46,10 +46,10 @@ class Lottery(RuleBot):
         share = jnp.zeros(legal.shape[0]).at[actions].add(odds / jnp.maximum(jnp.sum(odds), 1e-9))
         share = jnp.where(stuck, last_resort / jnp.sum(last_resort), share)
         logits = masked(jnp.maximum(jnp.log(jnp.maximum(share, 1e-30)), -30.0), legal)
-        return Memory(model=self.note(model, choice), before=obs), action.astype(jnp.int32), Info(logits)
+        return BotMemory(model=self.note(model, choice), before=obs), action.astype(jnp.int32), Info(logits)
 
 
-def _last_resort(rules: Rules, legal: Bool[Array, " action"]) -> Float[Array, " action"]:
+def _last_resort(rules: HanabiRules, legal: Bool[Array, " action"]) -> Float[Array, " action"]:
     """A hint at random; if there is none, a discard; if neither, whatever is legal."""
     kind = rules.moves.kind
     hints = legal & np.isin(kind, (HINT_COLOUR, HINT_RANK))
@@ -62,21 +62,21 @@ def only(index: Int[Array, ""], present: Any, size: int) -> Odds:
     return ((jnp.arange(size) == index) & present).astype(jnp.float32)
 
 
-def plays(rules: Rules, slots: Bool[Array, " slot"]) -> Odds:
+def plays(rules: HanabiRules, slots: Bool[Array, " slot"]) -> Odds:
     """Play one of these cards."""
     return _place(rules, rules.hand_size, slots)
 
 
-def discards(rules: Rules, slots: Bool[Array, " slot"]) -> Odds:
+def discards(rules: HanabiRules, slots: Bool[Array, " slot"]) -> Odds:
     """Discard one of these cards."""
     return _place(rules, 0, slots)
 
 
-def _place(rules: Rules, start: int, slots) -> Odds:
+def _place(rules: HanabiRules, start: int, slots) -> Odds:
     return jnp.zeros(rules.moves.noop + 1).at[start : start + rules.hand_size].set(slots.astype(jnp.float32))
 
 
-def tell(rules: Rules, offset, hint, present) -> Odds:
+def tell(rules: HanabiRules, offset, hint, present) -> Odds:
     """Give this hint, 0 to 9, to the seat that sits `offset` on."""
     return only(hint_action(rules, offset, hint), present, rules.moves.noop + 1)
 

@@ -12,7 +12,7 @@ TEXTS = "texts"
 
 
 @dataclass(frozen=True)
-class Shape:
+class AnswerShape:
     """Named fields, in the order in which the model writes them: reasoning first, or it comes too late to help.
 
     A field is TEXT, TEXTS (a list), or a tuple of the texts it may be.
@@ -37,25 +37,27 @@ class Shape:
             return {"type": "array", "items": {"type": "string", "maxLength": 120}, "maxItems": self.most}
         return {"type": "string", "maxLength": self.longest}
 
-    def read(self, text: str, finish: str = "stop") -> Reading:
+    def read(self, text: str, finish: str = "stop") -> ParsedAnswer:
         """The fields of an answer, or what is wrong with it in words that a model can act on."""
         if finish == "length":
-            return Reading(None, "the answer was cut off: it is too long. Write a shorter one", False)
+            return ParsedAnswer(None, "the answer was cut off: it is too long. Write a shorter one", False)
         value, repaired = _find_object(text)
         if value is None:
-            return Reading(None, f"the answer is not a JSON object with the fields {', '.join(self.fields)}", False)
+            return ParsedAnswer(
+                None, f"the answer is not a JSON object with the fields {', '.join(self.fields)}", False
+            )
         found: dict[str, Any] = {}
         for name, kind in self.fields.items():
             if name not in value:
-                return Reading(None, f"the field {name!r} is missing", repaired)
+                return ParsedAnswer(None, f"the field {name!r} is missing", repaired)
             given = value[name]
             problem = _problem(name, kind, given)
             if problem:
-                return Reading(None, problem, repaired)
+                return ParsedAnswer(None, problem, repaired)
             found[name] = given if kind == TEXTS else str(given).strip()
         if any(len(v) > self.most for v in found.values() if isinstance(v, list)):
-            return Reading(None, f"a list has more than {self.most} entries", repaired)
-        return Reading(found, None, repaired)
+            return ParsedAnswer(None, f"a list has more than {self.most} entries", repaired)
+        return ParsedAnswer(found, None, repaired)
 
 
 def loosened(schema: Any) -> Any:
@@ -66,7 +68,7 @@ def loosened(schema: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedAnswer:
     """An answer as read: its fields, or the error; `repaired` if the JSON had to be dug out of other text."""
 
     fields: Mapping[str, Any] | None

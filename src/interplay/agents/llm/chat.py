@@ -12,7 +12,7 @@ from interplay.errors import InterplayError
 
 
 @dataclass(frozen=True)
-class Note:
+class ChatMessage:
     """One entry of a prompt."""
 
     role: str  # "system", "user" or "assistant"
@@ -20,10 +20,10 @@ class Note:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ask:
+class ChatRequest:
     """All that a model is asked, and all that tells this question from every other one."""
 
-    notes: tuple[Note, ...]
+    notes: tuple[ChatMessage, ...]
     schema: Mapping[str, Any] | None  # a JSON schema for the answer
     temperature: float = 0.0
     max_tokens: int = 1024
@@ -70,7 +70,7 @@ class Model(Protocol):
 
     name: str  # provider/model
 
-    async def chat(self, ask: Ask) -> Answer: ...
+    async def chat(self, ask: ChatRequest) -> Answer: ...
 
 
 class ModelError(InterplayError):
@@ -79,7 +79,7 @@ class ModelError(InterplayError):
     reason = "model_error"
 
 
-class Refused(ModelError):
+class ModelRefusal(ModelError):
     """The endpoint does not let us in, or knows no such model: no use in trying again."""
 
     reason = "refused"
@@ -103,11 +103,11 @@ class RunLimitReached(LimitReached):
     reason = "run_limit"
 
 
-OUTAGES = (Refused.reason, Unavailable.reason, RunLimitReached.reason)  # ends that say nothing about the team
+OUTAGES = (ModelRefusal.reason, Unavailable.reason, RunLimitReached.reason)  # ends that say nothing about the team
 
 
-def system_and_user(system: str, user: str) -> tuple[Note, ...]:
-    return (Note("system", system), Note("user", user))
+def system_and_user(system: str, user: str) -> tuple[ChatMessage, ...]:
+    return (ChatMessage("system", system), ChatMessage("user", user))
 
 
 def estimate_tokens(text: str) -> int:

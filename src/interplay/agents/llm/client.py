@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from interplay.agents.llm.answers import loosened
-from interplay.agents.llm.chat import Answer, Ask, Refused, Unavailable
+from interplay.agents.llm.chat import Answer, ChatRequest, ModelRefusal, Unavailable
 from interplay.agents.llm.limits import Prices
 from interplay.errors import InterplayError
 
@@ -34,7 +34,7 @@ KEYLESS = ("ollama", "vllm", "local")
 
 
 @dataclass(frozen=True)
-class Line:
+class EndpointConfig:
     """How to reach a model."""
 
     base_url: str
@@ -45,7 +45,9 @@ class Line:
     backoff_s: float = 1.0  # the first wait; it doubles
 
     @classmethod
-    def of(cls, provider: str, base_url: str | None = None, api_key: str | None = None, **settings: Any) -> Line:
+    def of(
+        cls, provider: str, base_url: str | None = None, api_key: str | None = None, **settings: Any
+    ) -> EndpointConfig:
         """From the options, else from PROVIDER_BASE_URL and PROVIDER_API_KEY, else from the table."""
         prefix = provider.upper().replace("-", "_")
         url = base_url or os.environ.get(f"{prefix}_BASE_URL") or PROVIDERS.get(provider)
@@ -68,23 +70,23 @@ class OpenAIModel:
     what the answer must look like stands in the prompt too, and every answer is checked here.
     """
 
-    def __init__(self, name: str, line: Line, prices: Prices | None = None):
+    def __init__(self, name: str, line: EndpointConfig, prices: Prices | None = None):
         self.name = name
         self._model = name.partition("/")[2]
         self._line, self._prices = line, prices or Prices()
         self._left_out: set[str] = set()
         self._gate: asyncio.Semaphore | None = None
 
-    async def chat(self, ask: Ask) -> Answer:
+    async def chat(self, ask: ChatRequest) -> Answer:
         answer = asyncio.run_coroutine_threadsafe(self._in_turn(ask), background_loop())
         return await asyncio.wrap_future(answer)
 
-    async def _in_turn(self, ask: Ask) -> Answer:
+    async def _in_turn(self, ask: ChatRequest) -> Answer:
         self._gate = self._gate or asyncio.Semaphore(self._line.at_once)
         async with self._gate:
             return await self._patiently(connection(self._line), ask)
 
-    async def _patiently(self, client: Any, ask: Ask) -> Answer:
+    async def _patiently(self, client: Any, ask: ChatRequest) -> Answer:
         openai = sdk()
         retries = 0
         while True:
@@ -96,12 +98,14 @@ class OpenAIModel:
                 if not self._leave_out(ask, _all(error)):
                     raise Unavailable(f"{self.name} cannot take the question: {error}") from None
             except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-                raise Refused(f"{self.name}: the key is refused ({_short(error)})") from None
+                raise ModelRefusal(f"{self.name}: the key is refused ({_short(error)})") from None
             except openai.NotFoundError as error:
-                raise Refused(f"{self.name}: {self._line.base_url} knows no such model ({_short(error)})") from None
+                raise ModelRefusal(
+                    f"{self.name}: {self._line.base_url} knows no such model ({_short(error)})"
+                ) from None
             except (openai.APIStatusError, openai.APIConnectionError) as error:  # time-outs are connection errors
                 if "insufficient_quota" in _all(error):
-                    raise Refused(f"{self.name}: the account has no quota left ({_short(error)})") from None
+                    raise ModelRefusal(f"{self.name}: the account has no quota left ({_short(error)})") from None
                 if retries >= self._line.retries:
                     raise Unavailable(f"{self.name}: {_short(error)}; gave up after {retries + 1} tries") from None
                 await asyncio.sleep(self._wait(error, retries))
@@ -116,7 +120,7 @@ class OpenAIModel:
         except ValueError:
             return min(self._line.backoff_s * 2**retries, 60.0)
 
-    def _arguments(self, ask: Ask) -> dict[str, Any]:
+    def _arguments(self, ask: ChatRequest) -> dict[str, Any]:
         arguments: dict[str, Any] = {
             "model": self._model,
             "messages": [{"role": n.role, "content": n.text} for n in ask.notes],
@@ -134,7 +138,7 @@ class OpenAIModel:
                 arguments["max_completion_tokens"] = ask.max_tokens
         return arguments
 
-    def _leave_out(self, ask: Ask, error: str) -> bool:
+    def _leave_out(self, ask: ChatRequest, error: str) -> bool:
         """Whether the error names a parameter that we can do without."""
         names = {"response_format": ("response_format", "schema"), "max_tokens": ("max_tokens",)}
         names |= {"temperature": ("temperature",), "seed": ("seed",)}
@@ -172,7 +176,7 @@ def background_loop() -> asyncio.AbstractEventLoop:
 
 
 @functools.cache
-def connection(line: Line) -> Any:
+def connection(line: EndpointConfig) -> Any:
     """One client for one endpoint, kept until the program ends."""
     # Retries are ours, so that they are counted.
     return sdk().AsyncOpenAI(base_url=line.base_url, api_key=line.api_key, timeout=line.timeout_s, max_retries=0)

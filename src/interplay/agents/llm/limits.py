@@ -37,7 +37,7 @@ class Limits:
 
 
 @dataclass
-class Meter:
+class Usage:
     """What has been used so far. Answers out of the journal count as when they were first given."""
 
     calls: int = 0
@@ -60,7 +60,7 @@ class Meter:
         self.spent += 0.0 if answer.cached else answer.cost or 0.0
 
 
-def check(limits: Limits, episode: Meter, run: Meter) -> None:
+def check(limits: Limits, episode: Usage, run: Usage) -> None:
     """Before a call: is there anything left to use?"""
     used = {
         "episode_tokens": episode.tokens,

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from interplay.agents.api import TraceEvent
-from interplay.agents.llm.answers import Reading, Shape
-from interplay.agents.llm.chat import Ask, Model, Note
-from interplay.agents.llm.limits import Meter, check
-from interplay.agents.llm.models import Desk
+from interplay.agents.llm.answers import AnswerShape, ParsedAnswer
+from interplay.agents.llm.chat import ChatMessage, ChatRequest, Model
+from interplay.agents.llm.limits import Usage, check
+from interplay.agents.llm.models import ModelPool
 from interplay.games.api import Game
 
 
@@ -18,13 +18,13 @@ from interplay.games.api import Game
 class Caller:
     """Asks one model for one seat, and writes down every call."""
 
-    desk: Desk
+    desk: ModelPool
     model: Model
     game: Game
     seat: int
     role: str
     seed: int
-    meter: Meter = field(default_factory=Meter)  # of the episode, shared by its seats
+    meter: Usage = field(default_factory=Usage)  # of the episode, shared by its seats
     temperature: float = 0.0
     max_tokens: int = 1024
     remarks: list[TraceEvent] = field(default_factory=list)
@@ -32,11 +32,17 @@ class Caller:
     last_tokens_out: int | None = None  # of the last answer
 
     async def ask(
-        self, notes: tuple[Note, ...], shape: Shape, purpose: str, *, scaffold: bool = False, context: Any = None
-    ) -> Reading:
+        self,
+        notes: tuple[ChatMessage, ...],
+        shape: AnswerShape,
+        purpose: str,
+        *,
+        scaffold: bool = False,
+        context: Any = None,
+    ) -> ParsedAnswer:
         """The model's answer in this shape, or what is wrong with it."""
         check(self.desk.limits, self.meter, self.desk.meter)
-        question = Ask(
+        question = ChatRequest(
             notes=notes,
             schema=shape.schema(),
             temperature=self.temperature,

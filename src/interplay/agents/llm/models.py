@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from interplay.agents.llm.chat import Model
-from interplay.agents.llm.client import Line, OpenAIModel
-from interplay.agents.llm.limits import Limits, Meter, Prices
-from interplay.agents.llm.response_cache import Journal, Journalled
+from interplay.agents.llm.client import EndpointConfig, OpenAIModel
+from interplay.agents.llm.limits import Limits, Prices, Usage
+from interplay.agents.llm.response_cache import Journalled, ResponseCache
 from interplay.errors import InterplayError
 from interplay.registry import Registry
 from interplay.trust import is_reference, resolve
@@ -35,13 +35,13 @@ SCRIPTED = Registry(
 
 
 @dataclass
-class Desk:
+class ModelPool:
     """What all players of a run share: the journal, prices, limits and the meter."""
 
-    journal: Journal = field(default_factory=Journal)
+    journal: ResponseCache = field(default_factory=ResponseCache)
     prices: Prices = field(default_factory=Prices)
     limits: Limits = field(default_factory=Limits)
-    meter: Meter = field(default_factory=Meter)
+    meter: Usage = field(default_factory=Usage)
     offline: bool = False  # answers come from the journal alone
     base_urls: dict[str, str] = field(default_factory=dict)  # by provider
     line: dict[str, Any] = field(default_factory=dict)  # at_once, timeout_s, retries, backoff_s
@@ -74,7 +74,7 @@ class Desk:
         priced = self.limits.episode_cost is not None or self.limits.run_cost is not None
         if priced and name not in self.prices.table:
             raise InterplayError(f"a limit of cost needs the price of {name}: give a price table that has it")
-        return OpenAIModel(name, Line.of(provider, self.base_urls.get(provider), **self.line), self.prices)
+        return OpenAIModel(name, EndpointConfig.of(provider, self.base_urls.get(provider), **self.line), self.prices)
 
 
 @dataclass

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from interplay.agents.api import Agent, Session
 from interplay.agents.dialogue import DialogueAgent
-from interplay.agents.llm.limits import Meter
+from interplay.agents.llm.limits import Usage
 from interplay.agents.llm.metered_calls import Caller
-from interplay.agents.llm.models import Desk
-from interplay.agents.llm.settings import Settings
+from interplay.agents.llm.models import ModelPool
+from interplay.agents.llm.settings import LLMSettings
 from interplay.agents.llm.text_session import TextSession
 from interplay.errors import InterplayError
 from interplay.games.api import Game
@@ -24,8 +24,8 @@ class LLMPlayer:
 
     identity_kind: ClassVar[str] = "language model"
     model: str
-    settings: Settings = field(default_factory=Settings)
-    desk: Desk = field(default_factory=Desk)
+    settings: LLMSettings = field(default_factory=LLMSettings)
+    desk: ModelPool = field(default_factory=ModelPool)
     encoding: str = "nothing"  # each game's session looks at the game in its own way
     deadline_s: float | None = None
     default_action: int | None = None
@@ -43,13 +43,13 @@ class LLMPlayer:
         if self.talks(game):
             raise InterplayError(f"{game.id} is played with talk: use interplay.play or interplay llm run")
         session = capability(game, "llm_session") or TextSession
-        return session(self._caller(game, seat, seed, Meter()), self.settings)
+        return session(self._caller(game, seat, seed, Usage()), self.settings)
 
-    def begin_talking(self, game: Game, seat: int, seed: int, meter: Meter) -> DialogueAgent:
+    def begin_talking(self, game: Game, seat: int, seed: int, meter: Usage) -> DialogueAgent:
         """Sit down at a game in which seats talk."""
         return capability(game, "llm_dialogue")(self._caller(game, seat, seed, meter), self.settings)
 
-    def _caller(self, game: Game, seat: int, seed: int, meter: Meter) -> Caller:
+    def _caller(self, game: Game, seat: int, seed: int, meter: Usage) -> Caller:
         return Caller(
             self.desk,
             self.desk.model(self.model),
@@ -63,14 +63,14 @@ class LLMPlayer:
         )
 
 
-def make(model: str, desk: Desk | None = None, *, encoding: str = "nothing", **options: Any) -> Agent:
+def make(model: str, desk: ModelPool | None = None, *, encoding: str = "nothing", **options: Any) -> Agent:
     """The agent `llm:MODEL`; options are those of `Settings`.
 
     `encoding` matters where a game is played over a wire, and a player is shown no other: `seen` for Hanabi, `state`
     for Overcooked.
     """
-    settings = Settings.of(options)
-    desk = desk or Desk()
+    settings = LLMSettings.of(options)
+    desk = desk or ModelPool()
     desk.model(model)  # an unknown provider or a missing key is told now, not in mid-episode
     changes = settings.changes()
     told = ",".join(str(v) if k == "scaffold" else f"{k}={v}" for k, v in changes.items())

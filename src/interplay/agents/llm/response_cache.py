@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from interplay import safe_files
-from interplay.agents.llm.chat import Answer, Ask, Model, Refused
+from interplay.agents.llm.chat import Answer, ChatRequest, Model, ModelRefusal
 from interplay.errors import InterplayError
 
 
-class Journal:
+class ResponseCache:
     """Answers by key, in memory and, with a path, in a file that is only ever appended to."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, write: bool = True):
@@ -32,7 +32,7 @@ class Journal:
         line = self._known.get(key)
         return Answer(**line["answer"], cached=True) if line else None
 
-    def keep(self, key: str, model: str, ask: Ask, answer: Answer) -> None:
+    def keep(self, key: str, model: str, ask: ChatRequest, answer: Answer) -> None:
         told = {k: v for k, v in asdict(answer).items() if k != "cached"}
         line = {
             "key": key,
@@ -62,17 +62,17 @@ class Journal:
 class Journalled:
     """A model that asks the journal first. Offline, it asks nobody else."""
 
-    def __init__(self, model: Model, journal: Journal, *, offline: bool = False):
+    def __init__(self, model: Model, journal: ResponseCache, *, offline: bool = False):
         self.name = model.name
         self._model, self._journal, self._offline = model, journal, offline
 
-    async def chat(self, ask: Ask) -> Answer:
+    async def chat(self, ask: ChatRequest) -> Answer:
         key = ask.key(self.name)
         known = self._journal.find(key)
         if known:
             return known
         if self._offline:
-            raise Refused(
+            raise ModelRefusal(
                 f"{self._journal.path} has no answer of {self.name} to question {ask.ordinal} of seat {ask.seat} "
                 f"({ask.purpose}): a transcript replays only with the settings and seed with which it was made"
             )

@@ -13,7 +13,7 @@ DIALOGUES = ("cap", "one_way", "silent")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class LLMSettings:
     """What tells two players of one model apart. Recorded with every trace."""
 
     scaffold: str = "baseline"  # what is worked out about the partner before a decision (kitchen)
@@ -37,7 +37,7 @@ class Settings:
             raise InterplayError(f"max_tokens: {self.max_tokens}; an answer needs more")
 
     @classmethod
-    def of(cls, options: dict[str, Any]) -> Settings:
+    def of(cls, options: dict[str, Any]) -> LLMSettings:
         known = [f.name for f in dataclasses.fields(cls)]
         for option in options:
             if option not in known:

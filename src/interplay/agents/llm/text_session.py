@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.agents.api import Move, View
-from interplay.agents.llm.answers import TEXT, Shape
-from interplay.agents.llm.chat import ModelError, Note
+from interplay.agents.llm.answers import TEXT, AnswerShape
+from interplay.agents.llm.chat import ChatMessage, ModelError
 from interplay.agents.llm.metered_calls import Caller
-from interplay.agents.llm.settings import Settings
+from interplay.agents.llm.settings import LLMSettings
 
 REMEMBERED = {"none": 0, "recent": 12, "full": 1000}  # own past actions that a prompt tells, by `Settings.memory`
 
@@ -19,7 +19,7 @@ class TextSession:
     For games whose family brings no session of its own: what the model is told comes from `render` and `action_names`.
     """
 
-    def __init__(self, caller: Caller, settings: Settings):
+    def __init__(self, caller: Caller, settings: LLMSettings):
         self._caller, self._remembered = caller, REMEMBERED[settings.memory]
         self._past: list[str] = []
         self._over = False
@@ -35,12 +35,14 @@ class TextSession:
         return Move(action, self._caller.take_events())
 
     async def _choose(self, view: View, names: dict[str, int]) -> int | None:
-        shape = Shape({"rationale": TEXT, "action": tuple(names)}, longest=1500)
-        notes = (Note("system", self._rules(view)), Note("user", self._situation(view, list(names))))
+        shape = AnswerShape({"rationale": TEXT, "action": tuple(names)}, longest=1500)
+        notes = (ChatMessage("system", self._rules(view)), ChatMessage("user", self._situation(view, list(names))))
         try:
             reading = await self._caller.ask(notes, shape, "act")
             if not reading.ok:
-                again = Note("user", f"Your answer cannot be used: {reading.error}. Answer again, as one JSON object.")
+                again = ChatMessage(
+                    "user", f"Your answer cannot be used: {reading.error}. Answer again, as one JSON object."
+                )
                 reading = await self._caller.ask((*notes, again), shape, "correct")
         except ModelError as error:
             self._over = True

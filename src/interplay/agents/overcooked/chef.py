@@ -9,19 +9,19 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
 from interplay.agents.api import Info, Policy
 from interplay.agents.overcooked import jobs, moves
-from interplay.agents.overcooked.roles import Role
+from interplay.agents.overcooked.roles import ChefRole
 from interplay.agents.overcooked.tables import Tables
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.games.overcooked.encodings import Seen
-from interplay.games.overcooked.state import COUNTER, INTERACT, STAY, Item, State
+from interplay.games.overcooked.encodings import OvercookedView
+from interplay.games.overcooked.state import COUNTER, INTERACT, STAY, OvercookedItem, OvercookedState
 from interplay.games.records import record
 
 LEAST = 1e-13  # odds of an action that is not taken: logits stay finite, about -30
 
 
 @record
-class Memory:
+class ChefMemory:
     """What a chef remembers from one step to the next."""
 
     cell: Int[Array, " seat"]  # where everybody was, faced and what they held
@@ -38,7 +38,7 @@ class Memory:
 class Chef(Policy):
     """A chef with a role. Every role is the same policy with other prices."""
 
-    role: Role
+    role: ChefRole
     tables: Tables | None = None
 
     @property
@@ -57,10 +57,10 @@ class Chef(Policy):
             raise InterplayError("this chef has not seen a kitchen yet: call bind(game) first")
         return self.tables
 
-    def init(self, key: PRNGKeyArray, seat: Int[Array, ""]) -> Memory:
+    def init(self, key: PRNGKeyArray, seat: Int[Array, ""]) -> ChefMemory:
         zeros, none = jnp.zeros(self.known.seats, jnp.int32), jnp.int32(-1)
         nil = jnp.int32(0)
-        return Memory(
+        return ChefMemory(
             cell=zeros - 1,
             facing=zeros,
             held=zeros,
@@ -72,7 +72,7 @@ class Chef(Policy):
             from_counter=jnp.zeros((), bool),
         )
 
-    def act(self, memory: Memory, obs: Seen, legal: Bool[Array, " action"], key: PRNGKeyArray):
+    def act(self, memory: ChefMemory, obs: OvercookedView, legal: Bool[Array, " action"], key: PRNGKeyArray):
         tables, role, state, seat = self.known, self.role, obs.state, obs.seat
         luck = jax.random.uniform(key, (4,))  # one draw for all, since generators are slow to compile
         memory = _remember(tables, memory, state, seat, luck[0])
@@ -92,7 +92,7 @@ class Chef(Policy):
         return memory, action, Info(logits)
 
 
-def _remember(tables: Tables, memory: Memory, state: State, seat, luck) -> Memory:
+def _remember(tables: Tables, memory: ChefMemory, state: OvercookedState, seat, luck) -> ChefMemory:
     """What changed since the last step, and what it tells."""
     same = (memory.cell == state.cell) & (memory.facing == state.facing) & (memory.held == state.held)
     still = jnp.where(same, memory.still + 1, 0)
@@ -100,9 +100,13 @@ def _remember(tables: Tables, memory: Memory, state: State, seat, luck) -> Memor
     tried = (memory.action < STAY) & (tables.terrain[tables.front[memory.cell[seat], memory.action % 4]] == 0)
     stuck = jnp.where(tried & (memory.cell[seat] == state.cell[seat]), memory.stuck + 1, 0)
     tired = (stuck >= moves.STUBBORN) & (luck < 0.5)
-    took = (memory.held[seat] == Item.NOTHING) & (state.held[seat] != Item.NOTHING) & (memory.action == INTERACT)
+    took = (
+        (memory.held[seat] == OvercookedItem.NOTHING)
+        & (state.held[seat] != OvercookedItem.NOTHING)
+        & (memory.action == INTERACT)
+    )
     from_counter = jnp.where(took, tables.terrain[faced] == COUNTER, memory.from_counter)
-    return Memory(
+    return ChefMemory(
         cell=state.cell,
         facing=state.facing,
         held=state.held,

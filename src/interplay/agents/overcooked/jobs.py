@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from interplay.agents.overcooked.roles import NEVER, Job, Role
+from interplay.agents.overcooked.roles import NEVER, ChefJob, ChefRole
 from interplay.agents.overcooked.tables import FAR, Tables
 from interplay.games.overcooked.state import (
     COUNTER,
@@ -22,8 +22,8 @@ from interplay.games.overcooked.state import (
     POT,
     SERVING,
     TOMATOES,
-    Item,
-    State,
+    OvercookedItem,
+    OvercookedState,
     is_soup,
 )
 
@@ -80,13 +80,13 @@ def beside(tables: Tables, cost: Float[Array, "... cell"]) -> Float[Array, "... 
     return jnp.minimum(jnp.minimum(near[0], near[1]), jnp.minimum(near[2], near[3]))
 
 
-def choose(role: Role, tables: Tables, state: State, seat, still, kept, again) -> Goal:
+def choose(role: ChefRole, tables: Tables, state: OvercookedState, seat, still, kept, again) -> Goal:
     """The cheapest job; `kept` is the last goal, `again`: what is held was taken from a counter."""
     view = look(tables, state, seat, still)
     trips = _trips(role, tables, view)
     held = state.held[seat]
-    empty, kind = held == Item.NOTHING, jnp.clip(held - Item.ONION, 0, 1)
-    ingredient = (held == Item.ONION) | (held == Item.TOMATO)
+    empty, kind = held == OvercookedItem.NOTHING, jnp.clip(held - OvercookedItem.ONION, 0, 1)
+    ingredient = (held == OvercookedItem.ONION) | (held == OvercookedItem.TOMATO)
     cost = jnp.where(
         empty,
         _empty_handed(role, tables, state, view, trips),
@@ -94,7 +94,7 @@ def choose(role: Role, tables: Tables, state: State, seat, still, kept, again) -
             ingredient,
             _with_ingredient(role, tables, state, view, trips.taker, kind, again),
             jnp.where(
-                held == Item.DISH,
+                held == OvercookedItem.DISH,
                 _with_dish(role, tables, state, view, trips.taker, again),
                 _with_soup(role, tables, state, view, trips.taker, held, again),
             ),
@@ -107,7 +107,7 @@ def choose(role: Role, tables: Tables, state: State, seat, still, kept, again) -
     return Goal(cell, cost[cell] < FAR, ready)
 
 
-def look(tables: Tables, state: State, seat, still) -> Kitchenful:
+def look(tables: Tables, state: OvercookedState, seat, still) -> Kitchenful:
     """Take stock."""
     ways = tables.walk[state.cell].astype(jnp.float32)
     seats = jnp.arange(tables.seats)
@@ -116,12 +116,12 @@ def look(tables: Tables, state: State, seat, still) -> Kitchenful:
     idlers = others[:, None] & (still >= IDLE_AFTER)[:, None] & (state.cell[:, None] == jnp.arange(ways.shape[1]))
     mine = _around(tables, ways[seat], state.cell[seat], jnp.any(idlers, axis=0))
     theirs = jnp.min(jnp.where(active[:, None], ways, NEVER), axis=0)
-    closer = (active & (hands == Item.NOTHING))[:, None] & (ways + 0.1 * seats[:, None] < mine + 0.1 * seat)
+    closer = (active & (hands == OvercookedItem.NOTHING))[:, None] & (ways + 0.1 * seats[:, None] < mine + 0.1 * seat)
     item, timer = state.items[tables.pots].astype(jnp.int32), state.timer[tables.pots].astype(jnp.int32)
     idle, wait = timer < 0, jnp.maximum(timer, 0).astype(jnp.float32)
     room, missing = tables.room[item], tables.missing[item]
     shut = jnp.clip(mine - ways[seat], 0.0, 2 * IN_THE_WAY)[tables.pots]
-    size = jnp.where(is_soup(item), (item - Item.SOUP) // 4 + (item - Item.SOUP) % 4, 0)
+    size = jnp.where(is_soup(item), (item - OvercookedItem.SOUP) // 4 + (item - OvercookedItem.SOUP) % 4, 0)
     into = shut + jnp.where((idle[:, None] & (room > 0)).T, -2.0 * size, WAIT + jnp.where(idle, 2 * WAIT, wait))
     late = shut + jnp.where(idle, 20.0 + 5 * missing, 0.0) + jnp.where(tables.value[item] < 0, WAIT, 0.0)
 
@@ -134,12 +134,12 @@ def look(tables: Tables, state: State, seat, still) -> Kitchenful:
         return jnp.min(jnp.maximum(table, wait) + late, axis=-1)
 
     counter = tables.terrain == COUNTER
-    kinds = jnp.array([Item.ONION, Item.TOMATO])[:, None]
+    kinds = jnp.array([OvercookedItem.ONION, OvercookedItem.TOMATO])[:, None]
     unlit = tables.starts[item] & idle
     carried = jnp.sum(keeps & (hands == kinds), axis=1, dtype=jnp.int32)
     soup = ~idle | (~unlit & (missing <= 1) & (item > 0) & (jnp.sum(carried) > 0))
-    dishes_carried = jnp.sum(keeps & (hands == Item.DISH), dtype=jnp.int32)
-    dishes_lying = jnp.sum(counter & (state.items == Item.DISH), dtype=jnp.int32)
+    dishes_carried = jnp.sum(keeps & (hands == OvercookedItem.DISH), dtype=jnp.int32)
+    dishes_lying = jnp.sum(counter & (state.items == OvercookedItem.DISH), dtype=jnp.int32)
     times = jnp.where(soup, jnp.where(idle, 20.0, wait), 40.0)
     return Kitchenful(
         mine=mine,
@@ -162,7 +162,7 @@ def look(tables: Tables, state: State, seat, still) -> Kitchenful:
         dishes_carried=dishes_carried,
         dishes_lying=dishes_lying,
         unlit=jnp.any(unlit & (mine[tables.pots] < FAR)),
-        left_to_me=~jnp.any(active & (hands == Item.NOTHING) & at_pots) | (still[seat] > BORED_AFTER),
+        left_to_me=~jnp.any(active & (hands == OvercookedItem.NOTHING) & at_pots) | (still[seat] > BORED_AFTER),
     )
 
 
@@ -194,11 +194,11 @@ class Trips(NamedTuple):
     taker: Float[Array, " cell"]  # the way of the nearest other chef to here
 
 
-def _trips(role: Role, tables: Tables, view: Kitchenful) -> Trips:
+def _trips(role: ChefRole, tables: Tables, view: Kitchenful) -> Trips:
     price = role.price
-    use, plate = view.rest + price[Job.POT], view.plate + price[Job.PLATE]
-    out = jnp.minimum(use, view.via + price[Job.PASS_INGREDIENT])
-    dish = jnp.minimum(plate, view.plate_via + price[Job.PASS_DISH])
+    use, plate = view.rest + price[ChefJob.POT], view.plate + price[ChefJob.PLATE]
+    out = jnp.minimum(use, view.via + price[ChefJob.PASS_INGREDIENT])
+    dish = jnp.minimum(plate, view.plate_via + price[ChefJob.PASS_DISH])
     after = jnp.stack([*use, *out, plate, dish, tables.to_serve, tables.via_serve])
     their = jnp.stack([*view.rest, view.plate, tables.to_serve, jnp.zeros_like(view.mine)])
     # One call for all of them: rolling is what takes long to compile.
@@ -207,88 +207,96 @@ def _trips(role: Role, tables: Tables, view: Kitchenful) -> Trips:
     return Trips(costs[0:2], costs[2:4], plate, dish, serve, soup, costs[8:10], costs[10], costs[11], costs[12])
 
 
-def _empty_handed(role: Role, tables: Tables, state: State, view: Kitchenful, trips: Trips) -> Float[Array, " cell"]:
+def _empty_handed(
+    role: ChefRole, tables: Tables, state: OvercookedState, view: Kitchenful, trips: Trips
+) -> Float[Array, " cell"]:
     terrain, items, price = tables.terrain, state.items.astype(jnp.int32), role.price
     counter = terrain == COUNTER
     unlit = (terrain == POT) & (state.timer < 0) & tables.starts[items]
-    cost = _offer(unlit, view.mine - 30 + price[Job.COOK], None)
+    cost = _offer(unlit, view.mine - 30 + price[ChefJob.COOK], None)
     fetch, pick = _ingredient_costs(role, view, trips)
-    for kind, (dispenser, item) in enumerate(((ONIONS, Item.ONION), (TOMATOES, Item.TOMATO))):
+    for kind, (dispenser, item) in enumerate(((ONIONS, OvercookedItem.ONION), (TOMATOES, OvercookedItem.TOMATO))):
         cost = _offer(terrain == dispenser, fetch[kind], cost)
         cost = _offer(counter & (items == item), pick[kind], cost)
     fetch, pick = _dish_costs(role, tables, view, trips)
     cost = _offer(terrain == DISHES, fetch, cost)
-    cost = _offer(counter & (items == Item.DISH), pick, cost)
+    cost = _offer(counter & (items == OvercookedItem.DISH), pick, cost)
     soup = counter & is_soup(items) & (tables.value[items] >= 0)
     taken = jnp.where(tables.across_serve < FAR, trips.serve, trips.soup)
-    return _offer(soup, taken - 15 + _left_to(trips.their_serve, trips.serve) + price[Job.PICK_SOUP], cost)
+    return _offer(soup, taken - 15 + _left_to(trips.their_serve, trips.serve) + price[ChefJob.PICK_SOUP], cost)
 
 
-def _ingredient_costs(role: Role, view: Kitchenful, trips: Trips):
+def _ingredient_costs(role: ChefRole, view: Kitchenful, trips: Trips):
     """[kind, cell] of fetching an ingredient from its dispenser, and of picking it from a counter."""
     supply = view.carried + view.lying
     now = (supply < view.room) & (jnp.sum(supply) < view.missing)
     later = jnp.sum(supply) < view.missing + view.soon
     need = jnp.where(now, 0.0, jnp.where(later, jnp.minimum(LATER, role.beyond[0]), role.beyond[0]))
-    fetch = trips.out + need[:, None] + role.price[Job.FETCH_INGREDIENT]
+    fetch = trips.out + need[:, None] + role.price[ChefJob.FETCH_INGREDIENT]
     relay = jnp.where(view.across < FAR, NEVER, trips.out)
     wanted = jnp.where((view.carried < view.room) & (jnp.sum(view.carried) < view.missing), 0.0, LATER)
     pick = jnp.minimum(trips.use + _left_to(trips.their_use, trips.use), relay)
-    return fetch, pick + wanted[:, None] + role.price[Job.PICK_INGREDIENT]
+    return fetch, pick + wanted[:, None] + role.price[ChefJob.PICK_INGREDIENT]
 
 
-def _dish_costs(role: Role, tables: Tables, view: Kitchenful, trips: Trips):
+def _dish_costs(role: ChefRole, tables: Tables, view: Kitchenful, trips: Trips):
     """[cell] of fetching a dish from its dispenser, and of picking it from a counter."""
     early = jnp.maximum(view.next_soup - trips.dish, 0.0) - DISHES_FIRST
     rival = jnp.where(view.free < FAR, RIVAL, 0.0)
     enough = jnp.where(view.dishes_lying > tables.pots.shape[0], NEVER, role.beyond[1])
     need = jnp.where(view.dishes_carried + view.dishes_lying < view.soups, 0.0, enough)
-    fetch = trips.dish + early + rival + need + role.price[Job.FETCH_DISH]
+    fetch = trips.dish + early + rival + need + role.price[ChefJob.FETCH_DISH]
     relay = jnp.where(view.plate_across < FAR, NEVER, trips.dish)
     need = jnp.where(view.dishes_carried < view.soups, 0.0, role.beyond[1])
     pick = jnp.minimum(trips.plate + _left_to(trips.their_plate, trips.plate), relay)
-    return fetch, pick + early + need + role.price[Job.PICK_DISH]
+    return fetch, pick + early + need + role.price[ChefJob.PICK_DISH]
 
 
 def _with_ingredient(
-    role: Role, tables: Tables, state: State, view: Kitchenful, taker, kind, again
+    role: ChefRole, tables: Tables, state: OvercookedState, view: Kitchenful, taker, kind, again
 ) -> Float[Array, " cell"]:
     price = role.price
-    size = jnp.where(is_soup(state.items), (state.items - Item.SOUP) // 4 + (state.items - Item.SOUP) % 4, 0)
+    size = jnp.where(
+        is_soup(state.items), (state.items - OvercookedItem.SOUP) // 4 + (state.items - OvercookedItem.SOUP) % 4, 0
+    )
     idle, takes = state.timer < 0, tables.room[state.items, kind] > 0
     wait = jnp.where(idle & takes, -2.0 * size, WAIT + jnp.where(idle, 2 * WAIT, jnp.maximum(state.timer, 0)))
-    cost = _offer(tables.terrain == POT, view.mine + wait + price[Job.POT], None)
+    cost = _offer(tables.terrain == POT, view.mine + wait + price[ChefJob.POT], None)
     full = role.spares * (jnp.sum(_open(tables, state) & tables.middle) <= 1) * (jnp.sum(tables.middle) > 1)
     cost = _hand_over(
-        role, tables, state, view, taker, view.across[kind], price[Job.PASS_INGREDIENT] + full, again, cost
+        role, tables, state, view, taker, view.across[kind], price[ChefJob.PASS_INGREDIENT] + full, again, cost
     )
-    useless = (price[Job.POT] >= FAR) & (price[Job.PASS_INGREDIENT] >= FAR)
-    plates = jnp.minimum(price[Job.FETCH_DISH], price[Job.PICK_DISH]) + price[Job.PLATE] < FAR
+    useless = (price[ChefJob.POT] >= FAR) & (price[ChefJob.PASS_INGREDIENT] >= FAR)
+    plates = jnp.minimum(price[ChefJob.FETCH_DISH], price[ChefJob.PICK_DISH]) + price[ChefJob.PLATE] < FAR
     usable = jnp.any((tables.terrain == POT) & idle & takes & (view.mine < FAR))
     urgent = (view.soups > 0) & (view.first_soup < 6) & (view.dishes_carried == 0)
-    urgent = ((urgent & plates) | (view.unlit & (price[Job.COOK] < FAR))) & ~usable & view.left_to_me
+    urgent = ((urgent & plates) | (view.unlit & (price[ChefJob.COOK] < FAR))) & ~usable & view.left_to_me
     return _set_down(role, tables, state, view, jnp.where(useless | urgent, -20.0, NEVER), cost)
 
 
-def _with_dish(role: Role, tables: Tables, state: State, view: Kitchenful, taker, again) -> Float[Array, " cell"]:
+def _with_dish(
+    role: ChefRole, tables: Tables, state: OvercookedState, view: Kitchenful, taker, again
+) -> Float[Array, " cell"]:
     price, items = role.price, state.items.astype(jnp.int32)
     wait = jnp.maximum(state.timer, 0).astype(jnp.float32)
     late = jnp.where(state.timer < 0, 20.0 + 5 * tables.missing[items], 0.0) + jnp.where(
         tables.value[items] < 0, WAIT, 0.0
     )
-    cost = _offer(tables.terrain == POT, jnp.maximum(view.mine, wait) + late + price[Job.PLATE], None)
-    cost = _hand_over(role, tables, state, view, taker, view.plate_across, price[Job.PASS_DISH], again, cost)
-    useless = (price[Job.PLATE] >= FAR) & (price[Job.PASS_DISH] >= FAR)
-    cooks = (price[Job.POT] < FAR) & (view.soups <= view.dishes_carried) & (view.missing > 0)
-    urgent = view.unlit & (price[Job.COOK] < FAR) & (view.first_soup > 0) & view.left_to_me
+    cost = _offer(tables.terrain == POT, jnp.maximum(view.mine, wait) + late + price[ChefJob.PLATE], None)
+    cost = _hand_over(role, tables, state, view, taker, view.plate_across, price[ChefJob.PASS_DISH], again, cost)
+    useless = (price[ChefJob.PLATE] >= FAR) & (price[ChefJob.PASS_DISH] >= FAR)
+    cooks = (price[ChefJob.POT] < FAR) & (view.soups <= view.dishes_carried) & (view.missing > 0)
+    urgent = view.unlit & (price[ChefJob.COOK] < FAR) & (view.first_soup > 0) & view.left_to_me
     put = jnp.where(useless | urgent, -20.0, jnp.where(cooks, 5.0, NEVER))
     return _set_down(role, tables, state, view, put, cost)
 
 
-def _with_soup(role: Role, tables: Tables, state: State, view: Kitchenful, taker, held, again) -> Float[Array, " cell"]:
+def _with_soup(
+    role: ChefRole, tables: Tables, state: OvercookedState, view: Kitchenful, taker, held, again
+) -> Float[Array, " cell"]:
     price = role.price
     bad = tables.value[held] < 0
-    cost = _offer((tables.terrain == SERVING) & ~bad, view.mine + price[Job.SERVE], None)
+    cost = _offer((tables.terrain == SERVING) & ~bad, view.mine + price[ChefJob.SERVE], None)
     cost = _hand_over(
         role,
         tables,
@@ -296,28 +304,30 @@ def _with_soup(role: Role, tables: Tables, state: State, view: Kitchenful, taker
         view,
         taker,
         tables.across_serve,
-        price[Job.PASS_SOUP] + jnp.where(bad, NEVER, 0.0),
+        price[ChefJob.PASS_SOUP] + jnp.where(bad, NEVER, 0.0),
         again,
         cost,
     )
-    useless = bad | ((price[Job.SERVE] >= FAR) & (price[Job.PASS_SOUP] >= FAR))
+    useless = bad | ((price[ChefJob.SERVE] >= FAR) & (price[ChefJob.PASS_SOUP] >= FAR))
     return _set_down(role, tables, state, view, jnp.where(useless, -20.0, NEVER), cost)
 
 
-def _open(tables: Tables, state: State) -> Bool[Array, " cell"]:
-    return (tables.terrain == COUNTER) & (state.items == Item.NOTHING)
+def _open(tables: Tables, state: OvercookedState) -> Bool[Array, " cell"]:
+    return (tables.terrain == COUNTER) & (state.items == OvercookedItem.NOTHING)
 
 
-def _hand_over(role: Role, tables: Tables, state: State, view: Kitchenful, taker, left, price, again, cost):
+def _hand_over(
+    role: ChefRole, tables: Tables, state: OvercookedState, view: Kitchenful, taker, left, price, again, cost
+):
     """Put it where somebody else can take it; hardly what came from a counter, lest it goes round in circles."""
     off = jnp.where(tables.middle, 0.0, role.off_middle) + jnp.where(taker < FAR, 0.0, 40.0)
     walks = view.mine + 1 + role.foresight * left + off + jnp.where(again, AGAIN, 0.0)
     return _offer(_open(tables, state), walks + price, cost)
 
 
-def _set_down(role: Role, tables: Tables, state: State, view: Kitchenful, price, cost):
+def _set_down(role: ChefRole, tables: Tables, state: OvercookedState, view: Kitchenful, price, cost):
     where = view.mine + jnp.where(tables.middle, 3.0, 0.0)
-    return _offer(_open(tables, state), where + price + role.price[Job.SET_DOWN], cost)
+    return _offer(_open(tables, state), where + price + role.price[ChefJob.SET_DOWN], cost)
 
 
 def _left_to(theirs, mine):

@@ -14,9 +14,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from interplay.agents.overcooked.jobs import Goal, beside
-from interplay.agents.overcooked.roles import NEVER, Role
+from interplay.agents.overcooked.roles import NEVER, ChefRole
 from interplay.agents.overcooked.tables import FAR, Tables
-from interplay.games.overcooked.state import FLOOR, INTERACT, STAY, State, is_soup
+from interplay.games.overcooked.state import FLOOR, INTERACT, STAY, OvercookedState, is_soup
 
 NUM_ACTIONS = 6
 STUBBORN = 3  # steps that a chef with the right of way insists on it
@@ -36,7 +36,7 @@ class Meeting(NamedTuple):
     apart: Bool[Array, ""]  # nobody could ever come here
 
 
-def meet(tables: Tables, state: State, seat, still, stuck, patience) -> Meeting:
+def meet(tables: Tables, state: OvercookedState, seat, still, stuck, patience) -> Meeting:
     """Who is where, and who goes first."""
     seats, cells = jnp.arange(tables.seats), jnp.arange(tables.terrain.shape[0])
     others = seats != seat
@@ -82,7 +82,15 @@ def _around(tables: Tables, cost):
 
 
 def odds(
-    role: Role, tables: Tables, state: State, seat, goal: Goal, still, stuck, patience, luck: Float[Array, " draw"]
+    role: ChefRole,
+    tables: Tables,
+    state: OvercookedState,
+    seat,
+    goal: Goal,
+    still,
+    stuck,
+    patience,
+    luck: Float[Array, " draw"],
 ) -> Float[Array, " action"]:
     """How likely each action is to be taken; more than one where several are equally good."""
     met = meet(tables, state, seat, still, stuck, patience)

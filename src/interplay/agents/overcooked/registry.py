@@ -10,7 +10,7 @@ from interplay.agents.overcooked.roles import role_of, roles
 from interplay.errors import InterplayError
 
 
-class Family:
+class OvercookedAgents:
     """`overcooked/greedy` and the other roles, each with any habits: `overcooked/slow-greedy`."""
 
     @staticmethod

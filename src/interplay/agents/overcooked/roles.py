@@ -19,7 +19,7 @@ from interplay.errors import UnknownName
 NEVER = 1000.0
 
 
-class Job(IntEnum):
+class ChefJob(IntEnum):
     """Every useful interact, by what the chef holds and what it faces."""
 
     COOK = 0  # start a pot, where cooking does not start by itself
@@ -37,7 +37,7 @@ class Job(IntEnum):
     SET_DOWN = 12  # free the hands of what this chef has no use for
 
 
-class Role(eqx.Module):
+class ChefRole(eqx.Module):
     """A price list and a few manners, all of them arrays, so that all roles are one kind of policy."""
 
     price: Float[Array, " job"]  # steps of walking that a job has to save before it is preferred to a free one
@@ -50,26 +50,26 @@ class Role(eqx.Module):
 
 
 def role(
-    *jobs: Job,
-    prices: Mapping[Job, float] | None = None,
+    *jobs: ChefJob,
+    prices: Mapping[ChefJob, float] | None = None,
     beyond: tuple[float, float] = (NEVER, NEVER),
     off_middle: float = 0,
     foresight: float = 1,
     spares: float = 0,
     pause: float = 0,
     yields: bool = True,
-) -> Role:
+) -> ChefRole:
     """A role that does these jobs, free of charge unless priced."""
-    price = np.full(len(Job), NEVER, np.float32)
+    price = np.full(len(ChefJob), NEVER, np.float32)
     for job in jobs:
         price[job] = (prices or {}).get(job, 0.0)
     scalars = (off_middle, foresight, spares, pause, yields)
-    return Role(jnp.asarray(price), jnp.asarray(beyond, jnp.float32), *(jnp.float32(s) for s in scalars))
+    return ChefRole(jnp.asarray(price), jnp.asarray(beyond, jnp.float32), *(jnp.float32(s) for s in scalars))
 
 
-def roles() -> dict[str, Role]:
+def roles() -> dict[str, ChefRole]:
     """Every scripted role by name."""
-    j = Job
+    j = ChefJob
     plating = (j.COOK, j.PICK_DISH, j.PLATE, j.SERVE, j.PICK_SOUP, j.SET_DOWN)
     passing = {j.PASS_INGREDIENT: 3.0, j.PASS_DISH: 3.0, j.PASS_SOUP: 3.0}
     return {
@@ -88,19 +88,19 @@ def roles() -> dict[str, Role]:
     }
 
 
-def habits() -> dict[str, Callable[[Role], Role]]:
+def habits() -> dict[str, Callable[[ChefRole], ChefRole]]:
     """What can be said of a chef of any role, before it, as in `slow-greedy`: name -> the role with that habit."""
-    passes = jnp.array([Job.PASS_INGREDIENT, Job.PASS_DISH, Job.PASS_SOUP])
-    carries = jnp.array([Job.POT, Job.PLATE, Job.SERVE])
+    passes = jnp.array([ChefJob.PASS_INGREDIENT, ChefJob.PASS_DISH, ChefJob.PASS_SOUP])
+    carries = jnp.array([ChefJob.POT, ChefJob.PLATE, ChefJob.SERVE])
 
-    def priced(jobs: Array, price: float) -> Callable[[Role], Role]:
-        def change(role: Role) -> Role:
+    def priced(jobs: Array, price: float) -> Callable[[ChefRole], ChefRole]:
+        def change(role: ChefRole) -> ChefRole:
             able = role.price[jobs] < NEVER
             return eqx.tree_at(lambda r: r.price, role, role.price.at[jobs].set(jnp.where(able, price, NEVER)))
 
         return change
 
-    def with_manner(name: str, value: Any) -> Callable[[Role], Role]:
+    def with_manner(name: str, value: Any) -> Callable[[ChefRole], ChefRole]:
         return lambda role: eqx.tree_at(lambda r: getattr(r, name), role, jnp.asarray(value, jnp.float32))
 
     return {
@@ -112,7 +112,7 @@ def habits() -> dict[str, Callable[[Role], Role]]:
     }
 
 
-def role_of(name: str) -> Role:
+def role_of(name: str) -> ChefRole:
     """The role of a name, with any habits before it: `greedy`, `slow-greedy`, `slow-stubborn-greedy`.
 
     Raises:

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from interplay.games.overcooked.layouts import Layout
+from interplay.games.overcooked.layouts import OvercookedLayout
 from interplay.games.overcooked.recipes import MAX_INGREDIENTS, SOUPS, Menu, Recipe, read_recipe
 from interplay.games.overcooked.state import COUNTER, FLOOR, NUM_ITEMS, ONIONS, SERVING, TOMATOES
-from interplay.games.overcooked.static_tables import UNREACHABLE, Kitchen, walking_distances
+from interplay.games.overcooked.static_tables import UNREACHABLE, StaticTables, walking_distances
 
 FAR = 500.0  # a cost beyond this is no way at all
 
@@ -40,7 +40,7 @@ class Tables(eqx.Module):
     longest: int = eqx.field(static=True)  # no sensible walk is longer
 
     @classmethod
-    def of(cls, kitchen: Kitchen, seats: int) -> Tables:
+    def of(cls, kitchen: StaticTables, seats: int) -> Tables:
         layout, terrain = kitchen.layout, kitchen.terrain
         walk, front = walking_distances(layout), kitchen.front.reshape(-1, 4)
         serving = np.array(layout.cells(SERVING))
@@ -119,7 +119,7 @@ def _roomy(walk: np.ndarray, front: np.ndarray, terrain: np.ndarray) -> np.ndarr
     return roomy
 
 
-def _contents(menu: Menu, layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _contents(menu: Menu, layout: OvercookedLayout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each item as a pot's contents (nothing among them): room for onions and tomatoes, missing, to be started."""
     room = np.zeros((NUM_ITEMS, 2), np.int32)
     missing, starts = np.zeros(NUM_ITEMS, np.int32), np.zeros(NUM_ITEMS, bool)
@@ -139,7 +139,7 @@ def _contents(menu: Menu, layout: Layout) -> tuple[np.ndarray, np.ndarray, np.nd
     return room, missing, starts
 
 
-def _wanted(menu: Menu, layout: Layout) -> list[Recipe]:
+def _wanted(menu: Menu, layout: OvercookedLayout) -> list[Recipe]:
     """The ordered recipes that this kitchen has the ingredients for and that can be cooked as they are."""
     orders = [read_recipe(order) for order in menu.orders]
     has = (bool(layout.cells(ONIONS)), bool(layout.cells(TOMATOES)))

@@ -14,7 +14,7 @@ from interplay.games.rescue.state import ROLES
 OF_THE_SEAT = -1
 
 
-class Family:
+class RescueAgents:
     """`helper` plays its seat's role and helps the others; `loner` does its own work only; `nurse`, `firefighter` and
     `police` play that role's script in any seat."""
 
@@ -24,8 +24,8 @@ class Family:
 
     @staticmethod
     def make(variant: str = "", **options: Any) -> Agent:
-        if variant not in Family.variants():
-            raise UnknownName("agent", f"rescue/{variant}", [f"rescue/{v}" for v in Family.variants()])
+        if variant not in RescueAgents.variants():
+            raise UnknownName("agent", f"rescue/{variant}", [f"rescue/{v}" for v in RescueAgents.variants()])
         if options:
             raise InterplayError(f"rescue/{variant} takes no options, but was given {', '.join(options)}")
         orders = LONER_ORDERS if variant == "loner" else ORDERS

@@ -47,7 +47,7 @@ LONER_ORDERS = {
 CHANCE_TO_SIDESTEP = 0.3
 
 
-class Memory(NamedTuple):
+class RescuerMemory(NamedTuple):
     """What a rescuer remembers: where it has looked, and whether its last step was stopped."""
 
     looked: Bool[Array, " cell"]
@@ -83,7 +83,7 @@ class Rescuer(Policy):
         return Rescuer(self.order, self.role, front, jnp.array(game.rules.roles))  # type: ignore[attr-defined]
 
     def init(self, key, seat):
-        return Memory(jnp.zeros(self.front.shape[0], bool), jnp.int32(-1), jnp.array(False))  # type: ignore[union-attr]
+        return RescuerMemory(jnp.zeros(self.front.shape[0], bool), jnp.int32(-1), jnp.array(False))  # type: ignore[union-attr]
 
     def act(self, memory, obs: Knowledge, legal, key):
         looked = memory.looked | obs.sight
@@ -104,7 +104,7 @@ class Rescuer(Policy):
         action = jnp.where(sidestep, jax.random.randint(way, (), 0, 4), idle)
         walked = (action < STAY) & (field[goal, cell] > 0)
         logits = jnp.where(jnp.arange(len(ACTIONS)) == action, 0.0, -30.0)
-        return Memory(looked, cell, walked), action, Info(logits)
+        return RescuerMemory(looked, cell, walked), action, Info(logits)
 
     def _goals(self, obs: Knowledge, role, looked) -> Bool[Array, "goal cell"]:
         """The cells that each goal wants to face (or, to explore, to stand in)."""

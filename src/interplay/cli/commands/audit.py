@@ -10,7 +10,7 @@ import tyro
 
 from interplay.cli.show import note, show
 from interplay.errors import InterplayError
-from interplay.metrics.communication.records import Settings
+from interplay.metrics.communication.records import AuditSettings
 from interplay.progress import bar
 
 
@@ -37,7 +37,7 @@ class AuditCommand:
     """What the summary and the outcomes are grouped by; a cell is a pairing (chef, assistant) at a level."""
     metrics: tuple[str, ...] = ()
     """Metrics of the summary; by default the headlines."""
-    settings: tyro.conf.OmitArgPrefixes[Settings] = field(default_factory=Settings)
+    settings: tyro.conf.OmitArgPrefixes[AuditSettings] = field(default_factory=AuditSettings)
     """How to judge and weigh."""
     report: Path | None = None
     """Write an HTML report with every judged message to this file."""

@@ -76,10 +76,10 @@ class Models:
         )
 
     def settings(self):
-        from interplay.agents.llm.settings import Settings
+        from interplay.agents.llm.settings import LLMSettings
 
         names = ("scaffold", "memory", "dialogue", "turn_cap", "temperature", "max_tokens")
-        return Settings(**{name: getattr(self, name) for name in names})
+        return LLMSettings(**{name: getattr(self, name) for name in names})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,11 +123,11 @@ class RunCommand:
 
     def run(self) -> int:
         from interplay.api import new_folder
-        from interplay.llm import Plan, run, summary
+        from interplay.llm import RunPlan, run, summary
         from interplay.llm.plan import read_levels
         from interplay.llm.watch import spent, watched
 
-        plan = Plan(
+        plan = RunPlan(
             chefs=self.chef,
             assistants=self.assistant,
             levels=() if self.dishes else read_levels(self.levels),
@@ -187,11 +187,11 @@ class SoloCommand:
     """Print one JSON object."""
 
     def run(self) -> None:
-        from interplay.llm import Plan, solo
+        from interplay.llm import RunPlan, solo
         from interplay.llm.plan import read_levels
         from interplay.llm.watch import watched
 
-        plan = Plan(
+        plan = RunPlan(
             chefs=self.models_,
             assistants=self.models_,
             levels=read_levels(self.levels),

@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from interplay.cli.show import note, show
-from interplay.study.analysis.planning import Ask, plan
+from interplay.study.analysis.planning import PowerQuestion, plan
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Analyse:
 
 
 @dataclass(frozen=True)
-class Power(Ask):
+class Power(PowerQuestion):
     """How many people a study needs to find an effect, from an effect that is assumed or from a pilot.
 
     Effects are in standard deviations: of people's mean ratings (one_sample), of their differences (paired, wilcoxon);

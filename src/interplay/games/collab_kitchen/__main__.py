@@ -10,13 +10,13 @@ import sys
 from interplay.games.collab_kitchen.dishes import DISHES, PUBLISHED_OPTIMA, Dish
 from interplay.games.collab_kitchen.game import make
 from interplay.games.collab_kitchen.plan import shape
-from interplay.games.collab_kitchen.solve import Solver
-from interplay.games.search import Found
+from interplay.games.collab_kitchen.solve import KitchenSolver
+from interplay.games.search import SearchResult
 
 HEAD = ("level", "dish", "published", "original", "rc", "nrc", "nrc: chef alone", "nrc: assistant alone")
 
 
-def told(found: Found) -> str:
+def told(found: SearchResult) -> str:
     if found.actions is None:
         return "none"
     return f"{found.length}" if found.shortest else f"{found.length} (≥ {found.lower})"
@@ -24,7 +24,7 @@ def told(found: Found) -> str:
 
 def lengths(ordered: Dish) -> list[str]:
     """The lengths of plans in the three kitchens."""
-    solvers = [Solver(make(variant, {"dish": ordered.name})) for variant in ("original", "rc", "nrc")]
+    solvers = [KitchenSolver(make(variant, {"dish": ordered.name})) for variant in ("original", "rc", "nrc")]
     together = [told(solver.together()) for solver in solvers]
     alone = [told(solvers[2].alone(seat)) for seat in (0, 1)]
     return [*together, *alone]

@@ -15,8 +15,8 @@ from jaxtyping import Int
 
 from interplay.games.collab_kitchen.dishes import INGREDIENTS, KINDS, Dish, cooked, process
 from interplay.games.collab_kitchen.floor import FAR, Floor, Poses
-from interplay.games.collab_kitchen.layouts import Layout
-from interplay.games.collab_kitchen.state import TAKES, Item, World
+from interplay.games.collab_kitchen.layouts import KitchenLayout
+from interplay.games.collab_kitchen.state import TAKES, KitchenItem, KitchenWorld
 
 HATCH, DISHES = "S", "D"
 _LETTER = {kind.name: letter for letter, kind in KINDS.items()}
@@ -30,7 +30,7 @@ class Spot(NamedTuple):
     left: int = 0
 
 
-class Thing(NamedTuple):
+class BoundedThing(NamedTuple):
     """Something that is there."""
 
     food: str
@@ -49,7 +49,7 @@ class Leg(NamedTuple):
 class Ways:
     """Carrying costs of one kitchen and one floor."""
 
-    def __init__(self, layout: Layout, dish: Dish, floor: Floor):
+    def __init__(self, layout: KitchenLayout, dish: Dish, floor: Floor):
         self.layout, self.dish, self.floor = layout, dish, floor
         self.cooks = [p for p in (floor.first, floor.second) if p.seat >= 0]
         self.stations = {
@@ -115,7 +115,7 @@ class Ways:
         """From a finished utensil of one kind to a station of another."""
         return int(self.lying[to][self.stations[letter]].min(initial=FAR))
 
-    def legs(self, world: World) -> Iterator[Leg]:
+    def legs(self, world: KitchenWorld) -> Iterator[Leg]:
         """What is still on its way, wherever it now is."""
         things = [t for t in self._things(world) if not t.on_dish or self._served(t)]
         needed = [self.dish.food]
@@ -133,10 +133,10 @@ class Ways:
         if self.dish.plated and not any(map(self._served, self._things(world))):
             yield self._dish_leg(world)
 
-    def _served(self, thing: Thing) -> bool:
+    def _served(self, thing: BoundedThing) -> bool:
         return thing.on_dish and self.dish.plated and thing.food == self.dish.food
 
-    def _dish_leg(self, world: World) -> Leg:
+    def _dish_leg(self, world: KitchenWorld) -> Leg:
         made = process(self.dish.food)
         assert made is not None
         letter = _LETTER[made.kind.name]
@@ -146,26 +146,26 @@ class Ways:
                 return Leg(thing.spot, letter, then)
         return Leg(Spot(None, tuple(self.stations[DISHES])), letter, then)
 
-    def _things(self, world: World) -> Iterator[Thing]:
+    def _things(self, world: KitchenWorld) -> Iterator[BoundedThing]:
         """Everything there is; what a utensil works on counts as what it makes."""
         for seat, item in enumerate(world.hands):
             if item is not None:
-                yield Thing(item.food, item.on_dish, Spot(seat))
+                yield BoundedThing(item.food, item.on_dish, Spot(seat))
         for station, item in zip(self.counters, world.counters):
             if item is not None:
-                yield Thing(item.food, item.on_dish, Spot(None, (station,)))
+                yield BoundedThing(item.food, item.on_dish, Spot(None, (station,)))
         for station, utensil in zip(self.utensils, world.utensils):
             if utensil.left is None or utensil.left == 0:
                 for item in utensil.contents:
-                    yield Thing(item.food, False, Spot(None, (station,)))
+                    yield BoundedThing(item.food, False, Spot(None, (station,)))
             else:
-                yield Thing(self.makes(station, utensil.contents), False, Spot(None, (station,), utensil.left))
+                yield BoundedThing(self.makes(station, utensil.contents), False, Spot(None, (station,), utensil.left))
 
-    def makes(self, station: int, contents: tuple[Item, ...]) -> str:
+    def makes(self, station: int, contents: tuple[KitchenItem, ...]) -> str:
         """What a utensil makes of its contents."""
         return cooked(KINDS[self.layout.stations[station].letter].makes, tuple(i.food for i in contents))
 
-    def bound(self, world: World) -> Int[np.ndarray, " joint"]:
+    def bound(self, world: KitchenWorld) -> Int[np.ndarray, " joint"]:
         """At least so many steps, for every joint pose."""
         a, b = self.floor.first, self.floor.second
         longest = np.zeros((a.count, b.count), np.int32)
@@ -196,7 +196,7 @@ class Ways:
             costs.append(np.maximum(reach, leg.spot.left) + on + leg.then)
         return np.minimum.reduce(costs)
 
-    def _one_by_one(self, world: World, cook: Poses) -> np.ndarray:
+    def _one_by_one(self, world: KitchenWorld, cook: Poses) -> np.ndarray:
         """A cook alone carries one thing after the other, and starts every utensil itself: all of it adds up."""
         total, present = np.zeros((cook.count, 1), np.int32), Counter(t.food for t in self._things(world))
         unfilled = self.dish.plated and not any(map(self._served, self._things(world)))
@@ -225,7 +225,7 @@ class Ways:
         """Whether the thing is in a utensil of the kind that it is to go to."""
         return bool(leg.spot.stations) and leg.spot.stations[0] in self.stations[leg.to]
 
-    def work(self, world: World) -> int:
+    def work(self, world: KitchenWorld) -> int:
         """All that is left to carry and to work on, in steps of one cook: no bound, but tells how far along it is."""
         total, waiting = 0, set()
         for leg in self.legs(world):

@@ -16,8 +16,8 @@ from interplay.games.collab_kitchen.dishes import KINDS
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.layouts import Station
 from interplay.games.collab_kitchen.rules import Deed
-from interplay.games.collab_kitchen.state import Item, State, Utensil
-from interplay.symbolic.declare import NATURE, DomainError, Recorder, SymbolicTrace, World, declare
+from interplay.games.collab_kitchen.state import KitchenItem, KitchenState, Utensil
+from interplay.symbolic.declare import NATURE, DomainError, Recorder, SymbolicTrace, SymbolicWorld, declare
 
 DOMAIN = declare(
     "kitchen",
@@ -129,7 +129,7 @@ _STATES = {"slices": "sliced", "boiled": "boiled", "baked": "baked", "mashed": "
 _TYPES = {"X": "counter", "I": "dispenser", "D": "dispenser", "S": "hatch"} | dict.fromkeys(KINDS, "utensil")
 
 
-class Reader:
+class KitchenReader:
     """Reads episodes of one game."""
 
     domain = DOMAIN
@@ -139,18 +139,18 @@ class Reader:
             raise DomainError(f"the domain 'kitchen' cannot read {getattr(game, 'id', game)!r}: it is another game")
         self.game = game
         self.agents = tuple(f"{name.replace(' ', '_')}_{seat + 1}" for seat, name in enumerate(game.seat_names))
-        self.world = World(DOMAIN, dict.fromkeys(self.agents, "cook"))
+        self.world = SymbolicWorld(DOMAIN, dict.fromkeys(self.agents, "cook"))
         for station in game.layout.stations:
             self.world.add(_name(station), _TYPES[station.letter])
 
-    def read(self, states: Sequence[State], actions: Any) -> SymbolicTrace:
+    def read(self, states: Sequence[KitchenState], actions: Any) -> SymbolicTrace:
         """`states` [step + 1], `actions` [step, seat]."""
         joint_actions = np.asarray(actions)
         if joint_actions.ndim != 2 or joint_actions.shape[1] != len(self.agents):
             raise DomainError(
                 f"actions of shape {joint_actions.shape} are not of {self.game.id}: it has {len(self.agents)} seats"
             )
-        state: State = states[0]
+        state: KitchenState = states[0]
         recorder = Recorder(self.world, self.agents, self._start(state))
         for t, joint in enumerate(joint_actions):
             after, deeds = rules.advance(self.game.rules, state, tuple(int(a) for a in joint))
@@ -163,14 +163,14 @@ class Reader:
             len(joint_actions), self.game.horizon, game_id=self.game.id, reach=self._reach(), partners=self._partners()
         )
 
-    def _start(self, state: State) -> frozenset[int]:
+    def _start(self, state: KitchenState) -> frozenset[int]:
         """Only a kitchen at rest can be read from: nothing has been taken yet."""
         if state.world.taken:
             raise DomainError(f"{self.game.id}: an episode is read from its start, where nothing has been taken yet")
         facts = [self.world.fact("free", agent) for agent in self.agents]
         return frozenset(facts + [self.world.fact("empty", _name(s)) for s in self.game.layout.counters])
 
-    def _thing(self, item: Item) -> str:
+    def _thing(self, item: KitchenItem) -> str:
         return self._called(item.lineage, "food" if item.food else "plate")
 
     def _called(self, lineage: str, kind: str) -> str:
@@ -225,7 +225,7 @@ class Reader:
         facts = [self.world.fact(state, thing) for state in (*_STATES.values(), "joined")]
         return [fact for fact in facts if fact in recorder.now]
 
-    def _finish(self, recorder: Recorder, t: int, before: State, after: State) -> None:
+    def _finish(self, recorder: Recorder, t: int, before: KitchenState, after: KitchenState) -> None:
         """Utensils that are done with this step."""
         for station, old, new in zip(self.game.layout.utensils, before.world.utensils, after.world.utensils):
             if new.done and not old.done:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from interplay.games.collab_kitchen.dishes import KINDS, recipe_lines
 from interplay.games.collab_kitchen.layouts import FLOOR, PLACES, WALL, Station
-from interplay.games.collab_kitchen.state import MOVES, WAYS, Item, State, Utensil
+from interplay.games.collab_kitchen.state import MOVES, WAYS, KitchenItem, KitchenState, Utensil
 from interplay.games.scene import SEAT_COLOURS, Scene, Shape
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CELL = 40
 
 
-def text(game: Kitchen, state: State, seat: int | None = None) -> str:
+def text(game: Kitchen, state: KitchenState, seat: int | None = None) -> str:
     """What a seat reads: the map, everybody, everything, what it can reach and do, and the recipe if it knows it."""
     lines = [f"Step {state.time} of {game.horizon}.", *_map(game, state), _legend(game)]
     for s, cook in enumerate(state.cooks):
@@ -57,7 +57,7 @@ def knowing(game: Kitchen) -> str:
     return " and the ".join(name for name, role in zip(game.seat_names, game.roles) if role.knows_recipe)
 
 
-def _map(game: Kitchen, state: State) -> list[str]:
+def _map(game: Kitchen, state: KitchenState) -> list[str]:
     cooks = {(c.x, c.y): str(s + 1) for s, c in enumerate(state.cooks)}
     rows = []
     for y, row in enumerate(game.layout.rows):
@@ -72,7 +72,7 @@ def _legend(game: Kitchen) -> str:
     return f"({', '.join((*cooks, *signs))}; places are (x,y), counted from 0 at the top left)"
 
 
-def _told(item: Item) -> str:
+def _told(item: KitchenItem) -> str:
     return f"{item.food} on a dish" if item.on_dish and item.food else item.name
 
 
@@ -115,7 +115,7 @@ def _labels(game: Kitchen, seat: int | None) -> Labels:
     return Labels(str, short, lambda left: f"{left} left" if left else "done", order)
 
 
-def scene(game: Kitchen, state: State, seat: int | None = None, labels: Labels | None = None) -> Scene:
+def scene(game: Kitchen, state: KitchenState, seat: int | None = None, labels: Labels | None = None) -> Scene:
     """The kitchen as shapes; the order is written below for those who know it."""
     layout, labels = game.layout, labels or _labels(game, seat)
     width, height = layout.width * CELL, layout.height * CELL
@@ -160,7 +160,7 @@ def short(food: str) -> str:
     return f"{done}{name[:6]}{'~' if sliced else ''}{mark}"
 
 
-def _item(item: Item, x: float, y: float, labels: Labels, size: float = 1.0) -> Shape:
+def _item(item: KitchenItem, x: float, y: float, labels: Labels, size: float = 1.0) -> Shape:
     shapes: list[Shape] = []
     if item.on_dish:
         shapes += [("circle", 0, 0, 13 * size, "#ffffff"), ("circle", 0, 0, 10 * size, "#e6ebf0")]
@@ -189,7 +189,7 @@ def _filled(station: Station, utensil: Utensil, labels: Labels) -> list[Shape]:
     return shapes
 
 
-def _cook(state: State, seat: int, x: float, y: float, own: bool, labels: Labels) -> list[Shape]:
+def _cook(state: KitchenState, seat: int, x: float, y: float, own: bool, labels: Labels) -> list[Shape]:
     dx, dy = MOVES[state.cooks[seat].facing]
     shapes: list[Shape] = [("circle", x, y, 17, "#ffffff")] if own else []
     shapes += [

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Int
 
-from interplay.games.collab_kitchen.layouts import Cell, Layout, beside
+from interplay.games.collab_kitchen.layouts import Cell, KitchenLayout, beside
 from interplay.games.collab_kitchen.state import MOVES, Cook
 
 FAR = 10_000  # steps: no way
@@ -32,7 +32,7 @@ class Poses(NamedTuple):
         return len(self.cooks)
 
 
-def poses(layout: Layout, seat: int, start: Cook, blocked: frozenset[Cell], moves: bool = True) -> Poses:
+def poses(layout: KitchenLayout, seat: int, start: Cook, blocked: frozenset[Cell], moves: bool = True) -> Poses:
     """All poses that a cook can come to; of one who does not move, its own."""
     cells = _reached(layout, (start.x, start.y), blocked) if moves else [(start.x, start.y)]
     cooks = tuple(Cook(*cell, way) for cell in cells for way in range(4)) if moves else (start,)
@@ -47,7 +47,7 @@ def poses(layout: Layout, seat: int, start: Cook, blocked: frozenset[Cell], move
     return Poses(seat, cooks, index, faces, steps)
 
 
-def _reached(layout: Layout, start: Cell, blocked: frozenset[Cell]) -> list[Cell]:
+def _reached(layout: KitchenLayout, start: Cell, blocked: frozenset[Cell]) -> list[Cell]:
     seen, queue = {start}, [start]
     for here in queue:
         for cell in beside(here):
@@ -57,7 +57,7 @@ def _reached(layout: Layout, start: Cell, blocked: frozenset[Cell]) -> list[Cell
     return sorted(seen)
 
 
-def _moves_to(layout: Layout, cooks, index, goal: Bool[np.ndarray, " pose"], cells: set[Cell]) -> np.ndarray:
+def _moves_to(layout: KitchenLayout, cooks, index, goal: Bool[np.ndarray, " pose"], cells: set[Cell]) -> np.ndarray:
     """Moves from every pose to the nearest goal pose, by breadth from the goals backwards."""
     before: dict[int, list[int]] = {}
     for k, cook in enumerate(cooks):
@@ -89,7 +89,7 @@ class Floor(NamedTuple):
         return 1 if self.alone else len(_STEPS)
 
 
-def floor_of(layout: Layout, cooks: tuple[Cook, ...], active: tuple[int, ...]) -> Floor:
+def floor_of(layout: KitchenLayout, cooks: tuple[Cook, ...], active: tuple[int, ...]) -> Floor:
     """The tables for the active seats (one or two), the others standing where they are."""
     still = frozenset((c.x, c.y) for s, c in enumerate(cooks) if s not in active)
     first = poses(layout, active[0], cooks[active[0]], still)

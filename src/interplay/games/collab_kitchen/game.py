@@ -14,9 +14,9 @@ from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import NOTHING, Encoding, Step
 from interplay.games.collab_kitchen import layouts, roles, rules
 from interplay.games.collab_kitchen.dishes import HORIZONS, INGREDIENTS, KINDS, Dish, dish, dish_of, parts, process
-from interplay.games.collab_kitchen.layouts import PLACES, Layout
-from interplay.games.collab_kitchen.roles import OWN_VERBS, SHARED_VERBS, Role
-from interplay.games.collab_kitchen.state import PRIMITIVES, RIGHT, Cook, State, Utensil, World
+from interplay.games.collab_kitchen.layouts import PLACES, KitchenLayout
+from interplay.games.collab_kitchen.roles import OWN_VERBS, SHARED_VERBS, KitchenRole
+from interplay.games.collab_kitchen.state import PRIMITIVES, RIGHT, Cook, KitchenState, KitchenWorld, Utensil
 from interplay.games.family import LONGEST
 from interplay.games.scene import Scene
 
@@ -40,9 +40,9 @@ class Kitchen:
     def __init__(
         self,
         id: str,
-        layout: Layout,
+        layout: KitchenLayout,
         ordered: Dish,
-        parts_of_seats: Sequence[Role],
+        parts_of_seats: Sequence[KitchenRole],
         *,
         horizon: int | None = None,
         options: Mapping[str, Any] | None = None,
@@ -51,13 +51,13 @@ class Kitchen:
         if not 1 <= horizon <= LONGEST:
             raise InterplayError(f"horizon: {horizon}; an episode has 1 to {LONGEST} steps")
         self.id, self.options, self.horizon = id, dict(options or {}), horizon
-        self.rules = rules.Rules(layout, ordered, tuple(parts_of_seats), horizon)
+        self.rules = rules.KitchenRules(layout, ordered, tuple(parts_of_seats), horizon)
         self.num_seats = len(layout.starts)
         self.seat_names = _seat_names(self.rules.roles)
         _check_cookable(self.rules)
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> KitchenLayout:
         return self.rules.layout
 
     @property
@@ -65,28 +65,28 @@ class Kitchen:
         return self.rules.dish
 
     @property
-    def roles(self) -> tuple[Role, ...]:
+    def roles(self) -> tuple[KitchenRole, ...]:
         return self.rules.roles
 
-    def init(self, key: Any = None, **start: Any) -> State:
+    def init(self, key: Any = None, **start: Any) -> KitchenState:
         """The kitchen as its layout draws it: nothing is left to chance."""
         for name in start:
             raise UnknownName("start value", name, [])
         layout = self.layout
         cooks = tuple(Cook(x, y, 0) for x, y in layout.starts)
-        world = World(
+        world = KitchenWorld(
             hands=(None,) * self.num_seats,
             counters=(None,) * len(layout.counters),
             utensils=(Utensil(),) * len(layout.utensils),
             taken=0,
             delivered=None,
         )
-        return State(0, cooks, world)
+        return KitchenState(0, cooks, world)
 
-    def start(self, state: State) -> dict[str, Any]:
+    def start(self, state: KitchenState) -> dict[str, Any]:
         return {}
 
-    def step(self, state: State, actions: Sequence[int] | Any, key: Any = None) -> tuple[State, Step]:
+    def step(self, state: KitchenState, actions: Sequence[int] | Any, key: Any = None) -> tuple[KitchenState, Step]:
         """Play one joint action."""
         chosen = tuple(int(a) for a in np.asarray(actions))
         if len(chosen) != self.num_seats:
@@ -108,7 +108,7 @@ class Kitchen:
         )
         return after, step
 
-    def observe(self, state: State, encoding: str = "state") -> Any:
+    def observe(self, state: KitchenState, encoding: str = "state") -> Any:
         if encoding == "state":
             seen = np.empty(self.num_seats, object)
             for seat in range(self.num_seats):
@@ -118,7 +118,7 @@ class Kitchen:
             return np.zeros((self.num_seats, 0), np.float32)
         raise UnknownName("encoding", encoding, list(self.encodings))
 
-    def legal(self, state: State) -> Any:
+    def legal(self, state: KitchenState) -> Any:
         """Staying and moving always; what hands do where it has an effect."""
         mask = np.zeros((self.num_seats, len(self.action_names)), bool)
         mask[:, : RIGHT + 1] = True
@@ -129,25 +129,25 @@ class Kitchen:
                     mask[seat, action] = rules.use(self.rules, state.world, seat, station, action) is not None
         return mask
 
-    def to_move(self, state: State) -> Any:
+    def to_move(self, state: KitchenState) -> Any:
         return np.ones(self.num_seats, bool)
 
-    def checksum(self, state: State) -> int:
+    def checksum(self, state: KitchenState) -> int:
         """A fingerprint of a state for traces."""
         return zlib.crc32(repr(tuple(state)).encode())
 
-    def render(self, state: State, seat: int | None = None) -> str:
+    def render(self, state: KitchenState, seat: int | None = None) -> str:
         from interplay.games.collab_kitchen import draw
 
         return draw.text(self, state, seat)
 
-    def scene(self, state: State, seat: int | None = None) -> Scene:
+    def scene(self, state: KitchenState, seat: int | None = None) -> Scene:
         from interplay.games.collab_kitchen import draw
 
         return draw.scene(self, state, seat)
 
 
-def _seat_names(found: tuple[Role, ...]) -> tuple[str, ...]:
+def _seat_names(found: tuple[KitchenRole, ...]) -> tuple[str, ...]:
     names = []
     for seat, role in enumerate(found):
         before = sum(other.name == role.name for other in found[:seat])
@@ -155,7 +155,7 @@ def _seat_names(found: tuple[Role, ...]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _check_cookable(constants: rules.Rules) -> None:
+def _check_cookable(constants: rules.KitchenRules) -> None:
     """Every utensil that the dish takes is there, and somebody who may use it can reach it."""
     layout, ordered = constants.layout, constants.dish
     needed = {made.kind.name for made in map(process, parts(ordered.food)) if made is not None}

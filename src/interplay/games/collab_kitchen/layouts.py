@@ -37,7 +37,7 @@ class Station(NamedTuple):
     index: int
 
 
-class Layout(NamedTuple):
+class KitchenLayout(NamedTuple):
     """A kitchen."""
 
     text: str
@@ -84,17 +84,17 @@ class Layout(NamedTuple):
 
 
 @functools.lru_cache(maxsize=256)
-def _by_cell(layout: Layout) -> dict[Cell, Station]:
+def _by_cell(layout: KitchenLayout) -> dict[Cell, Station]:
     return {s.cell: s for s in layout.stations}
 
 
 @functools.lru_cache(maxsize=256)
-def _of(layout: Layout, letters: str) -> tuple[Station, ...]:
+def _of(layout: KitchenLayout, letters: str) -> tuple[Station, ...]:
     return tuple(s for s in layout.stations if s.letter in letters)
 
 
 @functools.lru_cache(maxsize=1024)
-def _floor_from(layout: Layout, start: Cell) -> frozenset[Cell]:
+def _floor_from(layout: KitchenLayout, start: Cell) -> frozenset[Cell]:
     seen, queue = {start}, deque([start])
     while queue:
         for cell in beside(queue.popleft()):
@@ -110,7 +110,7 @@ def beside(cell: Cell) -> list[Cell]:
 
 
 @functools.lru_cache(maxsize=256)
-def parse(text: str) -> Layout:
+def parse(text: str) -> KitchenLayout:
     """The kitchen of a text; an error says which row and column is wrong."""
     check_size(text, "layout")
     rows = text.strip("\n").replace("\n", "/").split("/")
@@ -122,7 +122,7 @@ def parse(text: str) -> Layout:
     starts = _starts(rows)
     plain = tuple("".join(FLOOR if c.isdigit() else c for c in row) for row in rows)
     _closed(plain)
-    layout = Layout("/".join(rows), plain, starts, _stations(plain))
+    layout = KitchenLayout("/".join(rows), plain, starts, _stations(plain))
     _complete(layout)
     return layout
 
@@ -171,7 +171,7 @@ def _stations(rows: tuple[str, ...]) -> tuple[Station, ...]:
     return tuple(found)
 
 
-def _complete(layout: Layout) -> None:
+def _complete(layout: KitchenLayout) -> None:
     """There must be a place to get things from and to bring them to; what a dish needs is asked by the game."""
     seats = range(len(layout.starts))
     for letter in "IS":

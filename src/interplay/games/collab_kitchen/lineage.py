@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from interplay.games.collab_kitchen import rules
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.reference import recipe_closure, reference_plans
-from interplay.games.collab_kitchen.state import State
+from interplay.games.collab_kitchen.state import KitchenState
 
 __all__ = ["Execution", "executions", "recipe_closure", "reference_plans"]
 
@@ -28,7 +28,7 @@ class Execution(NamedTuple):
     place: str
 
 
-def executions(game: Kitchen, states: Sequence[State], actions: Any) -> list[Execution]:
+def executions(game: Kitchen, states: Sequence[KitchenState], actions: Any) -> list[Execution]:
     """All executions of an episode: `states` [step + 1] (or the start alone in a list), `actions` [step, seat]."""
     state, found = states[0], []
     for t, joint in enumerate(actions):

@@ -15,15 +15,25 @@ from interplay.games.collab_kitchen.dishes import INGREDIENTS, KINDS, accepts, i
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.layouts import PLACES, Station
 from interplay.games.collab_kitchen.roles import VERBS
-from interplay.games.collab_kitchen.state import DELIVER, FILL, FIRST_INGREDIENT, PUT, START, STAY, TAKE, Item, State
+from interplay.games.collab_kitchen.state import (
+    DELIVER,
+    FILL,
+    FIRST_INGREDIENT,
+    PUT,
+    START,
+    STAY,
+    TAKE,
+    KitchenItem,
+    KitchenState,
+)
 from interplay.games.collab_kitchen.words import LONGEST_WAIT, Macro, ParseError, food_name, parse_macro, place_name
 
 __all__ = [
     "ERRORS",
     "Macro",
+    "MacroStep",
+    "MacroVerdict",
     "ParseError",
-    "Step",
-    "Verdict",
     "food_name",
     "legal_macros",
     "next_primitive",
@@ -37,7 +47,7 @@ __all__ = [
 PLACE_VERBS = {"cook": "P", "bake": "O", "cut": "C", "stir": "B"}  # the letter of the utensil that a verb starts
 
 
-class Verdict(NamedTuple):
+class MacroVerdict(NamedTuple):
     """Whether a macro action can be done now. `error` is one of ERRORS, empty if it is ok."""
 
     ok: bool
@@ -45,7 +55,7 @@ class Verdict(NamedTuple):
     message: str = ""
 
 
-class Step(NamedTuple):
+class MacroStep(NamedTuple):
     """The next primitive of a macro action; `done`: it is the last one."""
 
     action: int
@@ -71,7 +81,7 @@ ERRORS = {
     "wrong_object": "the utensil does not take such a thing",
     "no_free_counter": "every counter in reach is taken",
 }
-OK = Verdict(True)
+OK = MacroVerdict(True)
 
 
 def places(game: Kitchen, name: str) -> list[Station]:
@@ -84,31 +94,31 @@ def places(game: Kitchen, name: str) -> list[Station]:
     return [s for s in stations if name in (s.name, PLACES[s.letter])]
 
 
-def verify(game: Kitchen, state: State, seat: int, macro: Macro) -> Verdict:
+def verify(game: Kitchen, state: KitchenState, seat: int, macro: Macro) -> MacroVerdict:
     """Whether this seat can do this now: format, role, reach, hands, and what is where."""
     if macro.verb not in VERBS:
-        return Verdict(False, "unknown_verb", f"there is no action {macro.verb!r}; actions are {', '.join(VERBS)}")
+        return MacroVerdict(False, "unknown_verb", f"there is no action {macro.verb!r}; actions are {', '.join(VERBS)}")
     if macro.verb not in game.roles[seat].verbs:
         can = ", ".join(game.roles[seat].verbs)
-        return Verdict(False, "not_allowed", f"the {game.seat_names[seat]} cannot {macro.verb}; it can {can}")
+        return MacroVerdict(False, "not_allowed", f"the {game.seat_names[seat]} cannot {macro.verb}; it can {can}")
     if macro.verb == "request":
-        return OK if macro.object else Verdict(False, "bad_arguments", "say what you request")
+        return OK if macro.object else MacroVerdict(False, "bad_arguments", "say what you request")
     if macro.verb == "wait":
         fits = macro.number is not None and 1 <= macro.number <= LONGEST_WAIT
-        return OK if fits else Verdict(False, "bad_arguments", f"write wait(n) with n from 1 to {LONGEST_WAIT}")
+        return OK if fits else MacroVerdict(False, "bad_arguments", f"write wait(n) with n from 1 to {LONGEST_WAIT}")
     found = targets(game, state, seat, macro)
-    return found if isinstance(found, Verdict) else OK
+    return found if isinstance(found, MacroVerdict) else OK
 
 
-def targets(game: Kitchen, state: State, seat: int, macro: Macro) -> list[Station] | Verdict:
+def targets(game: Kitchen, state: KitchenState, seat: int, macro: Macro) -> list[Station] | MacroVerdict:
     """The stations at which the seat could do this now, or why there are none."""
     named = _named(game, macro)
-    if isinstance(named, Verdict):
+    if isinstance(named, MacroVerdict):
         return named
     near = [s for s in named if game.layout.reaches(seat, s)]
     if not near:
         where = macro.place or named[0].name
-        return Verdict(False, "out_of_reach", f"the {game.seat_names[seat]} cannot reach the {where}")
+        return MacroVerdict(False, "out_of_reach", f"the {game.seat_names[seat]} cannot reach the {where}")
     hands = _hands(game, state, seat, macro)
     if hands is not None:
         return hands
@@ -117,27 +127,27 @@ def targets(game: Kitchen, state: State, seat: int, macro: Macro) -> list[Statio
     if good:
         return good
     if macro.verb == "place_obj_on_counter":
-        return Verdict(False, "no_free_counter", "every counter in reach is taken")
+        return MacroVerdict(False, "no_free_counter", "every counter in reach is taken")
     return next((v for _, v in verdicts if v.error != "not_there"), verdicts[0][1])
 
 
-def _named(game: Kitchen, macro: Macro) -> list[Station] | Verdict:
+def _named(game: Kitchen, macro: Macro) -> list[Station] | MacroVerdict:
     verb, letters = macro.verb, _letters(macro.verb)
     if verb == "pickup":
         if not macro.object:
-            return Verdict(False, "bad_arguments", "write pickup(object, place)")
+            return MacroVerdict(False, "bad_arguments", "write pickup(object, place)")
         if not _known(macro.object):
-            return Verdict(False, "unknown_object", f"nothing here is called {macro.object!r}")
+            return MacroVerdict(False, "unknown_object", f"nothing here is called {macro.object!r}")
     if macro.place is None:
         if verb in ("put_obj_in_utensil", "fill_dish_with_food"):
-            return Verdict(False, "bad_arguments", f"write {verb}(utensil)")
+            return MacroVerdict(False, "bad_arguments", f"write {verb}(utensil)")
         named = [s for s in game.layout.stations if s.letter in letters]
     else:
         named = [s for s in places(game, place_name(macro.place)) if s.letter in letters]
     if named:
         return named
     known = ", ".join(dict.fromkeys(s.name for s in game.layout.stations if s.letter in letters))
-    return Verdict(False, "unknown_place", f"{verb} knows no place {macro.place!r}; places are {known}")
+    return MacroVerdict(False, "unknown_place", f"{verb} knows no place {macro.place!r}; places are {known}")
 
 
 def _letters(verb: str) -> str:
@@ -155,29 +165,29 @@ def _known(name: str) -> bool:
         return False
 
 
-def _hands(game: Kitchen, state: State, seat: int, macro: Macro) -> Verdict | None:
+def _hands(game: Kitchen, state: KitchenState, seat: int, macro: Macro) -> MacroVerdict | None:
     held, who = state.world.hands[seat], game.seat_names[seat]
     if macro.verb == "pickup" and held is not None:
-        return Verdict(False, "hands_full", f"the {who} holds {told(held)} already; put it down first")
+        return MacroVerdict(False, "hands_full", f"the {who} holds {told(held)} already; put it down first")
     if macro.verb in ("place_obj_on_counter", "put_obj_in_utensil", "deliver") and held is None:
-        return Verdict(False, "hands_empty", f"the {who} holds nothing")
+        return MacroVerdict(False, "hands_empty", f"the {who} holds nothing")
     if macro.verb == "fill_dish_with_food" and (held is None or not held.on_dish or held.food):
-        return Verdict(False, "hands_empty", f"the {who} holds no empty dish; pick one up first")
+        return MacroVerdict(False, "hands_empty", f"the {who} holds no empty dish; pick one up first")
     return None
 
 
-def told(item: Item) -> str:
+def told(item: KitchenItem) -> str:
     """An item for people: `egg`, `dish`, `boiled(...) on a dish`."""
     return f"{item.food} on a dish" if item.on_dish and item.food else item.name
 
 
-def _at(state: State, seat: int, macro: Macro, station: Station) -> Verdict:
+def _at(state: KitchenState, seat: int, macro: Macro, station: Station) -> MacroVerdict:
     """Whether it can be done at this station."""
     if macro.verb == "pickup":
         return _pickup_at(state, macro.object or "", station)
     if macro.verb == "place_obj_on_counter":
         taken = state.world.counters[station.index] is not None
-        return Verdict(False, "no_free_counter", "the counter is taken") if taken else OK
+        return MacroVerdict(False, "no_free_counter", "the counter is taken") if taken else OK
     if macro.verb == "deliver":
         return OK
     utensil, kind = state.world.utensils[station.index], KINDS[station.letter]
@@ -185,17 +195,19 @@ def _at(state: State, seat: int, macro: Macro, station: Station) -> Verdict:
         return _put_at(state, seat, station)
     if macro.verb == "fill_dish_with_food":
         if not utensil.contents:
-            return Verdict(False, "utensil_empty", f"the {station.name} is empty")
+            return MacroVerdict(False, "utensil_empty", f"the {station.name} is empty")
         return OK if utensil.done else _unready(station, utensil.left)
     if not utensil.contents:
-        return Verdict(False, "utensil_empty", f"the {station.name} is empty: put in what you want to {kind.verb}")
+        return MacroVerdict(False, "utensil_empty", f"the {station.name} is empty: put in what you want to {kind.verb}")
     if utensil.left is not None:
-        return Verdict(False, "utensil_busy", f"the {station.name} {'is done' if utensil.done else 'works already'}")
+        return MacroVerdict(
+            False, "utensil_busy", f"the {station.name} {'is done' if utensil.done else 'works already'}"
+        )
     return OK
 
 
-def _pickup_at(state: State, name: str, station: Station) -> Verdict:
-    absent = Verdict(False, "not_there", f"there is no {name} at the {station.name}")
+def _pickup_at(state: KitchenState, name: str, station: Station) -> MacroVerdict:
+    absent = MacroVerdict(False, "not_there", f"there is no {name} at the {station.name}")
     if station.letter == "I":
         return OK if name in INGREDIENTS else absent
     if station.letter == "D":
@@ -209,31 +221,31 @@ def _pickup_at(state: State, name: str, station: Station) -> Verdict:
     if not utensil.contents or utensil.contents[-1].name != name:
         return absent
     if utensil.done and is_meal(name):
-        return Verdict(False, "needs_dish", f"{name} cannot be held by hand: fill a dish with it")
+        return MacroVerdict(False, "needs_dish", f"{name} cannot be held by hand: fill a dish with it")
     return OK
 
 
-def _unready(station: Station, left: int | None) -> Verdict:
+def _unready(station: Station, left: int | None) -> MacroVerdict:
     if left is None:
         verb = KINDS[station.letter].verb
-        return Verdict(False, "not_ready", f"the {station.name} was not started: {verb} first")
-    return Verdict(False, "not_ready", f"the {station.name} works for {left} more steps")
+        return MacroVerdict(False, "not_ready", f"the {station.name} was not started: {verb} first")
+    return MacroVerdict(False, "not_ready", f"the {station.name} works for {left} more steps")
 
 
-def _put_at(state: State, seat: int, station: Station) -> Verdict:
+def _put_at(state: KitchenState, seat: int, station: Station) -> MacroVerdict:
     utensil, kind, item = state.world.utensils[station.index], KINDS[station.letter], state.world.hands[seat]
     assert item is not None
     if utensil.left is not None:
         what = "holds what it made" if utensil.done else f"works for {utensil.left} more steps"
-        return Verdict(False, "utensil_busy", f"the {station.name} {what}")
+        return MacroVerdict(False, "utensil_busy", f"the {station.name} {what}")
     if item.on_dish or not accepts(kind, item.food):
-        return Verdict(False, "wrong_object", f"the {station.name} does not take {told(item)}")
+        return MacroVerdict(False, "wrong_object", f"the {station.name} does not take {told(item)}")
     if len(utensil.contents) >= kind.capacity:
-        return Verdict(False, "utensil_full", f"the {station.name} takes no more than {kind.capacity}")
+        return MacroVerdict(False, "utensil_full", f"the {station.name} takes no more than {kind.capacity}")
     return OK
 
 
-def legal_macros(game: Kitchen, state: State, seat: int) -> list[Macro]:
+def legal_macros(game: Kitchen, state: KitchenState, seat: int) -> list[Macro]:
     """Every macro action that this seat can do now, requests aside; waiting is `wait(1)`."""
     tried = [Macro("wait", number=1), Macro("place_obj_on_counter"), Macro("deliver")]
     for station in game.layout.stations:
@@ -245,7 +257,7 @@ def legal_macros(game: Kitchen, state: State, seat: int) -> list[Macro]:
     return [macro for macro in tried if verify(game, state, seat, macro).ok]
 
 
-def _offered(state: State, station: Station) -> list[str]:
+def _offered(state: KitchenState, station: Station) -> list[str]:
     if station.letter == "I":
         return list(INGREDIENTS)
     if station.letter == "D":
@@ -259,7 +271,7 @@ def _offered(state: State, station: Station) -> list[str]:
     return []
 
 
-def next_primitive(game: Kitchen, state: State, seat: int, macro: Macro, at: Station | None = None) -> Step:
+def next_primitive(game: Kitchen, state: KitchenState, seat: int, macro: Macro, at: Station | None = None) -> MacroStep:
     """The next step of a macro action, and whether it is the last. One that cannot be done now waits.
 
     `at` chooses among the places where it could be done: the cook goes there, and waits there for what is missing.
@@ -267,20 +279,20 @@ def next_primitive(game: Kitchen, state: State, seat: int, macro: Macro, at: Sta
     use the same counter or utensil in the very same step, the last step has no effect: `executions` tells.
     """
     if macro.verb == "request":
-        return Step(STAY, True)
+        return MacroStep(STAY, True)
     if macro.verb == "wait":
-        return Step(paths.make_way(game.layout, state, seat), (macro.number or 1) <= 1)
+        return MacroStep(paths.make_way(game.layout, state, seat), (macro.number or 1) <= 1)
     found = [at] if at is not None else targets(game, state, seat, macro)
-    if isinstance(found, Verdict):
-        return Step(paths.make_way(game.layout, state, seat), False)
+    if isinstance(found, MacroVerdict):
+        return MacroStep(paths.make_way(game.layout, state, seat), False)
     station = nearest(game, state, seat, found, passing=macro.verb == "place_obj_on_counter")
     move = paths.towards(game.layout, state, seat, station.cell)
     if move is not None:
-        return Step(move, False)
+        return MacroStep(move, False)
     ready = _at(state, seat, macro, station).ok and _hands(game, state, seat, macro) is None
     if ready:
-        return Step(primitive(macro, station), True)
-    return Step(paths.make_way(game.layout, state, seat) if state.time % 3 == 1 else STAY, False)
+        return MacroStep(primitive(macro, station), True)
+    return MacroStep(paths.make_way(game.layout, state, seat) if state.time % 3 == 1 else STAY, False)
 
 
 def primitive(macro: Macro, station: Station) -> int:
@@ -291,7 +303,7 @@ def primitive(macro: Macro, station: Station) -> int:
     return same.get(macro.verb, DELIVER if macro.verb == "deliver" else START)
 
 
-def nearest(game: Kitchen, state: State, seat: int, stations: list[Station], passing: bool = False) -> Station:
+def nearest(game: Kitchen, state: KitchenState, seat: int, stations: list[Station], passing: bool = False) -> Station:
     """The station to go to. To pass something on: a counter that others reach too, and near to them."""
     layout = game.layout
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 from collections import deque
 
-from interplay.games.collab_kitchen.layouts import Cell, Layout, beside
-from interplay.games.collab_kitchen.state import MOVES, RIGHT, STAY, UP, Cook, State
+from interplay.games.collab_kitchen.layouts import Cell, KitchenLayout, beside
+from interplay.games.collab_kitchen.state import MOVES, RIGHT, STAY, UP, Cook, KitchenState
 
 FAR = 10_000
 
 
-def _ahead(layout: Layout, cook: Cook, action: int, blocked: frozenset[Cell]) -> Cook:
+def _ahead(layout: KitchenLayout, cook: Cook, action: int, blocked: frozenset[Cell]) -> Cook:
     dx, dy = MOVES[action - UP]
     cell = (cook.x + dx, cook.y + dy)
     if layout.is_floor(cell) and cell not in blocked:
@@ -25,7 +25,9 @@ def _faces(cook: Cook, target: Cell) -> bool:
 
 
 @functools.lru_cache(maxsize=65536)
-def way(layout: Layout, cook: Cook, target: Cell, blocked: frozenset[Cell] = frozenset()) -> tuple[int, ...] | None:
+def way(
+    layout: KitchenLayout, cook: Cook, target: Cell, blocked: frozenset[Cell] = frozenset()
+) -> tuple[int, ...] | None:
     """The fewest moves after which the cook faces the target; None if there is no way."""
     if _faces(cook, target):
         return ()
@@ -52,12 +54,12 @@ def _walked(seen: dict[Cook, tuple[Cook, int] | None], end: Cook) -> tuple[int, 
     return tuple(actions[::-1])
 
 
-def others(state: State, seat: int) -> frozenset[Cell]:
+def others(state: KitchenState, seat: int) -> frozenset[Cell]:
     """The cells where the other cooks stand."""
     return frozenset((c.x, c.y) for s, c in enumerate(state.cooks) if s != seat)
 
 
-def distance(layout: Layout, state: State, seat: int, target: Cell) -> int:
+def distance(layout: KitchenLayout, state: KitchenState, seat: int, target: Cell) -> int:
     """Moves to face a target around the others as they stand; ways that somebody blocks come after all others."""
     found = way(layout, state.cooks[seat], target, others(state, seat))
     if found is not None:
@@ -66,7 +68,7 @@ def distance(layout: Layout, state: State, seat: int, target: Cell) -> int:
     return FAR if found is None else FAR // 2 + len(found)
 
 
-def towards(layout: Layout, state: State, seat: int, target: Cell) -> int | None:
+def towards(layout: KitchenLayout, state: KitchenState, seat: int, target: Cell) -> int | None:
     """The next move on the way to face a target; None once it is faced. Whoever is blocked keeps pushing.
 
     Two who block each other would do so for ever, so the one of the higher seat gives way every third step.
@@ -91,14 +93,14 @@ def towards(layout: Layout, state: State, seat: int, target: Cell) -> int | None
     return found[0]
 
 
-def make_way(layout: Layout, state: State, seat: int) -> int:
+def make_way(layout: KitchenLayout, state: KitchenState, seat: int) -> int:
     """What a cook does who only waits: stay, or step aside from another who faces it."""
     cook = state.cooks[seat]
     pushed = any(s != seat and _faces(c, (cook.x, cook.y)) for s, c in enumerate(state.cooks))
     return _aside(layout, cook, others(state, seat)) if pushed else STAY
 
 
-def _aside(layout: Layout, cook: Cook, blocked: frozenset[Cell]) -> int:
+def _aside(layout: KitchenLayout, cook: Cook, blocked: frozenset[Cell]) -> int:
     for action, cell in enumerate(beside((cook.x, cook.y)), UP):
         if layout.is_floor(cell) and cell not in blocked:
             return action

@@ -20,9 +20,9 @@ from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.layouts import Station
 from interplay.games.collab_kitchen.macros import next_primitive
 from interplay.games.collab_kitchen.paths import make_way
-from interplay.games.collab_kitchen.rules import Deed, Rules
-from interplay.games.collab_kitchen.search import Plan, Search
-from interplay.games.collab_kitchen.state import FIRST_INGREDIENT, STAY, State
+from interplay.games.collab_kitchen.rules import Deed, KitchenRules
+from interplay.games.collab_kitchen.search import Search, SearchPlan
+from interplay.games.collab_kitchen.state import FIRST_INGREDIENT, STAY, KitchenState
 from interplay.games.collab_kitchen.words import Macro
 
 WIDTH = 3  # worlds that the quick search keeps at each stage of a recipe
@@ -56,7 +56,7 @@ class TeamPlan(NamedTuple):
         return len(self.actions) == self.lower
 
 
-def plan_team(game: Kitchen, state: State, seats: tuple[int, ...] | None = None) -> TeamPlan:
+def plan_team(game: Kitchen, state: KitchenState, seats: tuple[int, ...] | None = None) -> TeamPlan:
     """A plan from here to the delivered dish; an error if none is found.
 
     `seats` says who acts, one or two of all, while the others stand where they are; by default the best two.
@@ -76,7 +76,7 @@ def plan_team(game: Kitchen, state: State, seats: tuple[int, ...] | None = None)
 
 
 @functools.lru_cache(maxsize=512)
-def _found(constants: Rules, state: State, active: tuple[int, ...] | None) -> Plan:
+def _found(constants: KitchenRules, state: KitchenState, active: tuple[int, ...] | None) -> SearchPlan:
     fresh = state.world.taken == 0
     alike = _like(constants.dish) if fresh else constants.dish
     if alike.name != constants.dish.name:
@@ -89,7 +89,7 @@ def _found(constants: Rules, state: State, active: tuple[int, ...] | None) -> Pl
     return best if len(pairs) == 1 else best._replace(lower=0)  # what two of three cannot do, three might
 
 
-def search_plan(constants: Rules, state: State, active: tuple[int, ...]) -> Plan:
+def search_plan(constants: KitchenRules, state: KitchenState, active: tuple[int, ...]) -> SearchPlan:
     """A plan of these seats, the others standing by: exact for one or two ingredients, else quick."""
     most = 2 * constants.horizon
     if len(raw(constants.dish.food)) <= 2:
@@ -129,7 +129,7 @@ def _renamed(actions: np.ndarray | None, of: Dish, to: Dish) -> np.ndarray | Non
     return np.vectorize(lambda a: number.get(a, a), otypes=[np.int32])(actions)
 
 
-def _queues(game: Kitchen, state: State, actions: np.ndarray) -> tuple[tuple[Planned, ...], ...]:
+def _queues(game: Kitchen, state: KitchenState, actions: np.ndarray) -> tuple[tuple[Planned, ...], ...]:
     queues: list[list[Planned]] = [[] for _ in game.roles]
     last: dict[Station, tuple[int, int]] = {}
     for t, joint in enumerate(actions):
@@ -157,7 +157,7 @@ class Follower:
     that it has to wait for.
     """
 
-    def __init__(self, game: Kitchen, plan: TeamPlan, state: State):
+    def __init__(self, game: Kitchen, plan: TeamPlan, state: KitchenState):
         self.game, self.plan, self.begun = game, plan, state.time
         self.done = [0] * game.num_seats  # how much of its queue each seat has done
         self.expected = [state]
@@ -169,7 +169,7 @@ class Follower:
         queue = self.plan.queues[seat]
         return queue[self.done[seat]] if self.done[seat] < len(queue) else None
 
-    def act(self, seat: int, state: State) -> int:
+    def act(self, seat: int, state: KitchenState) -> int:
         step, current = state.time - self.begun, self.current(seat)
         if step < len(self.expected) and state == self.expected[step]:
             self.done[seat] += current is not None and current.t == step

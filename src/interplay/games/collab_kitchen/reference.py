@@ -17,7 +17,7 @@ CHEF, ASSISTANT = "chef", "assistant"
 _OWNER = {"cook": CHEF, "bake": CHEF, "cut": ASSISTANT, "stir": ASSISTANT}
 
 
-class Act(NamedTuple):
+class ReferenceAct(NamedTuple):
     """One act of a reference plan; verb and object as in executions."""
 
     role: str
@@ -26,7 +26,7 @@ class Act(NamedTuple):
     place: str
 
 
-def reference_plans(ordered: Dish | str) -> list[tuple[Act, ...]]:
+def reference_plans(ordered: Dish | str) -> list[tuple[ReferenceAct, ...]]:
     """One plan for each order in which the last utensil can be filled."""
     wanted = dish(ordered) if isinstance(ordered, str) else ordered
     last = process(wanted.food)
@@ -34,7 +34,7 @@ def reference_plans(ordered: Dish | str) -> list[tuple[Act, ...]]:
     return [(*_make(wanted.food, order), *_serve(wanted, last.kind)) for order in permutations(last.inputs)]
 
 
-def _make(food: str, order: tuple[str, ...] | None = None) -> list[Act]:
+def _make(food: str, order: tuple[str, ...] | None = None) -> list[ReferenceAct]:
     """Until the food's utensil is started."""
     made = process(food)
     assert made is not None
@@ -42,34 +42,40 @@ def _make(food: str, order: tuple[str, ...] | None = None) -> list[Act]:
     acts = []
     for part in order or made.inputs:
         acts += _bring(part, owner)
-        acts.append(Act(owner, "put_obj_in_utensil", part, kind.name))
-    return [*acts, Act(owner, kind.verb, "+".join(sorted(made.inputs)), kind.name)]
+        acts.append(ReferenceAct(owner, "put_obj_in_utensil", part, kind.name))
+    return [*acts, ReferenceAct(owner, kind.verb, "+".join(sorted(made.inputs)), kind.name)]
 
 
-def _bring(food: str, to: str) -> list[Act]:
+def _bring(food: str, to: str) -> list[ReferenceAct]:
     """Until the food is in the hands of a role."""
     made = process(food)
     if made is None:
         holder, acts, place = ASSISTANT, [], "ingredient_dispenser"
     else:
         holder, acts, place = _OWNER[made.kind.verb], _make(food), made.kind.name
-    return [*acts, Act(holder, "pickup", food, place), *_pass(food, holder, to)]
+    return [*acts, ReferenceAct(holder, "pickup", food, place), *_pass(food, holder, to)]
 
 
-def _pass(thing: str, holder: str, to: str) -> list[Act]:
+def _pass(thing: str, holder: str, to: str) -> list[ReferenceAct]:
     if holder == to:
         return []
-    return [Act(holder, "place_obj_on_counter", thing, "counter"), Act(to, "pickup", thing, "counter")]
-
-
-def _serve(wanted: Dish, kind: Kind) -> list[Act]:
-    if not wanted.plated:
-        return [Act(CHEF, "pickup", wanted.food, kind.name), Act(CHEF, "deliver", wanted.food, "serving_hatch")]
     return [
-        Act(ASSISTANT, "pickup", "dish", "dish_dispenser"),
+        ReferenceAct(holder, "place_obj_on_counter", thing, "counter"),
+        ReferenceAct(to, "pickup", thing, "counter"),
+    ]
+
+
+def _serve(wanted: Dish, kind: Kind) -> list[ReferenceAct]:
+    if not wanted.plated:
+        return [
+            ReferenceAct(CHEF, "pickup", wanted.food, kind.name),
+            ReferenceAct(CHEF, "deliver", wanted.food, "serving_hatch"),
+        ]
+    return [
+        ReferenceAct(ASSISTANT, "pickup", "dish", "dish_dispenser"),
         *_pass("dish", ASSISTANT, CHEF),
-        Act(CHEF, "fill_dish_with_food", wanted.food, kind.name),
-        Act(CHEF, "deliver", wanted.food, "serving_hatch"),
+        ReferenceAct(CHEF, "fill_dish_with_food", wanted.food, kind.name),
+        ReferenceAct(CHEF, "deliver", wanted.food, "serving_hatch"),
     ]
 
 

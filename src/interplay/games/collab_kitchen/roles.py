@@ -12,7 +12,7 @@ OWN_VERBS = ("cook", "bake", "deliver", "cut", "stir")
 VERBS = SHARED_VERBS + OWN_VERBS
 
 
-class Role(NamedTuple):
+class KitchenRole(NamedTuple):
     """A cook's part."""
 
     name: str
@@ -25,23 +25,23 @@ class Role(NamedTuple):
         return {"name": self.name, "verbs": list(self.verbs), "knows_recipe": self.knows_recipe}
 
 
-CHEF = Role("chef", (*SHARED_VERBS, "cook", "bake", "deliver"), True)
-ASSISTANT = Role("assistant", (*SHARED_VERBS, "cut", "stir"), False)
-ABLE_CHEF = Role("chef", VERBS, True)
-ABLE_ASSISTANT = Role("assistant", VERBS, False)
+CHEF = KitchenRole("chef", (*SHARED_VERBS, "cook", "bake", "deliver"), True)
+ASSISTANT = KitchenRole("assistant", (*SHARED_VERBS, "cut", "stir"), False)
+ABLE_CHEF = KitchenRole("chef", VERBS, True)
+ABLE_ASSISTANT = KitchenRole("assistant", VERBS, False)
 
 
-def split_roles(seats: int) -> tuple[Role, ...]:
+def split_roles(seats: int) -> tuple[KitchenRole, ...]:
     """A chef who cooks, bakes and delivers, and assistants who cut and stir."""
     return (CHEF, *[ASSISTANT] * (seats - 1))
 
 
-def able_roles(seats: int) -> tuple[Role, ...]:
+def able_roles(seats: int) -> tuple[KitchenRole, ...]:
     """Everybody may do everything; the recipe stays with the chef."""
     return (ABLE_CHEF, *[ABLE_ASSISTANT] * (seats - 1))
 
 
-def read_roles(data: Sequence[Mapping[str, Any]], seats: int) -> tuple[Role, ...]:
+def read_roles(data: Sequence[Mapping[str, Any]], seats: int) -> tuple[KitchenRole, ...]:
     """Roles from plain data: [{"name": "chef", "verbs": ["cook", ...] or "all", "knows_recipe": true}, ...]."""
     if not isinstance(data, Sequence) or isinstance(data, str):
         raise InterplayError(f"roles: {data!r}; give a list with one entry for each of the {seats} seats")
@@ -53,13 +53,13 @@ def read_roles(data: Sequence[Mapping[str, Any]], seats: int) -> tuple[Role, ...
     return found
 
 
-def _role(entry: Mapping[str, Any], seat: int) -> Role:
+def _role(entry: Mapping[str, Any], seat: int) -> KitchenRole:
     where = f"roles, seat {seat}"
     if not isinstance(entry, Mapping):
         raise InterplayError(f"{where}: {entry!r}; give name, verbs and knows_recipe")
     for key in entry:
-        if key not in Role._fields:
-            raise UnknownName(f"field of a role ({where})", str(key), list(Role._fields))
+        if key not in KitchenRole._fields:
+            raise UnknownName(f"field of a role ({where})", str(key), list(KitchenRole._fields))
     name, verbs, knows = entry.get("name"), entry.get("verbs", "all"), entry.get("knows_recipe", False)
     if not isinstance(name, str) or not name:
         raise InterplayError(f"{where}: name is {name!r}; give a word, such as chef")
@@ -71,4 +71,4 @@ def _role(entry: Mapping[str, Any], seat: int) -> Role:
     for verb in chosen:
         if verb not in VERBS:
             raise UnknownName(f"verb ({where})", str(verb), list(VERBS))
-    return Role(name, tuple(v for v in VERBS if v in chosen), knows)
+    return KitchenRole(name, tuple(v for v in VERBS if v in chosen), knows)

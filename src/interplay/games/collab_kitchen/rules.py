@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple, TypeVar
 
 from interplay.games.collab_kitchen.dishes import INGREDIENTS, KINDS, Dish, accepts, cooked, is_meal
-from interplay.games.collab_kitchen.layouts import Layout, Station
-from interplay.games.collab_kitchen.roles import Role
+from interplay.games.collab_kitchen.layouts import KitchenLayout, Station
+from interplay.games.collab_kitchen.roles import KitchenRole
 from interplay.games.collab_kitchen.state import (
     DELIVER,
     FILL,
@@ -24,21 +24,21 @@ from interplay.games.collab_kitchen.state import (
     TAKES,
     UP,
     Cook,
-    Item,
-    State,
+    KitchenItem,
+    KitchenState,
+    KitchenWorld,
     Utensil,
-    World,
 )
 
 T = TypeVar("T")
 
 
-class Rules(NamedTuple):
+class KitchenRules(NamedTuple):
     """All that does not change in an episode."""
 
-    layout: Layout
+    layout: KitchenLayout
     dish: Dish
-    roles: tuple[Role, ...]
+    roles: tuple[KitchenRole, ...]
     horizon: int
 
 
@@ -53,10 +53,10 @@ class Deed(NamedTuple):
     right: bool = True  # of a delivery: whether it was what is ordered
 
 
-class Outcome(NamedTuple):
+class KitchenOutcome(NamedTuple):
     """The kitchen after somebody's hands did something."""
 
-    world: World
+    world: KitchenWorld
     deed: Deed
 
 
@@ -64,13 +64,13 @@ def _set(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
     return (*values[:index], value, *values[index + 1 :])
 
 
-def faced(layout: Layout, cook: Cook) -> Station | None:
+def faced(layout: KitchenLayout, cook: Cook) -> Station | None:
     """The station in front of a cook."""
     dx, dy = MOVES[cook.facing]
     return layout.by_cell().get((cook.x + dx, cook.y + dy))
 
 
-def use(rules: Rules, world: World, seat: int, station: Station, action: int) -> Outcome | None:
+def use(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station, action: int) -> KitchenOutcome | None:
     """What a hand does at a station; None if it can do nothing."""
     if action >= FIRST_INGREDIENT:
         kind = INGREDIENTS[action - FIRST_INGREDIENT]
@@ -86,19 +86,21 @@ def use(rules: Rules, world: World, seat: int, station: Station, action: int) ->
     return _deliver(rules, world, seat, station) if action == DELIVER else None
 
 
-def _may(rules: Rules, seat: int, verb: str) -> bool:
+def _may(rules: KitchenRules, seat: int, verb: str) -> bool:
     return verb in rules.roles[seat].verbs
 
 
-def _dispense(rules: Rules, world: World, seat: int, station: Station, kind: str) -> Outcome | None:
+def _dispense(
+    rules: KitchenRules, world: KitchenWorld, seat: int, station: Station, kind: str
+) -> KitchenOutcome | None:
     if world.hands[seat] is not None or not _may(rules, seat, "pickup"):
         return None
-    item = Item(kind, not kind, f"{kind or 'dish'}#{world.taken + 1}")
+    item = KitchenItem(kind, not kind, f"{kind or 'dish'}#{world.taken + 1}")
     after = world._replace(hands=_set(world.hands, seat, item), taken=world.taken + 1)
-    return Outcome(after, Deed(seat, "pickup", item.name, item.lineage, station))
+    return KitchenOutcome(after, Deed(seat, "pickup", item.name, item.lineage, station))
 
 
-def _take(rules: Rules, world: World, seat: int, station: Station) -> Outcome | None:
+def _take(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station) -> KitchenOutcome | None:
     if world.hands[seat] is not None or not _may(rules, seat, "pickup"):
         return None
     if station.letter == "D":
@@ -114,10 +116,10 @@ def _take(rules: Rules, world: World, seat: int, station: Station) -> Outcome | 
     if item is None:
         return None
     after = after._replace(hands=_set(after.hands, seat, item))
-    return Outcome(after, Deed(seat, "pickup", item.name, item.lineage, station))
+    return KitchenOutcome(after, Deed(seat, "pickup", item.name, item.lineage, station))
 
 
-def _out_of(utensil: Utensil) -> tuple[Item | None, Utensil]:
+def _out_of(utensil: Utensil) -> tuple[KitchenItem | None, Utensil]:
     """What a bare hand gets: the product if it is no meal; before the start, what was put in last."""
     if not utensil.contents or utensil.left not in (None, 0):
         return None, utensil
@@ -127,7 +129,7 @@ def _out_of(utensil: Utensil) -> tuple[Item | None, Utensil]:
     return item, Utensil() if utensil.done else Utensil(utensil.contents[:-1])
 
 
-def _put(rules: Rules, world: World, seat: int, station: Station) -> Outcome | None:
+def _put(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station) -> KitchenOutcome | None:
     item = world.hands[seat]
     if item is None:
         return None
@@ -145,10 +147,10 @@ def _put(rules: Rules, world: World, seat: int, station: Station) -> Outcome | N
     else:
         return None
     after = after._replace(hands=_set(after.hands, seat, None))
-    return Outcome(after, Deed(seat, verb, item.name, item.lineage, station))
+    return KitchenOutcome(after, Deed(seat, verb, item.name, item.lineage, station))
 
 
-def _start(rules: Rules, world: World, seat: int, station: Station) -> Outcome | None:
+def _start(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station) -> KitchenOutcome | None:
     if station.letter not in KINDS:
         return None
     utensil, kind = world.utensils[station.index], KINDS[station.letter]
@@ -157,16 +159,16 @@ def _start(rules: Rules, world: World, seat: int, station: Station) -> Outcome |
     running = utensil._replace(left=TAKES)
     after = world._replace(utensils=_set(world.utensils, station.index, running))
     mix = mixed(utensil.contents)
-    return Outcome(after, Deed(seat, kind.verb, mix.food, mix.lineage, station))
+    return KitchenOutcome(after, Deed(seat, kind.verb, mix.food, mix.lineage, station))
 
 
-def mixed(contents: tuple[Item, ...]) -> Item:
+def mixed(contents: tuple[KitchenItem, ...]) -> KitchenItem:
     """Several items as one: their names and lineages joined."""
     food = "+".join(sorted(i.food for i in contents))
-    return Item(food, False, "+".join(sorted("+".join(i.lineage for i in contents).split("+"))))
+    return KitchenItem(food, False, "+".join(sorted("+".join(i.lineage for i in contents).split("+"))))
 
 
-def _fill(rules: Rules, world: World, seat: int, station: Station) -> Outcome | None:
+def _fill(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station) -> KitchenOutcome | None:
     held = world.hands[seat]
     if held is None or not held.on_dish or held.food or station.letter not in KINDS:
         return None
@@ -178,24 +180,24 @@ def _fill(rules: Rules, world: World, seat: int, station: Station) -> Outcome | 
         hands=_set(world.hands, seat, food._replace(on_dish=True)),
         utensils=_set(world.utensils, station.index, Utensil()),
     )
-    return Outcome(after, Deed(seat, "fill_dish_with_food", food.food, food.lineage, station))
+    return KitchenOutcome(after, Deed(seat, "fill_dish_with_food", food.food, food.lineage, station))
 
 
-def _deliver(rules: Rules, world: World, seat: int, station: Station) -> Outcome | None:
+def _deliver(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station) -> KitchenOutcome | None:
     item = world.hands[seat]
     if item is None or station.letter != "S" or not _may(rules, seat, "deliver"):
         return None
     right = is_ordered(rules.dish, item)
     after = world._replace(hands=_set(world.hands, seat, None), delivered=item if right else world.delivered)
-    return Outcome(after, Deed(seat, "deliver", item.name, item.lineage, station, right))
+    return KitchenOutcome(after, Deed(seat, "deliver", item.name, item.lineage, station, right))
 
 
-def is_ordered(dish: Dish, item: Item) -> bool:
+def is_ordered(dish: Dish, item: KitchenItem) -> bool:
     """Whether this is what was ordered, on a dish if it is a meal."""
     return item.food == dish.food and item.on_dish == dish.plated
 
 
-def tick(layout: Layout, world: World) -> World:
+def tick(layout: KitchenLayout, world: KitchenWorld) -> KitchenWorld:
     """The utensils work on for a step."""
     if all(u.left is None or u.left == 0 for u in world.utensils):
         return world
@@ -208,11 +210,11 @@ def _worked(station: Station, utensil: Utensil) -> Utensil:
     if utensil.left > 1:
         return utensil._replace(left=utensil.left - 1)
     foods = tuple(item.food for item in utensil.contents)
-    product = Item(cooked(KINDS[station.letter].makes, foods), False, mixed(utensil.contents).lineage)
+    product = KitchenItem(cooked(KINDS[station.letter].makes, foods), False, mixed(utensil.contents).lineage)
     return Utensil((product,), 0)
 
 
-def walk(layout: Layout, cooks: tuple[Cook, ...], actions: tuple[int, ...]) -> tuple[Cook, ...]:
+def walk(layout: KitchenLayout, cooks: tuple[Cook, ...], actions: tuple[int, ...]) -> tuple[Cook, ...]:
     """All turn and walk at once."""
     turned = tuple(
         cook._replace(facing=a - UP) if UP <= a <= RIGHT else cook for cook, a in zip(cooks, actions, strict=True)
@@ -243,7 +245,9 @@ def _held_up(seat: int, here: list, wanted: list) -> bool:
     return False
 
 
-def advance(rules: Rules, state: State, actions: tuple[int, ...]) -> tuple[State, tuple[Deed, ...]]:
+def advance(
+    rules: KitchenRules, state: KitchenState, actions: tuple[int, ...]
+) -> tuple[KitchenState, tuple[Deed, ...]]:
     """One step: the state after it, and the deeds in the order in which they were resolved."""
     layout, world = rules.layout, state.world
     deeds, busy = [], set()
@@ -258,4 +262,4 @@ def advance(rules: Rules, state: State, actions: tuple[int, ...]) -> tuple[State
             if station.letter not in "IDS":
                 busy.add(station.cell)
     cooks = walk(layout, state.cooks, actions)
-    return State(state.time + 1, cooks, tick(layout, world)), tuple(deeds)
+    return KitchenState(state.time + 1, cooks, tick(layout, world)), tuple(deeds)

@@ -14,14 +14,14 @@ from jaxtyping import Int
 
 from interplay.games.collab_kitchen.bounds import Ways
 from interplay.games.collab_kitchen.floor import FAR, Floor, floor_of
-from interplay.games.collab_kitchen.rules import Rules
-from interplay.games.collab_kitchen.state import STAY, State
-from interplay.games.collab_kitchen.worlds import Act, Turn, Worlds
+from interplay.games.collab_kitchen.rules import KitchenRules
+from interplay.games.collab_kitchen.state import STAY, KitchenState
+from interplay.games.collab_kitchen.worlds import Turn, WorldAct, Worlds
 
 Layer = dict[int, np.ndarray]  # world -> the joint poses that are new in this step
 
 
-class Plan(NamedTuple):
+class SearchPlan(NamedTuple):
     """Joint actions [step, seat] of a plan or None, a proven lower bound (None: no plan exists), states looked at."""
 
     actions: Int[np.ndarray, "step seat"] | None
@@ -32,7 +32,7 @@ class Plan(NamedTuple):
 class Search:
     """Searches from one state, with one or two seats that act."""
 
-    def __init__(self, constants: Rules, state: State, active: tuple[int, ...], thorough: bool = True):
+    def __init__(self, constants: KitchenRules, state: KitchenState, active: tuple[int, ...], thorough: bool = True):
         self.rules, self.state, self.active = constants, state, active
         self.floor: Floor = floor_of(constants.layout, state.cooks, active)
         self.worlds = Worlds(constants, Ways(constants.layout, constants.dish, self.floor), thorough)
@@ -53,31 +53,31 @@ class Search:
         """No plan is shorter."""
         return int(self.worlds.bound(self.first_world)[self.start])
 
-    def exact(self, most: int, limit: int | None = None, below: int | None = None) -> Plan:
+    def exact(self, most: int, limit: int | None = None, below: int | None = None) -> SearchPlan:
         """The shortest plan of at most `most` steps, shorter than `below` (a known plan's length).
 
         Gives up after `limit` joint poses; the lower bound is what was proved by then.
         """
         if self.bound >= FAR:
-            return Plan(None, None, self.expanded)
+            return SearchPlan(None, None, self.expanded)
         top = most + 1 if below is None else min(most + 1, below)
         for length in range(self.bound, top):
             found, complete = self._within(length, None, limit)
             if found is not None:
-                return Plan(found, length, self.expanded)
+                return SearchPlan(found, length, self.expanded)
             if not complete:
-                return Plan(None, length, self.expanded)
-        return Plan(None, top, self.expanded)
+                return SearchPlan(None, length, self.expanded)
+        return SearchPlan(None, top, self.expanded)
 
-    def quick(self, most: int, width: int) -> Plan:
+    def quick(self, most: int, width: int) -> SearchPlan:
         """A plan by keeping `width` worlds a step: as long as the bound, if that fails one step longer, and so on."""
         if self.bound >= FAR:
-            return Plan(None, None, self.expanded)
+            return SearchPlan(None, None, self.expanded)
         for length in range(self.bound, most + 1):
             found, _ = self._within(length, width, None)
             if found is not None:
-                return Plan(found, self.bound, self.expanded)
-        return Plan(None, self.bound, self.expanded)
+                return SearchPlan(found, self.bound, self.expanded)
+        return SearchPlan(None, self.bound, self.expanded)
 
     def _within(self, length: int, width: int | None, limit: int | None) -> tuple[np.ndarray | None, bool]:
         """A plan of at most `length` steps, and whether the search looked everywhere that it meant to."""
@@ -190,5 +190,5 @@ class Search:
         return actions
 
 
-def _action(act: Act | None, move: int) -> int:
+def _action(act: WorldAct | None, move: int) -> int:
     return move if act is None else act.action

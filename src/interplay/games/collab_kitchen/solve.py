@@ -13,31 +13,31 @@ from interplay.games.collab_kitchen.floor import FAR, floor_of
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.layouts import PLACES
 from interplay.games.collab_kitchen.plan import WIDTH_SMALL, plan_team
-from interplay.games.collab_kitchen.search import Plan, Search
-from interplay.games.collab_kitchen.state import State
-from interplay.games.search import Found
+from interplay.games.collab_kitchen.search import Search, SearchPlan
+from interplay.games.collab_kitchen.state import KitchenState
+from interplay.games.search import SearchResult
 
 LIMIT = 800_000  # joint poses to look at before giving up on a proof
 
 
-class Solver:
+class KitchenSolver:
     """Searches for plans to the delivered dish."""
 
     def __init__(self, game: Kitchen, limit: int = LIMIT):
         self.game, self.limit = game, limit
         self.goal = f"{game.dish.name} delivered"
 
-    def reached(self, state: State, step: Step) -> bool:
+    def reached(self, state: KitchenState, step: Step) -> bool:
         return state.world.delivered is not None
 
-    def alone(self, seat: int) -> Found:
+    def alone(self, seat: int) -> SearchResult:
         """The others stand where they start, in the way or not."""
         return self._solo(self.game, seat)
 
-    def unhindered(self, seat: int) -> Found:
+    def unhindered(self, seat: int) -> SearchResult:
         game, _ = self.by_itself(seat)
         if game is self.game:
-            return Found(actions=None, lower=None, why=self._why_not(self.game, seat, hindered=False))
+            return SearchResult(actions=None, lower=None, why=self._why_not(self.game, seat, hindered=False))
         return self._solo(game, 0)
 
     def by_itself(self, seat: int) -> tuple[Kitchen, Mapping[str, Any]]:
@@ -55,27 +55,27 @@ class Solver:
         except InterplayError:
             return self.game, {}
 
-    def together(self) -> Found:
+    def together(self) -> SearchResult:
         """All act. Of more than two cooks two act, so that their plan is one, but no bound."""
         game, state = self.game, self.game.init()
         if game.num_seats == 1:
             return self._solo(game, 0)
         known = plan_team(game, state)
         if known.shortest or game.num_seats > 2:
-            return Found(actions=known.actions, lower=max(known.lower, 1))
+            return SearchResult(actions=known.actions, lower=max(known.lower, 1))
         search = Search(game.rules, state, (0, 1))
         better = search.exact(game.horizon, self.limit, below=len(known.actions))
         best = known.actions if better.actions is None else better.actions
-        return Found(actions=best, lower=better.lower, expanded=better.expanded)
+        return SearchResult(actions=best, lower=better.lower, expanded=better.expanded)
 
-    def _solo(self, game: Kitchen, seat: int) -> Found:
+    def _solo(self, game: Kitchen, seat: int) -> SearchResult:
         why = self._why_not(game, seat)
         if why:
-            return Found(actions=None, lower=None, why=why)
+            return SearchResult(actions=None, lower=None, why=why)
         plan = self._searched(Search(game.rules, game.init(), (seat,)), game)
-        return Found(actions=plan.actions, lower=plan.lower, expanded=plan.expanded)
+        return SearchResult(actions=plan.actions, lower=plan.lower, expanded=plan.expanded)
 
-    def _searched(self, search: Search, game: Kitchen) -> Plan:
+    def _searched(self, search: Search, game: Kitchen) -> SearchPlan:
         plan = search.exact(game.horizon, self.limit)
         if plan.actions is None and plan.lower is not None:
             quick = Search(game.rules, game.init(), search.active, thorough=False).quick(game.horizon, WIDTH_SMALL)

@@ -1,6 +1,6 @@
 """The state of the kitchen: plain, frozen, hashable records.
 
-What can be moved is an `Item`. Its food is named with its derivation: `potato`, `potato~slices`,
+What can be moved is an `KitchenItem`. Its food is named with its derivation: `potato`, `potato~slices`,
 `boiled(potato~slices)`, `baked(bean+mashed(boiled(taro~slices)))`. Its lineage names what it came from and never
 changes with what is done to it: `potato#1`, and once two were cooked together, `potato#1+corn#2`.
 """
@@ -18,7 +18,7 @@ FIRST_INGREDIENT = len(PRIMITIVES)
 TAKES = 3  # steps that every utensil works, the one that starts it included
 
 
-class Item(NamedTuple):
+class KitchenItem(NamedTuple):
     """A thing in a hand, on a counter or in a utensil. An empty dish has no food."""
 
     food: str
@@ -34,7 +34,7 @@ class Item(NamedTuple):
 class Utensil(NamedTuple):
     """What is in a utensil. `left` is None before it starts, then the steps it still works; 0: it is done."""
 
-    contents: tuple[Item, ...] = ()
+    contents: tuple[KitchenItem, ...] = ()
     left: int | None = None
 
     @property
@@ -42,14 +42,14 @@ class Utensil(NamedTuple):
         return self.left == 0
 
 
-class World(NamedTuple):
+class KitchenWorld(NamedTuple):
     """Everything but the cooks' places and the clock."""
 
-    hands: tuple[Item | None, ...]  # by seat
-    counters: tuple[Item | None, ...]  # in the order of `Layout.counters`
+    hands: tuple[KitchenItem | None, ...]  # by seat
+    counters: tuple[KitchenItem | None, ...]  # in the order of `Layout.counters`
     utensils: tuple[Utensil, ...]  # in the order of `Layout.utensils`
     taken: int  # items that came from dispensers so far: their numbers
-    delivered: Item | None  # the ordered dish, once it is
+    delivered: KitchenItem | None  # the ordered dish, once it is
 
 
 class Cook(NamedTuple):
@@ -60,9 +60,9 @@ class Cook(NamedTuple):
     facing: int
 
 
-class State(NamedTuple):
+class KitchenState(NamedTuple):
     """A moment in the kitchen."""
 
     time: int
     cooks: tuple[Cook, ...]  # by seat
-    world: World
+    world: KitchenWorld

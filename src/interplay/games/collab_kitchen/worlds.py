@@ -15,11 +15,21 @@ from interplay.games.collab_kitchen import rules
 from interplay.games.collab_kitchen.bounds import Ways
 from interplay.games.collab_kitchen.dishes import INGREDIENTS, KINDS, cooked, parts, process, raw
 from interplay.games.collab_kitchen.layouts import Station
-from interplay.games.collab_kitchen.rules import Rules
-from interplay.games.collab_kitchen.state import DELIVER, FILL, FIRST_INGREDIENT, PUT, START, TAKE, Item, Utensil, World
+from interplay.games.collab_kitchen.rules import KitchenRules
+from interplay.games.collab_kitchen.state import (
+    DELIVER,
+    FILL,
+    FIRST_INGREDIENT,
+    PUT,
+    START,
+    TAKE,
+    KitchenItem,
+    KitchenWorld,
+    Utensil,
+)
 
 
-class Act(NamedTuple):
+class WorldAct(NamedTuple):
     """What a seat can do at a station (its number)."""
 
     station: int
@@ -29,18 +39,18 @@ class Act(NamedTuple):
 class Turn(NamedTuple):
     """What both cooks do with their hands in a step (None: they may walk), and the world after it."""
 
-    first: Act | None
-    second: Act | None
+    first: WorldAct | None
+    second: WorldAct | None
     world: int
 
 
 class Worlds:
     """The worlds of one kitchen, for the acting seats of its floor."""
 
-    def __init__(self, constants: Rules, ways: Ways, thorough: bool):
+    def __init__(self, constants: KitchenRules, ways: Ways, thorough: bool):
         self.rules, self.ways, self.thorough = constants, ways, thorough
-        self.all: list[World] = []
-        self._number: dict[World, int] = {}
+        self.all: list[KitchenWorld] = []
+        self._number: dict[KitchenWorld, int] = {}
         self._turns: dict[int, list[Turn]] = {}
         self._bounds: dict[int, np.ndarray] = {}
         self._work: dict[int, int] = {}
@@ -49,7 +59,7 @@ class Worlds:
         self.raw = Counter(raw(dish.food))
         self.stations = constants.layout.stations
 
-    def number(self, world: World) -> int:
+    def number(self, world: KitchenWorld) -> int:
         bare = _bare(world)
         found = self._number.get(bare)
         if found is None:
@@ -83,11 +93,11 @@ class Worlds:
             found = self._turns[number] = self._all_turns(self.all[number])
         return found
 
-    def _all_turns(self, world: World) -> list[Turn]:
+    def _all_turns(self, world: KitchenWorld) -> list[Turn]:
         first, second = self.ways.floor.first.seat, self.ways.floor.second.seat
         layout = self.rules.layout
 
-        def turn(a: Act | None, b: Act | None, after: World) -> Turn:
+        def turn(a: WorldAct | None, b: WorldAct | None, after: KitchenWorld) -> Turn:
             return Turn(a, b, self.number(rules.tick(layout, after)))
 
         found = [turn(None, None, world)]
@@ -103,7 +113,7 @@ class Worlds:
                     found.append(turn(a, b, both.world))
         return found
 
-    def _acts(self, world: World, seat: int) -> list[tuple[Act, World]]:
+    def _acts(self, world: KitchenWorld, seat: int) -> list[tuple[WorldAct, KitchenWorld]]:
         """The acts of one seat that may help."""
         missing = self._missing(world)
         faced = set(self._poses(seat).faces.tolist())
@@ -114,14 +124,14 @@ class Worlds:
             for action in self._tried(world, seat, station, missing):
                 outcome = rules.use(self.rules, world, seat, station, action)
                 if outcome is not None:
-                    found.append((Act(number, action), outcome.world))
+                    found.append((WorldAct(number, action), outcome.world))
         return found
 
     def _poses(self, seat: int):
         floor = self.ways.floor
         return floor.first if seat == floor.first.seat else floor.second
 
-    def _missing(self, world: World) -> Counter[str]:
+    def _missing(self, world: KitchenWorld) -> Counter[str]:
         """What has to come from the dispensers yet; `dish` among it."""
         there: Counter[str] = Counter()
         dishes = 0
@@ -135,21 +145,21 @@ class Worlds:
             missing["dish"] = 1
         return missing
 
-    def _things(self, world: World) -> list[Item]:
+    def _things(self, world: KitchenWorld) -> list[KitchenItem]:
         found = [item for item in (*world.hands, *world.counters) if item is not None]
         for station, utensil in zip(self.rules.layout.utensils, world.utensils):
             if utensil.left in (None, 0):
                 found += utensil.contents
             else:
-                found.append(Item(_product(station, utensil), False, ""))
+                found.append(KitchenItem(_product(station, utensil), False, ""))
         return found
 
-    def _useful(self, item: Item) -> bool:
+    def _useful(self, item: KitchenItem) -> bool:
         if item.on_dish:
             return (not item.food and self.rules.dish.plated) or rules.is_ordered(self.rules.dish, item)
         return item.food in self.needed
 
-    def _tried(self, world: World, seat: int, station: Station, missing: Counter[str]) -> list[int]:
+    def _tried(self, world: KitchenWorld, seat: int, station: Station, missing: Counter[str]) -> list[int]:
         held, letter = world.hands[seat], station.letter
         if letter == "I":
             return [FIRST_INGREDIENT + INGREDIENTS.index(k) for k in missing if k != "dish"]
@@ -165,7 +175,7 @@ class Worlds:
             return [TAKE] if item is not None and self._useful(item) else []
         return self._at_utensil(world.utensils[station.index], held, station)
 
-    def _at_utensil(self, utensil: Utensil, held: Item | None, station: Station) -> list[int]:
+    def _at_utensil(self, utensil: Utensil, held: KitchenItem | None, station: Station) -> list[int]:
         if held is not None:
             if utensil.done:
                 return [FILL]
@@ -177,7 +187,7 @@ class Worlds:
             return [*started, TAKE] if self.thorough or hopeless else started
         return [TAKE] if utensil.done else []
 
-    def _fits(self, utensil: Utensil, held: Item, station: Station) -> bool:
+    def _fits(self, utensil: Utensil, held: KitchenItem, station: Station) -> bool:
         """Whether the recipe wants this food beside what is in the utensil."""
         foods = (*(i.food for i in utensil.contents), held.food)
         return not held.on_dish and self._may_become(foods, station)
@@ -195,16 +205,18 @@ def _product(station: Station, utensil: Utensil) -> str:
     return cooked(KINDS[station.letter].makes, tuple(i.food for i in utensil.contents))
 
 
-def _bare(world: World) -> World:
+def _bare(world: KitchenWorld) -> KitchenWorld:
     """A world without lineages."""
 
-    def bare(item: Item | None) -> Item | None:
-        return None if item is None else Item(item.food, item.on_dish, "")
+    def bare(item: KitchenItem | None) -> KitchenItem | None:
+        return None if item is None else KitchenItem(item.food, item.on_dish, "")
 
-    return World(
+    return KitchenWorld(
         hands=tuple(map(bare, world.hands)),
         counters=tuple(map(bare, world.counters)),
-        utensils=tuple(u._replace(contents=tuple(Item(i.food, False, "") for i in u.contents)) for u in world.utensils),
+        utensils=tuple(
+            u._replace(contents=tuple(KitchenItem(i.food, False, "") for i in u.contents)) for u in world.utensils
+        ),
         taken=0,
         delivered=bare(world.delivered),
     )

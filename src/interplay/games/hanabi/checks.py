@@ -8,10 +8,10 @@ import numpy as np
 
 from interplay.errors import IllegalAction, InterplayError
 from interplay.games.hanabi import rules as hanabi
-from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, NO_CARD, NOOP, PLAY, Rules, State
+from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, NO_CARD, NOOP, PLAY, HanabiRules, HanabiState
 
 
-def check_deck(rules: Rules, deck: Any) -> np.ndarray:
+def check_deck(rules: HanabiRules, deck: Any) -> np.ndarray:
     """The deck as identities, [deck] int8; an error that says what is wrong with it."""
     cards = np.asarray(deck)
     size = rules.deck_size
@@ -40,7 +40,7 @@ def check_deck(rules: Rules, deck: Any) -> np.ndarray:
     return identities.astype(np.int8)
 
 
-def check_actions(rules: Rules, action_names: tuple[str, ...], state: State, actions: Any) -> None:
+def check_actions(rules: HanabiRules, action_names: tuple[str, ...], state: HanabiState, actions: Any) -> None:
     """An error for the first seat whose action is not legal: which, why, and what was."""
     legal = np.asarray(hanabi.legal(rules, state))
     actions = np.asarray(actions)
@@ -57,7 +57,7 @@ def check_actions(rules: Rules, action_names: tuple[str, ...], state: State, act
             )
 
 
-def _why(rules: Rules, state: State, seat: int, action: int) -> str:
+def _why(rules: HanabiRules, state: HanabiState, seat: int, action: int) -> str:
     turn = int(state.time) % rules.players
     moves = rules.moves
     kind, slot = moves.kind[action], int(moves.slot[action])

@@ -9,13 +9,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
 from interplay.games.hanabi import cards
-from interplay.games.hanabi.state import DISCARD, PLAY, Rules, State
+from interplay.games.hanabi.state import DISCARD, PLAY, HanabiRules, HanabiState
 
 KNOWN = ("public", "seen")  # by hints and open cards; and by the other hands, too
 NAMES = ("g1", "g2", "g3")  # discards a playable card, plays an unplayable one (dominated), plays a playable (dominant)
 
 
-def known(rules: Rules, state: State, action: Int[Array, ""]) -> tuple[Bool[Array, " sense"], Bool[Array, " sense"]]:
+def known(
+    rules: HanabiRules, state: HanabiState, action: Int[Array, ""]
+) -> tuple[Bool[Array, " sense"], Bool[Array, " sense"]]:
     """Whether the card that the mover uses is known to be playable, and known to be unplayable, in each sense of KNOWN.
     Of a hint it says nothing."""
     seat, slot = state.time % rules.players, jnp.asarray(rules.moves.slot)[action]
@@ -24,7 +26,7 @@ def known(rules: Rules, state: State, action: Int[Array, ""]) -> tuple[Bool[Arra
     return cards.within(can_be, fits), cards.within(can_be, ~fits)
 
 
-def flags(rules: Rules, state: State, action: Int[Array, ""]) -> Bool[Array, "name sense"]:
+def flags(rules: HanabiRules, state: HanabiState, action: Int[Array, ""]) -> Bool[Array, "name sense"]:
     """Whether a move is of each kind in NAMES."""
     playable, unplayable = known(rules, state, action)
     kind = jnp.asarray(rules.moves.kind)[action]

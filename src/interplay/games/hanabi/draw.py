@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.games.hanabi import rules as hanabi
-from interplay.games.hanabi.state import NO_CARD, NOOP, Rules, State
+from interplay.games.hanabi.state import NO_CARD, NOOP, HanabiRules, HanabiState
 from interplay.games.scene import Scene, Shape
 
 PAINT = {"R": "#d64545", "Y": "#e0b528", "G": "#3f9b5a", "W": "#f3efe4", "B": "#3d73c9", "M": "#9a57b8"}
@@ -13,7 +13,7 @@ INK, FAINT, TABLE, BACK, BRIGHT = "#26282c", "#8b9098", "#e9e6df", "#b9bec6", "#
 CARD_W, CARD_H, GAP, MARGIN = 58, 74, 10, 24
 
 
-def text(rules: Rules, action_names: tuple[str, ...], state: State, seat: int | None = None) -> str:
+def text(rules: HanabiRules, action_names: tuple[str, ...], state: HanabiState, seat: int | None = None) -> str:
     """The state; with a seat, without the cards that this seat may not see."""
     turn = int(state.time) % rules.players
     over = bool(hanabi.is_over(rules, state))
@@ -36,7 +36,7 @@ def text(rules: Rules, action_names: tuple[str, ...], state: State, seat: int | 
     return "\n".join(lines)
 
 
-def last_move(rules: Rules, action_names: tuple[str, ...], state: State) -> str:
+def last_move(rules: HanabiRules, action_names: tuple[str, ...], state: HanabiState) -> str:
     """The move before in words."""
     last = state.last
     if rules.moves.kind[int(last.action)] == NOOP:
@@ -49,7 +49,7 @@ def last_move(rules: Rules, action_names: tuple[str, ...], state: State) -> str:
     return f"{said}, {rules.card_name(int(last.card))}"
 
 
-def knowledge(rules: Rules, state: State, owner: int, slot: int) -> str:
+def knowledge(rules: HanabiRules, state: HanabiState, owner: int, slot: int) -> str:
     """What hints allow: suits and ranks; `RY|12`, or `R|1-5` when nothing is known of the rank."""
     bits = int(state.possible[owner, slot])
     ids = [i for i in range(rules.identities) if bits >> i & 1]
@@ -60,15 +60,15 @@ def knowledge(rules: Rules, state: State, owner: int, slot: int) -> str:
     return "any" if suits == ranks == "any" else f"{suits}|{ranks}"
 
 
-def _face(rules: Rules, state: State, owner: int, slot: int, seat: int | None) -> str:
+def _face(rules: HanabiRules, state: HanabiState, owner: int, slot: int, seat: int | None) -> str:
     return "??" if owner == seat else rules.card_name(int(state.hands[owner, slot]))
 
 
-def _discards(rules: Rules, state: State) -> list[str]:
+def _discards(rules: HanabiRules, state: HanabiState) -> list[str]:
     return [rules.card_name(i) + (f"x{n}" if n > 1 else "") for i, n in enumerate(np.asarray(state.discards)) if n]
 
 
-def scene(rules: Rules, action_names: tuple[str, ...], state: State, seat: int | None = None) -> Scene:
+def scene(rules: HanabiRules, action_names: tuple[str, ...], state: HanabiState, seat: int | None = None) -> Scene:
     """The table; with a seat, as this seat sees it: its own cards lie face down."""
     suits = len(rules.suits)
     columns = max(suits, rules.hand_size)
@@ -85,14 +85,14 @@ def scene(rules: Rules, action_names: tuple[str, ...], state: State, seat: int |
     return Scene(width, height, backdrop, tuple(shapes))
 
 
-def _status(rules: Rules, action_names: tuple[str, ...], state: State) -> list[Shape]:
+def _status(rules: HanabiRules, action_names: tuple[str, ...], state: HanabiState) -> list[Shape]:
     over = bool(hanabi.is_over(rules, state))
     head = f"turn {int(state.time)}" + (f" · over, score {int(hanabi.score(rules, state))}" if over else "")
     head += f" · deck {rules.deck_size - int(state.dealt)} · {last_move(rules, action_names, state)}"
     return [("text", MARGIN, MARGIN, head, 14, INK, "start")]
 
 
-def _board(rules: Rules, state: State, left: float, top: float) -> list[Shape]:
+def _board(rules: HanabiRules, state: HanabiState, left: float, top: float) -> list[Shape]:
     shapes: list[Shape] = []
     for k, suit in enumerate(rules.suits):
         x, height = left + k * 36, int(state.fireworks[k])
@@ -110,7 +110,7 @@ def _board(rules: Rules, state: State, left: float, top: float) -> list[Shape]:
     return shapes
 
 
-def _hand(rules: Rules, state: State, owner: int, seat: int | None, left: float, top: float) -> list[Shape]:
+def _hand(rules: HanabiRules, state: HanabiState, owner: int, seat: int | None, left: float, top: float) -> list[Shape]:
     turn = owner == int(state.time) % rules.players and not bool(hanabi.is_over(rules, state))
     name = "you" if owner == seat else f"seat {owner}"
     shapes: list[Shape] = [("text", MARGIN, top + CARD_H / 2, name, 15, INK if turn else FAINT, "start")]

@@ -21,9 +21,9 @@ from interplay.games.hanabi.state import (
     HINT_RANK,
     NO_CARD,
     PLAY,
+    HanabiRules,
+    HanabiState,
     LastMove,
-    Rules,
-    State,
     card_bit,
 )
 from interplay.games.records import record
@@ -38,7 +38,7 @@ class Bits(NamedTuple):
     width: int
 
 
-def vector_size(rules: Rules) -> int:
+def vector_size(rules: HanabiRules) -> int:
     """Numbers in either vector: 658 for two players."""
     ids, colours, ranks = rules.identities, len(rules.colours), rules.ranks
     seats, slots = rules.players, rules.hand_size
@@ -51,13 +51,13 @@ def vector_size(rules: Rules) -> int:
 Observers = Int[Array, " observer"] | np.ndarray | None  # seats whose view is asked for; None: every seat's
 
 
-def hle(rules: Rules, state: State, observers: Observers = None) -> Float[Array, "observer size"]:
+def hle(rules: HanabiRules, state: HanabiState, observers: Observers = None) -> Float[Array, "observer size"]:
     """The canonical vector of the Hanabi Learning Environment, [observer, size]."""
     around = _around(rules, observers)
     return _spread(_public(rules, state, around) + _knowledge(rules, state, around)).astype(jnp.float32)
 
 
-def belief(rules: Rules, state: State, observers: Observers = None) -> Float[Array, "observer size"]:
+def belief(rules: HanabiRules, state: HanabiState, observers: Observers = None) -> Float[Array, "observer size"]:
     """As `hle`, but with the odds of each card by hints and cards gone in place of what it may be (JaxMARL's)."""
     around = _around(rules, observers)
     public = _spread(_public(rules, state, around)).astype(jnp.float32)
@@ -72,25 +72,25 @@ def belief(rules: Rules, state: State, observers: Observers = None) -> Float[Arr
     return jnp.concatenate([public, cards.reshape(len(around), -1)], axis=-1)
 
 
-def _around(rules: Rules, observers: Observers) -> Any:
+def _around(rules: HanabiRules, observers: Observers) -> Any:
     """[observer, k] is the seat that sits k after the observer."""
     seats = np.arange(rules.players)
     return ((seats if observers is None else observers)[:, None] + seats) % rules.players
 
 
-def _public(rules: Rules, state: State, around: Any) -> list[Bits]:
+def _public(rules: HanabiRules, state: HanabiState, around: Any) -> list[Bits]:
     """All that stands before what is known of each card."""
     return _hands(rules, state, around) + _board(rules, state, len(around)) + _last_move(rules, state, around[:, 0])
 
 
-def _hands(rules: Rules, state: State, around: Any) -> list[Bits]:
+def _hands(rules: HanabiRules, state: HanabiState, around: Any) -> list[Bits]:
     """The others' cards, and whose hand lacks a card."""
     others = card_bit(state.hands)[around[:, 1:]].reshape(len(around), -1)
     short = (state.hands[:, -1] == NO_CARD).astype(U32)[around]
     return [Bits(others, rules.identities), Bits(short, 1)]
 
 
-def _board(rules: Rules, state: State, observers: int) -> list[Bits]:
+def _board(rules: HanabiRules, state: HanabiState, observers: int) -> list[Bits]:
     """Cards left in the deck, fireworks, hint tokens, lives and discards: the same for all."""
     deck = rules.deck_size - rules.players * rules.hand_size
     height = state.fireworks.astype(jnp.int32)
@@ -109,7 +109,7 @@ def _board(rules: Rules, state: State, observers: int) -> list[Bits]:
     return [Bits(jnp.broadcast_to(f.bits, (observers, *f.bits.shape)), f.width) for f in fields]
 
 
-def _last_move(rules: Rules, state: State, observers: Any) -> list[Bits]:
+def _last_move(rules: HanabiRules, state: HanabiState, observers: Any) -> list[Bits]:
     """Who did what to whom and what came of it; all zeros before the first move."""
     moves, last, seats = rules.moves, state.last, rules.players
     kind = jnp.asarray(moves.kind)[last.action]
@@ -143,7 +143,7 @@ def _last_move(rules: Rules, state: State, observers: Any) -> list[Bits]:
     ]
 
 
-def _knowledge(rules: Rules, state: State, around: Any) -> list[Bits]:
+def _knowledge(rules: HanabiRules, state: HanabiState, around: Any) -> list[Bits]:
     """What each card may be by its hints and what was told of it, observer's hand first."""
     possible = state.possible[around].reshape(len(around), -1)
     told = _told(rules, state)[around].reshape(len(around), -1)
@@ -155,7 +155,7 @@ def _knowledge(rules: Rules, state: State, around: Any) -> list[Bits]:
     ]
 
 
-def _told(rules: Rules, state: State) -> UInt32[Array, "seat slot"]:
+def _told(rules: HanabiRules, state: HanabiState) -> UInt32[Array, "seat slot"]:
     return state.told_colours.astype(U32) | (state.told_ranks.astype(U32) << len(rules.colours))
 
 
@@ -193,7 +193,7 @@ def _spread(fields: list[Bits]) -> UInt32[Array, "*batch size"]:
 
 
 @record
-class Seen:
+class HanabiView:
     """What a seat may see, in cards. The observer's own cards are HIDDEN; the rest is public."""
 
     seat: Int[Array, ""]
@@ -210,12 +210,12 @@ class Seen:
     last: LastMove
 
 
-def seen(rules: Rules, state: State) -> Seen:
+def seen(rules: HanabiRules, state: HanabiState) -> HanabiView:
     """Every seat's record, [seat, ...]."""
 
     def of(seat):
         own = (jnp.arange(rules.players) == seat)[:, None]
-        return Seen(
+        return HanabiView(
             seat=seat,
             time=state.time,
             hands=jnp.where(own & (state.hands != NO_CARD), jnp.int8(HIDDEN), state.hands),

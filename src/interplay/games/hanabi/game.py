@@ -18,7 +18,7 @@ from interplay.games.api import Encoding, Step
 from interplay.games.compiled import compiled
 from interplay.games.hanabi import checks, draw, encode
 from interplay.games.hanabi import rules as hanabi
-from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, Rules, State
+from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, HanabiRules, HanabiState
 from interplay.games.scene import Scene
 
 SETS: dict[str, dict[str, Any]] = {  # rule sets by name: what they change
@@ -55,7 +55,7 @@ def make(variant: str, options: Mapping[str, Any]) -> Hanabi:
     players, _, name = variant.partition("-")
     chosen = {k: v for k, v in vars(build(HanabiOptions, options)).items() if v is not None}
     changes: dict[str, Any] = {"hand_size": 5 if int(players[0]) <= 3 else 4} | SETS[name] | chosen
-    return Hanabi(f"hanabi/{variant}", Rules(players=int(players[0]), **changes), options)
+    return Hanabi(f"hanabi/{variant}", HanabiRules(players=int(players[0]), **changes), options)
 
 
 class Hanabi:
@@ -66,7 +66,7 @@ class Hanabi:
     replayable = True
     event_names: tuple[str, ...] = hanabi.EVENTS
 
-    def __init__(self, id: str, rules: Rules, options: Mapping[str, Any]):
+    def __init__(self, id: str, rules: HanabiRules, options: Mapping[str, Any]):
         self.id = id
         self.rules = rules
         self.options: Mapping[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()}
@@ -83,7 +83,7 @@ class Hanabi:
             "state": Encoding(None, "record", "everything, own cards and deck included", privileged=True),
         }
 
-    def init(self, key: PRNGKeyArray, deck: Any = None) -> State:
+    def init(self, key: PRNGKeyArray, deck: Any = None) -> HanabiState:
         """Shuffle and deal; or deal `deck`, an int array [deck, 2] of (colour, rank - 1), top card first."""
         if deck is None:
             return hanabi.deal(self.rules, hanabi.shuffle(self.rules, key))
@@ -95,11 +95,13 @@ class Hanabi:
             identities = jnp.asarray(checks.check_deck(self.rules, deck))
         return hanabi.deal(self.rules, identities)
 
-    def start(self, state: State) -> dict[str, Any]:
+    def start(self, state: HanabiState) -> dict[str, Any]:
         return {"deck": jnp.stack([state.deck // self.rules.ranks, state.deck % self.rules.ranks], axis=-1)}
 
     @compiled()
-    def step(self, state: State, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None) -> tuple[State, Step]:
+    def step(
+        self, state: HanabiState, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None
+    ) -> tuple[HanabiState, Step]:
         after = hanabi.step(self.rules, state, jnp.asarray(actions))
         return after, Step(
             reward=hanabi.reward(self.rules, state, after),
@@ -109,7 +111,9 @@ class Hanabi:
             events=hanabi.events(self.rules, state, after),
         )
 
-    def checked_step(self, state: State, actions: Any, key: PRNGKeyArray | None = None) -> tuple[State, Step]:
+    def checked_step(
+        self, state: HanabiState, actions: Any, key: PRNGKeyArray | None = None
+    ) -> tuple[HanabiState, Step]:
         """As `step`, outside of compiled code: an illegal action is an error that says why and what was legal."""
         if bool(hanabi.is_over(self.rules, state)):
             raise InterplayError(f"this game is over after {int(state.time)} moves")
@@ -117,7 +121,7 @@ class Hanabi:
         return self.step(state, jnp.asarray(np.asarray(actions)), key)
 
     @compiled(1)
-    def observe(self, state: State, encoding: str) -> Any:
+    def observe(self, state: HanabiState, encoding: str) -> Any:
         if encoding == "hle":
             return encode.hle(self.rules, state)
         if encoding == "belief":
@@ -130,7 +134,7 @@ class Hanabi:
             return jax.tree.map(lambda x: jnp.broadcast_to(x, (self.num_seats, *jnp.shape(x))), state)
         raise UnknownName("encoding", encoding, list(self.encodings))
 
-    def observe_as(self, state: State, encoding: str, seat: Int[Array, ""]) -> Any:
+    def observe_as(self, state: HanabiState, encoding: str, seat: Int[Array, ""]) -> Any:
         """What one seat sees, without the others' work: `observe(state, encoding)[seat]`."""
         vectors = {"hle": encode.hle, "belief": encode.belief}
         if encoding in vectors:
@@ -138,24 +142,24 @@ class Hanabi:
         return jax.tree.map(lambda x: x[seat], self.observe(state, encoding))
 
     @compiled()
-    def legal(self, state: State) -> Bool[Array, "seat action"]:
+    def legal(self, state: HanabiState) -> Bool[Array, "seat action"]:
         return hanabi.legal(self.rules, state)
 
-    def to_move(self, state: State) -> Bool[Array, " seat"]:
+    def to_move(self, state: HanabiState) -> Bool[Array, " seat"]:
         return hanabi.to_move(self.rules, state)
 
-    def score(self, state: State) -> Int[Array, ""]:
+    def score(self, state: HanabiState) -> Int[Array, ""]:
         """The score if the game ended now."""
         return hanabi.score(self.rules, state)
 
-    def render(self, state: State, seat: int | None = None) -> str:
+    def render(self, state: HanabiState, seat: int | None = None) -> str:
         return draw.text(self.rules, self.action_names, state, seat)
 
-    def scene(self, state: State, seat: int | None = None) -> Scene:
+    def scene(self, state: HanabiState, seat: int | None = None) -> Scene:
         return draw.scene(self.rules, self.action_names, state, seat)
 
 
-def _action_names(rules: Rules) -> tuple[str, ...]:
+def _action_names(rules: HanabiRules) -> tuple[str, ...]:
     names = []
     moves = rules.moves
     hints = [*rules.colours, *(str(r + 1) for r in range(rules.ranks))]

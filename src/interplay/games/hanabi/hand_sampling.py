@@ -15,17 +15,17 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int8, PRNGKeyArray
 
 from interplay.games.hanabi import cards
-from interplay.games.hanabi.state import NO_CARD, Rules, State
+from interplay.games.hanabi.state import NO_CARD, HanabiRules, HanabiState
 
 
-def unseen(rules: Rules, state: State, seat: Int[Array, ""]) -> Int[Array, " identity"]:
+def unseen(rules: HanabiRules, state: HanabiState, seat: Int[Array, ""]) -> Int[Array, " identity"]:
     """Copies of each identity that a seat sees nowhere: they are in its hand or in the deck."""
     held = cards.in_hands(rules, state.hands)
     return jnp.asarray(rules.total_copies) - cards.gone(rules, state) - (jnp.sum(held, axis=0) - held[seat])
 
 
 def draw_hand(
-    rules: Rules, state: State, seat: Int[Array, ""], key: PRNGKeyArray, candidates: int = 8
+    rules: HanabiRules, state: HanabiState, seat: Int[Array, ""], key: PRNGKeyArray, candidates: int = 8
 ) -> tuple[Int8[Array, " slot"], Bool[Array, ""]]:
     """A hand that fits the hints, and whether one was found.
 
@@ -39,7 +39,7 @@ def draw_hand(
 
 
 def _one_by_one(
-    rules: Rules, state: State, seat: Int[Array, ""], key: PRNGKeyArray
+    rules: HanabiRules, state: HanabiState, seat: Int[Array, ""], key: PRNGKeyArray
 ) -> tuple[Int8[Array, " slot"], Float[Array, ""]]:
     """A hand, and the logarithm of how many choices there were; minus infinity if it came to none."""
     left, choices, hand = unseen(rules, state, seat).astype(jnp.float32), jnp.float32(0.0), []
@@ -55,7 +55,9 @@ def _one_by_one(
     return jnp.stack(hand), choices
 
 
-def set_hand(rules: Rules, state: State, seat: Int[Array, ""], hand: Int8[Array, " slot"], key: PRNGKeyArray) -> State:
+def set_hand(
+    rules: HanabiRules, state: HanabiState, seat: Int[Array, ""], hand: Int8[Array, " slot"], key: PRNGKeyArray
+) -> HanabiState:
     """The state with this hand in its place, and the rest of what the seat does not see as a shuffled deck."""
     dealt_out = jnp.sum(hand[:, None] == jnp.arange(rules.identities), axis=0, dtype=jnp.int32)
     rest = unseen(rules, state, seat) - dealt_out

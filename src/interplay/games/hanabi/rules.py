@@ -14,14 +14,14 @@ from interplay.games.hanabi.state import (
     HINT_RANK,
     NO_CARD,
     PLAY,
+    HanabiRules,
+    HanabiState,
     LastMove,
-    Rules,
-    State,
     card_bit,
 )
 
 
-def shuffle(rules: Rules, key: PRNGKeyArray) -> Int8[Array, " deck"]:
+def shuffle(rules: HanabiRules, key: PRNGKeyArray) -> Int8[Array, " deck"]:
     """A deck in random order: each card goes to the place that its random number has among all of them.
 
     Counting smaller numbers is far quicker than sorting fifty of them, on CPU and GPU alike.
@@ -33,11 +33,11 @@ def shuffle(rules: Rules, key: PRNGKeyArray) -> Int8[Array, " deck"]:
     return jnp.asarray(rules.sorted_deck)[smaller]
 
 
-def deal(rules: Rules, deck: Int8[Array, " deck"]) -> State:
+def deal(rules: HanabiRules, deck: Int8[Array, " deck"]) -> HanabiState:
     """The first state: seat 0 takes its whole hand from the top of the deck, then seat 1, and so on."""
     seats, slots = rules.players, rules.hand_size
     anything = (1 << rules.identities) - 1
-    return State(
+    return HanabiState(
         deck=deck,
         dealt=jnp.int32(seats * slots),
         hands=deck[: seats * slots].reshape(seats, slots),
@@ -60,12 +60,12 @@ def deal(rules: Rules, deck: Int8[Array, " deck"]) -> State:
     )
 
 
-def to_move(rules: Rules, state: State) -> Bool[Array, " seat"]:
+def to_move(rules: HanabiRules, state: HanabiState) -> Bool[Array, " seat"]:
     """Seats move in turn."""
     return jnp.arange(rules.players) == state.time % rules.players
 
 
-def legal(rules: Rules, state: State) -> Bool[Array, "seat action"]:
+def legal(rules: HanabiRules, state: HanabiState) -> Bool[Array, "seat action"]:
     """What each seat may do: off turn nothing but the no-op.
 
     One may play any card of one's hand, discard one unless all hint tokens are there, and, for a token,
@@ -87,7 +87,7 @@ def legal(rules: Rules, state: State) -> Bool[Array, "seat action"]:
     return jnp.concatenate([turn[:, None] & on_turn, ~turn[:, None]], axis=1)
 
 
-def step(rules: Rules, state: State, actions: Int[Array, " seat"]) -> State:
+def step(rules: HanabiRules, state: HanabiState, actions: Int[Array, " seat"]) -> HanabiState:
     """One turn: the seat to move plays, discards or hints; the others wait."""
     turn = to_move(rules, state)
     action = jnp.sum(jnp.where(turn, actions, 0)).astype(jnp.int32)
@@ -100,7 +100,7 @@ def step(rules: Rules, state: State, actions: Int[Array, " seat"]) -> State:
     return replace(after, time=state.time + 1, turns_left=state.turns_left - deck_was_empty)
 
 
-def use_card(rules: Rules, state: State, action: Int[Array, ""], plays: Bool[Array, ""]) -> State:
+def use_card(rules: HanabiRules, state: HanabiState, action: Int[Array, ""], plays: Bool[Array, ""]) -> HanabiState:
     """Play or discard a card, then draw.
 
     A card that continues its suit's firework stays there, and the last of a suit gives a hint token back.
@@ -131,7 +131,7 @@ def use_card(rules: Rules, state: State, action: Int[Array, ""], plays: Bool[Arr
     )
 
 
-def draw(rules: Rules, state: State, gone: Bool[Array, "seat slot"]) -> State:
+def draw(rules: HanabiRules, state: HanabiState, gone: Bool[Array, "seat slot"]) -> HanabiState:
     """Younger cards move up to fill the gap, and the top card of the deck becomes the newest, while there is one."""
     turn = jnp.any(gone, axis=1, keepdims=True)
     from_next = turn & (jnp.cumsum(gone, axis=1) > 0)
@@ -154,7 +154,7 @@ def draw(rules: Rules, state: State, gone: Bool[Array, "seat slot"]) -> State:
     )
 
 
-def give_hint(rules: Rules, state: State, action: Int[Array, ""]) -> State:
+def give_hint(rules: HanabiRules, state: HanabiState, action: Int[Array, ""]) -> HanabiState:
     """Name all cards of one colour or rank in another hand. The cards not named are told something, too."""
     moves = rules.moves
     receiver = (state.time + jnp.asarray(moves.offset)[action]) % rules.players
@@ -183,22 +183,22 @@ def give_hint(rules: Rules, state: State, action: Int[Array, ""]) -> State:
     )
 
 
-def is_over(rules: Rules, state: State) -> Bool[Array, ""]:
+def is_over(rules: HanabiRules, state: HanabiState) -> Bool[Array, ""]:
     """No life is left, all fireworks are complete, or every seat has had a turn since the last card was drawn."""
     return (state.lives <= 0) | (points(state) == rules.max_score) | (state.turns_left <= 0)
 
 
-def points(state: State) -> Int[Array, ""]:
+def points(state: HanabiState) -> Int[Array, ""]:
     """The cards on the table."""
     return jnp.sum(state.fireworks, dtype=jnp.int32)
 
 
-def score(rules: Rules, state: State) -> Int[Array, ""]:
+def score(rules: HanabiRules, state: HanabiState) -> Int[Array, ""]:
     """The points, which a team without lives loses (or, by the rule set, keeps)."""
     return jnp.where((state.lives <= 0) & (rules.bomb == "zero"), 0, points(state))
 
 
-def reward(rules: Rules, before: State, after: State) -> Float[Array, " seat"]:
+def reward(rules: HanabiRules, before: HanabiState, after: HanabiState) -> Float[Array, " seat"]:
     """What the move did to the score, credited to the seat that made it."""
     gain = score(rules, after) - score(rules, before)
     return jnp.where(to_move(rules, before), gain, 0).astype(jnp.float32)
@@ -207,7 +207,7 @@ def reward(rules: Rules, before: State, after: State) -> Float[Array, " seat"]:
 EVENTS = ("played", "misplayed", "discarded", "hinted_colour", "hinted_rank", "completed")
 
 
-def events(rules: Rules, before: State, after: State) -> Int[Array, "seat event"]:
+def events(rules: HanabiRules, before: HanabiState, after: HanabiState) -> Int[Array, "seat event"]:
     """What happened, to the seat that moved."""
     last = after.last
     kind = jnp.asarray(rules.moves.kind)[last.action]

@@ -24,7 +24,7 @@ KIND_NAMES = ("discard", "play", "hint_colour", "hint_rank", "noop")
 
 
 @dataclass(frozen=True)
-class Rules:
+class HanabiRules:
     """A rule set. Hands are ordered: slot 0 holds the oldest card."""
 
     players: int
@@ -108,8 +108,8 @@ class Rules:
         return np.array(by_colour + by_rank, np.uint32)
 
     @cached_property
-    def moves(self) -> Moves:
-        return Moves.of(self)
+    def moves(self) -> MoveTable:
+        return MoveTable.of(self)
 
     def card_name(self, identity: int) -> str:
         if identity < 0:
@@ -118,7 +118,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Moves:
+class MoveTable:
     """What each action number means: discards, plays, colour hints, rank hints, and last the no-op."""
 
     kind: np.ndarray  # [action]
@@ -128,7 +128,7 @@ class Moves:
     touches: np.ndarray  # the identities that the hint touches; none otherwise
 
     @classmethod
-    def of(cls, rules: Rules) -> Moves:
+    def of(cls, rules: HanabiRules) -> MoveTable:
         colours, ranks = len(rules.colours), rules.ranks
         others = range(1, rules.players)
         rows = [(DISCARD, slot, 0, 0) for slot in range(rules.hand_size)]
@@ -157,7 +157,7 @@ class LastMove:
 
 
 @record
-class State:
+class HanabiState:
     """Everything, the hidden included."""
 
     deck: Int8[Array, " deck"]  # identities, top card first; it stays as it was, `dealt` moves on

@@ -18,19 +18,19 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray
 from interplay.errors import InterplayError
 from interplay.games.api import Step
 from interplay.games.hanabi.game import Hanabi
-from interplay.games.hanabi.state import HINT_COLOUR, Rules, State
+from interplay.games.hanabi.state import HINT_COLOUR, HanabiRules, HanabiState
 from interplay.games.records import record
 
 VECTORS = ("hle", "belief")
 
 
 @lru_cache(maxsize=16)
-def orders(rules: Rules) -> np.ndarray:
+def orders(rules: HanabiRules) -> np.ndarray:
     """[order, colour] all of them; the first leaves everything as it is."""
     return np.array(list(permutations(range(len(rules.colours)))), np.int32)
 
 
-def suits_of(rules: Rules, order: Any) -> np.ndarray:
+def suits_of(rules: HanabiRules, order: Any) -> np.ndarray:
     """The order of the suits: of the colours that can be named as `order` says, of wild ones as they are."""
     named = [rules.suits.index(c) for c in rules.colours]
     found = np.arange(len(rules.suits))
@@ -38,19 +38,19 @@ def suits_of(rules: Rules, order: Any) -> np.ndarray:
     return found
 
 
-def cards_seen_as(rules: Rules, order: Any) -> np.ndarray:
+def cards_seen_as(rules: HanabiRules, order: Any) -> np.ndarray:
     """[identity] by which name each real card is seen; it renames decks."""
     real = (suits_of(rules, order)[:, None] * rules.ranks + np.arange(rules.ranks)).reshape(-1)
     return np.argsort(real)  # real[i] is what is seen as i
 
 
 @lru_cache(maxsize=16)
-def vector_places(rules: Rules) -> np.ndarray:
+def vector_places(rules: HanabiRules) -> np.ndarray:
     """[order, place] of each number of a seat's vector, the place of the real vector where it stands."""
     return np.stack([_places(rules, order) for order in orders(rules)])
 
 
-def _places(rules: Rules, order: np.ndarray) -> np.ndarray:
+def _places(rules: HanabiRules, order: np.ndarray) -> np.ndarray:
     suits, colours, ids = suits_of(rules, order), np.asarray(order), np.arange(rules.identities)
     cards = (suits[:, None] * rules.ranks + np.arange(rules.ranks)).reshape(-1)
     piles = (suits[:, None] * sum(rules.copies) + np.arange(sum(rules.copies))).reshape(-1)
@@ -66,7 +66,7 @@ def _places(rules: Rules, order: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=16)
-def real_moves(rules: Rules) -> np.ndarray:
+def real_moves(rules: HanabiRules) -> np.ndarray:
     """[order, action] the move that is made when one is chosen as it is seen; also whose legality it has."""
     moves = rules.moves
     is_colour = moves.kind == HINT_COLOUR
@@ -80,7 +80,7 @@ def real_moves(rules: Rules) -> np.ndarray:
 class Recoloured:
     """A state, and in which order each seat sees the colours."""
 
-    plain: State
+    plain: HanabiState
     order: Int[Array, " seat"]  # number of the order
 
 

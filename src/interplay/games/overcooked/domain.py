@@ -23,13 +23,13 @@ from interplay.games.overcooked.state import (
     NUM_ITEMS,
     POT,
     SERVING,
-    Item,
+    OvercookedItem,
     is_soup,
     onions_in,
     tomatoes_in,
 )
-from interplay.games.overcooked.static_tables import Kitchen
-from interplay.symbolic.declare import NATURE, DomainError, Grounded, Recorder, SymbolicTrace, World, declare
+from interplay.games.overcooked.static_tables import StaticTables
+from interplay.symbolic.declare import NATURE, DomainError, Grounded, Recorder, SymbolicTrace, SymbolicWorld, declare
 
 DOMAIN = declare(
     "overcooked",
@@ -114,7 +114,7 @@ goal served(soup)
 )
 
 _KINDS = ("floor", "counter", "pot", "onions", "tomatoes", "dishes", "serving")  # by terrain
-_NAMES = {Item.ONION: "onion", Item.TOMATO: "tomato", Item.DISH: "dish"}
+_NAMES = {OvercookedItem.ONION: "onion", OvercookedItem.TOMATO: "tomato", OvercookedItem.DISH: "dish"}
 
 
 @dataclass
@@ -126,22 +126,22 @@ class _Things:
     contents: dict[str, list[str]] = field(default_factory=dict)  # soup -> its ingredients
     made: Counter[str] = field(default_factory=Counter)
 
-    def new(self, world: World, kind: str) -> str:
+    def new(self, world: SymbolicWorld, kind: str) -> str:
         self.made[kind] += 1
         return world.add(f"{kind}_{self.made[kind]}", kind)
 
 
-class Reader:
+class OvercookedReader:
     """Reads episodes of one kitchen. Keep it: facts and operators are made once and looked up afterwards."""
 
     domain = DOMAIN
 
     def __init__(self, game: Any):
-        if not isinstance(getattr(game, "kitchen", None), Kitchen):
+        if not isinstance(getattr(game, "kitchen", None), StaticTables):
             raise DomainError(f"the domain 'overcooked' cannot read {getattr(game, 'id', game)!r}: it is another game")
         self.game, self.kitchen = game, game.kitchen
         self.chefs = tuple(f"chef_{seat}" for seat in range(game.num_seats))
-        self.world = World(DOMAIN, dict.fromkeys(self.chefs, "chef"))
+        self.world = SymbolicWorld(DOMAIN, dict.fromkeys(self.chefs, "chef"))
         self.cells = [self._name(cell) for cell in range(game.layout.size)]
         self._steps: dict[tuple[int, int, int], Grounded] = {}
         self._reached: dict[tuple[int, ...], Any] = {}
@@ -202,10 +202,10 @@ class Reader:
 
     def _given(self, things: _Things, item: int) -> str:
         """The object of an item that is there from the start."""
-        if item == Item.NOTHING:
+        if item == OvercookedItem.NOTHING:
             return ""
         if not is_soup(item):
-            return things.new(self.world, _NAMES[Item(item)])
+            return things.new(self.world, _NAMES[OvercookedItem(item)])
         soup = things.new(self.world, "soup")
         kinds = ["onion"] * onions_in(item) + ["tomato"] * tomatoes_in(item)
         things.contents[soup] = [things.new(self.world, kind) for kind in kinds]
@@ -282,7 +282,7 @@ class Reader:
             recorder.do(t, seat, "serve" if ordered else "waste", chef, mine, place)
             hand[seat] = ""
         elif terrain != POT:
-            hand[seat] = things.new(world, _NAMES[Item((out >> 5) & 31)])
+            hand[seat] = things.new(world, _NAMES[OvercookedItem((out >> 5) & 31)])
             recorder.do(t, seat, "fetch", chef, hand[seat], place)
         elif out & PLACES:
             first = cell not in things.place

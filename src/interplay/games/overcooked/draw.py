@@ -12,14 +12,19 @@ from typing import Any
 import numpy as np
 
 from interplay.games.overcooked import sprites
-from interplay.games.overcooked.state import Item, is_soup, onions_in, tomatoes_in
+from interplay.games.overcooked.state import OvercookedItem, is_soup, onions_in, tomatoes_in
 from interplay.games.scene import Scene, Shape
 
 CELL = sprites.CELL
 FACING_NAMES = ("north", "south", "east", "west")
 ARROWS = "↑↓→←"
-_LETTERS = {Item.NOTHING: "", Item.ONION: "o", Item.TOMATO: "t", Item.DISH: "d"}
-_NAMES = {Item.NOTHING: "nothing", Item.ONION: "an onion", Item.TOMATO: "a tomato", Item.DISH: "a dish"}
+_LETTERS = {OvercookedItem.NOTHING: "", OvercookedItem.ONION: "o", OvercookedItem.TOMATO: "t", OvercookedItem.DISH: "d"}
+_NAMES = {
+    OvercookedItem.NOTHING: "nothing",
+    OvercookedItem.ONION: "an onion",
+    OvercookedItem.TOMATO: "a tomato",
+    OvercookedItem.DISH: "a dish",
+}
 
 
 def text(rows: Sequence[str], state: Any) -> str:
@@ -72,7 +77,7 @@ def scene(rows: Sequence[str], state: Any, seat: int | None = None, cook_time: i
 def name(item: int) -> str:
     """An item in words."""
     if not is_soup(item):
-        return _NAMES[Item(item)]
+        return _NAMES[OvercookedItem(item)]
     return f"a soup of {_ingredients(item)}"
 
 
@@ -93,7 +98,7 @@ def _plain(state: Any) -> list[list[int]]:
 
 
 def _letter(item: int) -> str:
-    return "s" if is_soup(item) else _LETTERS[Item(item)]
+    return "s" if is_soup(item) else _LETTERS[OvercookedItem(item)]
 
 
 def _cell(tile: str, item: int) -> str:

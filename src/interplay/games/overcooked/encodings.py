@@ -18,13 +18,13 @@ from interplay.games.overcooked.state import (
     POT,
     SERVING,
     TOMATOES,
-    Item,
-    State,
+    OvercookedItem,
+    OvercookedState,
     is_soup,
     onions_in,
     tomatoes_in,
 )
-from interplay.games.overcooked.static_tables import UNREACHABLE, Kitchen, walking_distances
+from interplay.games.overcooked.static_tables import UNREACHABLE, StaticTables, walking_distances
 from interplay.games.records import record
 
 URGENT = 40  # steps before the horizon from which the urgency plane is on
@@ -32,10 +32,10 @@ MAP_PLANES = (POT, COUNTER, ONIONS, TOMATOES, DISHES, SERVING)
 
 
 @record
-class Seen:
+class OvercookedView:
     """The encoding `state`: nothing is hidden in a kitchen, so a chef may see the whole state."""
 
-    state: State
+    state: OvercookedState
     seat: Int[Array, ""]
 
 
@@ -43,7 +43,7 @@ def num_planes(seats: int) -> int:
     return 5 * seats + 16
 
 
-def planes(kitchen: Kitchen, state: State) -> UInt8[Array, "seat width height plane"]:
+def planes(kitchen: StaticTables, state: OvercookedState) -> UInt8[Array, "seat width height plane"]:
     """The standard observation, 26 planes for two chefs, equal to overcooked_ai's lossless encoding.
 
     The seat's own place first, then the others' in seat order; the same for the four directions; pots, counters,
@@ -53,7 +53,7 @@ def planes(kitchen: Kitchen, state: State) -> UInt8[Array, "seat width height pl
     return jnp.moveaxis(planes_first(kitchen, state), 1, -1)
 
 
-def planes_first(kitchen: Kitchen, state: State) -> UInt8[Array, "seat plane width height"]:
+def planes_first(kitchen: StaticTables, state: OvercookedState) -> UInt8[Array, "seat plane width height"]:
     """The same planes with the plane axis first: what convolutions of equinox read, and several times cheaper to
     make on a CPU, since each plane is written in one piece."""
     if jax.default_backend() == "cpu":
@@ -64,7 +64,7 @@ def planes_first(kitchen: Kitchen, state: State) -> UInt8[Array, "seat plane wid
     return made.reshape(*made.shape[:2], kitchen.layout.width, kitchen.layout.height)
 
 
-def _bytewise(kitchen: Kitchen, state: State) -> UInt8[Array, "seat plane cell"]:
+def _bytewise(kitchen: StaticTables, state: OvercookedState) -> UInt8[Array, "seat plane cell"]:
     seats, size = state.cell.shape[0], state.items.shape[0]
     here = state.cell.astype(jnp.int16)[:, None] == jnp.arange(size, dtype=jnp.int16)  # [seat, cell]
     directions = jnp.arange(4, dtype=jnp.int8)[:, None]
@@ -80,12 +80,12 @@ def _bytewise(kitchen: Kitchen, state: State) -> UInt8[Array, "seat plane cell"]
     return jnp.stack(views)
 
 
-def _things(kitchen: Kitchen, state: State, here) -> list:
+def _things(kitchen: StaticTables, state: OvercookedState, here) -> list:
     """The planes of things and time, the same for every seat, each [cell]."""
     zero = jnp.int8(0)
     carried = jnp.sum(jnp.where(here, state.held.astype(jnp.int8)[:, None], zero), axis=0, dtype=jnp.int8)
     thing = state.items + carried  # a chef stands on floor, where nothing lies
-    soup, onions, tomatoes = is_soup(thing), (thing - Item.SOUP) >> 2, (thing - Item.SOUP) & 3
+    soup, onions, tomatoes = is_soup(thing), (thing - OvercookedItem.SOUP) >> 2, (thing - OvercookedItem.SOUP) & 3
     pot = kitchen.terrain == POT
     filling = soup & pot & (state.timer < 0)
     cooked_or_cooking = soup & ~filling
@@ -96,21 +96,21 @@ def _things(kitchen: Kitchen, state: State, here) -> list:
         jnp.where(cooked_or_cooking, tomatoes, zero),
         jnp.maximum(state.timer, 0),
         soup & (~pot | (state.timer == 0)),
-        thing == Item.DISH,
-        thing == Item.ONION,
-        thing == Item.TOMATO,
+        thing == OvercookedItem.DISH,
+        thing == OvercookedItem.ONION,
+        thing == OvercookedItem.TOMATO,
         jnp.full(thing.shape, kitchen.horizon - state.time < URGENT),
     ]
 
 
-class Features:
+class OvercookedFeatures:
     """A short vector: for each chef, the seat's own first, facing, what is held, and the way to the nearest of
     everything; then every pot; then the time left. Built once per kitchen, since it needs its distances."""
 
     STANDING = (ONIONS, TOMATOES, DISHES, SERVING)  # what never moves: the way to it is looked up
     LYING = ("onion", "tomato", "dish", "soup", "empty_counter")
 
-    def __init__(self, kitchen: Kitchen, seats: int):
+    def __init__(self, kitchen: StaticTables, seats: int):
         self.kitchen, self.seats = kitchen, seats
         layout = kitchen.layout
         self.distance = walking_distances(layout)
@@ -126,7 +126,7 @@ class Features:
         nearest, pots = len(self.STANDING) + len(self.LYING), len(self.kitchen.pots)
         return self.seats * (4 + 7 + 2 + 3 * (nearest + pots)) + 6 * pots + 1
 
-    def __call__(self, state: State) -> Float[Array, "seat feature"]:
+    def __call__(self, state: OvercookedState) -> Float[Array, "seat feature"]:
         chefs = self._chefs(state)
         left = ((self.kitchen.horizon - state.time) / self.kitchen.horizon).astype(jnp.float32)
         shared = jnp.concatenate([self._pot_contents(state), left[None]])
@@ -136,15 +136,15 @@ class Features:
             views.append(jnp.concatenate([*(chefs[s] for s in order), shared]))
         return jnp.stack(views)
 
-    def _chefs(self, state: State) -> Float[Array, "seat feature"]:
+    def _chefs(self, state: OvercookedState) -> Float[Array, "seat feature"]:
         """All chefs at once: on a GPU the number of operations counts, not their size."""
         held, cell = state.held, state.cell
         soup = is_soup(held)
         hand = [
-            held == Item.NOTHING,
-            held == Item.ONION,
-            held == Item.TOMATO,
-            held == Item.DISH,
+            held == OvercookedItem.NOTHING,
+            held == OvercookedItem.ONION,
+            held == OvercookedItem.TOMATO,
+            held == OvercookedItem.DISH,
             soup,
             jnp.where(soup, onions_in(held), 0) / 3,
             jnp.where(soup, tomatoes_in(held), 0) / 3,
@@ -154,10 +154,16 @@ class Features:
         known = [jnp.asarray(t)[cell] for t in (self._place, self._ways_to_standing, self._ways_to_pots)]
         return jnp.concatenate([facing, hands, *known[:2], self._ways_to_lying(state), known[2]], axis=-1)
 
-    def _ways_to_lying(self, state: State) -> Float[Array, "seat way"]:
+    def _ways_to_lying(self, state: OvercookedState) -> Float[Array, "seat way"]:
         """To the nearest counter with each thing on it, and the nearest empty one."""
         item = state.items[self._counters]
-        kinds = [item == Item.ONION, item == Item.TOMATO, item == Item.DISH, is_soup(item), item == Item.NOTHING]
+        kinds = [
+            item == OvercookedItem.ONION,
+            item == OvercookedItem.TOMATO,
+            item == OvercookedItem.DISH,
+            is_soup(item),
+            item == OvercookedItem.NOTHING,
+        ]
         there = jnp.stack(kinds)  # [thing, counter]
         far = jnp.asarray(self.distance[:, self._counters])[state.cell]  # [seat, counter]
         distance = jnp.where(there, far[:, None], UNREACHABLE)
@@ -179,11 +185,11 @@ class Features:
             ways[:, number] = np.concatenate([delta * exists[:, None], exists[:, None]], axis=1)
         return ways.reshape(len(self.distance), -1)
 
-    def _pot_contents(self, state: State) -> Float[Array, " feature"]:
+    def _pot_contents(self, state: OvercookedState) -> Float[Array, " feature"]:
         item, timer = state.items[self.kitchen.pots], state.timer[self.kitchen.pots]
         soup = is_soup(item)
         per_pot = [
-            item == Item.NOTHING,
+            item == OvercookedItem.NOTHING,
             jnp.where(soup, onions_in(item), 0) / 3,
             jnp.where(soup, tomatoes_in(item), 0) / 3,
             timer > 0,
@@ -199,7 +205,7 @@ class Details:
 
     KINDS = (COUNTER, POT, ONIONS, TOMATOES, DISHES, SERVING)
 
-    def __init__(self, kitchen: Kitchen, features: Features):
+    def __init__(self, kitchen: StaticTables, features: OvercookedFeatures):
         self.kitchen, self._features = kitchen, features
         reach = features.distance < UNREACHABLE
         counters = [c for c in kitchen.layout.cells(COUNTER) if reach[:, c].any()]
@@ -213,7 +219,7 @@ class Details:
     def _around(self) -> int:
         return len(self.KINDS) + 4 + 4
 
-    def __call__(self, state: State) -> Float[Array, "seat feature"]:
+    def __call__(self, state: OvercookedState) -> Float[Array, "seat feature"]:
         around, counters = self._surroundings(state), self._on(state.items[self._counters]).reshape(-1)
         useful = self._useful(state)
         features, views = self._features(state), []
@@ -222,7 +228,7 @@ class Details:
             views.append(jnp.concatenate([features[seat], *(around[s] for s in order), counters, useful[seat]]))
         return jnp.stack(views)
 
-    def _surroundings(self, state: State) -> Float[Array, "seat feature"]:
+    def _surroundings(self, state: OvercookedState) -> Float[Array, "seat feature"]:
         """What a chef faces and what lies there, and which of the four cells beside it are free."""
         front = rules.faced_cells(self.kitchen, state)
         kind = jnp.asarray(self.kitchen.terrain)[front][:, None] == np.array(self.KINDS)
@@ -230,15 +236,15 @@ class Details:
 
     def _on(self, item: Array) -> Float[Array, "place 4"]:
         """What lies in a place: onion, tomato, dish or soup."""
-        lies = [item == Item.ONION, item == Item.TOMATO, item == Item.DISH, is_soup(item)]
+        lies = [item == OvercookedItem.ONION, item == OvercookedItem.TOMATO, item == OvercookedItem.DISH, is_soup(item)]
         return jnp.stack(lies, axis=-1).astype(jnp.float32)
 
-    def _free(self, state: State) -> Float[Array, "seat 4"]:
+    def _free(self, state: OvercookedState) -> Float[Array, "seat 4"]:
         beside = jnp.asarray(self.kitchen.front).reshape(-1, 4)[state.cell]
         taken = jnp.any(beside[:, :, None] == state.cell, axis=-1)
         return ((jnp.asarray(self.kitchen.terrain)[beside] == FLOOR) & ~taken).astype(jnp.float32)
 
-    def _useful(self, state: State) -> Float[Array, "seat action"]:
+    def _useful(self, state: OvercookedState) -> Float[Array, "seat action"]:
         """Moves turn a chef at least; an interact may do nothing at all."""
         every = jnp.ones((self._features.seats, len(ACTIONS)), jnp.float32)
         return every.at[:, INTERACT].set(rules.effective_interacts(self.kitchen, state).astype(jnp.float32))

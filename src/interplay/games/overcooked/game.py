@@ -16,12 +16,19 @@ from interplay.games.api import NOTHING, Encoding, Step, no_observation
 from interplay.games.compiled import compiled
 from interplay.games.family import LONGEST
 from interplay.games.overcooked import layouts, rules
-from interplay.games.overcooked.encodings import Details, Features, Seen, num_planes, planes, planes_first
+from interplay.games.overcooked.encodings import (
+    Details,
+    OvercookedFeatures,
+    OvercookedView,
+    num_planes,
+    planes,
+    planes_first,
+)
 from interplay.games.overcooked.interact import EVENTS
-from interplay.games.overcooked.layouts import Layout
+from interplay.games.overcooked.layouts import OvercookedLayout
 from interplay.games.overcooked.recipes import Menu
-from interplay.games.overcooked.state import ACTIONS, FLOOR, IDLE, INTERACT, State
-from interplay.games.overcooked.static_tables import Kitchen
+from interplay.games.overcooked.state import ACTIONS, FLOOR, IDLE, INTERACT, OvercookedState
+from interplay.games.overcooked.static_tables import StaticTables
 from interplay.games.scene import Scene
 
 
@@ -48,7 +55,7 @@ class Overcooked:
     def __init__(
         self,
         id: str,
-        layout: Layout,
+        layout: OvercookedLayout,
         menu: Menu,
         *,
         players: int,
@@ -63,10 +70,10 @@ class Overcooked:
         self.id, self.options = id, dict(options or {})
         self.layout, self.menu, self.horizon, self.num_seats = layout, menu, horizon, players
         self.rule_out_null_interacts = rule_out_null_interacts
-        self.kitchen = Kitchen.of(layout, menu, horizon)
+        self.kitchen = StaticTables.of(layout, menu, horizon)
         self.seat_names = tuple(f"chef {seat + 1}" for seat in range(players))
         self._starts = np.array(layouts.seat_starts(layout, players), np.int32)
-        self._features = Features(self.kitchen, players)
+        self._features = OvercookedFeatures(self.kitchen, players)
         self._details = Details(self.kitchen, self._features)
         width, height, depth = layout.width, layout.height, num_planes(players)
         self.encodings = {
@@ -86,11 +93,11 @@ class Overcooked:
         *,
         positions: Int[Array, "seat 2"] | None = None,
         facing: Int[Array, " seat"] | None = None,
-    ) -> State:
+    ) -> OvercookedState:
         """Chefs at their starts (or at these (x, y)), facing north (or these ways), an empty kitchen."""
         xy = jnp.asarray(self._starts if positions is None else self._checked(positions), jnp.int32)
         size = self.layout.size
-        return State(
+        return OvercookedState(
             time=jnp.zeros((), jnp.int32),
             cell=xy[:, 0] * self.layout.height + xy[:, 1],
             facing=jnp.zeros(self.num_seats, jnp.int32) if facing is None else jnp.asarray(facing, jnp.int32),
@@ -99,17 +106,19 @@ class Overcooked:
             timer=jnp.full(size, IDLE, jnp.int8),
         )
 
-    def start(self, state: State) -> dict[str, Any]:
+    def start(self, state: OvercookedState) -> dict[str, Any]:
         height = self.layout.height
         return {"positions": jnp.stack([state.cell // height, state.cell % height], axis=-1), "facing": state.facing}
 
     @compiled()
-    def step(self, state: State, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None) -> tuple[State, Step]:
+    def step(
+        self, state: OvercookedState, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None
+    ) -> tuple[OvercookedState, Step]:
         """Play one joint action. Nothing here is left to chance, so the key is not used."""
         return rules.step(self.kitchen, state, jnp.asarray(actions))
 
     @compiled(1)
-    def observe(self, state: State, encoding: str = "planes") -> Any:
+    def observe(self, state: OvercookedState, encoding: str = "planes") -> Any:
         if encoding == "planes":
             return planes(self.kitchen, state)
         if encoding == "planes_first":
@@ -121,27 +130,27 @@ class Overcooked:
         if encoding == "state":
             seats = jnp.arange(self.num_seats)
             everyone = {f: jnp.broadcast_to(v, (self.num_seats, *v.shape)) for f, v in vars(state).items()}
-            return Seen(state=State(**everyone), seat=seats)
+            return OvercookedView(state=OvercookedState(**everyone), seat=seats)
         if encoding == "nothing":
             return no_observation(self.num_seats)
         raise UnknownName("encoding", encoding, list(self.encodings))
 
     @compiled()
-    def legal(self, state: State) -> Bool[Array, "seat action"]:
+    def legal(self, state: OvercookedState) -> Bool[Array, "seat action"]:
         legal = jnp.ones((self.num_seats, len(ACTIONS)), bool)
         if self.rule_out_null_interacts:
             legal = legal.at[:, INTERACT].set(rules.effective_interacts(self.kitchen, state))
         return legal
 
-    def to_move(self, state: State) -> Bool[Array, " seat"]:
+    def to_move(self, state: OvercookedState) -> Bool[Array, " seat"]:
         return jnp.ones(self.num_seats, bool)
 
-    def render(self, state: State, seat: int | None = None) -> str:
+    def render(self, state: OvercookedState, seat: int | None = None) -> str:
         from interplay.games.overcooked import draw
 
         return draw.text(self.layout.rows, state)
 
-    def scene(self, state: State, seat: int | None = None) -> Scene:
+    def scene(self, state: OvercookedState, seat: int | None = None) -> Scene:
         from interplay.games.overcooked import draw
 
         return draw.scene(self.layout.rows, state, seat, cook_time=int(self.kitchen.time.max()))

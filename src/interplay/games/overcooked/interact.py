@@ -22,7 +22,7 @@ from interplay.games.overcooked.state import (
     SERVING,
     TERRAIN,
     TOMATOES,
-    Item,
+    OvercookedItem,
     is_soup,
     soup,
 )
@@ -66,7 +66,7 @@ EVENTS = (
 BIT = {name: 1 << i for i, name in enumerate(EVENTS)}
 
 
-class Outcome(NamedTuple):
+class InteractOutcome(NamedTuple):
     """What lies there and what is held afterwards, and what that was."""
 
     item: int
@@ -75,36 +75,38 @@ class Outcome(NamedTuple):
     events: tuple[str, ...] = ()
 
 
-def interact(menu: Menu, terrain: int, item: int, phase: int, held: int) -> Outcome:
+def interact(menu: Menu, terrain: int, item: int, phase: int, held: int) -> InteractOutcome:
     """The rules of one interact."""
     if terrain == COUNTER and held and not item:
-        return Outcome(held, Item.NOTHING, events=(f"put_{name(held)}_on_X",))
+        return InteractOutcome(held, OvercookedItem.NOTHING, events=(f"put_{name(held)}_on_X",))
     if terrain == COUNTER and item and not held:
-        return Outcome(Item.NOTHING, item, events=(f"pickup_{name(item)}_from_X",))
+        return InteractOutcome(OvercookedItem.NOTHING, item, events=(f"pickup_{name(item)}_from_X",))
     if terrain == ONIONS and not held:
-        return Outcome(item, Item.ONION, events=("pickup_onion_from_O",))
+        return InteractOutcome(item, OvercookedItem.ONION, events=("pickup_onion_from_O",))
     if terrain == TOMATOES and not held:
-        return Outcome(item, Item.TOMATO, events=("pickup_tomato_from_T",))
+        return InteractOutcome(item, OvercookedItem.TOMATO, events=("pickup_tomato_from_T",))
     if terrain == DISHES and not held:
-        return Outcome(item, Item.DISH, events=("pickup_dish_from_D",))
+        return InteractOutcome(item, OvercookedItem.DISH, events=("pickup_dish_from_D",))
     if terrain == POT:
         return _interact_with_pot(menu, item, phase, held)
     if terrain == SERVING and is_soup(held):
-        return Outcome(item, Item.NOTHING, events=("delivery", _delivery(menu, SOUPS.get(held, (0, 0)))))
+        return InteractOutcome(
+            item, OvercookedItem.NOTHING, events=("delivery", _delivery(menu, SOUPS.get(held, (0, 0))))
+        )
     return _idle(terrain, item, held)
 
 
-def _interact_with_pot(menu: Menu, item: int, phase: int, held: int) -> Outcome:
+def _interact_with_pot(menu: Menu, item: int, phase: int, held: int) -> InteractOutcome:
     contents = SOUPS.get(item, (0, 0))
-    if held in (Item.ONION, Item.TOMATO) and phase == IDLE_POT and sum(contents) < MAX_INGREDIENTS:
-        more = (contents[0] + (held == Item.ONION), contents[1] + (held == Item.TOMATO))
+    if held in (OvercookedItem.ONION, OvercookedItem.TOMATO) and phase == IDLE_POT and sum(contents) < MAX_INGREDIENTS:
+        more = (contents[0] + (held == OvercookedItem.ONION), contents[1] + (held == OvercookedItem.TOMATO))
         starts = menu.auto_cook and sum(more) == MAX_INGREDIENTS
         events = ("PLACEMENT_IN_POT", f"potting_{name(held)}", *_judge(menu, contents, more))
-        return Outcome(soup(*more), Item.NOTHING, starts, (*events, "cook") if starts else events)
-    if held == Item.DISH and phase == READY:
-        return Outcome(Item.NOTHING, item, events=("SOUP_PICKUP",))
+        return InteractOutcome(soup(*more), OvercookedItem.NOTHING, starts, (*events, "cook") if starts else events)
+    if held == OvercookedItem.DISH and phase == READY:
+        return InteractOutcome(OvercookedItem.NOTHING, item, events=("SOUP_PICKUP",))
     if not held and phase == IDLE_POT and sum(contents) > 0 and not menu.auto_cook:
-        return Outcome(item, held, starts_cooking=True, events=("cook",))
+        return InteractOutcome(item, held, starts_cooking=True, events=("cook",))
     return _idle(POT, item, held)
 
 
@@ -126,13 +128,13 @@ def _delivery(menu: Menu, recipe: Recipe) -> str:
     return {2: "deliver_size_two_order", 3: "deliver_size_three_order"}.get(sum(recipe), "delivery")
 
 
-def _idle(terrain: int, item: int, held: int) -> Outcome:
+def _idle(terrain: int, item: int, held: int) -> InteractOutcome:
     where = "IDLE_INTERACT_X" if terrain == COUNTER else "IDLE_INTERACT_EMPTY"
-    return Outcome(item, held, events=(where, "IDLE_INTERACT"))
+    return InteractOutcome(item, held, events=(where, "IDLE_INTERACT"))
 
 
 def name(item: int) -> str:
-    return Item(item).name.lower() if item < Item.SOUP else "soup"
+    return OvercookedItem(item).name.lower() if item < OvercookedItem.SOUP else "soup"
 
 
 class InteractTable(NamedTuple):

@@ -58,7 +58,7 @@ ALIASES = {
 
 
 @dataclass(frozen=True)
-class Layout:
+class OvercookedLayout:
     """A kitchen's terrain and where its chefs start, as (x, y)."""
 
     rows: tuple[str, ...]  # letters of TERRAIN only
@@ -105,7 +105,7 @@ class Layout:
         return "/".join("".join(row) for row in grid)
 
 
-def parse(text: str, name: str = "layout") -> Layout:
+def parse(text: str, name: str = "layout") -> OvercookedLayout:
     """Read a kitchen. Anything wrong is an error that says which row and column, counted from 1, and why."""
     rows = _rows(text, name)
     grid = [list(row) for row in rows]
@@ -123,18 +123,18 @@ def parse(text: str, name: str = "layout") -> Layout:
                     f"{name}: {_place(x, y)}: unknown letter {letter!r}; use X counter, P pot, O onions, T tomatoes, "
                     f"D dishes, S serving, a space for floor, and 1 to {MAX_SEATS} where chefs start"
                 )
-    layout = Layout(tuple("".join(row) for row in grid), _ordered(starts, name))
+    layout = OvercookedLayout(tuple("".join(row) for row in grid), _ordered(starts, name))
     _check_walls(layout, name)
     _check_reach(layout, name)
     return layout
 
 
-def read(path: str | Path) -> Layout:
+def read(path: str | Path) -> OvercookedLayout:
     """A kitchen from a text file."""
     return parse(read_text(path, limit=2 * LARGEST_MAP).strip("\n"), str(path))
 
 
-def seat_starts(layout: Layout, seats: int) -> tuple[tuple[int, int], ...]:
+def seat_starts(layout: OvercookedLayout, seats: int) -> tuple[tuple[int, int], ...]:
     """Start places for any number of chefs: the drawn ones, then free floor cells in reading order."""
     taken = list(layout.starts[:seats])
     free = [(x, y) for y in range(layout.height) for x in range(layout.width) if layout.rows[y][x] == " "]
@@ -170,7 +170,7 @@ def _ordered(starts: Mapping[int, tuple[int, int]], name: str) -> tuple[tuple[in
     return tuple(starts[n] for n in sorted(starts))
 
 
-def _check_walls(layout: Layout, name: str) -> None:
+def _check_walls(layout: OvercookedLayout, name: str) -> None:
     for y, row in enumerate(layout.rows):
         for x, letter in enumerate(row):
             edge = x in (0, layout.width - 1) or y in (0, layout.height - 1)
@@ -178,7 +178,7 @@ def _check_walls(layout: Layout, name: str) -> None:
                 raise InterplayError(f"{name}: {_place(x, y)}: floor at the edge; kitchens are walled by counters (X)")
 
 
-def _check_reach(layout: Layout, name: str) -> None:
+def _check_reach(layout: OvercookedLayout, name: str) -> None:
     reached = beside(layout, [layout.cell(x, y) for x, y in layout.starts])
     needed = {"P": "pot", "S": "serving hatch", "D": "dish dispenser"}
     for letter, what in needed.items():
@@ -189,7 +189,7 @@ def _check_reach(layout: Layout, name: str) -> None:
     _check_one(layout, name, letter, "ingredient dispenser", reached)
 
 
-def _check_one(layout: Layout, name: str, letter: str, what: str, reached: set[int]) -> None:
+def _check_one(layout: OvercookedLayout, name: str, letter: str, what: str, reached: set[int]) -> None:
     cells = layout.cells(TERRAIN.index(letter))
     if not cells:
         raise InterplayError(f"{name}: there is no {what} ({letter}), so no soup can be served")
@@ -198,7 +198,7 @@ def _check_one(layout: Layout, name: str, letter: str, what: str, reached: set[i
         raise InterplayError(f"{name}: {where}: no chef can reach this {what} ({letter}); no {what} is reachable")
 
 
-def beside(layout: Layout, sources: Sequence[int]) -> set[int]:
+def beside(layout: OvercookedLayout, sources: Sequence[int]) -> set[int]:
     """Every cell that someone who starts in one of these cells can come to face or stand in."""
     terrain, seen, queue = layout.terrain, set(sources), deque(sources)
     while queue:

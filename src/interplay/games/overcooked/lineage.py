@@ -32,8 +32,18 @@ from jaxtyping import Array, Bool, Float, Int
 from interplay.games.overcooked.layouts import MAX_SEATS, beside
 from interplay.games.overcooked.recipes import SOUPS
 from interplay.games.overcooked.rules import faced_cells
-from interplay.games.overcooked.state import COUNTER, FLOOR, INTERACT, NUM_ITEMS, POT, SERVING, Item, State, is_soup
-from interplay.games.overcooked.static_tables import Kitchen
+from interplay.games.overcooked.state import (
+    COUNTER,
+    FLOOR,
+    INTERACT,
+    NUM_ITEMS,
+    POT,
+    SERVING,
+    OvercookedItem,
+    OvercookedState,
+    is_soup,
+)
+from interplay.games.overcooked.static_tables import StaticTables
 from interplay.games.records import record
 
 CHANNELS = ("counters", "pots")
@@ -111,11 +121,13 @@ def teaming_reward(before: Lineage, after: Lineage, channels: tuple[str, ...] = 
     return (jnp.sum(chosen, axis=1) + jnp.sum(chosen, axis=0)).astype(jnp.float32)
 
 
-def track(kitchen: Kitchen, start: State, actions: Int[Array, "step seat"], played: Any = None) -> Lineage:
+def track(
+    kitchen: StaticTables, start: OvercookedState, actions: Int[Array, "step seat"], played: Any = None
+) -> Lineage:
     """The record at the end of an episode. Steps where `played` is false are padding and count nothing."""
     from interplay.games.overcooked.rules import step
 
-    def turn(carry: tuple[State, Lineage], now: tuple[Any, Any]) -> tuple[Any, None]:
+    def turn(carry: tuple[OvercookedState, Lineage], now: tuple[Any, Any]) -> tuple[Any, None]:
         state, lineage = carry
         chosen, on = now
         after, _ = step(kitchen, state, chosen)
@@ -128,7 +140,13 @@ def track(kitchen: Kitchen, start: State, actions: Int[Array, "step seat"], play
     return lineage
 
 
-def follow(kitchen: Kitchen, lineage: Lineage, before: State, after: State, actions: Int[Array, " seat"]) -> Lineage:
+def follow(
+    kitchen: StaticTables,
+    lineage: Lineage,
+    before: OvercookedState,
+    after: OvercookedState,
+    actions: Int[Array, " seat"],
+) -> Lineage:
     """The record after a step of the rules. What each chef did shows in what they held before and after."""
     return _Turn(kitchen, lineage, before, after, actions).lineage()
 
@@ -136,7 +154,14 @@ def follow(kitchen: Kitchen, lineage: Lineage, before: State, after: State, acti
 class _Turn:
     """One step, seat by seat in the order of the rules: a later chef finds what an earlier one left."""
 
-    def __init__(self, kitchen: Kitchen, lineage: Lineage, before: State, after: State, actions: Int[Array, " seat"]):
+    def __init__(
+        self,
+        kitchen: StaticTables,
+        lineage: Lineage,
+        before: OvercookedState,
+        after: OvercookedState,
+        actions: Int[Array, " seat"],
+    ):
         self.old, self.seats = lineage, before.cell.shape[0]
         assert self.seats <= MAX_SEATS
         self.front = faced_cells(kitchen, before)
@@ -160,7 +185,7 @@ class _Turn:
         counter, pot = terrain == COUNTER, terrain == POT
         puts, takes, fetches = counter & gives, counter & gets, ~counter & gets
         fills, serves = pot & gives, (terrain == SERVING) & gives
-        plates = pot & (had == Item.DISH) & is_soup(has)
+        plates = pot & (had == OvercookedItem.DISH) & is_soup(has)
         starts = pot & may_start & ~self.cooking[seat] & (here > 0)
 
         taken = self._receive(seat, here, takes)
@@ -308,12 +333,12 @@ def _gather(counts: dict, shape: tuple[int, ...]) -> Any:
     return jnp.stack([jnp.asarray(counts.get(key, zero), jnp.int32) for key in np.ndindex(*shape)]).reshape(shape)
 
 
-def _ordered(kitchen: Kitchen) -> np.ndarray:
+def _ordered(kitchen: StaticTables) -> np.ndarray:
     """[item] whether it is a soup that was ordered."""
     return np.array([item in SOUPS and kitchen.menu.is_ordered(SOUPS[item]) for item in range(NUM_ITEMS)])
 
 
-def _region(kitchen: Kitchen) -> np.ndarray:
+def _region(kitchen: StaticTables) -> np.ndarray:
     """[cell] the part of the floor to which a cell belongs; -1 elsewhere."""
     region = np.full(kitchen.layout.size, -1, np.int32)
     for number, cell in enumerate(np.flatnonzero(kitchen.terrain == FLOOR)):
@@ -322,7 +347,7 @@ def _region(kitchen: Kitchen) -> np.ndarray:
     return region
 
 
-def _reach(kitchen: Kitchen) -> Array:
+def _reach(kitchen: StaticTables) -> Array:
     """[region, cell] whether someone in that part of the floor can come to face the cell."""
     region = _region(kitchen)
     table = np.zeros((max(region.max() + 1, 1), kitchen.layout.size), bool)

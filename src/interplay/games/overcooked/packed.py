@@ -14,14 +14,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, UInt8, UInt32
 
-from interplay.games.overcooked.state import POT, Item, State
-from interplay.games.overcooked.static_tables import Kitchen
+from interplay.games.overcooked.state import POT, OvercookedItem, OvercookedState
+from interplay.games.overcooked.static_tables import StaticTables
 
 Words = UInt32[Array, "..."]
 ONES, LOW_BITS = 0x01010101, 0x7F7F7F7F
 
 
-def planes(kitchen: Kitchen, state: State, map_kinds: Sequence[int], urgent: int) -> UInt8[Array, "seat plane cell"]:
+def planes(
+    kitchen: StaticTables, state: OvercookedState, map_kinds: Sequence[int], urgent: int
+) -> UInt8[Array, "seat plane cell"]:
     """All planes of every seat."""
     seats, size = state.cell.shape[0], state.items.shape[0]
     chef, thing = _codes(state)
@@ -39,7 +41,7 @@ def planes(kitchen: Kitchen, state: State, map_kinds: Sequence[int], urgent: int
     return cells.reshape(*cells.shape[:2], -1)[..., :size]
 
 
-def _codes(state: State) -> tuple[Words, Words]:
+def _codes(state: OvercookedState) -> tuple[Words, Words]:
     """Who stands in each cell (1 + 4 * seat + facing, or 0) and what lies or is carried there."""
     cells = jnp.arange(state.items.shape[0], dtype=jnp.int16)
     chef, thing = jnp.zeros(state.items.shape, jnp.int8), state.items
@@ -50,13 +52,13 @@ def _codes(state: State) -> tuple[Words, Words]:
     return _pack(chef), _pack(thing)
 
 
-def _things(kitchen: Kitchen, state: State, thing: Words) -> list[Words]:
+def _things(kitchen: StaticTables, state: OvercookedState, thing: Words) -> list[Words]:
     """Soups, steps left to cook, dishes, onions and tomatoes."""
     ones, pot = jnp.uint32(ONES), _constant(kitchen.terrain == POT)
     timer = _pack(state.timer + 1)  # 0 idle, 1 ready, more is cooking
     idle, ready = _equal(timer, 0), _equal(timer, 1)
     soup = ~_equal(thing & jnp.uint32(0xFCFCFCFC), 0) & ones  # an item of 4 or more
-    contents = thing - soup * jnp.uint32(Item.SOUP)
+    contents = thing - soup * jnp.uint32(OvercookedItem.SOUP)
     onions, tomatoes = (contents >> 2) & jnp.uint32(0x03030303), contents & jnp.uint32(0x03030303)
     filling = soup & pot & idle
     cooked_or_cooking = soup & ~filling
@@ -67,9 +69,9 @@ def _things(kitchen: Kitchen, state: State, thing: Words) -> list[Words]:
         tomatoes & _mask(cooked_or_cooking),
         timer - (~idle & ones),
         soup & (~pot | ready) & ones,
-        _equal(thing, Item.DISH),
-        _equal(thing, Item.ONION),
-        _equal(thing, Item.TOMATO),
+        _equal(thing, OvercookedItem.DISH),
+        _equal(thing, OvercookedItem.ONION),
+        _equal(thing, OvercookedItem.TOMATO),
     ]
 
 

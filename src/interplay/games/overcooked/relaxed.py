@@ -24,20 +24,20 @@ from interplay.games.overcooked.state import (
     POT,
     SERVING,
     TOMATOES,
-    Item,
-    State,
+    OvercookedItem,
+    OvercookedState,
     soup,
 )
-from interplay.games.overcooked.static_tables import Kitchen
+from interplay.games.overcooked.static_tables import StaticTables
 from interplay.games.search import NEVER
 
 MOST = 3  # ingredients of a soup
 
 
-class Relaxed:
+class RelaxedOvercooked:
     """Tables of the relaxed kitchen, and the estimate made of them."""
 
-    def __init__(self, kitchen: Kitchen, terrain: Sequence[int], *, counters: bool, blocked: Iterable[int]):
+    def __init__(self, kitchen: StaticTables, terrain: Sequence[int], *, counters: bool, blocked: Iterable[int]):
         self.kitchen, self.terrain = kitchen, np.array(terrain)
         size = len(self.terrain)
         self.floor = self.terrain == FLOOR
@@ -106,7 +106,11 @@ class Relaxed:
         way = self._ways(np.array([pot]))
         hand, counter = self._tables(way)
         table: dict[Any, Any] = {"cell": pot, "hand": hand, "counter": counter}
-        for item, kind in ((Item.ONION, ONIONS), (Item.TOMATO, TOMATOES), (Item.DISH, DISHES)):
+        for item, kind in (
+            (OvercookedItem.ONION, ONIONS),
+            (OvercookedItem.TOMATO, TOMATOES),
+            (OvercookedItem.DISH, DISHES),
+        ):
             sources = np.flatnonzero(self.terrain == kind)
             fetched = self._fetched(sources, way)
             freed = self._freed(fetched)
@@ -119,7 +123,7 @@ class Relaxed:
         table["start"] = jnp.asarray(np.minimum(reach, NEVER), jnp.int32)
         return table
 
-    def estimate(self, state: State, movers: tuple[int, ...]) -> tuple[Int[Array, ""], Int[Array, ""]]:
+    def estimate(self, state: OvercookedState, movers: tuple[int, ...]) -> tuple[Int[Array, ""], Int[Array, ""]]:
         """A lower bound on the steps to the next delivery of an ordered soup, NEVER if there can be none; and a guide
         that is no bound: the ways of all that the soup needs, one after the other."""
         pose = state.cell * 4 + state.facing
@@ -133,15 +137,17 @@ class Relaxed:
         lower, guide = (jnp.minimum(jnp.stack([plated, *way]).min(), NEVER) for way in zip(*through))
         return lower, guide
 
-    def _through(self, table: dict[Any, Any], state: State, pose: Any, movers: tuple[int, ...]) -> tuple[Any, Any]:
+    def _through(
+        self, table: dict[Any, Any], state: OvercookedState, pose: Any, movers: tuple[int, ...]
+    ) -> tuple[Any, Any]:
         """The least number of steps, and the guide, if this pot's next soup is the one."""
         item, timer = state.items[table["cell"]].astype(jnp.int32), state.timer[table["cell"]].astype(jnp.int32)
-        dish = self._arrivals(table, state, pose, movers, Item.DISH)[0]
+        dish = self._arrivals(table, state, pose, movers, OvercookedItem.DISH)[0]
         cooking = (timer >= 0) & jnp.asarray(self._ordered)[item]
         plated = jnp.where(cooking, jnp.maximum(timer + 1, dish), NEVER)
         guide = jnp.where(cooking, timer + 1 + dish, NEVER)
-        onions = self._arrivals(table, state, pose, movers, Item.ONION)
-        tomatoes = self._arrivals(table, state, pose, movers, Item.TOMATO)
+        onions = self._arrivals(table, state, pose, movers, OvercookedItem.ONION)
+        tomatoes = self._arrivals(table, state, pose, movers, OvercookedItem.TOMATO)
         start = jnp.min(table["start"][pose[jnp.array(movers)]])
         have = [jnp.asarray([SOUPS.get(i, (0, 0))[k] for i in range(NUM_ITEMS)])[item] for k in range(2)]
         for recipe in self._recipes:
@@ -157,13 +163,15 @@ class Relaxed:
             guide = jnp.minimum(guide, jnp.where(able, work + time + dish, NEVER))
         return plated + table["serve"], guide + table["serve"]
 
-    def _arrivals(self, table: dict[Any, Any], state: State, pose: Any, movers: tuple[int, ...], item: Item) -> Array:
+    def _arrivals(
+        self, table: dict[Any, Any], state: OvercookedState, pose: Any, movers: tuple[int, ...], item: OvercookedItem
+    ) -> Array:
         """The first three arrivals of this kind of thing at the pot, if every chef did nothing else."""
         fetched, freed, again = table[item]
         times = []
         for s in movers:
             times.append(jnp.where(state.held[s] == item, table["hand"][pose[s]], NEVER)[None])
-            first = jnp.where(state.held[s] == Item.NOTHING, fetched[pose[s]], freed[pose[s]])
+            first = jnp.where(state.held[s] == OvercookedItem.NOTHING, fetched[pose[s]], freed[pose[s]])
             times.append(first + again * jnp.arange(MOST))
         taken = jnp.min(table["counter"][pose[jnp.array(movers)]], axis=0)
         times.append(jnp.where(state.items[self.counters] == item, taken, NEVER))

@@ -21,8 +21,17 @@ from interplay.games.overcooked.interact import (
     STARTS,
     TAKES_DISH,
 )
-from interplay.games.overcooked.state import IDLE, INTERACT, NUM_ITEMS, STAY, Item, State, onions_in, tomatoes_in
-from interplay.games.overcooked.static_tables import Kitchen
+from interplay.games.overcooked.state import (
+    IDLE,
+    INTERACT,
+    NUM_ITEMS,
+    STAY,
+    OvercookedItem,
+    OvercookedState,
+    onions_in,
+    tomatoes_in,
+)
+from interplay.games.overcooked.static_tables import StaticTables
 from interplay.games.records import record
 
 PLACEMENT_SHAPING, SOUP_SHAPING, DISH_SHAPING = 3.0, 5.0, 3.0
@@ -41,12 +50,12 @@ class Interacts:
     useful_dish: Bool[Array, " seat"]
 
 
-def step(kitchen: Kitchen, state: State, actions: Int[Array, " seat"]) -> tuple[State, Step]:
+def step(kitchen: StaticTables, state: OvercookedState, actions: Int[Array, " seat"]) -> tuple[OvercookedState, Step]:
     """Play one joint action."""
     did = resolve_interacts(kitchen, state, actions)
     cell, facing = resolve_movement(kitchen, state, actions)
     time = state.time + 1
-    after = State(
+    after = OvercookedState(
         time=time,
         cell=cell,
         facing=facing,
@@ -64,7 +73,7 @@ def step(kitchen: Kitchen, state: State, actions: Int[Array, " seat"]) -> tuple[
 
 
 def resolve_movement(
-    kitchen: Kitchen, state: State, actions: Int[Array, " seat"]
+    kitchen: StaticTables, state: OvercookedState, actions: Int[Array, " seat"]
 ) -> tuple[Int[Array, " seat"], Int[Array, " seat"]]:
     """Where the chefs stand and face afterwards.
 
@@ -81,39 +90,41 @@ def resolve_movement(
     return jnp.where(clash, state.cell, target), facing
 
 
-def faced_cells(kitchen: Kitchen, state: State) -> Int[Array, " seat"]:
+def faced_cells(kitchen: StaticTables, state: OvercookedState) -> Int[Array, " seat"]:
     return jnp.asarray(kitchen.front)[state.cell * 4 + state.facing]
 
 
-def look_up(kitchen: Kitchen, front, item, timer, held) -> Int[Array, ...]:
+def look_up(kitchen: StaticTables, front, item, timer, held) -> Int[Array, ...]:
     """The index of an interact in the table of outcomes."""
     phase = jnp.where(timer < 0, 0, jnp.where(timer > 0, 1, 2))
     terrain = jnp.asarray(kitchen.terrain)[front]
     return ((terrain * NUM_ITEMS + item.astype(jnp.int32)) * NUM_PHASES + phase) * NUM_ITEMS + held
 
 
-def resolve_interacts(kitchen: Kitchen, state: State, actions: Int[Array, " seat"]) -> Interacts:
+def resolve_interacts(kitchen: StaticTables, state: OvercookedState, actions: Int[Array, " seat"]) -> Interacts:
     """All interacts in the order of the seats: a later chef finds what an earlier one left."""
     front = faced_cells(kitchen, state)
     item, timer = list(state.items[front].astype(jnp.int32)), list(state.timer[front].astype(jnp.int32))
     held, seats = list(state.held), range(front.shape[0])
     pots_in_use = _pots_in_use(kitchen, state)
-    dishes_out = jnp.sum(state.items == Item.DISH, dtype=jnp.int32)
+    dishes_out = jnp.sum(state.items == OvercookedItem.DISH, dtype=jnp.int32)
     items_after, timer_after = state.items, state.timer
     packed, bits, delivered, useful = [], [], [], []
     for seat in seats:
         index = look_up(kitchen, front[seat], item[seat], timer[seat], held[seat])
         acts = actions[seat] == INTERACT
         out = jnp.where(acts, jnp.asarray(kitchen.table.packed)[index], 0)
-        dishes_held = sum((h == Item.DISH).astype(jnp.int32) for h in held)
+        dishes_held = sum((h == OvercookedItem.DISH).astype(jnp.int32) for h in held)
         useful.append((out & TAKES_DISH > 0) & (dishes_out == 0) & (dishes_held < pots_in_use))
         bits.append(jnp.where(acts, jnp.asarray(kitchen.table.events)[index], 0))
         packed.append(out)
-        delivered.append(jnp.where(out & DELIVERS > 0, held[seat], Item.NOTHING))
+        delivered.append(jnp.where(out & DELIVERS > 0, held[seat], OvercookedItem.NOTHING))
         new_item = jnp.where(acts, out & 31, item[seat])
         started = jnp.asarray(kitchen.time).astype(jnp.int32)[new_item]
         new_timer = jnp.where(out & STARTS > 0, started, jnp.where(out & PLATES > 0, IDLE, timer[seat]))
-        dishes_out += (new_item == Item.DISH).astype(jnp.int32) - (item[seat] == Item.DISH).astype(jnp.int32)
+        dishes_out += (new_item == OvercookedItem.DISH).astype(jnp.int32) - (item[seat] == OvercookedItem.DISH).astype(
+            jnp.int32
+        )
         held[seat] = jnp.where(acts, (out >> 5) & 31, held[seat])
         for later in seats[seat + 1 :]:
             same = front[later] == front[seat]
@@ -133,11 +144,11 @@ def resolve_interacts(kitchen: Kitchen, state: State, actions: Int[Array, " seat
     )
 
 
-def _pots_in_use(kitchen: Kitchen, state: State) -> Int[Array, ""]:
+def _pots_in_use(kitchen: StaticTables, state: OvercookedState) -> Int[Array, ""]:
     """Pots that are ready, cooking or partly full, before anyone interacts."""
     item, timer = state.items[kitchen.pots].astype(jnp.int32), state.timer[kitchen.pots]
     size = onions_in(item) + tomatoes_in(item)
-    return jnp.sum((timer >= 0) | ((item > Item.SOUP) & (size < 3)), dtype=jnp.int32)
+    return jnp.sum((timer >= 0) | ((item > OvercookedItem.SOUP) & (size < 3)), dtype=jnp.int32)
 
 
 def _shaped(did: Interacts) -> Float[Array, " seat"]:
@@ -148,7 +159,9 @@ def _shaped(did: Interacts) -> Float[Array, " seat"]:
     ).astype(jnp.float32)
 
 
-def _events(did: Interacts, before: State, after: State, actions: Int[Array, " seat"]) -> Int[Array, "seat event"]:
+def _events(
+    did: Interacts, before: OvercookedState, after: OvercookedState, actions: Int[Array, " seat"]
+) -> Int[Array, "seat event"]:
     moved, turned = after.cell != before.cell, after.facing != before.facing
     bits = (
         did.event_bits
@@ -160,7 +173,7 @@ def _events(did: Interacts, before: State, after: State, actions: Int[Array, " s
     return (bits[:, None] >> jnp.arange(len(EVENTS))) & 1
 
 
-def effective_interacts(kitchen: Kitchen, state: State) -> Bool[Array, " seat"]:
+def effective_interacts(kitchen: StaticTables, state: OvercookedState) -> Bool[Array, " seat"]:
     """Whether an interact would change anything, for each chef alone."""
     front = faced_cells(kitchen, state)
     index = look_up(kitchen, front, state.items[front], state.timer[front], state.held)

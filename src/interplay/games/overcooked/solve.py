@@ -17,16 +17,16 @@ from interplay.games.overcooked import rules
 from interplay.games.overcooked.game import Overcooked
 from interplay.games.overcooked.layouts import beside
 from interplay.games.overcooked.recipes import read_recipe
-from interplay.games.overcooked.relaxed import NEVER, Relaxed
-from interplay.games.overcooked.state import COUNTER, DISHES, ONIONS, POT, SERVING, STAY, TOMATOES, State
+from interplay.games.overcooked.relaxed import NEVER, RelaxedOvercooked
+from interplay.games.overcooked.state import COUNTER, DISHES, ONIONS, POT, SERVING, STAY, TOMATOES, OvercookedState
 from interplay.games.registry import make
-from interplay.games.search import Children, Found, search
+from interplay.games.search import Children, SearchResult, search
 
 BATCH = 512  # states expanded at once
 EXPAND_TOGETHER = 300_000  # states looked at before a search for the joint optimum settles for bounds
 
 
-class Solver:
+class OvercookedSolver:
     """Searches one kitchen for plans to a first delivery of an ordered soup."""
 
     goal = "one ordered soup is delivered"
@@ -34,7 +34,7 @@ class Solver:
     def __init__(self, game: Overcooked, *, limit: int = EXPAND_TOGETHER):
         self.game, self.limit = game, limit
 
-    def reached(self, state: State, step: Any) -> bool:
+    def reached(self, state: OvercookedState, step: Any) -> bool:
         return bool(np.any(np.asarray(step.reward) > 0))
 
     def by_itself(self, seat: int) -> tuple[Overcooked, dict[str, Any]]:
@@ -43,36 +43,36 @@ class Solver:
         start = {name: np.asarray(value)[seat : seat + 1] for name, value in whole.items()}
         return make(self.game.id, **{**self.game.options, "players": 1}), start  # type: ignore[return-value]
 
-    def alone(self, seat: int) -> Found:
+    def alone(self, seat: int) -> SearchResult:
         """The others stand idle where they start, in the way or not."""
         start = self.game.init(jax.random.key(0))
         others = [int(c) for s, c in enumerate(start.cell) if s != seat]
         missing = self._missing([int(start.cell[seat])], others)
         if missing:
-            return Found(actions=None, lower=None, why=missing)
+            return SearchResult(actions=None, lower=None, why=missing)
         return self._solo(start, seat, others)
 
-    def unhindered(self, seat: int) -> Found:
+    def unhindered(self, seat: int) -> SearchResult:
         """The others are out of the way: the plan is for a kitchen with this chef alone."""
         start = self.game.init(jax.random.key(0))
         missing = self._missing([int(start.cell[seat])], [])
         if missing:
-            return Found(actions=None, lower=None, why=missing)
+            return SearchResult(actions=None, lower=None, why=missing)
         mine = slice(seat, seat + 1)
-        single = State(**{**vars(start), **{f: getattr(start, f)[mine] for f in ("cell", "facing", "held")}})
+        single = OvercookedState(**{**vars(start), **{f: getattr(start, f)[mine] for f in ("cell", "facing", "held")}})
         return self._solo(single, 0, [])
 
-    def together(self) -> Found:
+    def together(self) -> SearchResult:
         """All chefs at once: the shortest plan if the search gets there, else a plan and a lower bound."""
         start = self.game.init(jax.random.key(0))
         missing = self._missing([int(c) for c in start.cell], [], hand_over=True)
         if missing:
-            return Found(actions=None, lower=None, why=missing)
+            return SearchResult(actions=None, lower=None, why=missing)
         joint = np.array(list(itertools.product(range(6), repeat=self.game.num_seats)), np.int32)
         space = _Space(self.game, start, joint, [], counters=True)
         return space.solve(self.limit)
 
-    def _solo(self, start: State, seat: int, others: list[int]) -> Found:
+    def _solo(self, start: OvercookedState, seat: int, others: list[int]) -> SearchResult:
         joint = np.full((6, start.cell.shape[0]), STAY, np.int32)
         joint[:, seat] = range(6)
         return _Space(self.game, start, joint, others, counters=False, movers=(seat,)).solve(self.limit)
@@ -95,7 +95,7 @@ class Solver:
             who = "this chef" if len(starts) == 1 else "nobody"
             return f"{who} {'cannot' if len(starts) == 1 else 'can'} reach {' or '.join(lacking)}"
         if hand_over:
-            relaxed = Relaxed(self.game.kitchen, terrain, counters=True, blocked=[])
+            relaxed = RelaxedOvercooked(self.game.kitchen, terrain, counters=True, blocked=[])
             start = self.game.init(jax.random.key(0))
             if int(relaxed.estimate(start, tuple(range(self.game.num_seats)))[0]) >= NEVER:
                 return "no counter links the chefs who reach the ingredients, the pots, the dishes and the hatch"
@@ -120,7 +120,7 @@ class _Space:
     def __init__(
         self,
         game: Overcooked,
-        start: State,
+        start: OvercookedState,
         joint: np.ndarray,
         blocked: list[int],
         *,
@@ -131,14 +131,14 @@ class _Space:
         self.seats = start.cell.shape[0]
         self.movers = tuple(range(self.seats)) if movers is None else movers
         terrain = np.array(game.layout.terrain)
-        self.relaxed = Relaxed(game.kitchen, tuple(terrain.tolist()), counters=counters, blocked=blocked)
+        self.relaxed = RelaxedOvercooked(game.kitchen, tuple(terrain.tolist()), counters=counters, blocked=blocked)
         self.places = np.flatnonzero((terrain == COUNTER) | (terrain == POT))
         rng = np.random.default_rng(0)
         width = 3 * self.seats + len(self.places) + len(game.kitchen.pots)
         self._mix = rng.integers(1, 2**32, (2, width), dtype=np.uint32) | np.uint32(1)
         self._expand = jax.jit(jax.vmap(self._children))
 
-    def solve(self, limit: int) -> Found:
+    def solve(self, limit: int) -> SearchResult:
         """Any plan first, quickly; then the shortest, or a bound on it."""
         row, estimate = np.asarray(self._pack(self.start)), int(self.relaxed.estimate(self.start, self.movers)[0])
         any_plan = search(self.expand, row, estimate, limit=limit, batch=64, guided=True)
@@ -147,10 +147,14 @@ class _Space:
         way = best.way or any_plan.way
         expanded = any_plan.expanded + best.expanded
         if way is None and best.lower >= NEVER:
-            return Found(actions=None, lower=None, expanded=expanded, why="no state within reach leads to a soup")
+            return SearchResult(
+                actions=None, lower=None, expanded=expanded, why="no state within reach leads to a soup"
+            )
         if way is None:
-            return Found(actions=None, lower=best.lower, expanded=expanded, why="no plan was found within the limit")
-        return Found(actions=self.joint[way], lower=min(best.lower, len(way)), expanded=expanded)
+            return SearchResult(
+                actions=None, lower=best.lower, expanded=expanded, why="no plan was found within the limit"
+            )
+        return SearchResult(actions=self.joint[way], lower=min(best.lower, len(way)), expanded=expanded)
 
     def expand(self, rows: np.ndarray) -> Children:
         size = 64 if len(rows) <= 64 else BATCH  # two shapes to compile
@@ -185,16 +189,16 @@ class _Space:
             found.append(total ^ (total >> 13))
         return found
 
-    def _pack(self, state: State) -> Any:
+    def _pack(self, state: OvercookedState) -> Any:
         parts = [state.cell, state.facing, state.held, state.items[self.places], state.timer[self.kitchen.pots] + 1]
         return jnp.concatenate([p.astype(jnp.uint8) for p in parts])
 
-    def _unpack(self, row: Any) -> State:
+    def _unpack(self, row: Any) -> OvercookedState:
         n = self.seats
         cuts = np.cumsum([n, n, n, len(self.places)])
         cell, facing, held, items, timer = (p.astype(jnp.int32) for p in jnp.split(row, cuts))
         size = self.start.items.shape[0]
-        return State(
+        return OvercookedState(
             time=jnp.zeros((), jnp.int32),
             cell=cell,
             facing=facing,

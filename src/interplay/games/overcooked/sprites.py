@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from interplay.games.overcooked.state import Item, is_soup, onions_in, tomatoes_in
+from interplay.games.overcooked.state import OvercookedItem, is_soup, onions_in, tomatoes_in
 from interplay.games.scene import SEAT_COLOURS, Shape
 
 CELL = 48
@@ -158,12 +158,12 @@ def item(kind: int, x: float = 24, y: float = 22, r: float = 11) -> Sprite:
     """An item lying on a counter, or elsewhere around a point."""
     if is_soup(kind):
         return _plated(x, y, round(r * 1.25, 1), kind)
-    match Item(kind):
-        case Item.ONION:
+    match OvercookedItem(kind):
+        case OvercookedItem.ONION:
             return (("ellipse", x, y + r * 0.8, r, round(r * 0.4, 1), SHADOW), *_onion(x, y, r))
-        case Item.TOMATO:
+        case OvercookedItem.TOMATO:
             return (("ellipse", x, y + r * 0.8, r, round(r * 0.4, 1), SHADOW), *_tomato(x, y, r))
-        case Item.DISH:
+        case OvercookedItem.DISH:
             return _dish(x, y, round(r * 1.25, 1))
     return ()
 

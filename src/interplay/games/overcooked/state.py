@@ -22,7 +22,7 @@ FLOOR, COUNTER, POT, ONIONS, TOMATOES, DISHES, SERVING = range(7)
 IDLE = -1  # the timer of a pot that is not cooking; a soup is ready at 0
 
 
-class Item(IntEnum):
+class OvercookedItem(IntEnum):
     """What a cell or a hand holds. From SOUP on it is a soup: SOUP + 4 * onions + tomatoes."""
 
     NOTHING = 0
@@ -37,25 +37,25 @@ NUM_ITEMS = 20  # four single items and 4 x 4 contents of a soup
 
 def soup(onions: int, tomatoes: int) -> int:
     """The item that is a soup (plated, or in a pot at whatever stage) with these ingredients."""
-    return Item.SOUP + 4 * onions + tomatoes
+    return OvercookedItem.SOUP + 4 * onions + tomatoes
 
 
 def is_soup(item):
-    return item >= Item.SOUP
+    return item >= OvercookedItem.SOUP
 
 
 def onions_in(item):
     """Onions in a soup; meaningless for other items."""
-    return (item - Item.SOUP) // 4
+    return (item - OvercookedItem.SOUP) // 4
 
 
 def tomatoes_in(item):
     """Tomatoes in a soup; meaningless for other items."""
-    return (item - Item.SOUP) % 4
+    return (item - OvercookedItem.SOUP) % 4
 
 
 @record
-class State:
+class OvercookedState:
     """Everything that the rules know of a kitchen; the terrain belongs to the game, not to its state."""
 
     time: Int[Array, ""]

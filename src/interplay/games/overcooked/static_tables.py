@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.games.overcooked.interact import InteractTable, tabulate
-from interplay.games.overcooked.layouts import Layout
+from interplay.games.overcooked.layouts import OvercookedLayout
 from interplay.games.overcooked.recipes import SOUPS, Menu
 from interplay.games.overcooked.state import ACTIONS, FLOOR, NUM_ITEMS, POT
 
@@ -15,10 +15,10 @@ UNREACHABLE = 1000  # a distance longer than any walk
 
 
 @dataclass(frozen=True, eq=False)
-class Kitchen:
+class StaticTables:
     """What `rules` and the encodings look up. Arrays over cells are in cell order (x * height + y)."""
 
-    layout: Layout
+    layout: OvercookedLayout
     menu: Menu
     horizon: int
     terrain: np.ndarray  # [cell] the kind of each cell
@@ -30,7 +30,7 @@ class Kitchen:
     pots: np.ndarray  # [pot] their cells
 
     @classmethod
-    def of(cls, layout: Layout, menu: Menu, horizon: int) -> Kitchen:
+    def of(cls, layout: OvercookedLayout, menu: Menu, horizon: int) -> StaticTables:
         terrain = np.array(layout.terrain, np.int32)
         value, time = np.zeros(NUM_ITEMS, np.float32), np.zeros(NUM_ITEMS, np.int8)
         for item, recipe in SOUPS.items():
@@ -40,7 +40,7 @@ class Kitchen:
         return cls(layout, menu, horizon, terrain, front, walk, tabulate(menu), value, time, pots)
 
 
-def _ways(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
+def _ways(layout: OvercookedLayout) -> tuple[np.ndarray, np.ndarray]:
     front = np.zeros((layout.size, 4), np.int32)
     walk = np.tile(np.arange(layout.size, dtype=np.int32)[:, None], (1, len(ACTIONS)))
     for cell in range(layout.size):
@@ -52,7 +52,7 @@ def _ways(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     return front.reshape(-1), walk.reshape(-1)
 
 
-def walking_distances(layout: Layout) -> np.ndarray:
+def walking_distances(layout: OvercookedLayout) -> np.ndarray:
     """[cell, cell] steps from standing in a floor cell to standing in, or beside, another cell.
 
     To a floor cell it is the length of the walk; to anything else, that of the walk to the nearest cell beside it.

@@ -17,7 +17,7 @@ import numpy as np
 from interplay.games.rescue import rules
 from interplay.games.rescue.layouts import role_names
 from interplay.games.rescue.state import DANGER, FIREFIGHTER, KIT, NURSE, POLICE, ROLES, TOOLS, USES
-from interplay.symbolic.declare import DomainError, Recorder, SymbolicTrace, World, declare
+from interplay.symbolic.declare import DomainError, Recorder, SymbolicTrace, SymbolicWorld, declare
 
 DOMAIN = declare(
     "rescue",
@@ -147,11 +147,11 @@ class _Episode:
 
 
 @jax.jit
-def _resolve(constants: rules.Rules, states: Any, actions: Any) -> rules.Did:
+def _resolve(constants: rules.RescueRules, states: Any, actions: Any) -> rules.Did:
     return jax.vmap(lambda state, action: rules.interacts(constants, state, action)[1])(states, actions)
 
 
-def _did(constants: rules.Rules, states: Any, actions: np.ndarray) -> rules.Did:
+def _did(constants: rules.RescueRules, states: Any, actions: np.ndarray) -> rules.Did:
     """What each interact was, [step, seat], by the rules themselves; padded, so that few lengths are compiled."""
     steps = len(actions)
     spare = -steps % 64
@@ -163,20 +163,20 @@ def _did(constants: rules.Rules, states: Any, actions: np.ndarray) -> rules.Did:
     return jax.tree_util.tree_map(lambda a: np.asarray(a)[:steps], found)
 
 
-class Reader:
+class RescueReader:
     """Reads episodes of one game."""
 
     domain = DOMAIN
 
     def __init__(self, game: Any):
-        if not isinstance(getattr(game, "rules", None), rules.Rules):
+        if not isinstance(getattr(game, "rules", None), rules.RescueRules):
             raise DomainError(f"the domain 'rescue' cannot read {getattr(game, 'id', game)!r}: it is another game")
         self.game, self.rules = game, game.rules
         roles, kinds = game.plan.roles, game.plan.tool_kinds
         self.agents = tuple(name.replace(" ", "_") for name in role_names(tuple((r, 0) for r in roles)))
         self.victims = [f"victim_{v + 1}" for v in range(game.plan.num_victims)]
         self.tools = [f"{TOOLS[k]}_{1 + sum(x == k for x in kinds[:n])}" for n, k in enumerate(kinds)]
-        self.world = World(DOMAIN, {a: ROLES[r] for a, r in zip(self.agents, roles)})
+        self.world = SymbolicWorld(DOMAIN, {a: ROLES[r] for a, r in zip(self.agents, roles)})
         for names, types in ((self.victims, ["victim"] * len(self.victims)), (self.tools, [TOOLS[k] for k in kinds])):
             for name, kind in zip(names, types):
                 self.world.add(name, kind)

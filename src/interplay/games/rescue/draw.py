@@ -8,7 +8,7 @@ import numpy as np
 
 from interplay.games.rescue.encodings import KNOWN, SEEN, TREATED, UNSEEN, knowledge
 from interplay.games.rescue.layouts import role_names
-from interplay.games.rescue.rules import Rules
+from interplay.games.rescue.rules import RescueRules
 from interplay.games.rescue.state import DANGER, DOOR, KIT, NOBODY, ROLES, TOOLS, USES, WALL, WORK
 from interplay.games.scene import Scene, Shape
 
@@ -20,7 +20,7 @@ _VICTIM = {SEEN: "?", KNOWN: "V", TREATED: "v"}
 _COLOURS = {"nurse": "#2f7fd1", "firefighter": "#d1492f", "police": "#3b3f8f"}
 
 
-def text(rules: Rules, state: Any, seat: int | None = None) -> str:
+def text(rules: RescueRules, state: Any, seat: int | None = None) -> str:
     """A map, one line per row, then everybody and everything in words.
 
     `0↑k` is seat 0 facing up with a kit; D debris, F fire, K kit, E extinguisher; V a victim the team knows of, ? one
@@ -46,14 +46,14 @@ def text(rules: Rules, state: Any, seat: int | None = None) -> str:
     return "\n".join(lines)
 
 
-def _tool(rules: Rules, state: Any, tool: int) -> str:
+def _tool(rules: RescueRules, state: Any, tool: int) -> str:
     if tool == NOBODY:
         return "nothing"
     kind = rules.tool_kinds[tool]
     return f"a kit ({USES[int(state.tool_use[tool])]})" if kind == KIT else f"an {TOOLS[kind]}"
 
 
-def _victims(rules: Rules, state: Any, seat: int | None) -> list[tuple[int, int]]:
+def _victims(rules: RescueRules, state: Any, seat: int | None) -> list[tuple[int, int]]:
     """(cell, what is known of it) of each victim."""
     cells = np.asarray(state.victim_cell).tolist()
     if seat is not None:
@@ -63,7 +63,7 @@ def _victims(rules: Rules, state: Any, seat: int | None) -> list[tuple[int, int]
     return [(c, TREATED if t else KNOWN if k else SEEN) for c, t, k in zip(cells, treated, told)]
 
 
-def _grid(rules: Rules, state: Any, victims: list[tuple[int, int]]) -> list[str]:
+def _grid(rules: RescueRules, state: Any, victims: list[tuple[int, int]]) -> list[str]:
     grid = [_TERRAIN.get(int(kind), ".") for kind in np.asarray(state.terrain)]
     for cell in np.flatnonzero(np.asarray(state.debris)):
         grid[cell] = "D"
@@ -81,7 +81,7 @@ def _grid(rules: Rules, state: Any, victims: list[tuple[int, int]]) -> list[str]
     return grid
 
 
-def scene(rules: Rules, state: Any, seat: int | None = None) -> Scene:
+def scene(rules: RescueRules, state: Any, seat: int | None = None) -> Scene:
     """The house as shapes; with a seat, what that seat does not see is shaded."""
     height, terrain = rules.height, np.asarray(state.terrain)
     backdrop: list[Shape] = [("rect", 0, 0, rules.width * CELL, height * CELL, "#efe9dd", 0)]
@@ -151,7 +151,7 @@ def _victim(status: int, done: float, x: float, y: float) -> list[Shape]:
     return shapes
 
 
-def _agent(rules: Rules, state: Any, seat: int, guarded: bool, own: bool, x: float, y: float) -> list[Shape]:
+def _agent(rules: RescueRules, state: Any, seat: int, guarded: bool, own: bool, x: float, y: float) -> list[Shape]:
     dx, dy = ((0, -1), (0, 1), (-1, 0), (1, 0))[int(state.facing[seat])]
     shapes: list[Shape] = []
     if guarded:

@@ -7,17 +7,17 @@ from jaxtyping import Array, Bool, Float, Int
 
 from interplay.games.records import record
 from interplay.games.rescue import rules as r
-from interplay.games.rescue.rules import Rules
-from interplay.games.rescue.state import DANGER, DOOR, NOBODY, ROLES, WALL, WORK, State
+from interplay.games.rescue.rules import RescueRules
+from interplay.games.rescue.state import DANGER, DOOR, NOBODY, ROLES, WALL, WORK, RescueState
 
 UNSEEN, SEEN, KNOWN, TREATED = range(4)  # what a seat knows of a victim in a cell
 
 
 @record
-class Seen:
+class RescueView:
     """The encoding `state`: the whole state and the own seat. Privileged: it shows where the victims are."""
 
-    state: State
+    state: RescueState
     seat: Int[Array, ""]
 
 
@@ -39,7 +39,7 @@ class Knowledge:
     sight: Bool[Array, " cell"]
 
 
-def sight(rules: Rules, state: State) -> Bool[Array, "seat cell"]:
+def sight(rules: RescueRules, state: RescueState) -> Bool[Array, "seat cell"]:
     """An agent sees the room it is in and the cells beside it."""
     room = jnp.asarray(rules.room)
     here = room[state.cell][:, None]
@@ -49,7 +49,7 @@ def sight(rules: Rules, state: State) -> Bool[Array, "seat cell"]:
     return ((here >= 0) & (room[None, :] == here)) | beside | (state.cell[:, None] == cells)
 
 
-def knowledge(rules: Rules, state: State) -> Knowledge:
+def knowledge(rules: RescueRules, state: RescueState) -> Knowledge:
     """[seat] records."""
     seats, cells = len(rules.roles), state.terrain.shape[0]
     sees = sight(rules, state)
@@ -93,7 +93,7 @@ PLANES = (
 )
 
 
-def planes(rules: Rules, state: State) -> Float[Array, "seat width height plane"]:
+def planes(rules: RescueRules, state: RescueState) -> Float[Array, "seat width height plane"]:
     """What each seat knows, as planes; facts about the seat itself fill their plane."""
     seats, size = len(rules.roles), state.terrain.shape[0]
     known = knowledge(rules, state)

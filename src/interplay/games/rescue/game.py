@@ -15,8 +15,8 @@ from interplay.games.api import NOTHING, Encoding, Step, no_observation
 from interplay.games.compiled import compiled
 from interplay.games.family import LONGEST
 from interplay.games.rescue import encodings, generators, layouts, rules
-from interplay.games.rescue.generators import Drawn, Generated, Plan, Spec
-from interplay.games.rescue.state import ACTIONS, NOBODY, State
+from interplay.games.rescue.generators import DrawnHouse, Generated, Plan, Spec
+from interplay.games.rescue.state import ACTIONS, NOBODY, RescueState
 from interplay.games.scene import Scene
 
 
@@ -34,7 +34,7 @@ class Rescue:
             raise InterplayError(f"horizon: {horizon}; an episode has 1 to {LONGEST} steps")
         self.id, self.options, self.plan, self.horizon = id, dict(options or {}), plan, horizon
         self.num_seats = len(plan.roles)
-        self.rules = rules.Rules(plan.width, plan.height, horizon, plan.room, plan.roles, plan.tool_kinds)
+        self.rules = rules.RescueRules(plan.width, plan.height, horizon, plan.room, plan.roles, plan.tool_kinds)
         self.seat_names = layouts.role_names(tuple((role, 0) for role in plan.roles))
         shape = (plan.width, plan.height, len(encodings.PLANES))
         self.encodings = {
@@ -44,7 +44,7 @@ class Rescue:
             "nothing": NOTHING,
         }
 
-    def init(self, key: PRNGKeyArray, **start: Any) -> State:
+    def init(self, key: PRNGKeyArray, **start: Any) -> RescueState:
         """The house of this key; `start` fixes any part of what the key decides (see `generators.Start`)."""
         drawn = vars(self.plan.draw(key))
         for name, value in start.items():
@@ -55,7 +55,7 @@ class Rescue:
                 raise InterplayError(f"{name}: shape {given.shape}; this house takes {drawn[name].shape}")
             drawn[name] = given
         seats, victims, tools = self.num_seats, self.plan.num_victims, len(self.plan.tool_kinds)
-        return State(
+        return RescueState(
             time=jnp.zeros((), jnp.int32),
             held=jnp.full(seats, NOBODY, jnp.int32),
             guarding=jnp.full(seats, NOBODY, jnp.int32),
@@ -66,40 +66,42 @@ class Rescue:
             **drawn,
         )
 
-    def start(self, state: State) -> dict[str, Any]:
+    def start(self, state: RescueState) -> dict[str, Any]:
         return {field.name: getattr(state, field.name) for field in fields(generators.Start)}
 
     @compiled()
-    def step(self, state: State, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None) -> tuple[State, Step]:
+    def step(
+        self, state: RescueState, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None
+    ) -> tuple[RescueState, Step]:
         """Play one joint action. Chance has its say at the start only, so the key is not used."""
         return rules.step(self.rules, state, jnp.asarray(actions))
 
     @compiled(1)
-    def observe(self, state: State, encoding: str = "planes") -> Any:
+    def observe(self, state: RescueState, encoding: str = "planes") -> Any:
         if encoding == "planes":
             return encodings.planes(self.rules, state)
         if encoding == "knowledge":
             return encodings.knowledge(self.rules, state)
         if encoding == "state":
             everyone = {f: jnp.broadcast_to(v, (self.num_seats, *v.shape)) for f, v in vars(state).items()}
-            return encodings.Seen(state=State(**everyone), seat=jnp.arange(self.num_seats))
+            return encodings.RescueView(state=RescueState(**everyone), seat=jnp.arange(self.num_seats))
         if encoding == "nothing":
             return no_observation(self.num_seats)
         raise UnknownName("encoding", encoding, list(self.encodings))
 
     @compiled()
-    def legal(self, state: State) -> Bool[Array, "seat action"]:
+    def legal(self, state: RescueState) -> Bool[Array, "seat action"]:
         return jnp.ones((self.num_seats, len(ACTIONS)), bool)
 
-    def to_move(self, state: State) -> Bool[Array, " seat"]:
+    def to_move(self, state: RescueState) -> Bool[Array, " seat"]:
         return jnp.ones(self.num_seats, bool)
 
-    def render(self, state: State, seat: int | None = None) -> str:
+    def render(self, state: RescueState, seat: int | None = None) -> str:
         from interplay.games.rescue import draw
 
         return draw.text(self.rules, state, seat)
 
-    def scene(self, state: State, seat: int | None = None) -> Scene:
+    def scene(self, state: RescueState, seat: int | None = None) -> Scene:
         from interplay.games.rescue import draw
 
         return draw.scene(self.rules, state, seat)
@@ -138,4 +140,4 @@ def make(variant: str, options: Mapping[str, Any]) -> Rescue:
     if settings.house is not None:
         given["house"] = house.text
     name = variant if settings.house is None else "custom"
-    return Rescue(f"rescue/{name}", Drawn(house, settings.hidden), horizon=settings.horizon, options=given)
+    return Rescue(f"rescue/{name}", DrawnHouse(house, settings.hidden), horizon=settings.horizon, options=given)

@@ -29,7 +29,7 @@ class Start:
     victim_cell: Int[Array, " victim"]
 
 
-class Drawn:
+class DrawnHouse:
     """A house from text: `hidden` victims lie at places of the text's `?` that the key chooses."""
 
     def __init__(self, house: House, hidden: int | None = None):
@@ -180,4 +180,4 @@ class Generated:
         )
 
 
-Plan = Drawn | Generated
+Plan = DrawnHouse | Generated

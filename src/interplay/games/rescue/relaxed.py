@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Int
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import shortest_path
 
-from interplay.games.rescue.rules import Rules
+from interplay.games.rescue.rules import RescueRules
 from interplay.games.rescue.state import (
     BY_HAND,
     DANGER,
@@ -29,7 +29,7 @@ from interplay.games.rescue.state import (
     WALL,
     WITH_KIT,
     WORK,
-    State,
+    RescueState,
 )
 from interplay.games.search import NEVER
 
@@ -41,10 +41,10 @@ SLOW = (BY_HAND // FIRE_FACTOR, WITH_KIT // FIRE_FACTOR - BY_HAND // FIRE_FACTOR
 GAIN = (BY_HAND - SLOW[0], WITH_KIT - BY_HAND - SLOW[1])
 
 
-class Relaxed:
+class RelaxedRescue:
     """Tables of the relaxed house for the seats that move, and the estimate made of them."""
 
-    def __init__(self, rules: Rules, start: State, movers: tuple[int, ...], blocked: tuple[int, ...] = ()):
+    def __init__(self, rules: RescueRules, start: RescueState, movers: tuple[int, ...], blocked: tuple[int, ...] = ()):
         self.rules, self.movers = rules, movers
         roles = [rules.roles[s] for s in movers]
         self.nurses = [s for s, role in zip(movers, roles) if role == NURSE]
@@ -106,7 +106,7 @@ class Relaxed:
         there = np.where(self.facing >= 0, cells[:, np.maximum(self.facing, 0) // 4], NEVER)
         return there.min(axis=-1).astype(np.int32)
 
-    def estimate(self, state: State) -> Int[Array, ""]:
+    def estimate(self, state: RescueState) -> Int[Array, ""]:
         """No plan that treats a victim is shorter; NEVER: there is none."""
         pose = state.cell * 4 + state.facing
         blocking = (state.debris | state.burning)[self.hazards]
@@ -118,7 +118,7 @@ class Relaxed:
 
         return jnp.min(jax.vmap(victim)(state.victim_cell, state.known, state.work))
 
-    def _cleared(self, state: State, pose: Array) -> Int[Array, " hazard"]:
+    def _cleared(self, state: RescueState, pose: Array) -> Int[Array, " hazard"]:
         """When each hazard can be gone at the earliest."""
         when = []
         for cell, fire in zip(self.hazards.tolist(), self.is_fire.tolist()):
@@ -130,7 +130,9 @@ class Relaxed:
             when.append(jnp.min(jnp.stack(each)) + 1 if each else jnp.int32(NEVER))
         return jnp.stack(when) if when else jnp.zeros(0, jnp.int32)
 
-    def _victim(self, state: State, pose: Array, cell, known, work, left, blocking: Array, cleared: Array) -> Array:
+    def _victim(
+        self, state: RescueState, pose: Array, cell, known, work, left, blocking: Array, cleared: Array
+    ) -> Array:
         """Steps until the victim in this cell is treated."""
         waits = self._waits(cell, left, cleared)
         sets = jnp.where(waits < NEVER, left ^ jnp.asarray(self.sets), 0)  # what still blocks, [set]
@@ -164,7 +166,9 @@ class Relaxed:
         table = self.police_to_face if self.rules.roles[seat] == POLICE else self.to_face
         return table[0, pose, cell]
 
-    def _with_tool(self, state: State, pose: Array, seat: int, kind: int, cell: Any, sets: Array) -> Int[Array, " set"]:
+    def _with_tool(
+        self, state: RescueState, pose: Array, seat: int, kind: int, cell: Any, sets: Array
+    ) -> Int[Array, " set"]:
         """When a seat can face a cell with such a tool in hand, by the hazards that block.
 
         It fetches the tool, or gets it from others. A tool moves a cell a step; only where it changes hands does it

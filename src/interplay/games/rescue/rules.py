@@ -36,7 +36,7 @@ from interplay.games.rescue.state import (
     WALL,
     WITH_KIT,
     WORK,
-    State,
+    RescueState,
 )
 
 # What an interact can turn out to be.
@@ -69,7 +69,7 @@ EVENTS = (
     meta_fields=["width", "height"],
 )
 @dataclass(frozen=True, eq=False)
-class Rules:
+class RescueRules:
     """What the rules look up: the constants of a game. A pytree, so that houses of one shape compile once."""
 
     width: int
@@ -102,7 +102,7 @@ class Did:
     lent: Bool[Array, ""]  # a kit was passed temporarily
 
 
-def step(rules: Rules, state: State, actions: Int[Array, " seat"]) -> tuple[State, Step]:
+def step(rules: RescueRules, state: RescueState, actions: Int[Array, " seat"]) -> tuple[RescueState, Step]:
     """One joint action."""
     after, did = interacts(rules, state, actions)
     cell, facing = walk(rules, after, actions)
@@ -120,29 +120,29 @@ def step(rules: Rules, state: State, actions: Int[Array, " seat"]) -> tuple[Stat
     )
 
 
-def interacts(rules: Rules, state: State, actions: Int[Array, " seat"]) -> tuple[State, Did]:
+def interacts(rules: RescueRules, state: RescueState, actions: Int[Array, " seat"]) -> tuple[RescueState, Did]:
     """All interacts in the order of the seats: a later agent finds what an earlier one left. `Did` is [seat]."""
     front = jnp.asarray(rules.front)[state.cell * 4 + state.facing]
 
-    def one(state: State, seat: Int[Array, ""]) -> tuple[State, Did]:
+    def one(state: RescueState, seat: Int[Array, ""]) -> tuple[RescueState, Did]:
         return _interact(rules, state, seat, actions[seat] == INTERACT, front[seat])
 
     return jax.lax.scan(one, state, jnp.arange(len(rules.roles), dtype=jnp.int32))
 
 
-def guarded(rules: Rules, state: State) -> Bool[Array, " seat"]:
+def guarded(rules: RescueRules, state: RescueState) -> Bool[Array, " seat"]:
     """Who is guarded: whoever an officer guards, and the officers themselves."""
     seats = jnp.arange(len(rules.roles))
     return jnp.any(state.guarding[None, :] == seats[:, None], axis=1) | (jnp.asarray(rules.roles) == POLICE)
 
 
-def room_burns(rules: Rules, state: State, cell) -> Bool[Array, ""]:
+def room_burns(rules: RescueRules, state: RescueState, cell) -> Bool[Array, ""]:
     """Whether a fire burns in the room of a cell."""
     room = jnp.asarray(rules.room)
     return jnp.any(state.burning & (room == room[cell]))
 
 
-def passable(rules: Rules, state: State) -> Bool[Array, " cell"]:
+def passable(rules: RescueRules, state: RescueState) -> Bool[Array, " cell"]:
     """Where an agent may step, other agents aside."""
     free = (state.terrain != WALL) & ~state.debris & ~state.burning
     lying = jnp.where(state.tool_cell >= 0, state.tool_cell, 0)
@@ -150,7 +150,9 @@ def passable(rules: Rules, state: State) -> Bool[Array, " cell"]:
     return free.at[lying].min(state.tool_cell < 0)
 
 
-def walk(rules: Rules, state: State, actions: Int[Array, " seat"]) -> tuple[Int[Array, " seat"], Int[Array, " seat"]]:
+def walk(
+    rules: RescueRules, state: RescueState, actions: Int[Array, " seat"]
+) -> tuple[Int[Array, " seat"], Int[Array, " seat"]]:
     """Where all stand and face after walking at once. Two who want one cell, or each other's, both stay."""
     seats = len(rules.roles)
     moves = actions < STAY
@@ -167,7 +169,7 @@ def walk(rules: Rules, state: State, actions: Int[Array, " seat"]) -> tuple[Int[
     return target, facing
 
 
-def _interact(rules: Rules, state: State, seat, acts, front) -> tuple[State, Did]:
+def _interact(rules: RescueRules, state: RescueState, seat, acts, front) -> tuple[RescueState, Did]:
     role, seats, tools = jnp.asarray(rules.roles)[seat], jnp.arange(len(rules.roles)), len(rules.tool_kinds)
     kinds = jnp.asarray((*rules.tool_kinds, NOBODY), jnp.int32)  # the last stands for an empty hand
     held = state.held[seat]
@@ -206,8 +208,8 @@ def _interact(rules: Rules, state: State, seat, acts, front) -> tuple[State, Did
 
 
 def _apply(
-    rules: Rules, state: State, seat, do, front, mate, victim, tool, kind, lent
-) -> tuple[State, Bool[Array, ""]]:
+    rules: RescueRules, state: RescueState, seat, do, front, mate, victim, tool, kind, lent
+) -> tuple[RescueState, Bool[Array, ""]]:
     """The state after one interact; at most one of `do` is true."""
     held = state.held[seat]
     safe = jnp.maximum(held, 0)
@@ -244,7 +246,7 @@ def _shaped(did: Did) -> Float[Array, " seat"]:
     return jnp.isin(did.operation, jnp.array([DISCOVER, EXTINGUISH, CLEAR])).astype(jnp.float32)
 
 
-def _events(rules: Rules, did: Did, before: State, after: State, actions) -> Int[Array, "seat event"]:
+def _events(rules: RescueRules, did: Did, before: RescueState, after: RescueState, actions) -> Int[Array, "seat event"]:
     kinds = jnp.asarray((*rules.tool_kinds, NOBODY), jnp.int32)
     kind = kinds[jnp.where(did.tool >= 0, did.tool, len(rules.tool_kinds))]
     is_kit, op = kind == KIT, did.operation

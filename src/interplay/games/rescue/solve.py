@@ -19,9 +19,9 @@ from jaxtyping import PRNGKeyArray
 from interplay.games.rescue import rules
 from interplay.games.rescue.game import Rescue
 from interplay.games.rescue.generators import Plan, Start
-from interplay.games.rescue.relaxed import Relaxed
-from interplay.games.rescue.state import ACTIONS, DANGER, FLOOR, NOBODY, NURSE, STAY, State
-from interplay.games.search import NEVER, Children, Found, search
+from interplay.games.rescue.relaxed import RelaxedRescue
+from interplay.games.rescue.state import ACTIONS, DANGER, FLOOR, NOBODY, NURSE, STAY, RescueState
+from interplay.games.search import NEVER, Children, SearchResult, search
 
 CHILDREN = 4096  # successors made at once
 EFFORT = 6_000_000  # successors looked at before a search settles for bounds
@@ -47,16 +47,16 @@ class OnlySeat:
         return replace(start, cell=start.cell[mine], facing=start.facing[mine])
 
 
-class Solver:
+class RescueSolver:
     """Searches one house for plans to a first treated victim, within the horizon of an episode."""
 
     goal = "one victim is treated (in the house that key 0 draws)"
 
-    def __init__(self, game: Rescue, *, effort: int = EFFORT, start: State | None = None):
+    def __init__(self, game: Rescue, *, effort: int = EFFORT, start: RescueState | None = None):
         self.game, self.effort = game, effort
         self.state = game.init(jax.random.key(0)) if start is None else start
 
-    def reached(self, state: State, step: Any) -> bool:
+    def reached(self, state: RescueState, step: Any) -> bool:
         return bool(np.any(np.asarray(step.events)[:, rules.EVENTS.index("finish_treatment")]))
 
     def by_itself(self, seat: int) -> tuple[Rescue, dict[str, Any]]:
@@ -67,37 +67,39 @@ class Solver:
         start = {**self.game.start(self.state), "cell": self.state.cell[mine], "facing": self.state.facing[mine]}
         return single, start
 
-    def alone(self, seat: int) -> Found:
+    def alone(self, seat: int) -> SearchResult:
         """The others stand idle where they start, in the way or not."""
         idle = tuple(int(c) for s, c in enumerate(self.state.cell) if s != seat)
         return self._one(self.game, self.state, seat, idle)
 
-    def unhindered(self, seat: int) -> Found:
+    def unhindered(self, seat: int) -> SearchResult:
         """The others are out of the way: the plan is for a house with this agent alone."""
         single, start = self.by_itself(seat)
         return self._one(single, single.init(jax.random.key(0), **start), 0, ())
 
-    def together(self) -> Found:
+    def together(self) -> SearchResult:
         """All at once: the shortest plan if the search gets there, else a plan and a lower bound."""
         seats = self.game.num_seats
         joint = np.array(list(itertools.product(range(len(ACTIONS)), repeat=seats)), np.int32)
-        relaxed = Relaxed(self.game.rules, self.state, tuple(range(seats)))
+        relaxed = RelaxedRescue(self.game.rules, self.state, tuple(range(seats)))
         space = _Space(self.game.rules, self.state, joint, relaxed)
         if space.first >= NEVER:
-            return Found(actions=None, lower=None, why=f"nobody can bring a nurse to a victim: {self._team_lacks()}")
+            return SearchResult(
+                actions=None, lower=None, why=f"nobody can bring a nurse to a victim: {self._team_lacks()}"
+            )
         return space.solve(self.effort, self.game.horizon)
 
-    def _one(self, game: Rescue, start: State, seat: int, idle: tuple[int, ...]) -> Found:
+    def _one(self, game: Rescue, start: RescueState, seat: int, idle: tuple[int, ...]) -> SearchResult:
         if game.rules.roles[seat] != NURSE:
-            return Found(actions=None, lower=None, why="only nurses treat victims")
+            return SearchResult(actions=None, lower=None, why="only nurses treat victims")
         joint = np.full((len(ACTIONS), game.num_seats), STAY, np.int32)
         joint[:, seat] = range(len(ACTIONS))
-        space = _Space(game.rules, start, joint, Relaxed(game.rules, start, (seat,), idle))
+        space = _Space(game.rules, start, joint, RelaxedRescue(game.rules, start, (seat,), idle))
         if space.first >= NEVER:
-            return Found(actions=None, lower=None, why=self._kept_by(game, start, seat, idle))
+            return SearchResult(actions=None, lower=None, why=self._kept_by(game, start, seat, idle))
         return space.solve(self.effort, game.horizon)
 
-    def _kept_by(self, game: Rescue, start: State, seat: int, idle: tuple[int, ...]) -> str:
+    def _kept_by(self, game: Rescue, start: RescueState, seat: int, idle: tuple[int, ...]) -> str:
         """What keeps a nurse from every victim: whatever, taken away by itself, would let her through."""
         clear = replace(start, debris=start.debris & False, burning=start.burning & False)
         calm = replace(start, terrain=jnp.where(start.terrain == DANGER, FLOOR, start.terrain))
@@ -109,7 +111,7 @@ class Solver:
         keeps = [
             what
             for what, (state, others) in fewer.items()
-            if int(jax.jit(Relaxed(game.rules, state, (seat,), others).estimate)(state)) < NEVER
+            if int(jax.jit(RelaxedRescue(game.rules, state, (seat,), others).estimate)(state)) < NEVER
         ]
         obstacles = " and ".join(keeps) or "debris, fire, danger zones and teammates together keep"
         return f"{obstacles} this nurse from every victim"
@@ -123,7 +125,7 @@ class Solver:
 class _Space:
     """States as rows of bytes, and their successors under the given joint actions."""
 
-    def __init__(self, constants: rules.Rules, start: State, joint: np.ndarray, relaxed: Relaxed):
+    def __init__(self, constants: rules.RescueRules, start: RescueState, joint: np.ndarray, relaxed: RelaxedRescue):
         self.rules, self.start, self.joint, self.relaxed = constants, start, joint, relaxed
         self.guards = bool(np.any(np.asarray(start.terrain) == DANGER))  # elsewhere guarding changes nothing
         self.batch = int(np.clip(CHILDREN // len(joint), 1, 128))
@@ -133,22 +135,24 @@ class _Space:
         self._mix = rng.integers(1, 2**32, (2, len(self.row)), dtype=np.uint32) | np.uint32(1)
         self._expand = jax.jit(jax.vmap(self._children))
 
-    def solve(self, effort: int, horizon: int) -> Found:
+    def solve(self, effort: int, horizon: int) -> SearchResult:
         """Any plan first, quickly; then the shortest, or a bound on it."""
         limit, below = effort // len(self.joint), horizon + 1
         if self.first >= below:
             late = f"no plan is shorter than {self.first} steps, and an episode has {horizon}"
-            return Found(actions=None, lower=None, why=late)
+            return SearchResult(actions=None, lower=None, why=late)
         some = search(self.expand, self.row, self.first, limit=limit, batch=self.batch, guided=True, below=below)
         below = below if some.way is None else len(some.way)
         best = search(self.expand, self.row, self.first, limit=limit, batch=self.batch, below=below)
         way, expanded = best.way or some.way, some.expanded + best.expanded
         if way is None and best.lower >= below:
             none = f"no state within reach leads to a treated victim in the {horizon} steps of an episode"
-            return Found(actions=None, lower=None, expanded=expanded, why=none)
+            return SearchResult(actions=None, lower=None, expanded=expanded, why=none)
         if way is None:
-            return Found(actions=None, lower=best.lower, expanded=expanded, why="no plan was found within the limit")
-        return Found(actions=self.joint[way], lower=min(best.lower, len(way)), expanded=expanded)
+            return SearchResult(
+                actions=None, lower=best.lower, expanded=expanded, why="no plan was found within the limit"
+            )
+        return SearchResult(actions=self.joint[way], lower=min(best.lower, len(way)), expanded=expanded)
 
     def expand(self, rows: np.ndarray) -> Children:
         padded = np.concatenate([rows, np.repeat(rows[-1:], self.batch - len(rows), axis=0)])
@@ -175,7 +179,7 @@ class _Space:
             found.append(total ^ (total >> 13))
         return found
 
-    def _pack(self, state: State) -> Any:
+    def _pack(self, state: RescueState) -> Any:
         """Two bytes a number. What tools were used for and who treated whom has no bearing on what follows."""
         guarding = state.guarding if self.guards else jnp.full_like(state.guarding, NOBODY)
         hazards = (state.debris | state.burning)[self.relaxed.hazards]
@@ -183,7 +187,7 @@ class _Space:
         numbers = jnp.concatenate([p.astype(jnp.int32) for p in (*parts, state.known, state.work)])
         return jnp.concatenate([numbers % 256, numbers // 256]).astype(jnp.uint8)
 
-    def _unpack(self, row: Any) -> State:
+    def _unpack(self, row: Any) -> RescueState:
         low, high = jnp.split(row.astype(jnp.int32), 2)
         start, hazards = self.start, self.relaxed.hazards
         seats, tools, victims = start.cell.shape[0], start.tool_cell.shape[0], start.known.shape[0]

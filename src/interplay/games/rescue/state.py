@@ -34,7 +34,7 @@ REWARD = 10.0
 
 
 @record
-class State:
+class RescueState:
     """Everything that the rules know of a house; rooms, roles and kinds of tools belong to the game."""
 
     time: Int[Array, ""]

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from interplay.metrics.communication.records import Event, Transcript
+from interplay.metrics.communication.records import Transcript, TranscriptEvent
 from interplay.metrics.communication.words import DISH
 
 
 class Passed(NamedTuple):
     """Something that was put within a partner's reach; `taken` is the partner's pick-up, if one came first."""
 
-    put: Event
-    taken: Event | None
+    put: TranscriptEvent
+    taken: TranscriptEvent | None
     constructive: bool
 
     def within(self, steps: int | None) -> bool:
@@ -24,7 +24,7 @@ class Passed(NamedTuple):
         return self.taken is not None and (steps is None or self.taken.t - self.put.t <= steps)
 
 
-class Rates(NamedTuple):
+class DependenceRates(NamedTuple):
     """Null where there is nothing to divide by."""
 
     triggers: int
@@ -62,13 +62,13 @@ def passed(transcript: Transcript) -> list[Passed]:
     return found
 
 
-def rates(things: list[Passed], steps: int | None, giver: int | None = None) -> Rates:
+def rates(things: list[Passed], steps: int | None, giver: int | None = None) -> DependenceRates:
     mine = [p for p in things if giver is None or p.put.agent == giver]
     accepted = [p for p in mine if p.within(steps)]
-    return Rates(len(mine), len(accepted), sum(p.constructive for p in accepted))
+    return DependenceRates(len(mine), len(accepted), sum(p.constructive for p in accepted))
 
 
-def thing_of(event: Event) -> str:
+def thing_of(event: TranscriptEvent) -> str:
     """Which thing it was: its lineage, or its name where a transcript tells no lineage."""
     return event.lineage or (event.act.object if event.act and event.act.object else "")
 
@@ -81,7 +81,7 @@ def _delivered(transcript: Transcript) -> set[str]:
     return set(thing_of(served[-1]).split("+")) if served else set()
 
 
-def _ends_in(transcript: Transcript, taken: Event, delivered: set[str]) -> bool:
+def _ends_in(transcript: Transcript, taken: TranscriptEvent, delivered: set[str]) -> bool:
     """Whether the taken thing is part of what was delivered; a dish, if it was filled with that."""
     if taken.act and taken.act.object == DISH:
         after = [e for e, a in transcript.deeds() if e.when > taken.when and a.verb == "fill_dish_with_food"]
@@ -92,7 +92,7 @@ def _ends_in(transcript: Transcript, taken: Event, delivered: set[str]) -> bool:
     return set(taken.lineage.split("+")) <= delivered
 
 
-def _looping(transcript: Transcript, put: Event, taken: Event) -> bool:
+def _looping(transcript: Transcript, put: TranscriptEvent, taken: TranscriptEvent) -> bool:
     """Whether the giver got it back in the same state, or the receiver had had it in that state before."""
     for event, act in transcript.deeds():
         if act.verb != "pickup" or thing_of(event) != thing_of(put) or act.object != taken.act.object:  # type: ignore[union-attr]

@@ -17,10 +17,10 @@ from interplay.metrics.communication.records import (
     MESSAGE,
     PLAN,
     VERDICT,
-    Act,
-    Event,
-    Role,
+    ObservedAct,
     Transcript,
+    TranscriptEvent,
+    TranscriptRole,
 )
 from interplay.metrics.communication.tasks import task_of
 from interplay.metrics.communication.words import place_of
@@ -44,8 +44,8 @@ def transcript(game: Any, episode: Episode, again: Replay, number: int, about: M
         )
     roles = roles_of(game, [identity.name for identity in episode.agents])
     done = [
-        Event(
-            t=e.t, seq=AFTER_TALK + n, agent=e.seat, kind=EXEC, act=Act(e.verb, e.object, place_of(e.place)),
+        TranscriptEvent(
+            t=e.t, seq=AFTER_TALK + n, agent=e.seat, kind=EXEC, act=ObservedAct(e.verb, e.object, place_of(e.place)),
             lineage=e.lineage, shared=_shared(game, again.states, e) if e.verb == "place_obj_on_counter" else None,
         )
         for n, e in enumerate(executions(game, again.states, episode.actions))
@@ -65,10 +65,10 @@ def transcript(game: Any, episode: Episode, again: Replay, number: int, about: M
     )
 
 
-def roles_of(game: Kitchen, agents: Sequence[str]) -> tuple[Role, ...]:
+def roles_of(game: Kitchen, agents: Sequence[str]) -> tuple[TranscriptRole, ...]:
     layout = game.layout
     return tuple(
-        Role(
+        TranscriptRole(
             name=name,
             agent=agent,
             verbs=frozenset(role.verbs),
@@ -87,12 +87,12 @@ def _shared(game: Kitchen, states: Sequence[Any], put: Execution) -> bool:
     return False
 
 
-def _events(remark: RecordedEvent) -> Iterator[Event]:
+def _events(remark: RecordedEvent) -> Iterator[TranscriptEvent]:
     """The events of a remark; kinds that the audit does not judge (beliefs, timings) give none."""
     if remark.seat is None:
         return
     said, kind = remark.payload, remark.kind
-    blank = Event(t=remark.t, seq=remark.seq, agent=remark.seat, kind=kind)
+    blank = TranscriptEvent(t=remark.t, seq=remark.seq, agent=remark.seat, kind=kind)
     if kind == MESSAGE:
         units = [u for u in said.get("units") or () if u.get("verb") != "request"]
         words = [f"request({u.get('object')!r})" for u in said.get("units") or () if u.get("verb") == "request"]
@@ -110,6 +110,6 @@ def _events(remark: RecordedEvent) -> Iterator[Event]:
         yield replace(blank, tokens=tokens, tokens_in=read, scaffold=bool(said.get("scaffold")))
 
 
-def act_of(said: Mapping[str, Any]) -> Act:
+def act_of(said: Mapping[str, Any]) -> ObservedAct:
     place = said.get("place")
-    return Act(str(said.get("verb") or ""), said.get("object"), place_of(str(place)) if place else None)
+    return ObservedAct(str(said.get("verb") or ""), said.get("object"), place_of(str(place)) if place else None)

@@ -24,11 +24,11 @@ from interplay.metrics.communication.records import (
     PLAN,
     VERBS,
     VERDICT,
-    Act,
-    Event,
-    Role,
-    Task,
+    ObservedAct,
     Transcript,
+    TranscriptEvent,
+    TranscriptRole,
+    TranscriptTask,
 )
 from interplay.metrics.communication.tasks import task_of
 from interplay.metrics.communication.words import Vocabulary, parse_act, place_of
@@ -93,10 +93,10 @@ class _Draft:
     """An episode while its lines come in."""
 
     header: Mapping[str, Any]
-    roles: tuple[Role, ...]
-    task: Task
+    roles: tuple[TranscriptRole, ...]
+    task: TranscriptTask
     horizon: int
-    events: list[Event] = field(default_factory=list)
+    events: list[TranscriptEvent] = field(default_factory=list)
     lines: dict[tuple[int, int], int] = field(default_factory=dict)
 
     @classmethod
@@ -156,7 +156,7 @@ def _check_outcome(record: Mapping[str, Any], where: str) -> None:
         raise InterplayError(f"{where}: rewards is {rewards!r}; a list of [step, points]")
 
 
-def _roles(record: Mapping[str, Any], where: str) -> tuple[Role, ...]:
+def _roles(record: Mapping[str, Any], where: str) -> tuple[TranscriptRole, ...]:
     given = record.get("roles")
     if not isinstance(given, list) or len(given) < 2:
         raise InterplayError(
@@ -170,7 +170,7 @@ def _roles(record: Mapping[str, Any], where: str) -> tuple[Role, ...]:
             _known_verb(verb, where)
         places = role.get("places")
         found.append(
-            Role(
+            TranscriptRole(
                 name=role["name"].lower(),
                 agent=str(role.get("agent", role["name"])),
                 verbs=frozenset(role.get("verbs", VERBS)),
@@ -181,7 +181,7 @@ def _roles(record: Mapping[str, Any], where: str) -> tuple[Role, ...]:
     return tuple(found)
 
 
-def _task(record: Mapping[str, Any], roles: tuple[Role, ...], where: str) -> Task:
+def _task(record: Mapping[str, Any], roles: tuple[TranscriptRole, ...], where: str) -> TranscriptTask:
     level, needs = record.get("level"), record.get("needs")
     if level is not None and not _is_count(level):
         raise InterplayError(f"{where}: level is {level!r}; a whole number")
@@ -202,12 +202,14 @@ def _task(record: Mapping[str, Any], roles: tuple[Role, ...], where: str) -> Tas
             raise InterplayError(f"{where}: the count of {need!r} is {times!r}; a whole number from 1 on")
         counted[_known_verb(need.get("verb"), where), str(need["object"])] = times
     objects = tuple(record.get("objects", ()))
-    return Task(
+    return TranscriptTask(
         dish=str(record.get("dish", "")), level=level, needs=counted, product=record.get("product"), objects=objects
     )
 
 
-def _event(record: Mapping[str, Any], roles: tuple[Role, ...], words: Vocabulary, number: int, where: str) -> Event:
+def _event(
+    record: Mapping[str, Any], roles: tuple[TranscriptRole, ...], words: Vocabulary, number: int, where: str
+) -> TranscriptEvent:
     kind = _need(record, "kind", where)
     if kind not in KINDS:
         raise InterplayError(f"{where}: kind is {kind!r}; kinds are {', '.join((HEADER, *KINDS))}")
@@ -229,7 +231,7 @@ def _event(record: Mapping[str, Any], roles: tuple[Role, ...], words: Vocabulary
     if kind == EXEC and not isinstance(record.get("object"), str):
         raise InterplayError(f"{where}: object is {record.get('object')!r}; say what was acted on, as it was before")
     to = record.get("to")
-    return Event(
+    return TranscriptEvent(
         t=t,
         seq=seq,
         agent=_seat(_need(record, "agent", where), roles, where),
@@ -248,14 +250,14 @@ def _event(record: Mapping[str, Any], roles: tuple[Role, ...], words: Vocabulary
     )
 
 
-def _act(record: Mapping[str, Any], where: str) -> Act:
+def _act(record: Mapping[str, Any], where: str) -> ObservedAct:
     place = record.get("place")
-    return Act(
+    return ObservedAct(
         _known_verb(record.get("verb"), where), record.get("object"), (place_of(place) or place) if place else None
     )
 
 
-def _listed_act(given: Any, words: Vocabulary, where: str) -> Act:
+def _listed_act(given: Any, words: Vocabulary, where: str) -> ObservedAct:
     """An act of a plan or an explicit request: an object, or a call in words."""
     if isinstance(given, dict):
         return _act(given, where)
@@ -265,7 +267,7 @@ def _listed_act(given: Any, words: Vocabulary, where: str) -> Act:
     return act
 
 
-def _seat(given: Any, roles: tuple[Role, ...], where: str) -> int:
+def _seat(given: Any, roles: tuple[TranscriptRole, ...], where: str) -> int:
     if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < len(roles):
         return given
     seats = [seat for seat, role in enumerate(roles) if given in (role.name, role.agent)]
@@ -331,7 +333,7 @@ def records_of(transcript: Transcript) -> Iterator[dict[str, Any]]:
         yield {"episode": transcript.episode, **_plain(event)}
 
 
-def _plain(event: Event) -> dict[str, Any]:
+def _plain(event: TranscriptEvent) -> dict[str, Any]:
     record: dict[str, Any] = {"t": event.t, "seq": event.seq, "agent": event.agent, "kind": event.kind}
     if event.act is not None:
         record |= {"verb": event.act.verb, "object": event.act.object, "place": event.act.place}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from interplay.metrics.communication.clauses import Names
-from interplay.metrics.communication.reader import Asked, Reader
+from interplay.metrics.communication.reader import MessageReader, RequestedAct
 from interplay.metrics.communication.records import (
     ASSISTED,
     EFFECTIVE,
@@ -21,21 +21,21 @@ from interplay.metrics.communication.records import (
     REDUNDANT,
     UNSTRUCTURED,
     VERDICT,
-    Act,
-    Event,
-    Judged,
-    Settings,
-    Task,
+    AuditSettings,
+    JudgedRequest,
+    ObservedAct,
     Transcript,
-    Unit,
+    TranscriptEvent,
+    TranscriptTask,
+    TranscriptUnit,
 )
-from interplay.metrics.communication.scene import Scene
+from interplay.metrics.communication.scene import KitchenScene
 from interplay.metrics.communication.words import MAKES, Vocabulary, components, made_by
 
 
-def judge(transcript: Transcript, settings: Settings | None = None) -> list[Judged]:
+def judge(transcript: Transcript, settings: AuditSettings | None = None) -> list[JudgedRequest]:
     """Every request of an episode with its outcome, and every message without one, in the order of the messages."""
-    return _Audit(transcript, settings or Settings()).run()
+    return _Audit(transcript, settings or AuditSettings()).run()
 
 
 def vocabulary_of(transcript: Transcript) -> Vocabulary:
@@ -49,19 +49,19 @@ def vocabulary_of(transcript: Transcript) -> Vocabulary:
 class _Open:
     """A unit on its way to an outcome."""
 
-    message: Event
-    unit: Unit
+    message: TranscriptEvent
+    unit: TranscriptUnit
     done: int
     need: int
     queued: bool
-    judged: Judged | None = None
+    judged: JudgedRequest | None = None
 
 
 @dataclass
 class _Audit:
     transcript: Transcript
-    settings: Settings
-    execs: list[Event] = field(default_factory=list)
+    settings: AuditSettings
+    execs: list[TranscriptEvent] = field(default_factory=list)
     claimed: set[tuple[int, int]] = field(default_factory=set)
 
     def __post_init__(self):
@@ -69,7 +69,7 @@ class _Audit:
         self.execs = self.transcript.of(EXEC)
         self.verdicts = [e for e in self.transcript.of(VERDICT) if e.ok is False]
 
-    def run(self) -> list[Judged]:
+    def run(self) -> list[JudgedRequest]:
         found = self._read()
         units = [item for item in found if isinstance(item, _Open)]
         for place, item in enumerate(units):
@@ -77,15 +77,15 @@ class _Audit:
         for place, item in enumerate(units):
             if item.judged is None:
                 item.judged = self._missed(item, units[:place])
-        return [item if isinstance(item, Judged) else item.judged for item in found]  # type: ignore[misc]
+        return [item if isinstance(item, JudgedRequest) else item.judged for item in found]  # type: ignore[misc]
 
     # ------------------------------------------------------------ reading
-    def _read(self) -> list[_Open | Judged]:
-        vocabulary, scene = vocabulary_of(self.transcript), Scene()
+    def _read(self) -> list[_Open | JudgedRequest]:
+        vocabulary, scene = vocabulary_of(self.transcript), KitchenScene()
         names = tuple(role.name for role in self.transcript.roles)
-        asked: dict[tuple[int, int], Asked] = {}
-        plans: dict[int, list[Act]] = {}
-        found: list[_Open | Judged] = []
+        asked: dict[tuple[int, int], RequestedAct] = {}
+        plans: dict[int, list[ObservedAct]] = {}
+        found: list[_Open | JudgedRequest] = []
         for event in self.transcript.events:
             if event.kind == EXEC:
                 scene = scene.after(event)
@@ -94,20 +94,20 @@ class _Audit:
                 plans[event.agent] = bound(event.acts, event.agent, scene)
             elif event.kind == MESSAGE:
 
-                def last(to: int, message: Event = event) -> Asked | None:
+                def last(to: int, message: TranscriptEvent = event) -> RequestedAct | None:
                     return self._still_open(asked.get((message.agent, to)), to, message)
 
-                reading = Reader(event, vocabulary, Names(names, event.agent), scene, last).read()
+                reading = MessageReader(event, vocabulary, Names(names, event.agent), scene, last).read()
                 if not reading.units:
                     why = "only waits" if reading.waits else "no request"
-                    found.append(Judged(message=event, unit=None, category=UNSTRUCTURED, reason=why))
+                    found.append(JudgedRequest(message=event, unit=None, category=UNSTRUCTURED, reason=why))
                 found += self._opened(event, reading.units, plans)
                 for unit in reading.units:
                     if unit.to is not None and reading.last is not None:
                         asked[event.agent, unit.to] = reading.last
         return found
 
-    def _still_open(self, asked: Asked | None, to: int, message: Event) -> Asked | None:
+    def _still_open(self, asked: RequestedAct | None, to: int, message: TranscriptEvent) -> RequestedAct | None:
         """A request that was carried out is no longer what "it" is about; what is in hand then is."""
         if asked is None:
             return None
@@ -115,7 +115,9 @@ class _Audit:
         done = any(_is(e, asked.act, asked.held.lineage) for e in since)
         return None if done else asked
 
-    def _opened(self, message: Event, units: Sequence[Unit], plans: dict[int, list[Act]]) -> list[_Open]:
+    def _opened(
+        self, message: TranscriptEvent, units: Sequence[TranscriptUnit], plans: dict[int, list[ObservedAct]]
+    ) -> list[_Open]:
         found: list[_Open] = []
         for unit in units:
             unit = self._refined(unit, message)
@@ -127,7 +129,7 @@ class _Audit:
             found.append(_Open(message, unit, self._done(unit, message), need, queued))
         return found
 
-    def _refined(self, unit: Unit, message: Event) -> Unit:
+    def _refined(self, unit: TranscriptUnit, message: TranscriptEvent) -> TranscriptUnit:
         """The form of the thing that the recipe wants: `bring the potato` means its slices if only these are needed."""
         task, act = self.transcript.task, unit.act
         if act.object is None or task.need(act.verb, act.object):
@@ -139,7 +141,7 @@ class _Audit:
         left = [u for u in as_forms if self._done(u, message) < task.need(act.verb, u.act.object)]
         return (left or as_forms)[0]
 
-    def _done(self, unit: Unit, message: Event) -> int:
+    def _done(self, unit: TranscriptUnit, message: TranscriptEvent) -> int:
         """To how many things it was done before the message. Who holds a thing matters: pick-ups are the partner's."""
         things: set[str] = set()
         for number, event in enumerate(e for e in self.execs if e.when < message.when):
@@ -152,7 +154,7 @@ class _Audit:
             things.add(event.lineage or f"event {number}")
         return len(things)
 
-    def _taken_back(self, put: Event, message: Event) -> bool:
+    def _taken_back(self, put: TranscriptEvent, message: TranscriptEvent) -> bool:
         return self.settings.redundancy == "demand" and any(
             e.agent == put.agent and put.lineage and e.lineage == put.lineage and e.act and e.act.verb == "pickup"
             for e in self.execs
@@ -160,7 +162,7 @@ class _Audit:
         )
 
     # ------------------------------------------------------------ outcomes
-    def _outcome(self, item: _Open, before: Sequence[_Open]) -> Judged | None:
+    def _outcome(self, item: _Open, before: Sequence[_Open]) -> JudgedRequest | None:
         """The outcome; None if the partner did not do it within the window."""
         unit, message = item.unit, item.message
         if unit.to is None or unit.act.object is None or unit.to == message.agent:
@@ -184,7 +186,7 @@ class _Audit:
             return self._judged(item, ASSISTED, "corrected", match, correction)
         return self._judged(item, EFFECTIVE, "queued already" if item.queued else "followed", match)
 
-    def _missed(self, item: _Open, before: Sequence[_Open]) -> Judged:
+    def _missed(self, item: _Open, before: Sequence[_Open]) -> JudgedRequest:
         """Why a request was not followed."""
         unit, message = item.unit, item.message
         until = message.t + self.window
@@ -210,7 +212,7 @@ class _Audit:
         other = [e for e in other if e.when not in self.claimed]
         return self._judged(item, INEFFECTIVE, "mismatch" if other else "ignored", other[0] if other else None)
 
-    def _match(self, item: _Open, until: int | None) -> Event | None:
+    def _match(self, item: _Open, until: int | None) -> TranscriptEvent | None:
         """The first execution by the partner after the message that no earlier request has claimed."""
         for event in self.execs:
             in_time = event.when > item.message.when and (until is None or event.t <= until)
@@ -219,7 +221,9 @@ class _Audit:
                 return event
         return None
 
-    def _refusal(self, unit: Unit, message: Event, match: Event | None) -> Event | None:
+    def _refusal(
+        self, unit: TranscriptUnit, message: TranscriptEvent, match: TranscriptEvent | None
+    ) -> TranscriptEvent | None:
         """The verifier's first refusal of this act after the message, before the match or within the window."""
         for event in self.verdicts:
             before = event.when < match.when if match else event.t <= message.t + self.window
@@ -228,19 +232,24 @@ class _Audit:
         return None
 
     def _judged(
-        self, item: _Open, category: str, reason: str, settled: Event | None = None, correction: Event | None = None
-    ) -> Judged:
-        return Judged(
+        self,
+        item: _Open,
+        category: str,
+        reason: str,
+        settled: TranscriptEvent | None = None,
+        correction: TranscriptEvent | None = None,
+    ) -> JudgedRequest:
+        return JudgedRequest(
             message=item.message, unit=item.unit, category=category, reason=reason, settled=settled,
             correction=correction, done=item.done, need=item.need,
         )  # fmt: skip
 
 
-def bound(acts: Sequence[Act], seat: int, scene: Scene) -> list[Act]:
+def bound(acts: Sequence[ObservedAct], seat: int, scene: KitchenScene) -> list[ObservedAct]:
     """A plan with the objects that its acts will be about: the plan's own pick-ups, else what is held or in place."""
     held = scene.hands.get(seat)
     thing = held.object if held else None
-    found: list[Act] = []
+    found: list[ObservedAct] = []
     for act in acts:
         if act.object is None and thing is None and act.place:
             there = scene.contents(act.place)
@@ -252,7 +261,7 @@ def bound(acts: Sequence[Act], seat: int, scene: Scene) -> list[Act]:
     return found
 
 
-def _without(queue: list[Act], done: Act | None) -> list[Act]:
+def _without(queue: list[ObservedAct], done: ObservedAct | None) -> list[ObservedAct]:
     """The queue once its first act of this kind is done."""
     for place, act in enumerate(queue):
         if done and act.verb == done.verb and act.object in (None, done.object):
@@ -260,7 +269,7 @@ def _without(queue: list[Act], done: Act | None) -> list[Act]:
     return queue
 
 
-def _wanted(task: Task, act: Act) -> list[str]:
+def _wanted(task: TranscriptTask, act: ObservedAct) -> list[str]:
     """On what the recipe needs this act, made of the thing or making it; the least derived first."""
     found = []
     for verb, thing in task.needs:
@@ -271,7 +280,7 @@ def _wanted(task: Task, act: Act) -> list[str]:
     return sorted(found, key=lambda thing: (len(components(thing)), thing))
 
 
-def _is(event: Event, act: Act, lineage: str | None) -> bool:
+def _is(event: TranscriptEvent, act: ObservedAct, lineage: str | None) -> bool:
     """Whether an execution is this act: same verb, same thing, and the same place where both are told."""
     done = event.act
     if done is None or (done.verb, done.object) != (act.verb, act.object):
@@ -281,7 +290,7 @@ def _is(event: Event, act: Act, lineage: str | None) -> bool:
     return done.place is None or act.place is None or done.place == act.place
 
 
-def _speaks_of(tried: Act | None, act: Act) -> bool:
+def _speaks_of(tried: ObservedAct | None, act: ObservedAct) -> bool:
     """Whether an attempt is at this act: at its object, wherever, or, where none is told, at its place."""
     if tried is None or tried.verb != act.verb:
         return False
@@ -300,12 +309,12 @@ def _alike(item: _Open, before: Sequence[_Open]) -> list[_Open]:
     ]
 
 
-def _after(earlier: _Open, message: Event) -> bool:
+def _after(earlier: _Open, message: TranscriptEvent) -> bool:
     settled = earlier.judged.settled if earlier.judged else None
     return settled is not None and settled.when > message.when
 
 
-def _over(earlier: _Open, message: Event) -> bool:
+def _over(earlier: _Open, message: TranscriptEvent) -> bool:
     """Whether an earlier request was no longer open when the message came: pointless from the start, or done."""
     judged = earlier.judged
     if judged is None:

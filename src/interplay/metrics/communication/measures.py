@@ -9,7 +9,7 @@ from typing import Any
 
 from interplay.metrics.communication.dependence import Passed, passed, rates, thing_of
 from interplay.metrics.communication.judge import judge, vocabulary_of
-from interplay.metrics.communication.process import Dialogue, dialogues, history_of, references_of, tes
+from interplay.metrics.communication.process import DialogueProcess, dialogues, history_of, references_of, tes
 from interplay.metrics.communication.records import (
     ASSISTED,
     ATTEMPT,
@@ -22,34 +22,34 @@ from interplay.metrics.communication.records import (
     REDUNDANT,
     UNSTRUCTURED,
     VERDICT,
-    Act,
-    Event,
-    Judged,
-    Settings,
+    AuditSettings,
+    JudgedRequest,
+    ObservedAct,
     Transcript,
+    TranscriptEvent,
 )
-from interplay.metrics.communication.words import Thing, tokens_of
+from interplay.metrics.communication.words import NamedThing, tokens_of
 from interplay.table import Row
 
 Value = float | int | None
 
 
-class Episode:
+class AuditedEpisode:
     """A transcript with everything that was found in it, each thing computed once."""
 
-    def __init__(self, transcript: Transcript, settings: Settings):
+    def __init__(self, transcript: Transcript, settings: AuditSettings):
         self.transcript, self.settings = transcript, settings
         self.window = settings.steps(transcript.horizon)
         self.judged = judge(transcript, settings)
         self.passed: list[Passed] = passed(transcript)
-        self.dialogues: list[Dialogue] = dialogues(transcript, self.judged, settings.beta)
+        self.dialogues: list[DialogueProcess] = dialogues(transcript, self.judged, settings.beta)
         self.excess = excess(transcript)
         self.directed = directed(transcript, self.window)
 
 
-def rows(transcript: Transcript, settings: Settings) -> Iterator[Row]:
+def rows(transcript: Transcript, settings: AuditSettings) -> Iterator[Row]:
     """Tidy rows of an episode: of the team (seat null), and of each seat as speaker and actor."""
-    episode = Episode(transcript, settings)
+    episode = AuditedEpisode(transcript, settings)
     base = {**transcript.about, "window": settings.window_name}
     for seat in (None, *range(len(transcript.roles))):
         agent = transcript.roles[seat].agent if seat is not None else None
@@ -62,13 +62,13 @@ def rows(transcript: Transcript, settings: Settings) -> Iterator[Row]:
             yield {**own, **row}
 
 
-def values(episode: Episode, seat: int | None) -> dict[str, Value]:
+def values(episode: AuditedEpisode, seat: int | None) -> dict[str, Value]:
     """Every number of a seat, or of the team."""
     found = {**_talk(episode, seat), **_actions(episode, seat), **_process(episode, seat)}
     return {**found, **_team(episode)} if seat is None else found
 
 
-def _talk(episode: Episode, seat: int | None) -> dict[str, Value]:
+def _talk(episode: AuditedEpisode, seat: int | None) -> dict[str, Value]:
     """What a speaker's messages came to."""
     judged = [j for j in episode.judged if seat is None or j.message.agent == seat]
     units = [j for j in judged if j.unit is not None]
@@ -93,7 +93,7 @@ def _talk(episode: Episode, seat: int | None) -> dict[str, Value]:
     }
 
 
-def _actions(episode: Episode, seat: int | None) -> dict[str, Value]:
+def _actions(episode: AuditedEpisode, seat: int | None) -> dict[str, Value]:
     """What an actor did, how often the verifier refused, and how much of it followed what a partner knew."""
     transcript = episode.transcript
     deeds = [e for e, _ in transcript.deeds() if seat is None or e.agent == seat]
@@ -110,7 +110,7 @@ def _actions(episode: Episode, seat: int | None) -> dict[str, Value]:
     }
 
 
-def _process(episode: Episode, seat: int | None) -> dict[str, Value]:
+def _process(episode: AuditedEpisode, seat: int | None) -> dict[str, Value]:
     """TES of a seat (of the team: the mean over its seats), and who initiates and responds well."""
     transcript, beta = episode.transcript, episode.settings.beta
     seats = range(len(transcript.roles)) if seat is None else [seat]
@@ -127,7 +127,7 @@ def _process(episode: Episode, seat: int | None) -> dict[str, Value]:
     }
 
 
-def _team(episode: Episode) -> dict[str, Value]:
+def _team(episode: AuditedEpisode) -> dict[str, Value]:
     transcript, settings = episode.transcript, episode.settings
     tokens = _tokens(transcript, None)
     accepted = rates(episode.passed, episode.window).accepted
@@ -178,12 +178,12 @@ def _known_sum(numbers: Any) -> int | None:
     return None if any(n is None for n in all_of) else sum(all_of)
 
 
-def _reasons(judged: Sequence[Judged], seat: int | None) -> dict[str, int]:
+def _reasons(judged: Sequence[JudgedRequest], seat: int | None) -> dict[str, int]:
     n = Counter(j.reason for j in judged if seat is None or j.message.agent == seat)
     return {reason: n[reason] for reason in REASONS}
 
 
-def _dependence(episode: Episode, seat: int | None) -> Iterator[Row]:
+def _dependence(episode: AuditedEpisode, seat: int | None) -> Iterator[Row]:
     """ADR, MOR and IDensity of a giver, for the window of the audit, the papers' fixed one, and without one."""
     windows = {episode.settings.window_name: episode.window, "20 steps": 20, "unlimited": None}
     for name, steps in windows.items():
@@ -194,10 +194,10 @@ def _dependence(episode: Episode, seat: int | None) -> Iterator[Row]:
             yield {"metric": metric, "window": name, "value": getattr(found, metric)}
 
 
-def excess(transcript: Transcript) -> list[Event]:
+def excess(transcript: Transcript) -> list[TranscriptEvent]:
     """Actions beyond the recipe's need: on what it does not need, on more things than it needs, or done again."""
     seen: dict[tuple[str, str | None], set[str]] = {}
-    again: set[tuple[int, Act, str]] = set()
+    again: set[tuple[int, ObservedAct, str]] = set()
     found = []
     for event, act in transcript.deeds():
         things = seen.setdefault((act.verb, act.object), set())
@@ -217,18 +217,18 @@ def directed(transcript: Transcript, window: int) -> Mapping[tuple[int, int], bo
     It does if a message of such a partner, at most a window before, named the thing or an ingredient of it.
     """
     vocabulary = vocabulary_of(transcript)
-    told: list[tuple[Event, set[str]]] = []
+    told: list[tuple[TranscriptEvent, set[str]]] = []
     for message in transcript.of(MESSAGE):
         if transcript.roles[message.agent].knows_recipe:
             words = tokens_of(f"{message.text} {' '.join(a.object or '' for a in message.acts)}".replace("_", " "))
-            named = {base for m in vocabulary.mentions(words) for base in Thing.of(m.object).bases}
+            named = {base for m in vocabulary.mentions(words) for base in NamedThing.of(m.object).bases}
             told.append((message, named & _bases(transcript)))
     knowing = [seat for seat, role in enumerate(transcript.roles) if role.knows_recipe]
     found = {}
     for event, act in transcript.deeds():
         if transcript.roles[event.agent].knows_recipe or not set(knowing) - {event.agent}:
             continue
-        about = set(Thing.of(act.object or "").bases)
+        about = set(NamedThing.of(act.object or "").bases)
         found[event.when] = any(
             m.agent != event.agent and m.to in (None, event.agent) and m.when < event.when
             and event.t - m.t <= window and about & named
@@ -238,10 +238,10 @@ def directed(transcript: Transcript, window: int) -> Mapping[tuple[int, int], bo
 
 
 def _bases(transcript: Transcript) -> set[str]:
-    return {base for _, thing in transcript.task.needs for base in Thing.of(thing).bases}
+    return {base for _, thing in transcript.task.needs for base in NamedThing.of(thing).bases}
 
 
-def detail(transcript: Transcript, settings: Settings) -> Iterator[Row]:
+def detail(transcript: Transcript, settings: AuditSettings) -> Iterator[Row]:
     """One row per judged message or request, with the action that settled it."""
     for j in judge(transcript, settings):
         roles, unit = transcript.roles, j.unit
@@ -269,7 +269,7 @@ def detail(transcript: Transcript, settings: Settings) -> Iterator[Row]:
         }
 
 
-def told(event: Event, transcript: Transcript) -> str:
+def told(event: TranscriptEvent, transcript: Transcript) -> str:
     """An event in words."""
     who, thing = transcript.roles[event.agent].name, f" [{event.lineage}]" if event.lineage else ""
     refused = f", refused: {event.error or 'no reason told'}" if event.kind == VERDICT and event.ok is False else ""

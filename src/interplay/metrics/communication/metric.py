@@ -9,10 +9,10 @@ from typing import Any
 from interplay.metrics.api import Metric, Sample
 from interplay.metrics.communication.episodes import transcript
 from interplay.metrics.communication.measures import detail, rows
-from interplay.metrics.communication.records import Settings, Transcript
+from interplay.metrics.communication.records import AuditSettings, Transcript
 from interplay.table import Row
 
-FIELDS = [f.name for f in dataclasses.fields(Settings)]
+FIELDS = [f.name for f in dataclasses.fields(AuditSettings)]
 
 
 def transcripts(sample: Sample) -> Iterator[Transcript]:
@@ -23,8 +23,8 @@ def transcripts(sample: Sample) -> Iterator[Transcript]:
         yield transcript(sample.game, episode, again, number, base)
 
 
-def settings_of(options: Mapping[str, Any]) -> Settings:
-    return Settings(**{name: options[name] for name in FIELDS if options.get(name) is not None})
+def settings_of(options: Mapping[str, Any]) -> AuditSettings:
+    return AuditSettings(**{name: options[name] for name in FIELDS if options.get(name) is not None})
 
 
 def compute(sample: Sample) -> Iterator[Row]:

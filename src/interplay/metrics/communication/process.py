@@ -10,8 +10,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from interplay.metrics.communication.judge import bound
-from interplay.metrics.communication.records import EXEC, MESSAGE, PLAN, Act, Event, Judged, Transcript
-from interplay.metrics.communication.scene import Scene
+from interplay.metrics.communication.records import (
+    EXEC,
+    MESSAGE,
+    PLAN,
+    JudgedRequest,
+    ObservedAct,
+    Transcript,
+    TranscriptEvent,
+)
+from interplay.metrics.communication.scene import KitchenScene
 
 Acts = Sequence[tuple[str, str | None]]  # (verb, object)
 
@@ -41,7 +49,7 @@ def ites(references: Sequence[Acts], history: Acts, more: Acts, beta: float = 0.
     return None if before is None or after is None else after - before
 
 
-class Dialogue(NamedTuple):
+class DialogueProcess(NamedTuple):
     """The messages of one time step: who began, whom it was to, and what the requests and the answer are worth."""
 
     t: int
@@ -62,7 +70,7 @@ def history_of(
     return [(a.verb, a.object) for e, a in deeds if e.agent == seat and (before is None or e.when < before)]
 
 
-def dialogues(transcript: Transcript, judged: Sequence[Judged], beta: float = 0.95) -> list[Dialogue]:
+def dialogues(transcript: Transcript, judged: Sequence[JudgedRequest], beta: float = 0.95) -> list[DialogueProcess]:
     """Every dialogue of two cooks; none without references."""
     if len(transcript.roles) != 2 or not transcript.task.references:
         return []
@@ -83,13 +91,13 @@ def dialogues(transcript: Transcript, judged: Sequence[Judged], beta: float = 0.
         references = references_of(transcript, partner)
         requested, answered = (ites(references, history, acts, beta) for acts in (asked, answer))
         if requested is not None and answered is not None:
-            found.append(Dialogue(first.t, first.agent, partner, requested, answered))
+            found.append(DialogueProcess(first.t, first.agent, partner, requested, answered))
     return found
 
 
-def _answer(transcript: Transcript, partner: int, first: Event, until: tuple[int, int] | None) -> Acts:
+def _answer(transcript: Transcript, partner: int, first: TranscriptEvent, until: tuple[int, int] | None) -> Acts:
     """What the partner then planned in that step, or, if it told no plan, did until the next dialogue."""
-    scene = Scene()
+    scene = KitchenScene()
     for event in transcript.events:
         if event.kind == EXEC and event.when < first.when:
             scene = scene.after(event)
@@ -100,5 +108,5 @@ def _answer(transcript: Transcript, partner: int, first: Event, until: tuple[int
     return [(e.act.verb, e.act.object) for e in later if e.act and (until is None or e.when < until)]
 
 
-def _counts(act: Act) -> bool:
+def _counts(act: ObservedAct) -> bool:
     return act.verb not in ("wait", "request")

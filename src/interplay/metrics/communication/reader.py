@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from interplay.metrics.communication.clauses import ASK, NOBODY, Clause, Names, Verb, clauses, verbs_in
-from interplay.metrics.communication.records import Act, Event, Unit
-from interplay.metrics.communication.scene import AT, Held, Scene
+from interplay.metrics.communication.records import ObservedAct, TranscriptEvent, TranscriptUnit
+from interplay.metrics.communication.scene import AT, Held, KitchenScene
 from interplay.metrics.communication.words import (
     BRING,
     COUNTER,
@@ -41,46 +41,46 @@ _SMALL = DETERMINERS | PRONOUNS | {
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedAct:
     """The last thing that a speaker asked a partner about, and with which act."""
 
     held: Held
-    act: Act
+    act: ObservedAct
     when: tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Reading:
+class MessageReading:
     """What was found in a message."""
 
-    units: tuple[Unit, ...]
+    units: tuple[TranscriptUnit, ...]
     waits: int  # requests to wait, which are dropped
-    last: Asked | None  # of the last unit that was addressed
+    last: RequestedAct | None  # of the last unit that was addressed
 
 
 @dataclass
-class Reader:
+class MessageReader:
     """Reads one message, unit by unit."""
 
-    message: Event
+    message: TranscriptEvent
     vocabulary: Vocabulary
     names: Names
-    scene: Scene
-    last: Callable[[int], Asked | None]  # the open request about which "it" may speak, by addressee
+    scene: KitchenScene
+    last: Callable[[int], RequestedAct | None]  # the open request about which "it" may speak, by addressee
 
     def __post_init__(self):
-        self._units: list[Unit] = []
+        self._units: list[TranscriptUnit] = []
         self._waits = 0
-        self._asked: Asked | None = None
+        self._asked: RequestedAct | None = None
         self._named: Held | None = None  # the last thing spoken of, asked for or not: what "it" means
 
-    def read(self) -> Reading:
+    def read(self) -> MessageReading:
         text = self._explicit()
         found = clauses(text, self.names, self.message.to)
         before: tuple[Verb, Clause] | None = None
         for clause in found:
             before = self._clause(clause, before)
-        return Reading(tuple(self._units), self._waits, self._asked)
+        return MessageReading(tuple(self._units), self._waits, self._asked)
 
     # ------------------------------------------------------------ explicit requests
     def _explicit(self) -> str:
@@ -154,19 +154,21 @@ class Reader:
         to = clause.to if clause.mood == ASK else None
         if things:
             for thing in dict.fromkeys(things):
-                self._add(Act(name, thing, place), to, clause.text, "speech")
+                self._add(ObservedAct(name, thing, place), to, clause.text, "speech")
             return
         pronoun = any(word in PRONOUNS for word in words)
         covered = {i for p in places for i in range(p.start, p.end)}
         covered |= {i for m in mentions for i in range(m.start, m.end)}  # the dish of "fill the dish"
         rest = [w for i, w in enumerate(words) if i not in covered and w not in _SMALL]
         if pronoun or (not rest and (verb.word not in WEAK or (places and verb.meaning == PUT))):
-            self._add(Act(name, None, place), to, clause.text, "speech", pronoun=pronoun)
+            self._add(ObservedAct(name, None, place), to, clause.text, "speech", pronoun=pronoun)
         elif rest and verb.word not in WEAK and not places:
-            self._add(Act(name, None, place), to, clause.text, "speech", bind=False)  # of something unheard of
+            self._add(ObservedAct(name, None, place), to, clause.text, "speech", bind=False)  # of something unheard of
 
     # ------------------------------------------------------------ binding
-    def _add(self, act: Act, to: int | None, text: str, source: str, bind: bool = True, pronoun: bool = False) -> None:
+    def _add(
+        self, act: ObservedAct, to: int | None, text: str, source: str, bind: bool = True, pronoun: bool = False
+    ) -> None:
         if act.verb == "wait":
             self._waits += 1
             return
@@ -175,15 +177,15 @@ class Reader:
             held = self._referent(act, to, pronoun)
             if held is not None:
                 act, lineage = replace(act, object=held.object), held.lineage
-        unit = Unit(act=act, to=to, lineage=lineage, source=source, words=text)
+        unit = TranscriptUnit(act=act, to=to, lineage=lineage, source=source, words=text)
         if act.object is not None:
             made = made_by(act.verb, act.object)
             self._named = Held(made, lineage)
-            self._asked = Asked(self._named, act, self.message.when)
+            self._asked = RequestedAct(self._named, act, self.message.when)
         if not any(_same(unit, other) for other in self._units):
             self._units.append(unit)
 
-    def _referent(self, act: Act, to: int | None, pronoun: bool) -> Held | None:
+    def _referent(self, act: ObservedAct, to: int | None, pronoun: bool) -> Held | None:
         """The last requested item, then what the partner holds, then what is in the utensil.
 
         A pronoun first means the last thing named in the message, whoever it was said of."""
@@ -230,7 +232,7 @@ def _before(words: Sequence[str], at: int) -> str:
     return words[at] if at >= 0 else ""
 
 
-def _same(one: Unit, other: Unit) -> bool:
+def _same(one: TranscriptUnit, other: TranscriptUnit) -> bool:
     """Plan and speech of one message often say the same: it is one request."""
     near = one.act.place is None or other.act.place is None or one.act.place == other.act.place
     return (one.act.verb, one.act.object, one.to) == (other.act.verb, other.act.object, other.to) and near

@@ -40,7 +40,7 @@ REASONS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Act:
+class ObservedAct:
     """A macro action as it is asked for, planned or carried out."""
 
     verb: str
@@ -52,18 +52,18 @@ class Act:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Event:
+class TranscriptEvent:
     """Something that happened at a time; `seq` orders the events of one time step."""
 
     t: int
     seq: int
     agent: int  # seat
     kind: str  # one of KINDS
-    act: Act | None = None  # of attempt, verdict and exec
+    act: ObservedAct | None = None  # of attempt, verdict and exec
     lineage: str | None = None  # which thing, however it has changed since
     text: str = ""
     to: int | None = None  # of a message: whom it addresses, where the channel tells
-    acts: tuple[Act, ...] = ()  # of a message: explicit requests; of a plan: what is queued
+    acts: tuple[ObservedAct, ...] = ()  # of a message: explicit requests; of a plan: what is queued
     ok: bool | None = None
     error: str | None = None
     tokens: int | None = None  # written by the model
@@ -77,7 +77,7 @@ class Event:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Role:
+class TranscriptRole:
     """A seat: what it is called, who sits there, what it can do and what it knows."""
 
     name: str
@@ -86,13 +86,13 @@ class Role:
     places: frozenset[str] | None = None  # kinds of places in reach; None: not told
     knows_recipe: bool = True
 
-    def can(self, act: Act) -> bool:
+    def can(self, act: ObservedAct) -> bool:
         near = self.places is None or act.place is None or act.place in self.places
         return act.verb in self.verbs and near
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
+class TranscriptTask:
     """What the dish needs: how often each act on each object, and action sequences that reach it, by seat."""
 
     dish: str
@@ -100,7 +100,7 @@ class Task:
     needs: Mapping[tuple[str, str], int]  # (verb, object) -> how often
     product: str | None = None  # what is delivered
     objects: tuple[str, ...] = ()  # further names that may be spoken of
-    references: tuple[Mapping[int, tuple[Act, ...]], ...] = ()  # orderings of the plan, each by seat
+    references: tuple[Mapping[int, tuple[ObservedAct, ...]], ...] = ()  # orderings of the plan, each by seat
 
     def need(self, verb: str, thing: str | None) -> int:
         return self.needs.get((verb, thing), 0) if thing is not None else 0
@@ -111,29 +111,29 @@ class Transcript:
     """One episode as the audit sees it."""
 
     episode: str
-    task: Task
-    roles: tuple[Role, ...]
-    events: tuple[Event, ...]  # in order of (t, seq)
+    task: TranscriptTask
+    roles: tuple[TranscriptRole, ...]
+    events: tuple[TranscriptEvent, ...]  # in order of (t, seq)
     horizon: int  # declared for the level: what windows are a share of
     length: int  # steps played
     success: bool
     rewards: tuple[tuple[int, float], ...] = ()  # (t, points)
     about: Mapping[str, Any] = field(default_factory=dict)  # columns that stand in front of every row
 
-    def of(self, kind: str) -> list[Event]:
+    def of(self, kind: str) -> list[TranscriptEvent]:
         return [e for e in self.events if e.kind == kind]
 
-    def deeds(self) -> list[tuple[Event, Act]]:
+    def deeds(self) -> list[tuple[TranscriptEvent, ObservedAct]]:
         """What was carried out, in order; waiting is no deed."""
         done = [(e, e.act) for e in self.events if e.kind == EXEC and e.act is not None]
         return [(event, act) for event, act in done if act.verb not in ("wait", "request")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unit:
+class TranscriptUnit:
     """One request: an act, to be done by a partner."""
 
-    act: Act
+    act: ObservedAct
     to: int | None  # seat; None: it cannot be told
     lineage: str | None = None  # where a particular thing is meant
     source: str = "speech"  # or "explicit"
@@ -141,15 +141,15 @@ class Unit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class JudgedRequest:
     """A unit (or a message without one) with its outcome and the event that settled it."""
 
-    message: Event
-    unit: Unit | None
+    message: TranscriptEvent
+    unit: TranscriptUnit | None
     category: str
     reason: str
-    settled: Event | None = None
-    correction: Event | None = None  # the refusal between message and match
+    settled: TranscriptEvent | None = None
+    correction: TranscriptEvent | None = None  # the refusal between message and match
     done: int | None = None  # times done before the message
     need: int | None = None  # times the recipe needs it
 
@@ -163,7 +163,7 @@ class Judged:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class AuditSettings:
     """How to judge, and how to weigh."""
 
     window: int | None = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from interplay.metrics.communication.records import Event
+from interplay.metrics.communication.records import TranscriptEvent
 from interplay.metrics.communication.words import MAKES, made_by
 
 AT = {"cut": "chopping_board", "stir": "blender", "cook": "pot", "bake": "oven"}  # unless it is said
@@ -18,13 +18,13 @@ class Held(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scene:
+class KitchenScene:
     """A moment."""
 
     hands: Mapping[int, Held] = field(default_factory=dict)  # by seat
     utensils: Mapping[str, tuple[Held, ...]] = field(default_factory=dict)
 
-    def after(self, event: Event) -> Scene:
+    def after(self, event: TranscriptEvent) -> KitchenScene:
         """The scene after an execution."""
         act = event.act
         if act is None:

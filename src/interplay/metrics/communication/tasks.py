@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from interplay.games.collab_kitchen.dishes import INGREDIENTS, Dish, dish, parts, process
 from interplay.games.collab_kitchen.reference import recipe_closure, reference_plans
-from interplay.metrics.communication.records import Act, Role, Task
+from interplay.metrics.communication.records import ObservedAct, TranscriptRole, TranscriptTask
 from interplay.metrics.communication.words import DISH
 
 
-def task_of(ordered: Dish | str, roles: Sequence[Role]) -> Task:
+def task_of(ordered: Dish | str, roles: Sequence[TranscriptRole]) -> TranscriptTask:
     """The task of a dish. Needs count things, not deeds: an egg that two cooks pick up in turn is one egg."""
     wanted = dish(ordered) if isinstance(ordered, str) else ordered
     things = Counter(parts(wanted.food))
@@ -21,7 +21,7 @@ def task_of(ordered: Dish | str, roles: Sequence[Role]) -> Task:
         if things[thing] and _passable(thing, wanted, roles):
             needs.setdefault(("place_obj_on_counter", thing), things[thing])
             needs.setdefault(("pickup", thing), things[thing])
-    return Task(
+    return TranscriptTask(
         dish=wanted.name,
         level=wanted.level,
         needs=needs,
@@ -31,7 +31,7 @@ def task_of(ordered: Dish | str, roles: Sequence[Role]) -> Task:
     )
 
 
-def _passable(thing: str, wanted: Dish, roles: Sequence[Role]) -> bool:
+def _passable(thing: str, wanted: Dish, roles: Sequence[TranscriptRole]) -> bool:
     """Whether one cook can come by a thing that another can use; False where reach is not told."""
     if any(role.places is None for role in roles):
         return False
@@ -40,27 +40,31 @@ def _passable(thing: str, wanted: Dish, roles: Sequence[Role]) -> bool:
     return any(one != other for one in gives for other in takes)
 
 
-def _source(thing: str) -> Act:
+def _source(thing: str) -> ObservedAct:
     if thing == DISH:
-        return Act("pickup", thing, "dish_dispenser")
+        return ObservedAct("pickup", thing, "dish_dispenser")
     made = process(thing)
-    return Act("pickup", thing, "ingredient_dispenser") if made is None else Act(made.kind.verb, None, made.kind.name)
+    return (
+        ObservedAct("pickup", thing, "ingredient_dispenser")
+        if made is None
+        else ObservedAct(made.kind.verb, None, made.kind.name)
+    )
 
 
-def _uses(thing: str, wanted: Dish) -> list[Act]:
+def _uses(thing: str, wanted: Dish) -> list[ObservedAct]:
     last = process(wanted.food)
     if thing == DISH:
-        return [Act("fill_dish_with_food", None, last.kind.name)] if last else []
+        return [ObservedAct("fill_dish_with_food", None, last.kind.name)] if last else []
     if thing == wanted.food:
-        return [Act("deliver", thing, "serving_hatch")]
+        return [ObservedAct("deliver", thing, "serving_hatch")]
     made = (process(food) for food in parts(wanted.food))
-    return [Act(m.kind.verb, None, m.kind.name) for m in made if m is not None and thing in m.inputs]
+    return [ObservedAct(m.kind.verb, None, m.kind.name) for m in made if m is not None and thing in m.inputs]
 
 
-def _by_seat(plan: Sequence, roles: Sequence[Role]) -> dict[int, tuple[Act, ...]]:
+def _by_seat(plan: Sequence, roles: Sequence[TranscriptRole]) -> dict[int, tuple[ObservedAct, ...]]:
     seats = {role.name: seat for seat, role in reversed(list(enumerate(roles)))}
-    found: dict[int, list[Act]] = {seat: [] for seat in range(len(roles))}
+    found: dict[int, list[ObservedAct]] = {seat: [] for seat in range(len(roles))}
     for act in plan:
         if act.role in seats:
-            found[seats[act.role]].append(Act(act.verb, act.object, act.place))
+            found[seats[act.role]].append(ObservedAct(act.verb, act.object, act.place))
     return {seat: tuple(acts) for seat, acts in found.items()}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from interplay.metrics.communication.records import VERBS, Act
+from interplay.metrics.communication.records import VERBS, ObservedAct
 
 COUNTER = "counter"
 UTENSILS = ("pot", "oven", "blender", "chopping_board")
@@ -121,7 +121,7 @@ class PlaceMention(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Thing:
+class NamedThing:
     """A name such as boiled(potato~slices), taken apart."""
 
     name: str
@@ -129,7 +129,7 @@ class Thing:
     forms: frozenset[str]  # boiled, slices
 
     @classmethod
-    def of(cls, name: str) -> Thing:
+    def of(cls, name: str) -> NamedThing:
         words = re.findall(r"[a-z_]+", name.lower())
         return cls(name, tuple(w for w in words if w not in MARKS), frozenset(w for w in words if w in MARKS))
 
@@ -146,8 +146,8 @@ class Vocabulary:
         return cls(tuple(dict.fromkeys(names)), product)
 
     @cached_property
-    def things(self) -> list[Thing]:
-        return [Thing.of(name) for name in self.names]
+    def things(self) -> list[NamedThing]:
+        return [NamedThing.of(name) for name in self.names]
 
     @cached_property
     def bases(self) -> list[tuple[tuple[str, ...], str]]:
@@ -247,7 +247,7 @@ def place_of(text: str) -> str | None:
     return found[0].place if found and found[0].end - found[0].start == len(words) else None
 
 
-def parse_act(text: str, vocabulary: Vocabulary) -> Act | None:
+def parse_act(text: str, vocabulary: Vocabulary) -> ObservedAct | None:
     """An act written as a call, such as pickup(egg, ingredient_dispenser); None if it is none."""
     call = re.fullmatch(r"\s*([a-z_]+)\s*\((.*)\)\s*", text.strip().strip("'\""), flags=re.DOTALL)
     if call is None:
@@ -263,7 +263,7 @@ def parse_act(text: str, vocabulary: Vocabulary) -> Act | None:
         elif not argument.isdigit():
             named = vocabulary.exact(argument) or _only(vocabulary.mentions(tokens_of(argument.replace("_", " "))))
             thing = thing or named or argument
-    return Act(verb, thing, place)
+    return ObservedAct(verb, thing, place)
 
 
 def _only(mentions: Sequence[Mention]) -> str | None:

@@ -12,10 +12,10 @@ from jaxtyping import Array, Bool, Int
 
 from interplay.games.hanabi import cards
 from interplay.games.hanabi.rules import step
-from interplay.games.hanabi.state import DISCARD, PLAY, Rules, State
+from interplay.games.hanabi.state import DISCARD, PLAY, HanabiRules, HanabiState
 from interplay.games.records import record
 from interplay.metrics.hanabi import hgroup
-from interplay.metrics.hanabi.hgroup import CLUES, FIRST_WRONG, NONE, Signals, Table
+from interplay.metrics.hanabi.hgroup import CLUES, FIRST_WRONG, NONE, ClueSignals, PublicTable
 
 FOLLOWS = {  # rule: what a move that follows it does
     "play_clue": "gives a play clue: the card in focus fits, at once or once the clued cards below it are played",
@@ -60,7 +60,7 @@ def number(name: str) -> Array:
 
 
 @record
-class Verdict:
+class AdherenceVerdict:
     """A move's rule, and the card that it is about."""
 
     rule: Int[Array, ""]  # index into RULES
@@ -68,7 +68,9 @@ class Verdict:
     card: Int[Array, ""]  # its identity
 
 
-def judge(rules: Rules, state: State, signals: Signals, action: Int[Array, ""]) -> tuple[Signals, Verdict]:
+def judge(
+    rules: HanabiRules, state: HanabiState, signals: ClueSignals, action: Int[Array, ""]
+) -> tuple[ClueSignals, AdherenceVerdict]:
     """The rule that a move follows or breaks, and the signals after it."""
     moves = rules.moves
     kind, slot = jnp.asarray(moves.kind)[action], jnp.asarray(moves.slot)[action]
@@ -94,7 +96,7 @@ def judge(rules: Rules, state: State, signals: Signals, action: Int[Array, ""]) 
     receiver = (seat + jnp.asarray(moves.offset)[action]) % rules.players
     about = jnp.where(is_use, slot, told.focus)
     card = state.hands[jnp.where(is_use, seat, receiver), about]
-    return after, Verdict(rule=rule, slot=about.astype(jnp.int32), card=card.astype(jnp.int32))
+    return after, AdherenceVerdict(rule=rule, slot=about.astype(jnp.int32), card=card.astype(jnp.int32))
 
 
 @record
@@ -106,14 +108,14 @@ class Mine:
     trash: Bool[Array, " slot"]
 
 
-def _mine(rules: Rules, state: State, table: Table, seat: Array) -> Mine:
+def _mine(rules: HanabiRules, state: HanabiState, table: PublicTable, seat: Array) -> Mine:
     can_be = cards.seen(rules, state, seat)
     certain, trash = cards.within(can_be, table.fits), cards.within(can_be, table.dead)
     unwanted = table.clued[seat] & (table.told[seat] == 0)
     return Mine(ready=(table.ready[seat] | certain) & ~trash, certain=certain, trash=trash | unwanted)
 
 
-def _play(signals: Signals, mine: Mine, seat: Array, slot: Array) -> Array:
+def _play(signals: ClueSignals, mine: Mine, seat: Array, slot: Array) -> Array:
     elsewhere = signals.touched[seat, slot] & (signals.focus[seat] != NONE) & (signals.focus[seat] != slot)
     return jnp.select(
         [
@@ -128,7 +130,7 @@ def _play(signals: Signals, mine: Mine, seat: Array, slot: Array) -> Array:
     )
 
 
-def _discard(table: Table, mine: Mine, seat: Array, slot: Array) -> Array:
+def _discard(table: PublicTable, mine: Mine, seat: Array, slot: Array) -> Array:
     return jnp.select(
         [jnp.any(mine.ready), mine.trash[slot], slot == table.chop[seat], table.chop[seat] == NONE],
         [number(n) for n in ("unplayed_play_clue", "known_trash", "chop_discard", "locked_discard")],
@@ -136,7 +138,9 @@ def _discard(table: Table, mine: Mine, seat: Array, slot: Array) -> Array:
     )
 
 
-def _hint(rules: Rules, state: State, table: Table, mine: Mine, seat: Array, clues: Any, told: Any) -> Array:
+def _hint(
+    rules: HanabiRules, state: HanabiState, table: PublicTable, mine: Mine, seat: Array, clues: Any, told: Any
+) -> Array:
     """The rule of the hint given, in the light of those that could have been given."""
     legal = state.tokens > 0
     touches = cards.has(
@@ -155,7 +159,13 @@ def _hint(rules: Rules, state: State, table: Table, mine: Mine, seat: Array, clu
 
 
 def _missed(
-    rules: Rules, state: State, table: Table, signals: Signals, action: Array, seat: Array, rule: Array
+    rules: HanabiRules,
+    state: HanabiState,
+    table: PublicTable,
+    signals: ClueSignals,
+    action: Array,
+    seat: Array,
+    rule: Array,
 ) -> Array:
     """The rule, unless the move leaves the next player nothing to do but to discard a card that was to be saved.
 
@@ -167,7 +177,7 @@ def _missed(
     after = step(rules, state, jnp.full(rules.players, action))
     then = hgroup.look(rules, after, signals)
 
-    def idle(view: Table) -> Array:
+    def idle(view: PublicTable) -> Array:
         return ~jnp.any(view.ready[following] | view.trash[following]) & ~jnp.any(signals.due[following])
 
     exposed = (chop != NONE) & (then.chop[following] == chop) & idle(table) & idle(then)
@@ -182,11 +192,13 @@ def _missed(
 
 
 @lru_cache(maxsize=16)
-def judged(rules: Rules) -> Any:
+def judged(rules: HanabiRules) -> Any:
     """Compiled: the verdicts of whole games, from start states [game] and actions [game, step]."""
 
-    def one(state: State, actions: Int[Array, " step"]) -> Verdict:
-        def turn(carry: tuple[State, Signals], action: Array) -> tuple[tuple[State, Signals], Verdict]:
+    def one(state: HanabiState, actions: Int[Array, " step"]) -> AdherenceVerdict:
+        def turn(
+            carry: tuple[HanabiState, ClueSignals], action: Array
+        ) -> tuple[tuple[HanabiState, ClueSignals], AdherenceVerdict]:
             state, signals = carry
             signals, verdict = judge(rules, state, signals, action)
             return (step(rules, state, jnp.full(rules.players, action)), signals), verdict

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from interplay.metrics.api import Metric, Sample
-from interplay.metrics.hanabi.moves import Moves, is_hint, is_play, moves, per_seat, shares
+from interplay.metrics.hanabi.moves import MoveRecord, is_hint, is_play, moves, per_seat, shares
 from interplay.table import Row
 
 
-def counts(sample: Sample, found: Moves) -> dict[tuple[str, str | None], tuple[np.ndarray, np.ndarray]]:
+def counts(sample: Sample, found: MoveRecord) -> dict[tuple[str, str | None], tuple[np.ndarray, np.ndarray]]:
     """Of each feature: what is counted and out of how many, [episode, seat] each."""
     plays, able = is_play(found), found.tokens > 0
     played = per_seat(sample, found, plays)

@@ -16,13 +16,13 @@ import numpy as np
 from jaxtyping import Array, Bool, UInt8
 
 from interplay.games.hanabi import cards
-from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, NO_CARD, PLAY, Rules, State
+from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, NO_CARD, PLAY, HanabiRules, HanabiState
 from interplay.metrics.hanabi.moves import in_blocks
 
 AND, OR, ATOM = range(3)
 
 
-def names(rules: Rules) -> list[str]:
+def names(rules: HanabiRules) -> list[str]:
     """The primitive concepts of a rule set."""
     slots = range(rules.hand_size)
     return [
@@ -52,12 +52,12 @@ def names(rules: Rules) -> list[str]:
     ]
 
 
-def _score_marks(rules: Rules) -> list[int]:
+def _score_marks(rules: HanabiRules) -> list[int]:
     """A fifth, two fifths, ... of the best score."""
     return [rules.max_score * k // 5 for k in range(1, 5)]
 
 
-def primitives(rules: Rules, state: State) -> Bool[Array, " concept"]:
+def primitives(rules: HanabiRules, state: HanabiState) -> Bool[Array, " concept"]:
     """Which of the primitive concepts hold for the seat to move."""
     me = state.time % rules.players
     them = (state.time + 1) % rules.players
@@ -78,7 +78,7 @@ def primitives(rules: Rules, state: State) -> Bool[Array, " concept"]:
     return jnp.concatenate([jnp.stack(board), state.fireworks > 0, *_last_move(rules, state, me), *own, *theirs])
 
 
-def _last_move(rules: Rules, state: State, me: Array) -> list[Array]:
+def _last_move(rules: HanabiRules, state: HanabiState, me: Array) -> list[Array]:
     last = state.last
     kind = jnp.asarray(rules.moves.kind)[last.action]
     receiver = (state.time - 1 + jnp.asarray(rules.moves.offset)[last.action]) % rules.players
@@ -86,13 +86,13 @@ def _last_move(rules: Rules, state: State, me: Array) -> list[Array]:
     return [jnp.stack([*what, kind == DISCARD]), last.touched & (receiver == me)]
 
 
-def _own_cards(rules: Rules, state: State, me: Array) -> list[Array]:
+def _own_cards(rules: HanabiRules, state: HanabiState, me: Array) -> list[Array]:
     can_be = cards.seen(rules, state, me)
     fits, useless = (cards.pack(rules, f(rules, state)) for f in (cards.playable, cards.dead))
     return [_named(state)[me], cards.within(can_be, fits), cards.within(can_be, useless)]
 
 
-def _their_cards(rules: Rules, state: State, them: Array) -> list[Array]:
+def _their_cards(rules: HanabiRules, state: HanabiState, them: Array) -> list[Array]:
     hand = state.hands[them]
     fits, last = (cards.pack(rules, f(rules, state)) for f in (cards.playable, cards.critical))
     present = hand != NO_CARD
@@ -101,16 +101,16 @@ def _their_cards(rules: Rules, state: State, them: Array) -> list[Array]:
     return [_named(state)[them], cards.has(fits, hand), cards.has(last, hand), ranks, suits]
 
 
-def _named(state: State) -> Bool[Array, "seat slot"]:
+def _named(state: HanabiState) -> Bool[Array, "seat slot"]:
     return (state.told_colours | state.told_ranks) != 0
 
 
 @lru_cache(maxsize=16)
-def _packed(rules: Rules) -> Callable[[State], UInt8[Array, "move byte"]]:
+def _packed(rules: HanabiRules) -> Callable[[HanabiState], UInt8[Array, "move byte"]]:
     return jax.jit(jax.vmap(lambda state: jnp.packbits(primitives(rules, state))))
 
 
-def packed(rules: Rules, states: State) -> UInt8[np.ndarray, "move byte"]:
+def packed(rules: HanabiRules, states: HanabiState) -> UInt8[np.ndarray, "move byte"]:
     """The primitives of many positions, eight to a byte: a game's worth is a few hundred bytes."""
     return in_blocks(_packed(rules), states)
 

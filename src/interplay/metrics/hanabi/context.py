@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.games.hanabi.state import NOOP, Rules
+from interplay.games.hanabi.state import NOOP, HanabiRules
 from interplay.metrics.api import Metric, Sample
-from interplay.metrics.grouping import Team, by_pair, over_partners, team
+from interplay.metrics.grouping import TeamGroup, by_pair, over_partners, team
 from interplay.metrics.hanabi.concepts import Formula, formulas, names, packed
 from interplay.metrics.hanabi.moves import positions, rules_of
 from interplay.table import Row
@@ -21,7 +21,7 @@ MESSAGES = ("actions", "kinds")
 class Said(NamedTuple):
     """What a seat did, and what held when it did it."""
 
-    rules: Rules
+    rules: HanabiRules
     action: np.ndarray  # [move]
     concepts: np.ndarray  # [move, byte] packed primitives
 
@@ -55,7 +55,7 @@ def _words(bits: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(packed_bits).view(np.uint64)
 
 
-def compute(sample: Sample) -> Iterator[dict[Team, list[list[Said]]]]:
+def compute(sample: Sample) -> Iterator[dict[TeamGroup, list[list[Said]]]]:
     """For every team, by seat: what was done while what held."""
     rules = rules_of(sample)
     place, time, states, action = positions(sample)

@@ -7,25 +7,25 @@ from collections.abc import Iterator
 import jax
 import numpy as np
 
-from interplay.games.hanabi.state import Rules
+from interplay.games.hanabi.state import HanabiRules
 from interplay.metrics.api import CHUNK, Metric, Sample
-from interplay.metrics.hanabi.adherence import BREAKS, FOLLOWED, FOLLOWS, RULES, Verdict, judged
+from interplay.metrics.hanabi.adherence import BREAKS, FOLLOWED, FOLLOWS, RULES, AdherenceVerdict, judged
 from interplay.metrics.hanabi.moves import rules_of
 from interplay.table import Row
-from interplay.traces import Batch
+from interplay.traces import ReplayBatch
 
 
-def verdicts(sample: Sample) -> list[Verdict]:
+def verdicts(sample: Sample) -> list[AdherenceVerdict]:
     """Of each episode, the verdicts of its moves [step] (numpy)."""
     return sample.shared("hanabi verdicts", _verdicts)
 
 
-def _verdicts(sample: Sample) -> list[Verdict]:
+def _verdicts(sample: Sample) -> list[AdherenceVerdict]:
     rules = rules_of(sample)
     return [verdict for batch in sample.batches for verdict in _of_batch(rules, batch)]
 
 
-def _of_batch(rules: Rules, batch: Batch) -> Iterator[Verdict]:
+def _of_batch(rules: HanabiRules, batch: ReplayBatch) -> Iterator[AdherenceVerdict]:
     """All batches are made up to one size, so that one program serves them all."""
     count = len(batch.episodes)
     spare = CHUNK - count

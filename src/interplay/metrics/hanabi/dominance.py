@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from interplay.metrics.api import Metric, Sample
-from interplay.metrics.hanabi.moves import KNOWN, Moves, is_discard, is_play, moves, per_seat, shares
+from interplay.metrics.hanabi.moves import KNOWN, MoveRecord, is_discard, is_play, moves, per_seat, shares
 from interplay.table import Row
 
 NAMES = ("g1", "g2", "g3")
 
 
-def flags(found: Moves, name: str) -> np.ndarray:
+def flags(found: MoveRecord, name: str) -> np.ndarray:
     """[move, sense] whether a move is of the kind that the name stands for."""
     if name == "g1":
         return is_discard(found)[:, None] & found.playable

@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Int, UInt32
 
 from interplay.games.hanabi import cards
 from interplay.games.hanabi.rules import give_hint
-from interplay.games.hanabi.state import HINT_RANK, NO_CARD, Rules, State, card_bit
+from interplay.games.hanabi.state import HINT_RANK, NO_CARD, HanabiRules, HanabiState, card_bit
 from interplay.games.records import record
 
 NONE = -1
@@ -37,7 +37,7 @@ FIRST_WRONG = len(GIVEN)
 
 
 @record
-class Signals:
+class ClueSignals:
     """What hints have said beyond their words, and whom they ask to act."""
 
     read: UInt32[Array, "seat slot"]  # what each card is taken to be by convention; empty: nothing was said of it
@@ -48,7 +48,7 @@ class Signals:
 
 
 @record
-class Table:
+class PublicTable:
     """A position as the conventions see it."""
 
     fits: UInt32[Array, ""]  # identities that are next on their firework
@@ -63,18 +63,18 @@ class Table:
 
 
 @record
-class Clue:
+class ObservedClue:
     """A hint by the conventions."""
 
     label: Int[Array, ""]  # index into CLUES
     focus: Int[Array, ""]
     obviously_idle: Bool[Array, ""]  # nobody would play or keep a card because of it
-    signals: Signals  # after it
+    signals: ClueSignals  # after it
 
 
-def no_signals(rules: Rules) -> Signals:
+def no_signals(rules: HanabiRules) -> ClueSignals:
     shape = (rules.players, rules.hand_size)
-    return Signals(
+    return ClueSignals(
         read=jnp.zeros(shape, jnp.uint32),
         due=jnp.zeros(shape, bool),
         focus=jnp.full(rules.players, NONE, jnp.int32),
@@ -95,7 +95,7 @@ def oldest(flags: Bool[Array, "*seat slot"]) -> Int[Array, "*seat"]:
     return jnp.where(first == slots, NONE, first)
 
 
-def look(rules: Rules, state: State, signals: Signals) -> Table:
+def look(rules: HanabiRules, state: HanabiState, signals: ClueSignals) -> PublicTable:
     fits, dead, critical = (cards.pack(rules, f(rules, state)) for f in (cards.playable, cards.dead, cards.critical))
     present = state.hands != NO_CARD
     clued = present & ((state.told_colours | state.told_ranks) != 0)
@@ -103,7 +103,7 @@ def look(rules: Rules, state: State, signals: Signals) -> Table:
     alive = can_be & ~dead  # good touch: nobody clues what is dead
     narrow = alive & signals.read
     told = jnp.where(clued | signals.due, jnp.where(narrow != 0, narrow, alive), jnp.uint32(0))
-    return Table(
+    return PublicTable(
         fits=fits,
         dead=dead,
         critical=critical,
@@ -116,7 +116,9 @@ def look(rules: Rules, state: State, signals: Signals) -> Table:
     )
 
 
-def clue(rules: Rules, state: State, signals: Signals, before: Table, action: Int[Array, ""]) -> Clue:
+def clue(
+    rules: HanabiRules, state: HanabiState, signals: ClueSignals, before: PublicTable, action: Int[Array, ""]
+) -> ObservedClue:
     """What the hint `action` is by the conventions, and what it leaves behind."""
     moves = rules.moves
     giver = state.time % rules.players
@@ -171,11 +173,11 @@ def clue(rules: Rules, state: State, signals: Signals, before: Table, action: In
     label = jnp.select(order, [jnp.int32(CLUES.index(n)) for n in name], jnp.int32(CLUES.index("low_value")))
     # A hint of dead cards only, seen as such by all, or of cards that were clued before, changes nobody's next move.
     idle = jnp.all(~touched | then.trash[receiver]) | (~jnp.any(new) & ~jnp.any(then.ready & ~before.ready))
-    return Clue(label=label, focus=focus, obviously_idle=idle, signals=told)
+    return ObservedClue(label=label, focus=focus, obviously_idle=idle, signals=told)
 
 
 def _chain(
-    rules: Rules, state: State, clued: Bool[Array, "seat slot"]
+    rules: HanabiRules, state: HanabiState, clued: Bool[Array, "seat slot"]
 ) -> tuple[Bool[Array, " identity"], Int[Array, " identity"]]:
     """Identities that fit once all clued cards below them are played; and how many cards below each are neither
     played nor clued."""
@@ -186,7 +188,7 @@ def _chain(
 
 
 def _missing(
-    rules: Rules, state: State, before: Table, chain: Array, lacking: Array, card: Int[Array, ""]
+    rules: HanabiRules, state: HanabiState, before: PublicTable, chain: Array, lacking: Array, card: Int[Array, ""]
 ) -> Int[Array, ""]:
     """The card that somebody has to play before this one: the next on the firework if all below are clued (a prompt),
     or the only one that is not (a finesse); NONE if the card fits, is dead, or lacks more."""
@@ -201,7 +203,9 @@ def _missing(
     return jnp.where(waits, following, jnp.where(finesses, first_open, NONE)).astype(jnp.int32)
 
 
-def _save_set(rules: Rules, table: Table, by_five: Array, by_two: Array, by_rank: Array) -> UInt32[Array, ""]:
+def _save_set(
+    rules: HanabiRules, table: PublicTable, by_five: Array, by_two: Array, by_rank: Array
+) -> UInt32[Array, ""]:
     """What a hint with the focus on a chop card may want to save."""
     ranks = cards.rank_sets(rules)
     alive = ~table.dead
@@ -211,7 +215,7 @@ def _save_set(rules: Rules, table: Table, by_five: Array, by_two: Array, by_rank
 
 
 def needs_save(
-    rules: Rules, state: State, table: Table, giver: Int[Array, ""], card: Int[Array, ""]
+    rules: HanabiRules, state: HanabiState, table: PublicTable, giver: Int[Array, ""], card: Int[Array, ""]
 ) -> tuple[Bool[Array, ""], Bool[Array, ""], Bool[Array, ""]]:
     """Whether a chop card is to be saved as a 5, as a 2 of which no other copy is to be seen, or as a last copy."""
     alive = (card >= 0) & ~cards.has(table.dead, card)
@@ -224,14 +228,14 @@ def needs_save(
 
 
 def _saves(
-    rules: Rules, state: State, table: Table, giver: Array, card: Array, by_five: Array, by_two: Array
+    rules: HanabiRules, state: HanabiState, table: PublicTable, giver: Array, card: Array, by_five: Array, by_two: Array
 ) -> list[Array]:
     five, two, last = needs_save(rules, state, table, giver, card)
     return [five & by_five, two & by_two, last]
 
 
 @record
-class Asked:
+class AskedCards:
     """Whom a hint asks to play a missing card unseen."""
 
     who: Bool[Array, " seat"]  # at most one
@@ -240,16 +244,16 @@ class Asked:
 
 
 def _asked(
-    rules: Rules,
-    state: State,
-    before: Table,
+    rules: HanabiRules,
+    state: HanabiState,
+    before: PublicTable,
     giver: Array,
     receiver: Array,
     touched: Bool[Array, " slot"],
     focus: Array,
     missing: Array,
     no_plainer_reading: Array,
-) -> Asked:
+) -> AskedCards:
     """The first seat after the giver, the receiver last, whose prompted or finessed card is the missing one.
 
     The receiver can only be asked if it cannot take the card in focus for playable itself.
@@ -270,21 +274,21 @@ def _asked(
     rank = jnp.where(seats == receiver, rules.players, (seats - giver) % rules.players)
     first = jnp.argmin(jnp.where(able, rank, 2 * rules.players))
     who = able & (seats == first)
-    return Asked(who=who, slot=slot, prompts=jnp.any(who & (prompt != NONE)))
+    return AskedCards(who=who, slot=slot, prompts=jnp.any(who & (prompt != NONE)))
 
 
 def _tell(
-    rules: Rules,
-    signals: Signals,
+    rules: HanabiRules,
+    signals: ClueSignals,
     giver: Array,
     receiver: Array,
     focus: Array,
     touched: Array,
     read: Array,
-    asked: Asked,
+    asked: AskedCards,
     is_asked: Array,
     missing: Array,
-) -> Signals:
+) -> ClueSignals:
     seats, slots = np.arange(rules.players)[:, None], np.arange(rules.hand_size)
     own = seats == receiver
     due = is_asked & asked.who[:, None] & (slots == asked.slot[:, None])
@@ -300,7 +304,7 @@ def _tell(
     )
 
 
-def moved_on(rules: Rules, signals: Signals, seat: Int[Array, ""]) -> Signals:
+def moved_on(rules: HanabiRules, signals: ClueSignals, seat: Int[Array, ""]) -> ClueSignals:
     """The signals once a seat has moved: what it was asked to do at once is past."""
     own = np.arange(rules.players) == seat
     return replace(
@@ -311,7 +315,7 @@ def moved_on(rules: Rules, signals: Signals, seat: Int[Array, ""]) -> Signals:
     )
 
 
-def used(rules: Rules, signals: Signals, seat: Array, slot: Array, ends_early: Array) -> Signals:
+def used(rules: HanabiRules, signals: ClueSignals, seat: Array, slot: Array, ends_early: Array) -> ClueSignals:
     """The signals once a seat has played or discarded a card: younger cards move down, the new one is blank."""
     gone = ((np.arange(rules.players) == seat)[:, None]) & (np.arange(rules.hand_size) >= slot)
     shifted = jnp.roll(signals.read, -1, axis=1).at[:, -1].set(0)
@@ -320,7 +324,12 @@ def used(rules: Rules, signals: Signals, seat: Array, slot: Array, ends_early: A
 
 
 def _doubtful(
-    rules: Rules, state: State, before: Table, giver: Array, clued: Bool[Array, "seat slot"], receiver: Array
+    rules: HanabiRules,
+    state: HanabiState,
+    before: PublicTable,
+    giver: Array,
+    clued: Bool[Array, "seat slot"],
+    receiver: Array,
 ) -> Bool[Array, "seat slot"]:
     """Clued cards that good touch forbids: dead ones, and copies of clued cards.
 
@@ -337,9 +346,9 @@ def _doubtful(
 
 
 def _fixes(
-    state: State,
-    before: Table,
-    then: Table,
+    state: HanabiState,
+    before: PublicTable,
+    then: PublicTable,
     receiver: Array,
     touched: Bool[Array, " slot"],
     doubtful: Bool[Array, "seat slot"],

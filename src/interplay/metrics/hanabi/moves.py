@@ -20,15 +20,15 @@ from interplay.errors import InterplayError
 from interplay.games.hanabi import cards, dominated_moves
 from interplay.games.hanabi.dominated_moves import KNOWN as KNOWN
 from interplay.games.hanabi.game import Hanabi
-from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, Rules, State
+from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, HanabiRules, HanabiState
 from interplay.metrics.api import Sample
-from interplay.traces import Batch
+from interplay.traces import ReplayBatch
 
 BLOCK = 2048  # moves judged at once
 
 
 @dataclass(frozen=True, kw_only=True)
-class Moves:
+class MoveRecord:
     """One entry for each move. Of hints, what is said of the used card means nothing."""
 
     episode: Int[np.ndarray, " move"]  # its place in the sample
@@ -43,32 +43,32 @@ class Moves:
     deduced: Int[np.ndarray, " move"]  # how many were certain by all hints, those that passed it over included
 
 
-def rules_of(sample: Sample) -> Rules:
+def rules_of(sample: Sample) -> HanabiRules:
     """The rule set of the sample's game; an error if it is not Hanabi."""
     if not isinstance(sample.game, Hanabi):
         raise InterplayError(f"this metric is of Hanabi, and {sample.game.id} is not: select traces of hanabi/*")
     return sample.game.rules
 
 
-def moves(sample: Sample) -> Moves:
+def moves(sample: Sample) -> MoveRecord:
     """All moves of a sample, game after game, in order (numpy)."""
     return sample.shared("hanabi moves", _moves)
 
 
-def _moves(sample: Sample) -> Moves:
+def _moves(sample: Sample) -> MoveRecord:
     rules = rules_of(sample)
     place, time, states, action = positions(sample)
     judged = in_blocks(judge(rules), states, action)
     kind = rules.moves.kind[action]
-    return Moves(episode=place, time=time, seat=time % rules.players, action=action, kind=kind, **judged)
+    return MoveRecord(episode=place, time=time, seat=time % rules.players, action=action, kind=kind, **judged)
 
 
-def positions(sample: Sample) -> tuple[np.ndarray, np.ndarray, State, np.ndarray]:
+def positions(sample: Sample) -> tuple[np.ndarray, np.ndarray, HanabiState, np.ndarray]:
     """Of each move of a sample: its episode's place, its time, the state before it, and the action."""
     return sample.shared("hanabi positions", _positions)
 
 
-def _positions(sample: Sample) -> tuple[np.ndarray, np.ndarray, State, np.ndarray]:
+def _positions(sample: Sample) -> tuple[np.ndarray, np.ndarray, HanabiState, np.ndarray]:
     rules, first, found = rules_of(sample), 0, []
     for batch in sample.batches:
         found.append(_of_batch(rules, batch, first))
@@ -76,7 +76,9 @@ def _positions(sample: Sample) -> tuple[np.ndarray, np.ndarray, State, np.ndarra
     return jax.tree_util.tree_map(lambda *parts: np.concatenate(parts), *found)
 
 
-def _of_batch(rules: Rules, batch: Batch, first: int) -> tuple[np.ndarray, np.ndarray, State, np.ndarray]:
+def _of_batch(
+    rules: HanabiRules, batch: ReplayBatch, first: int
+) -> tuple[np.ndarray, np.ndarray, HanabiState, np.ndarray]:
     place, time = np.nonzero(batch.played)
     states = jax.tree_util.tree_map(lambda leaf: np.asarray(leaf)[place, time], batch.states)
     joint = np.concatenate([np.asarray(e.actions, np.int32) for e in batch.episodes])
@@ -101,11 +103,11 @@ def _filled(part: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=16)
-def judge(rules: Rules) -> Callable[[State, Any], dict[str, Any]]:
+def judge(rules: HanabiRules) -> Callable[[HanabiState, Any], dict[str, Any]]:
     return jax.jit(jax.vmap(lambda state, action: _judge(rules, state, action)))
 
 
-def _judge(rules: Rules, state: State, action: Int[Array, ""]) -> dict[str, Any]:
+def _judge(rules: HanabiRules, state: HanabiState, action: Int[Array, ""]) -> dict[str, Any]:
     seat, slot = state.time % rules.players, jnp.asarray(rules.moves.slot)[action]
     playable, unplayable = dominated_moves.known(rules, state, action)
     by_hints = state.possible[seat, slot]
@@ -120,19 +122,19 @@ def _judge(rules: Rules, state: State, action: Int[Array, ""]) -> dict[str, Any]
     }
 
 
-def is_hint(found: Moves) -> np.ndarray:
+def is_hint(found: MoveRecord) -> np.ndarray:
     return (found.kind == HINT_COLOUR) | (found.kind == HINT_RANK)
 
 
-def is_play(found: Moves) -> np.ndarray:
+def is_play(found: MoveRecord) -> np.ndarray:
     return found.kind == PLAY
 
 
-def is_discard(found: Moves) -> np.ndarray:
+def is_discard(found: MoveRecord) -> np.ndarray:
     return found.kind == DISCARD
 
 
-def per_seat(sample: Sample, found: Moves, what: np.ndarray) -> np.ndarray:
+def per_seat(sample: Sample, found: MoveRecord, what: np.ndarray) -> np.ndarray:
     """[episode, seat] sums of something over the moves of each seat of each game."""
     seats = sample.game.num_seats
     cell = found.episode * seats + found.seat

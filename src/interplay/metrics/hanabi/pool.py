@@ -12,7 +12,7 @@ import numpy as np
 
 from interplay.metrics import crossplay, information
 from interplay.metrics.api import Metric, Sample
-from interplay.metrics.grouping import MEAN, Team, by_pair, over_partners, team
+from interplay.metrics.grouping import MEAN, TeamGroup, by_pair, over_partners, team
 from interplay.metrics.hanabi import behaviour, context, dominance
 from interplay.metrics.hanabi.moves import KNOWN, moves, per_seat, rules_of
 from interplay.table import Row, Table
@@ -20,24 +20,24 @@ from interplay.table import Row, Table
 BOMBS = ("zero", "keep")
 
 
-class Rates(NamedTuple):
+class PoolRates(NamedTuple):
     """Of one seat: numerators and denominators by metric and sense of `known`."""
 
     top: dict[tuple[str, str | None], float]
     bottom: dict[tuple[str, str | None], float]
 
 
-class Part(NamedTuple):
+class PoolPart(NamedTuple):
     """What a sample adds."""
 
-    scores: dict[str, dict[Team, crossplay.Sums]]  # by what becomes of the points once the lives are lost
+    scores: dict[str, dict[TeamGroup, crossplay.CrossplaySums]]  # by what becomes of the points once the lives are lost
     information: Any
     context: Any
-    rates: dict[Team, list[Rates]]
+    rates: dict[TeamGroup, list[PoolRates]]
 
 
-def compute(sample: Sample) -> Iterator[Part]:
-    yield Part(
+def compute(sample: Sample) -> Iterator[PoolPart]:
+    yield PoolPart(
         {bomb: _scores(sample, bomb) for bomb in BOMBS},
         next(iter(information.compute(sample))),
         next(iter(context.compute(sample))),
@@ -45,22 +45,22 @@ def compute(sample: Sample) -> Iterator[Part]:
     )
 
 
-def _scores(sample: Sample, bomb: str) -> dict[Team, crossplay.Sums]:
+def _scores(sample: Sample, bomb: str) -> dict[TeamGroup, crossplay.CrossplaySums]:
     """The same games under either convention: the rule set that was played only changes the count."""
     rules_of(sample)
-    found: dict[Team, crossplay.Sums] = {}
+    found: dict[TeamGroup, crossplay.CrossplaySums] = {}
     for batch in sample.batches:
         points = np.asarray(batch.states.fireworks[:, -1]).sum(axis=-1)
         alive = np.asarray(batch.states.lives[:, -1]) > 0
         scores = points if bomb == "keep" else points * alive
         for episode, score in zip(batch.episodes, scores.tolist(), strict=True):
-            one = crossplay.Sums(1, score, score**2, episode.length, episode.length**2)
+            one = crossplay.CrossplaySums(1, score, score**2, episode.length, episode.length**2)
             of = team(episode)
             found[of] = found[of] + one if of in found else one
     return found
 
 
-def _rates(sample: Sample) -> dict[Team, list[Rates]]:
+def _rates(sample: Sample) -> dict[TeamGroup, list[PoolRates]]:
     """Shares of a game count once a game (g1 to g3); ipp and communicativeness once a play, and once a turn."""
     found = moves(sample)
     turns = per_seat(sample, found, np.ones(len(found.seat)))
@@ -70,18 +70,18 @@ def _rates(sample: Sample) -> dict[Team, list[Rates]]:
         for sense, known in enumerate(KNOWN):
             times = per_seat(sample, found, which[:, sense])
             counts[name, known] = np.divide(times, turns, out=np.zeros_like(times), where=turns > 0), turns > 0
-    sums: dict[Team, list[Rates]] = {}
+    sums: dict[TeamGroup, list[PoolRates]] = {}
     teams = [team(e) for e in sample.episodes]
     for of in dict.fromkeys(teams):
         mine = np.array([t == of for t in teams])
         sums[of] = [
-            Rates(*({key: float(both[i][mine, seat].sum()) for key, both in counts.items()} for i in range(2)))
+            PoolRates(*({key: float(both[i][mine, seat].sum()) for key, both in counts.items()} for i in range(2)))
             for seat in range(len(of.seats))
         ]
     return sums
 
 
-def finish(parts: Sequence[Part], options: Mapping[str, Any]) -> Iterator[Row]:
+def finish(parts: Sequence[PoolPart], options: Mapping[str, Any]) -> Iterator[Row]:
     for bomb in BOMBS:
         for row in crossplay.finish([p.scores[bomb] for p in parts], options):
             yield {**row, "bomb": bomb}
@@ -90,7 +90,7 @@ def finish(parts: Sequence[Part], options: Mapping[str, Any]) -> Iterator[Row]:
     yield from _rate_rows(parts)
 
 
-def _rate_rows(parts: Iterable[Part]) -> Iterator[Row]:
+def _rate_rows(parts: Iterable[PoolPart]) -> Iterator[Row]:
     pairs = by_pair(p.rates for p in parts)
     keys = {key: None for found in pairs.values() for one in found for key in one.top}
     for name, known in keys:

@@ -14,7 +14,13 @@ from typing import NamedTuple
 
 from interplay.errors import InterplayError
 from interplay.metrics.interdependence.loops import Possessions
-from interplay.metrics.interdependence.records import CONSTRUCTIVE, Interdependence, Link, Options, Trigger
+from interplay.metrics.interdependence.records import (
+    CONSTRUCTIVE,
+    Interdependence,
+    InterdependenceOptions,
+    Link,
+    Trigger,
+)
 from interplay.symbolic.trace import NATURE, Grounded, SymbolicTrace
 
 
@@ -46,7 +52,7 @@ class _Chains:
     producer: dict[int, int] = field(default_factory=dict)  # at the end: fact -> operator
 
 
-def count(trace: SymbolicTrace, options: Options = Options()) -> Interdependence:  # noqa: B008
+def count(trace: SymbolicTrace, options: InterdependenceOptions = InterdependenceOptions()) -> Interdependence:  # noqa: B008
     """All interdependencies, triggers and sub-tasks of an episode."""
     channels = _channels(trace, options)
     possessions = Possessions(trace, options.states)
@@ -66,7 +72,7 @@ def count(trace: SymbolicTrace, options: Options = Options()) -> Interdependence
     )
 
 
-def _channels(trace: SymbolicTrace, options: Options) -> tuple[str, ...]:
+def _channels(trace: SymbolicTrace, options: InterdependenceOptions) -> tuple[str, ...]:
     known = trace.domain.channels
     if options.channels is None:
         return trace.domain.default_channels
@@ -159,7 +165,7 @@ def _backward(chains: _Chains, trace: SymbolicTrace) -> set[int]:
     return reached
 
 
-def _counts(trace: SymbolicTrace, edge: _Edge, options: Options) -> bool:
+def _counts(trace: SymbolicTrace, edge: _Edge, options: InterdependenceOptions) -> bool:
     return options.rule == "overlap" or trace.actions[edge.source].added <= trace.actions[edge.target].needed
 
 

@@ -11,7 +11,7 @@ from interplay.games.api import Game
 from interplay.games.registry import capability
 from interplay.metrics.api import Metric, Sample
 from interplay.metrics.interdependence.count import count
-from interplay.metrics.interdependence.records import Interdependence, Options
+from interplay.metrics.interdependence.records import Interdependence, InterdependenceOptions
 from interplay.metrics.interdependence.rows import detail, rows
 from interplay.rollout.episode import Episode
 from interplay.symbolic.read import reader
@@ -42,7 +42,7 @@ def _counts(of_game: Any, again: Replay, episode: Episode, options: Any) -> list
     asked = options.get("channels")
     rule = {"rule": options["rule"]} if options.get("rule") else {}
     ways = _channels(asked, tuple(trace.domain.channels))
-    return [count(trace, Options(channels=channels, **rule)) for channels in ways]
+    return [count(trace, InterdependenceOptions(channels=channels, **rule)) for channels in ways]
 
 
 def _channels(asked: Any, known: tuple[str, ...]) -> list[tuple[str, ...] | None]:

@@ -13,7 +13,7 @@ RULES = ("overlap", "subset")
 
 
 @dataclass(frozen=True)
-class Options:
+class InterdependenceOptions:
     """How to count."""
 
     channels: tuple[str, ...] | None = None

@@ -49,7 +49,7 @@ class BRProx:
 
 
 @dataclass(frozen=True)
-class Options:
+class BRProxOptions:
     """How intervals are made."""
 
     seed: int
@@ -77,8 +77,8 @@ def br_prox(
 
 
 def summarise(found: Cells, *, seed: int, **options: Any) -> BRProx:
-    """Summary, offending pairs and best responses of cells. `options`: those of `Options`."""
-    chosen = Options(seed=seed, **options)
+    """Summary, offending pairs and best responses of cells. `options`: those of `BRProxOptions`."""
+    chosen = BRProxOptions(seed=seed, **options)
     rulers = Rulers.of(found)
     if chosen.propagate and not rulers.uncertain:
         raise InterplayError(
@@ -124,7 +124,7 @@ def _above(table: Table, rulers: Rulers, times: float) -> Table:
     return Table.of(rows, "Above the best response", columns=[*CELL, *PAIR[4:], "p", "beyond_noise"])
 
 
-def _row(part: Table, named: Mapping[tuple[Any, ...], Row], rulers: Rulers, options: Options) -> Row:
+def _row(part: Table, named: Mapping[tuple[Any, ...], Row], rulers: Rulers, options: BRProxOptions) -> Row:
     ratios = [v for v in part.column("ratio") if v is not None]
     clipped, honest = part.column("compatible"), [v for v in part.column("honest") if v is not None]
     pairs = [named[key] for row in part if (key := tuple(row[n] for n in CELL)) in named]
@@ -160,7 +160,7 @@ def _quartiles(values: list[float], prefix: str) -> Row:
     return {f"{prefix}q25": low, f"{prefix}q75": high, f"{prefix}iqr": width}
 
 
-def _intervals(part: Table, rulers: Rulers, options: Options, prefix: str = "") -> Row:
+def _intervals(part: Table, rulers: Rulers, options: BRProxOptions, prefix: str = "") -> Row:
     """IQM with its interval in both ways of counting."""
     found: Row = {}
     for honest in (False, True):
@@ -174,7 +174,7 @@ def _intervals(part: Table, rulers: Rulers, options: Options, prefix: str = "") 
 
 
 def _interval(
-    part: Table, rulers: Rulers, options: Options, *, honest: bool
+    part: Table, rulers: Rulers, options: BRProxOptions, *, honest: bool
 ) -> tuple[float | None, float | None, float | None]:
     """IQM, low, high; null limits where nothing was sampled twice, null throughout where there are no cells."""
     rows = [row for row in part if row["ratio"] is not None] if honest else part.rows

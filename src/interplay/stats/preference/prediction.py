@@ -24,7 +24,7 @@ INNER_FOLDS = 10
 
 
 @dataclass(frozen=True)
-class Prediction:
+class RatingPrediction:
     """What cross-validation says about a model of ratings."""
 
     rating: str
@@ -73,7 +73,7 @@ def predict_ratings(
     level: float = 0.95,
     missing: Missing = "raise",
     seed: Seed = 0,
-) -> Prediction:
+) -> RatingPrediction:
     """Cross-validated prediction of a rating from several metrics.
 
     `leave_out` names the column whose groups are left out in turn (agent); the penalty is then chosen by leaving out
@@ -96,7 +96,7 @@ def predict_ratings(
     guess = guesses[..., 0].mean(axis=0)
     half, covered = _interval(np.abs(data.y - guesses[0, :, 0]), splits[0].outer, level)
     split = splits[0]
-    return Prediction(
+    return RatingPrediction(
         rating=rating, metrics=tuple(metrics), n=len(data.y), groups=len(split.names),
         left_out=f"one {leave_out}" if grouped else f"1 of {leave_out} parts",
         r_squared=_r_squared(wrong, plainest, data.unit, level, rng),

@@ -13,10 +13,10 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response, StreamingResponse
 
 from interplay.server import audit
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.study.admin import erase, export, payments
 from interplay.study.admin.auth import one
-from interplay.study.admin.context import Desk
+from interplay.study.admin.context import AdminContext
 from interplay.study.admin.views import paid
 from interplay.study.export.columns import Format
 
@@ -24,13 +24,13 @@ LOG = logging.getLogger("interplay.study")
 PATIENCE_S = 5.0  # for a browser to be gone whose visit was ended
 
 
-def add(app: FastAPI, desk: Desk) -> None:
+def add(app: FastAPI, desk: AdminContext) -> None:
     _add_payments(app, desk)
     _add_export(app, desk)
     _add_erase(app, desk)
 
 
-def _add_payments(app: FastAPI, desk: Desk) -> None:
+def _add_payments(app: FastAPI, desk: AdminContext) -> None:
     protocol, database, clock = desk.protocol, desk.database, desk.clock
 
     @app.post("/researcher/payments/mark")
@@ -39,7 +39,7 @@ def _add_payments(app: FastAPI, desk: Desk) -> None:
         visit, form = await desk.gate.posted(request)
         chosen = form.get("participant", [])
         if not chosen:
-            raise Refusal("bad_request", "choose at least one participant")
+            raise ApiError("bad_request", "choose at least one participant")
         await database.awrite(payments.mark, clock, protocol, chosen, by=visit.name)
         return desk.go(_back(form, chosen), "paid")
 
@@ -85,7 +85,7 @@ def _amount(text: str) -> float:
     except ValueError:
         found = -1.0
     if not 0 <= found < 1e6:
-        raise Refusal("bad_request", "what the recruiter pays anyway is an amount from 0")
+        raise ApiError("bad_request", "what the recruiter pays anyway is an amount from 0")
     return found
 
 
@@ -93,17 +93,17 @@ def _download(name: str) -> dict[str, str]:
     return {"content-disposition": f'attachment; filename="{name}"'}
 
 
-def _add_export(app: FastAPI, desk: Desk) -> None:
+def _add_export(app: FastAPI, desk: AdminContext) -> None:
     @app.post("/researcher/export")
     @desk.guarded
     async def make(request: Request) -> Response:
         visit, form = await desk.gate.posted(request)
         format = one(form, "format") or "csv"
         if format not in get_args(Format):
-            raise Refusal("bad_request", f"format: one of {', '.join(get_args(Format))}")
+            raise ApiError("bad_request", f"format: one of {', '.join(get_args(Format))}")
         participant = one(form, "participant") or None
         if participant and not participant.isalnum():
-            raise Refusal("bad_request", "there is no such participant")
+            raise ApiError("bad_request", "there is no such participant")
         made = await asyncio.to_thread(  # not with the threads that serve participants
             export.zipped, desk.database, desk.clock, desk.protocol, format=format,  # type: ignore[arg-type]
             traces=one(form, "traces") == "yes", participant=participant, by=visit.name,
@@ -118,28 +118,30 @@ def _chunks(file: IO[bytes]) -> Iterator[bytes]:
             yield chunk
 
 
-def _add_erase(app: FastAPI, desk: Desk) -> None:
+def _add_erase(app: FastAPI, desk: AdminContext) -> None:
     @app.post("/researcher/participants/{public}/erase")
     @desk.guarded
     async def forget(request: Request, public: str) -> Response:
         visit, form = await desk.gate.posted(request)
         if one(form, "confirm").strip() != public:
-            raise Refusal("bad_request", "nothing was erased: type the participant's name to confirm")
+            raise ApiError("bad_request", "nothing was erased: type the participant's name to confirm")
         if one(form, "games") not in ("keep", "erase"):
-            raise Refusal("bad_request", "say whether their games are kept or erased")
+            raise ApiError("bad_request", "say whether their games are kept or erased")
         found, clean = await erase_live(desk, public, keep_games=one(form, "games") == "keep", by=visit.name)
         if found.kept:
             return desk.go("participants", "kept")
         return desk.go("participants", "erased" if clean else "erased-later")
 
 
-async def erase_live(desk: Desk, public: str, *, keep_games: bool, by: str) -> tuple[erase.Erased, bool]:
+async def erase_live(desk: AdminContext, public: str, *, keep_games: bool, by: str) -> tuple[erase.Erased, bool]:
     """Erase a participant while the study runs: first their visit ends, then what waits is written, then it goes."""
     number = await desk.database.awrite(erase.shut, desk.clock, desk.protocol, public)
     return await erase_idle(desk, number, public, keep_games=keep_games, by=by)
 
 
-async def erase_idle(desk: Desk, number: int, public: str, *, keep_games: bool, by: str) -> tuple[erase.Erased, bool]:
+async def erase_idle(
+    desk: AdminContext, number: int, public: str, *, keep_games: bool, by: str
+) -> tuple[erase.Erased, bool]:
     """Erase someone from whom nothing more comes. Their visit ends in the same transaction, so that one who asks for it
     and gets no answer may ask again."""
     database, clock, protocol = desk.database, desk.clock, desk.protocol
@@ -151,7 +153,7 @@ async def erase_idle(desk: Desk, number: int, public: str, *, keep_games: bool, 
     return found, clean
 
 
-async def _dismiss(desk: Desk, number: int) -> None:
+async def _dismiss(desk: AdminContext, number: int) -> None:
     """Let go of a participant's game. An event that came after the erasure would belong to nobody."""
     host = desk.host
     until = clock_time() + PATIENCE_S
@@ -162,7 +164,7 @@ async def _dismiss(desk: Desk, number: int) -> None:
         while live.present and clock_time() < until:
             await asyncio.sleep(0.05)
         if live.present:
-            raise Refusal("conflict", "this participant is in a game that does not end: try again in a moment")
+            raise ApiError("conflict", "this participant is in a game that does not end: try again in a moment")
         host._put_away(live)
     await host.journal.settled()
 

@@ -7,20 +7,20 @@ from fastapi.responses import PlainTextResponse, Response
 
 from interplay.errors import InterplayError
 from interplay.server.accounts import SHORTEST
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.study.admin import actions, pages, views
 from interplay.study.admin.auth import one
-from interplay.study.admin.context import Desk
+from interplay.study.admin.context import AdminContext
 
 
-def mount(app: FastAPI, desk: Desk) -> None:
+def mount(app: FastAPI, desk: AdminContext) -> None:
     """Add the researchers' side to the application of a study."""
     _add_door(app, desk)
     views.add(app, desk)
     actions.add(app, desk)
 
 
-def _add_door(app: FastAPI, desk: Desk) -> None:
+def _add_door(app: FastAPI, desk: AdminContext) -> None:
     gate = desk.gate
 
     @app.get("/researcher/files/{name}")
@@ -63,7 +63,7 @@ def _add_door(app: FastAPI, desk: Desk) -> None:
             return await _choose(desk, request, key, "the two passwords differ")
         try:
             token = await gate.accept(request, key, password)
-        except Refusal:
+        except ApiError:
             raise
         except InterplayError as error:  # too short
             return await _choose(desk, request, key, str(error))
@@ -72,7 +72,7 @@ def _add_door(app: FastAPI, desk: Desk) -> None:
         return response
 
 
-async def _choose(desk: Desk, request: Request, key: str, wrong: str = "") -> Response:
+async def _choose(desk: AdminContext, request: Request, key: str, wrong: str = "") -> Response:
     account = await desk.gate.invited(request, key)
     status = 400 if wrong else 200
     return desk.door("Choose a password", wrong, status, invited=account.name, key=key, shortest=SHORTEST)

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from interplay.server import accounts, audit, sessions
 from interplay.server.accounts import Account
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.app import Base
 from interplay.server.database import Tx
 from interplay.server.limits import Buckets
@@ -34,7 +34,7 @@ class Visit:
     """A researcher who is logged in."""
 
     account: Account
-    session: sessions.Session
+    session: sessions.LoginSession
 
     @property
     def name(self) -> str:
@@ -45,7 +45,7 @@ class Visit:
         return self.session.csrf
 
 
-class Gate:
+class AdminAuth:
     """The door of one study."""
 
     def __init__(self, base: Base, study: str, secure: bool):
@@ -62,7 +62,7 @@ class Gate:
     async def required(self, connection: HTTPConnection) -> Visit:
         found = await self.visit(connection)
         if found is None:
-            raise Refusal("unknown_key", "log in first: this page is for the researchers of this study")
+            raise ApiError("unknown_key", "log in first: this page is for the researchers of this study")
         return found
 
     async def posted(self, request: Request) -> tuple[Visit, Form]:
@@ -80,7 +80,7 @@ class Gate:
         token = request.cookies.get(BEFORE, "")
         right = sessions.csrf_token(token).encode()
         if not token or not hmac.compare_digest(right, one(form, CSRF).encode("utf-8", "replace")):
-            raise Refusal("not_allowed", "this form is out of date: load the page again and send it once more")
+            raise ApiError("not_allowed", "this form is out of date: load the page again and send it once more")
         return form
 
     def new_form(self, response: Response, token: str) -> None:
@@ -90,12 +90,12 @@ class Gate:
         """The cookie of a new visit. Wrong guesses are few and noted."""
         who = self.base.who(request)
         if self._by_address.exhausted(who) or self._by_name.exhausted(name[:200]):
-            raise Refusal("too_many", "too many wrong passwords: wait a minute")
+            raise ApiError("too_many", "too many wrong passwords: wait a minute")
         try:
             account = await self.base.database.aread(accounts.log_in, name[:200], password[:1000])
             if not researchers.may(account.role, self.study):
-                raise Refusal("unknown_key", "name or password is wrong", status=401)
-        except Refusal:
+                raise ApiError("unknown_key", "name or password is wrong", status=401)
+        except ApiError:
             self._by_address.take(who)
             self._by_name.take(name[:200])
             raise
@@ -106,25 +106,25 @@ class Gate:
         who = self.base.who(request)
         self._requests.require(who, "requests from here")
         if self._by_address.exhausted(who):
-            raise Refusal("too_many", "too many wrong invitations: wait a minute")
+            raise ApiError("too_many", "too many wrong invitations: wait a minute")
         try:
             return await self.base.database.aread(researchers.invited, self.base.clock, key[:200])
-        except Refusal:
+        except ApiError:
             self._by_address.take(who)
-            raise Refusal("not_found", "this invitation is not good: it works once, and for a week") from None
+            raise ApiError("not_found", "this invitation is not good: it works once, and for a week") from None
 
     async def accept(self, request: Request, key: str, password: str) -> str:
         """The cookie of a new visit, by an invitation and the password that was chosen."""
         who = self.base.who(request)
         if self._by_address.exhausted(who):
-            raise Refusal("too_many", "too many wrong invitations: wait a minute")
+            raise ApiError("too_many", "too many wrong invitations: wait a minute")
         try:
             account = await self.base.database.awrite(researchers.accept, self.base.clock, key[:200], password)
-        except Refusal:
+        except ApiError:
             self._by_address.take(who)
             raise
         if not researchers.may(account.role, self.study):
-            raise Refusal("not_allowed", "your password is set; this account is for another study")
+            raise ApiError("not_allowed", "your password is set; this account is for another study")
         return await self.base.database.awrite(self._begin, account)
 
     async def log_out(self, visit: Visit) -> None:
@@ -174,7 +174,7 @@ async def read_form(request: Request) -> Form:
     """The fields of a form, each a list. Only what browsers' plain forms send is read."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        raise Refusal("bad_request", "send a form")
+        raise ApiError("bad_request", "send a form")
     found: dict[str, list[str]] = {}
     try:
         text = (await request.body()).decode("utf-8")
@@ -183,7 +183,7 @@ async def read_form(request: Request) -> Form:
                 raise ValueError("no database can store this")
             found.setdefault(name, []).append(value)
     except ValueError:
-        raise Refusal("bad_request", "this form cannot be read") from None
+        raise ApiError("bad_request", "this form cannot be read") from None
     return found
 
 

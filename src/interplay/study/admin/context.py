@@ -13,10 +13,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from interplay.errors import InterplayError
 from interplay.server import sessions
-from interplay.server.api_error import Refusal
-from interplay.server.database import Away, is_away
+from interplay.server.api_error import ApiError
+from interplay.server.database import DatabaseUnavailable, is_away
 from interplay.study.admin import pages
-from interplay.study.admin.auth import Gate, Visit, new_token
+from interplay.study.admin.auth import AdminAuth, Visit, new_token
 from interplay.study.admin.worker import Worker
 from interplay.study.protocol.words import say
 
@@ -30,13 +30,13 @@ NOTICES = {  # what a page says after a deed, by a word in its address
 }
 
 
-class Desk:
+class AdminContext:
     """The researchers' side of one running study."""
 
     def __init__(self, host: Any, secure: bool):
         self.host, self.protocol, self.base = host, host.protocol, host.base
         self.database, self.clock = host.base.database, host.base.clock
-        self.gate, self.worker = Gate(host.base, host.protocol.name, secure), Worker()
+        self.gate, self.worker = AdminAuth(host.base, host.protocol.name, secure), Worker()
 
     @property
     def title(self) -> str:
@@ -53,7 +53,7 @@ class Desk:
             return await asyncio.to_thread(self.database.read, work, *args)
         except Exception as error:
             if is_away(error):
-                raise Away from error
+                raise DatabaseUnavailable from error
             raise
 
     def door(self, title: str = "For researchers", wrong: str = "", status: int = 200, **values: Any) -> HTMLResponse:
@@ -73,7 +73,7 @@ class Desk:
         async def handler(request: Request, **values: Any) -> Response:
             try:
                 return await work(request, **values)
-            except Refusal as refusal:
+            except ApiError as refusal:
                 self.base.refused(request, refusal)
                 if refusal.status == 401:
                     return self.door(wrong=refusal.message, status=401)
@@ -87,7 +87,7 @@ class Desk:
     async def _told(self, request: Request, message: str, status: int) -> Response:
         try:
             visit = await self.gate.visit(request)
-        except Refusal:
+        except ApiError:
             visit = None
         if visit is None:
             return self.door(wrong=message, status=status)

@@ -7,7 +7,7 @@ from typing import Any
 
 from interplay.metrics.measured import MeasuredTraces
 from interplay.reports.assemble import show_episode
-from interplay.reports.document import Replay, Report
+from interplay.reports.document import Report, ReportReplay
 from interplay.study.admin.unfinished import rebuilt
 from interplay.study.db.game_rows import unpack
 from interplay.traces import TraceSet
@@ -42,5 +42,7 @@ def page(packed: bytes, told: Mapping[str, Any]) -> str:
     pressed = [{"t": m["t"], "seat": m["seat"], "kind": "flag", "text": f"pressed: {m['label']}"} for m in marks]
     data["remarks"] = sorted([*spoken, *pressed], key=lambda remark: remark["t"])
     hint = "Space plays and pauses, the arrow keys step and jump between marks."
-    report = Report(told["title"], [Replay([data], "", hint)], told.get("subtitle", ""), told.get("provenance", {}))
+    report = Report(
+        told["title"], [ReportReplay([data], "", hint)], told.get("subtitle", ""), told.get("provenance", {})
+    )
     return report.html()

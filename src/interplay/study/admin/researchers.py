@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from interplay.errors import InterplayError
 from interplay.server import accounts, audit, keys
 from interplay.server.accounts import Account
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.schema import accounts as account_rows
@@ -63,7 +63,7 @@ def accept(tx: Tx, clock: Clock, text: str, password: str) -> Account:
     key = keys.check(tx, clock, text, (INVITE,))
     account = of_subject(tx, key.subject)
     if account is None:
-        raise Refusal("unknown_key", "this invitation is not good any more")
+        raise ApiError("unknown_key", "this invitation is not good any more")
     accounts.set_password(tx, account.name, password)
     keys.revoke(tx, clock, key.public)
     tx.execute(sa.delete(session_rows).where(session_rows.c.subject == key.subject))
@@ -75,7 +75,7 @@ def invited(tx: Tx, clock: Clock, text: str) -> Account:
     """Whose invitation this is."""
     account = of_subject(tx, keys.check(tx, clock, text, (INVITE,)).subject)
     if account is None:
-        raise Refusal("unknown_key", "this invitation is not good any more")
+        raise ApiError("unknown_key", "this invitation is not good any more")
     return account
 
 

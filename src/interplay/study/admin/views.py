@@ -11,11 +11,11 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, Response
 
 from interplay.server import audit
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.database import Tx
 from interplay.server.schema import audit as audit_rows
 from interplay.study.admin import monitor, pages, payments, replay
-from interplay.study.admin.context import Desk
+from interplay.study.admin.context import AdminContext
 from interplay.study.admin.monitor import title
 from interplay.study.admin.unfinished import so_far
 from interplay.study.db import people_records, records, schema
@@ -29,14 +29,14 @@ MOST_EVENTS = 200
 MOST_LINES = 500
 
 
-def add(app: FastAPI, desk: Desk) -> None:
+def add(app: FastAPI, desk: AdminContext) -> None:
     _add_monitor(app, desk)
     _add_people(app, desk)
     _add_games(app, desk)
     _add_lists(app, desk)
 
 
-def _add_monitor(app: FastAPI, desk: Desk) -> None:
+def _add_monitor(app: FastAPI, desk: AdminContext) -> None:
     protocol = desk.protocol
 
     async def now() -> dict[str, Any]:
@@ -83,7 +83,7 @@ def _ago(seconds: float) -> str:
     return f"{round(seconds / 60)} min ago" if seconds < 5400 else f"{round(seconds / 3600)} h ago"
 
 
-def _add_people(app: FastAPI, desk: Desk) -> None:
+def _add_people(app: FastAPI, desk: AdminContext) -> None:
     protocol = desk.protocol
 
     @app.get("/researcher/participants")
@@ -119,7 +119,7 @@ def one_participant(tx: Tx, protocol: Protocol, public: str) -> dict[str, Any]:
     records.snapshot(tx)
     known = people_records.named(tx, protocol, public)
     if not known:
-        raise Refusal("not_found", "there is no such participant in this study")
+        raise ApiError("not_found", "there is no such participant in this study")
     games = list(records.games(tx, protocol, known))
     page_of = {game["game"]: game["page"] for game in games}
     events = list(records.events(tx, protocol, known, steps=False))
@@ -133,7 +133,7 @@ def one_participant(tx: Tx, protocol: Protocol, public: str) -> dict[str, Any]:
     }
 
 
-def _add_games(app: FastAPI, desk: Desk) -> None:
+def _add_games(app: FastAPI, desk: AdminContext) -> None:
     protocol, database = desk.protocol, desk.database
 
     @app.get("/researcher/games")
@@ -175,12 +175,12 @@ def _stored(tx: Tx, protocol: Protocol, number: int) -> tuple[Any, dict[str, Any
     )
     row = tx.execute(query).one_or_none() if 0 < number < 2**31 else None
     if row is None:
-        raise Refusal("not_found", "there is no such game in this study")
+        raise ApiError("not_found", "there is no such game in this study")
     if row.episode is not None and row.length:
         return row, None
     played = so_far(tx, protocol, row)
     if not played["joints"]:
-        raise Refusal("conflict", "nothing has been played in this game yet")
+        raise ApiError("conflict", "nothing has been played in this game yet")
     return row, played
 
 
@@ -210,7 +210,7 @@ def _play_pages(items: Any) -> list[Any]:
     return found
 
 
-def _add_lists(app: FastAPI, desk: Desk) -> None:
+def _add_lists(app: FastAPI, desk: AdminContext) -> None:
     protocol = desk.protocol
 
     @app.get("/researcher/design")
@@ -250,7 +250,7 @@ def _add_lists(app: FastAPI, desk: Desk) -> None:
         return await desk.page("audit", visit, request, rows=rows.rows, actions=actions, action=action, most=MOST_LINES)
 
 
-async def paid(desk: Desk) -> dict[str, Any]:
+async def paid(desk: AdminContext) -> dict[str, Any]:
     """What the page of payments shows."""
     rows = await desk.read(payments.rows, desk.protocol)
     owed = [row for row in rows if row["payment"] is not None]

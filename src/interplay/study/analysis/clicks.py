@@ -17,7 +17,7 @@ from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import click_figures
 from interplay.study.analysis.measures import traces_of
 from interplay.study.analysis.plan import Clicks
-from interplay.study.analysis.result import Result
+from interplay.study.analysis.result import AnalysisResult
 from interplay.table import Row, Table
 
 JOINED = (
@@ -29,14 +29,14 @@ JOINED = (
 SORTS = {"discard": "g1", "play": "g2"}
 
 
-def click(data: Data, part: Clicks, *, seed: int = 0) -> Result:
+def click(data: Data, part: Clicks, *, seed: int = 0) -> AnalysisResult:
     """Presses by the kind of move, and by whether the move was dominated."""
     cards = {name for name, setting in data.protocol.games.items() if setting.game.startswith("hanabi/")}
     games = [g for g in data.games if g["game"] in cards and g["done"] and (part.practice or not g["practice"])]
     title = part.title or f"Presses of {part.flag}"
     if not games or data.traces is None:
         why = "no game of Hanabi was played to its end" if not games else "the traces of the games are not there"
-        return Result(part.id, title, {}, notes=(why,))
+        return AnalysisResult(part.id, title, {}, notes=(why,))
     table, lost = partner_moves(data, games, part.flag)
     elsewhere = sum(f["flag"] == part.flag for f in data.flags) - sum(r["presses"] for r in table) - len(lost)
     notes = []
@@ -49,7 +49,7 @@ def click(data: Data, part: Clicks, *, seed: int = 0) -> Result:
         "pressed": Table.of(_pressed(table, seed), "How often a move made people press"),
         "by_partner": Table.of(_by_partner(table), "Presses by partner"),
     }
-    return Result(part.id, title, tables, click_figures(tables["pressed"]), JOINED, tuple(notes))
+    return AnalysisResult(part.id, title, tables, click_figures(tables["pressed"]), JOINED, tuple(notes))
 
 
 def partner_moves(data: Data, games: Sequence[Row], flag: str) -> tuple[list[Row], list[Row]]:

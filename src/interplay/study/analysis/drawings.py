@@ -198,7 +198,7 @@ def _scale(x: float, y: float, most: float) -> str:
     )
 
 
-class Line(NamedTuple):
+class DrawnLine(NamedTuple):
     """A series over a session, with intervals where there are any."""
 
     name: str
@@ -208,7 +208,7 @@ class Line(NamedTuple):
     high: Sequence[float | None] = ()
 
 
-def lines(series: Sequence[Line], *, title: str, x_title: str, y_title: str, zero: bool = True) -> str:
+def lines(series: Sequence[DrawnLine], *, title: str, x_title: str, y_title: str, zero: bool = True) -> str:
     """Lines with shaded intervals, named at their ends; each has a form of dot of its own."""
     width, height, left, top, bottom = 560.0, 300.0, 58.0, 34.0, 50.0
     drawn = [v for s in series for v in (*s.y, *s.low, *s.high) if v is not None]
@@ -244,7 +244,7 @@ def lines(series: Sequence[Line], *, title: str, x_title: str, y_title: str, zer
     return svg.picture(max(width, key), height, body, title)
 
 
-def _band(one: Line, at, colour: str) -> str:
+def _band(one: DrawnLine, at, colour: str) -> str:
     known = [(x, a, b) for x, a, b in zip(one.x, one.low, one.high, strict=False) if a is not None and b is not None]
     if len(known) < 2:
         return ""
@@ -253,7 +253,7 @@ def _band(one: Line, at, colour: str) -> str:
     return element("polygon", points=points, fill=colour, fill_opacity=0.16)
 
 
-def _line(one: Line, at, colour: str, form: int) -> str:
+def _line(one: DrawnLine, at, colour: str, form: int) -> str:
     points = [at(x, y) for x, y in zip(one.x, one.y, strict=True)]
     path = " ".join(f"{svg.number(x)},{svg.number(y)}" for x, y in points)
     body = element("polyline", points=path, fill="none", stroke=colour, stroke_width=2.2)

@@ -11,7 +11,7 @@ from interplay.stats import spearman, t_test_welch
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import group_figures
 from interplay.study.analysis.plan import Familiarity
-from interplay.study.analysis.result import Result, attempt, enough, mean_row, person_means, with_holm
+from interplay.study.analysis.result import AnalysisResult, attempt, enough, mean_row, person_means, with_holm
 from interplay.table import Row, Table
 
 GROUPED = (
@@ -20,7 +20,7 @@ GROUPED = (
 )
 
 
-def familiar(data: Data, part: Familiarity) -> Result:
+def familiar(data: Data, part: Familiarity) -> AnalysisResult:
     """Ratings by group and partner, whether groups differ, and Spearman where the question is on a scale."""
     said = {r["person"]: r["value"] for r in data.answers if r["question"] == part.by and r["value"] is not None}
     group = {who: _group(value, part.split) for who, value in said.items()}
@@ -60,7 +60,7 @@ def familiar(data: Data, part: Familiarity) -> Result:
     }
     made = {name: table for name, table in tables.items() if len(table)}
     figures = group_figures(made["means"], part.by) if "means" in made else ()
-    return Result(part.id, part.title or f"Ratings by {part.by}", made, figures, GROUPED, notes)
+    return AnalysisResult(part.id, part.title or f"Ratings by {part.by}", made, figures, GROUPED, notes)
 
 
 def _group(value: Any, split: float | None) -> str:

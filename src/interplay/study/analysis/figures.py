@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from interplay.reports.document import Columns, Figure, Section
-from interplay.reports.figures import Estimate, Point, interval_plot, scatter
+from interplay.reports.figures import FigureEstimate, Point, interval_plot, scatter
 from interplay.stats import linear_fit
 from interplay.study.analysis.data import Data
-from interplay.study.analysis.drawings import Box, Line, answer_bars, boxes, lines, preference_map
+from interplay.study.analysis.drawings import Box, DrawnLine, answer_bars, boxes, lines, preference_map
 from interplay.table import Row, Table
 
 MOST_SCATTERS = 8
@@ -64,7 +64,7 @@ def rank_figures(table: Table | None, shares: Mapping[str, tuple[list[str], np.n
         return []
     several = len({row["game"] for row in table}) > 1
     estimates = [
-        Estimate(row["partner"], row["mean_rank"], row["mean_rank_low"], row["mean_rank_high"],
+        FigureEstimate(row["partner"], row["mean_rank"], row["mean_rank_low"], row["mean_rank_high"],
                  str(row["game"]) if several else "", f"{row['people']} people")
         for row in table
     ]  # fmt: skip
@@ -105,9 +105,11 @@ def rating_scatter(table: Table, names: Sequence[str], measures: Sequence[str]) 
 
 def click_figures(table: Table) -> list[Section]:
     rows = [
-        Estimate(f"{row['move']}, {row['dominated'].upper()}" if row["dominated"] != "no" else f"other {row['move']}",
-                 _percent(row["pressed"]), _percent(row["pressed_low"]), _percent(row["pressed_high"]), "",
-                 f"{row['moves']} moves")
+        FigureEstimate(
+            f"{row['move']}, {row['dominated'].upper()}" if row["dominated"] != "no" else f"other {row['move']}",
+            _percent(row["pressed"]), _percent(row["pressed_low"]), _percent(row["pressed_high"]), "",
+            f"{row['moves']} moves",
+        )
         for row in table if row["moves"]
     ]  # fmt: skip
     title = "How often a partner's move made people press"
@@ -141,7 +143,7 @@ def preference_figures(rows: Sequence[Row], names: Sequence[str], strength: Tabl
     caption = "Mean of the summed answers, both orders together: blue where the row is preferred, orange the column."
     found: list[Section] = [Figure(drawing, title, caption, "preferences")]
     if "strength" in strength.columns:
-        estimates = [Estimate(r["what"], r["strength"], r["strength_low"], r["strength_high"]) for r in strength]
+        estimates = [FigureEstimate(r["what"], r["strength"], r["strength_low"], r["strength_high"]) for r in strength]
         shown = "Strength of each partner"
         found.append(Figure(interval_plot(estimates, title=shown, x_title="preferred to the average partner by",
                                           reference=0.0), shown, "", "strengths"))  # fmt: skip
@@ -152,7 +154,7 @@ def group_figures(table: Table, by: str) -> list[Section]:
     """Mean ratings of each group, partner by partner."""
     found: list[Section] = []
     for (rating,), part in table.groups("rating").items():
-        rows = [Estimate(str(r["group"]), r["mean"], r["mean_low"], r["mean_high"], str(r["partner"]),
+        rows = [FigureEstimate(str(r["group"]), r["mean"], r["mean_low"], r["mean_high"], str(r["partner"]),
                          f"{r['people']} people") for r in part]  # fmt: skip
         title = f"{rating} by {by}"
         found.append(Figure(interval_plot(rows, title=title, x_title=f"mean {rating}"), title, "", f"{rating} by {by}"))
@@ -167,7 +169,7 @@ def team_figures(table: Table) -> list[Section]:
         ("constructive", "Constructive hand-overs a game"),
         ("partner_accepted", "Of the person's offers, per cent that the partner accepted"),
     ):
-        rows = [Estimate(r["partner"], r[name], r[f"{name}_low"], r[f"{name}_high"], r["game"] if several else "",
+        rows = [FigureEstimate(r["partner"], r[name], r[f"{name}_low"], r[f"{name}_high"], r["game"] if several else "",
                          f"{r['people']} people") for r in table if r[name] is not None]  # fmt: skip
         if rows:
             drawn.append(Figure(interval_plot(rows, title=title, zero=True), title, "", f"teams {name}"))
@@ -189,7 +191,7 @@ def session_figures(table: Table) -> list[Section]:
         for shown, name in names.items():
             rows = [row for row in table if row[name] is not None]
             if rows:
-                series.append(Line(shown, *([row[column] for row in rows] for column in
+                series.append(DrawnLine(shown, *([row[column] for row in rows] for column in
                                             ("turn", name, f"{name}_low", f"{name}_high"))))  # fmt: skip
         if series and any(len(one.x) > 1 for one in series):
             drawing = lines(series, title=title, x_title="game of the session", y_title=y_title)

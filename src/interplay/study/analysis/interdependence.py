@@ -10,8 +10,8 @@ from interplay.stats import correlation_interval, pearson, within_fit
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import session_figures, team_figures
 from interplay.study.analysis.measures import Measured
-from interplay.study.analysis.plan import Interdependence
-from interplay.study.analysis.result import Result, attempt, mean_row, person_means
+from interplay.study.analysis.plan import InterdependenceAnalysis
+from interplay.study.analysis.result import AnalysisResult, attempt, mean_row, person_means
 from interplay.table import Row, Table
 
 HELPED = (
@@ -28,15 +28,15 @@ MEASURED = (
 OVER_TIME = ("score", "constructive", "person_triggered", "partner_accepted", "partner_triggered", "person_accepted")
 
 
-def help_in_teams(data: Data, part: Interdependence, measured: Measured, *, seed: int = 0) -> Result:
+def help_in_teams(data: Data, part: InterdependenceAnalysis, measured: Measured, *, seed: int = 0) -> AnalysisResult:
     title = part.title or "Who helped whom"
     games = list(data.counted())
     if data.traces is None:
-        return Result(part.id, title, {}, notes=("the traces of the games are not there",))
+        return AnalysisResult(part.id, title, {}, notes=("the traces of the games are not there",))
     numbers = {game["number"] for game in games}
     rows = [row for row in measured.team() if row["number"] in numbers]
     if not rows:
-        return Result(part.id, title, {}, notes=("no game that was played can tell who helped whom",))
+        return AnalysisResult(part.id, title, {}, notes=("no game that was played can tell who helped whom",))
     notes = []
     if len(rows) < len(games):
         notes.append(f"{len(games) - len(rows)} of {len(games)} games cannot tell who helped whom")
@@ -48,7 +48,7 @@ def help_in_teams(data: Data, part: Interdependence, measured: Measured, *, seed
         "turns": Table.of(_turns(table), "Over the session, by game"),
     }
     figures = [*team_figures(tables["teams"]), *session_figures(tables["turns"])]
-    return Result(part.id, title, tables, figures, HELPED, tuple(notes))
+    return AnalysisResult(part.id, title, tables, figures, HELPED, tuple(notes))
 
 
 def _teams(table: Table) -> list[Row]:

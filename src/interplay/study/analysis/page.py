@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from interplay.reports.document import Group, KeyNumber, KeyNumbers, Report, Section, TableSection, Text
-from interplay.study.analysis.result import Result
+from interplay.study.analysis.result import AnalysisResult
 from interplay.study.analysis.run import Findings
 from interplay.study.protocol.words import say
 from interplay.table import Row, Table
@@ -47,7 +47,7 @@ def _numbers(findings: Findings) -> list[KeyNumber]:
     ]
 
 
-def _section(result: Result) -> Section:
+def _section(result: AnalysisResult) -> Section:
     parts: list[Section] = []
     if result.about:
         parts.append(Text(result.about))
@@ -81,7 +81,7 @@ def _digits(columns: Iterable[str]) -> dict[str, int]:
 DETAIL = ("spread", "ordered", "items", "turns", "by_partner", "by_question")  # long tables, on the page and in JSON
 
 
-def screen_tables(result: Result) -> list[Table]:
+def screen_tables(result: AnalysisResult) -> list[Table]:
     """What fits a screen: long tables stay away, and of people only those who are out are listed."""
     found = []
     for name, table in result.tables.items():

@@ -136,7 +136,7 @@ class Familiarity(_Analysis):
     split: float | None = None  # of a question on a scale: from here on people are familiar
 
 
-class Interdependence(_Analysis):
+class InterdependenceAnalysis(_Analysis):
     """Who helped whom in the games: who initiated, who accepted, and how it changed over the session."""
 
     kind: Literal["interdependence"]
@@ -144,7 +144,7 @@ class Interdependence(_Analysis):
 
 Analysis = Annotated[
     Exclude | Sum | Ratings | OneSample | Paired | Ranks | Regression | Clicks | Preferences | Familiarity
-    | Interdependence,
+    | InterdependenceAnalysis,
     Field(discriminator="kind"),
 ]  # fmt: skip
 
@@ -249,7 +249,7 @@ def default_plan(protocol: Any) -> tuple[Any, ...]:
     flags = dict.fromkeys(flag.id for page in pages(protocol) for flag in getattr(page, "flags", ()))
     found += [Clicks(kind="clicks", id=f"clicks-{n}", flag=flag) for n, flag in enumerate(flags, start=1) if cards]
     if any(not setting.game.startswith("hanabi/") for setting in protocol.games.values()):
-        found.append(Interdependence(kind="interdependence", id="interdependence"))
+        found.append(InterdependenceAnalysis(kind="interdependence", id="interdependence"))
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ from interplay.table import Row, Table
 
 
 @dataclass(frozen=True)
-class Ask:
+class PowerQuestion:
     """A test, and an effect or a pilot. The fields are the options of the command."""
 
     test: Literal["one_sample", "paired", "wilcoxon", "friedman"]
@@ -53,7 +53,7 @@ class Ask:
     """Seed of the simulations."""
 
 
-def plan(ask: Ask) -> tuple[Table, Table, list[str]]:
+def plan(ask: PowerQuestion) -> tuple[Table, Table, list[str]]:
     """The numbers of people, the power of numbers around them, and remarks."""
     if (ask.effect is None) == (ask.pilot is None):
         raise InterplayError("give either --effect, the effect to find, or --pilot, a study to take it from")
@@ -74,7 +74,7 @@ def plan(ask: Ask) -> tuple[Table, Table, list[str]]:
     return _of_pilot(ask, aim, rounds)
 
 
-def _of_pilot(ask: Ask, aim: Aim, rounds: int) -> tuple[Table, Table, list[str]]:
+def _of_pilot(ask: PowerQuestion, aim: Aim, rounds: int) -> tuple[Table, Table, list[str]]:
     from interplay.study.analysis.data import gather
     from interplay.study.analysis.exclusion import sort_people
     from interplay.study.analysis.pilot import differences, rankings, ratings_against
@@ -121,7 +121,7 @@ def _of_pilot(ask: Ask, aim: Aim, rounds: int) -> tuple[Table, Table, list[str]]
     return _table(rows, ask), _curve(aim, about["effect"], first.n) if first else Table.of([]), notes
 
 
-def _told(found: Needed | None, ask: Ask, rounds: int) -> Row:
+def _told(found: Needed | None, ask: PowerQuestion, rounds: int) -> Row:
     if found is None:
         return {"people": None, "people_low": None, "people_high": None, "recruit": None, "power": None}
     told: Row = {"people": found.n, "people_low": found.low, "people_high": found.high}
@@ -129,7 +129,7 @@ def _told(found: Needed | None, ask: Ask, rounds: int) -> Row:
     return told | {"power": found.power, "power_low": found.power_low, "power_high": found.power_high}
 
 
-def _table(rows: list[Row], ask: Ask) -> Table:
+def _table(rows: list[Row], ask: PowerQuestion) -> Table:
     level = f"{ask.alpha:g}" if ask.tests == 1 else f"{ask.alpha:g} / {ask.tests}"
     sides = "one-sided" if ask.one_sided else "two-sided"
     return Table.of(rows, f"People for a power of {ask.power:g} at the level {level}, {sides}")

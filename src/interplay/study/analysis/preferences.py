@@ -13,7 +13,7 @@ from interplay.stats import cronbach_alpha, design_fit, effect_interval, t_test_
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import preference_figures
 from interplay.study.analysis.plan import Preferences
-from interplay.study.analysis.result import Result, attempt, enough, mean_row, with_holm
+from interplay.study.analysis.result import AnalysisResult, attempt, enough, mean_row, with_holm
 from interplay.table import Row, Table
 
 PREFERRED = (
@@ -23,7 +23,7 @@ PREFERRED = (
 )
 
 
-def prefer(data: Data, part: Preferences, *, seed: int = 0) -> Result:
+def prefer(data: Data, part: Preferences, *, seed: int = 0) -> AnalysisResult:
     """Pairs of partners, strengths of each, and question by question."""
     answered = comparisons(data, part.of)
     names = [n for n in data.partners if any(n in (row["first"], row["second"]) for row in answered)]
@@ -33,7 +33,7 @@ def prefer(data: Data, part: Preferences, *, seed: int = 0) -> Result:
     if asked > len(answered):
         notes.append(f"{asked - len(answered)} of {asked} comparisons lack an answer or are not about two partners")
     if not answered:
-        return Result(part.id, title, {}, notes=(*notes, "nobody compared two partners"))
+        return AnalysisResult(part.id, title, {}, notes=(*notes, "nobody compared two partners"))
     ordered = Table.of(_ordered(answered), "By order: above 0 the second partner is preferred")
     tables = {
         "pairs": Table.of(with_holm(_pairs(answered, names)), "Who is preferred to whom, both orders together"),
@@ -45,7 +45,7 @@ def prefer(data: Data, part: Preferences, *, seed: int = 0) -> Result:
         "questions": Table.of(_questions(data, answered, part.of, seed), "Question by question"),
     }
     figures = preference_figures(answered, names, tables["strengths"])
-    return Result(part.id, title, tables, figures, PREFERRED, tuple(notes))
+    return AnalysisResult(part.id, title, tables, figures, PREFERRED, tuple(notes))
 
 
 def comparisons(data: Data, questions: Sequence[str]) -> list[Row]:

@@ -13,7 +13,7 @@ from interplay.stats.rankings import rank_agreement
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import rank_figures
 from interplay.study.analysis.plan import Ranks
-from interplay.study.analysis.result import Result, attempt, mean_row, with_holm
+from interplay.study.analysis.result import AnalysisResult, attempt, mean_row, with_holm
 from interplay.table import Row, Table
 
 RANKED = (
@@ -25,7 +25,7 @@ RANKED = (
 HUMAN, SCORE = "people's ranks", "score with people"
 
 
-def rank(data: Data, part: Ranks, objective: Table | None = None, *, seed: int = 0) -> Result:
+def rank(data: Data, part: Ranks, objective: Table | None = None, *, seed: int = 0) -> AnalysisResult:
     """Rank tables by game, and Spearman with what was scored and with what is given."""
     held = [row for row in data.rankings if row["form"] == part.page and len(row["order"]) > 1]
     tables: dict[str, list[Row]] = {name: [] for name in ("ranks", "agreement", "above", "objective", "by_person")}
@@ -60,7 +60,9 @@ def rank(data: Data, part: Ranks, objective: Table | None = None, *, seed: int =
         notes.append(f"nobody has given a whole ranking on the page {part.page!r}")
     tables["above"] = with_holm(tables["above"])
     made = {name: Table.of(rows, titles[name]) for name, rows in tables.items() if rows}
-    return Result(part.id, part.title or "Ranks", made, rank_figures(made.get("ranks"), shares), RANKED, tuple(notes))
+    return AnalysisResult(
+        part.id, part.title or "Ranks", made, rank_figures(made.get("ranks"), shares), RANKED, tuple(notes)
+    )
 
 
 def _last_of_each(rows: Sequence[Row]) -> list[Row]:

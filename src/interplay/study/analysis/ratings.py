@@ -13,7 +13,15 @@ from interplay.stats import TestResult, cronbach_alpha, effect_interval, t_test_
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import rating_figures
 from interplay.study.analysis.plan import OneSample, Paired, Ratings, Sum
-from interplay.study.analysis.result import EVERYWHERE, Result, attempt, enough, mean_row, person_means, with_holm
+from interplay.study.analysis.result import (
+    EVERYWHERE,
+    AnalysisResult,
+    attempt,
+    enough,
+    mean_row,
+    person_means,
+    with_holm,
+)
 from interplay.table import Row, Table
 
 RATED = (
@@ -31,7 +39,7 @@ PAIRED = (
 )
 
 
-def rate(data: Data, part: Ratings) -> Result:
+def rate(data: Data, part: Ratings) -> AnalysisResult:
     """Means by partner and game, and how often each point of the scale was chosen."""
     summary: list[Row] = []
     spread: list[Row] = []
@@ -61,7 +69,7 @@ def rate(data: Data, part: Ratings) -> Result:
         "spread": Table.of(spread, "How often each answer was given"),
     }
     figures = rating_figures(data, tables["ratings"], part.of) if summary else ()
-    return Result(part.id, part.title or "Ratings", tables, figures, RATED, notes)
+    return AnalysisResult(part.id, part.title or "Ratings", tables, figures, RATED, notes)
 
 
 def _cells(rows: Sequence[Row]) -> list[tuple[Any, Any]]:
@@ -103,7 +111,7 @@ def reliability(data: Data, sums: Sequence[Sum], seed: int) -> list[Table]:
     ]
 
 
-def one_sample(data: Data, part: OneSample) -> Result:
+def one_sample(data: Data, part: OneSample) -> AnalysisResult:
     """Ratings against a value, each person once, and each rating once."""
     rows: list[Row] = []
     for name in part.of:
@@ -124,7 +132,9 @@ def one_sample(data: Data, part: OneSample) -> Result:
         row for unit in ("people", "answers") for row in with_holm([row for row in rows if row["unit"] == unit])
     ]
     title = part.title or "Against a value"
-    return Result(part.id, title, {"one_sample": Table.of(corrected, f"{title}: one-sample t tests")}, about=TESTED)
+    return AnalysisResult(
+        part.id, title, {"one_sample": Table.of(corrected, f"{title}: one-sample t tests")}, about=TESTED
+    )
 
 
 def _against(values: Sequence[float], against: float | None) -> Row:
@@ -142,7 +152,7 @@ def _t(found: TestResult, effect: str) -> Row:
     return {"t": found.statistic, "df": found.df, "p": found.p} | size
 
 
-def paired(data: Data, part: Paired) -> Result:
+def paired(data: Data, part: Paired) -> AnalysisResult:
     """The same people on one level and on another."""
     rows: list[Row] = []
     for name in part.of:
@@ -156,7 +166,7 @@ def paired(data: Data, part: Paired) -> Result:
             rows.append(base | attempt(lambda x=x, y=y: _difference(x, y)))
     title = part.title or f"Between {part.factor}s"
     table = Table.of(with_holm(rows), f"{title}: paired t tests (a - b)")
-    return Result(part.id, title, {"paired": table}, about=PAIRED)
+    return AnalysisResult(part.id, title, {"paired": table}, about=PAIRED)
 
 
 def _difference(x: Sequence[float], y: Sequence[float]) -> Row:

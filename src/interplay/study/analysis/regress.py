@@ -12,7 +12,7 @@ from interplay.study.analysis.figures import rating_scatter
 from interplay.study.analysis.measures import Measured
 from interplay.study.analysis.plan import Regression
 from interplay.study.analysis.ranks import objective_rows
-from interplay.study.analysis.result import Result, attempt, with_holm
+from interplay.study.analysis.result import AnalysisResult, attempt, with_holm
 from interplay.table import Row, Table
 
 RELATED = (
@@ -23,7 +23,7 @@ RELATED = (
 )
 
 
-def regress(data: Data, part: Regression, measured: Measured, objective: Table | None, seed: int = 0) -> Result:
+def regress(data: Data, part: Regression, measured: Measured, objective: Table | None, seed: int = 0) -> AnalysisResult:
     """Least squares with errors by person, and the same within people."""
     values = measured.games(part.measures)
     rows: list[Row] = []
@@ -39,7 +39,7 @@ def regress(data: Data, part: Regression, measured: Measured, objective: Table |
     if objective is not None:
         tables |= _known_of_partners(data, part, objective, seed)
     figures = rating_scatter(Table.of(joined), part.of, part.measures)
-    return Result(part.id, part.title or "Ratings against measures", tables, figures, RELATED)
+    return AnalysisResult(part.id, part.title or "Ratings against measures", tables, figures, RELATED)
 
 
 COLUMNS = (

@@ -17,7 +17,7 @@ EVERYWHERE = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True)
-class Result:
+class AnalysisResult:
     """What an analysis found."""
 
     id: str

@@ -18,7 +18,7 @@ from interplay.study.analysis.preferences import prefer
 from interplay.study.analysis.ranks import rank
 from interplay.study.analysis.ratings import one_sample, paired, rate, reliability
 from interplay.study.analysis.regress import regress
-from interplay.study.analysis.result import Result
+from interplay.study.analysis.result import AnalysisResult
 from interplay.study.protocol.model import Protocol
 from interplay.table import Table
 
@@ -31,7 +31,7 @@ class Findings:
     """All that was found. `data` holds everyone; only those who are in were analysed."""
 
     data: Data
-    results: tuple[Result, ...]  # the first tells who is in
+    results: tuple[AnalysisResult, ...]  # the first tells who is in
     without: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -91,7 +91,7 @@ def analyse(
     return Findings(data, tuple(results), tuple(without), tuple(notes))
 
 
-def _one(data: Data, part: Any, measured: Measured, objective: Table | None, seed: int) -> Result:
+def _one(data: Data, part: Any, measured: Measured, objective: Table | None, seed: int) -> AnalysisResult:
     match part.kind:
         case "ratings":
             return rate(data, part)
@@ -114,7 +114,7 @@ def _one(data: Data, part: Any, measured: Measured, objective: Table | None, see
     raise InterplayError(f"there is no analysis of the kind {part.kind!r}")
 
 
-def _people(data: Data, sums: Sequence[Any], seed: int) -> Result:
+def _people(data: Data, sums: Sequence[Any], seed: int) -> AnalysisResult:
     counted, each = people_tables(data)
     tables = {"counts": counted, "people": each, "missing": gaps(data)}
     left = stopped(data)
@@ -125,10 +125,10 @@ def _people(data: Data, sums: Sequence[Any], seed: int) -> Result:
     many = sum(row["people"] for row in left)
     notes = (f"{many} stopped taking part, which people may at any time",) if many else ()
     about = "Only those who are in are analysed below; everyone who ever came is listed here."
-    return Result("people", "Who took part", tables, notes=notes, about=about)
+    return AnalysisResult("people", "Who took part", tables, notes=notes, about=about)
 
 
-def _merged(made: Mapping[str, Result]) -> Result:
+def _merged(made: Mapping[str, AnalysisResult]) -> AnalysisResult:
     """One result of all samples: their rows under one another, the figures of the first."""
     first = next(iter(made.values()))
     if len(made) == 1:

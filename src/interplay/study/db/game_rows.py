@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from interplay.rollout.episode import Episode
 from interplay.safe_files import inflate, parse_json
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.study.db.groups import Room, leave, present, room_of
@@ -41,7 +41,7 @@ class Sitter(NamedTuple):
     stopped: bool = False  # taking part, since
 
 
-class Gone(NamedTuple):
+class DepartedPerson(NamedTuple):
     """Those of a game of several people who were away at its end; who `never` came to it plays it alone, later."""
 
     room: Room
@@ -77,7 +77,7 @@ def deal(
     held = who.pages(protocol)
     due = None if who.status in OVER else held[who.position]
     if due is None or due.item.kind != "game" or shown not in (None, due.id):
-        raise Refusal("conflict", "there is no game to play now: load the page again")
+        raise ApiError("conflict", "there is no game to play now: load the page again")
     room = room_of(held, who.position, due.value(due.item.partner))
     together = present(tx, number, room) if room else [number]
     own = sa.select(games).where(games.c.person == number, games.c.page == due.id)
@@ -170,7 +170,13 @@ def ended(tx: Tx, number: int, page: str) -> Ended | None:
 
 
 def finish(
-    tx: Tx, clock: Clock, protocol: Protocol, game: int, episode: Episode, gone: Gone | None = None, status: str = DONE
+    tx: Tx,
+    clock: Clock,
+    protocol: Protocol,
+    game: int,
+    episode: Episode,
+    gone: DepartedPerson | None = None,
+    status: str = DONE,
 ) -> float:
     """The game is over: its trace is stored and its people go on to the next page, in one transaction. The score."""
     packed = zlib.compress(orjson.dumps(to_record(episode, 0)), 6)

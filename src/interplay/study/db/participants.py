@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from interplay.errors import InterplayError
 from interplay.server import sessions
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.study.db.schema import answers as given_answers
@@ -71,7 +71,7 @@ def open_study(tx: Tx, clock: Clock, protocol: Protocol) -> None:
 
 def enter(
     tx: Tx, clock: Clock, protocol: Protocol, language: str, recruit: str | None
-) -> tuple[Person, sessions.Session, str]:
+) -> tuple[Person, sessions.LoginSession, str]:
     """A new visitor and the cookie of the visit. `recruit` is the keyed hash of a recruiter's id."""
     if recruit is not None:
         query = sa.select(recruits.c.person).where(recruits.c.study == protocol.name, recruits.c.hash == recruit)
@@ -79,7 +79,7 @@ def enter(
         if known is not None:
             before = person(tx, known, lock=True)
             if before.status != NEW:
-                raise Refusal("conflict", "you have begun this study already: go on in the browser in which you began")
+                raise ApiError("conflict", "you have begun this study already: go on in the browser in which you began")
             # The cookie of the first visit may have got lost on its way, and nothing was agreed to or answered yet.
             session, token = sessions.begin(tx, clock, f"{SUBJECT}{known}", {"study": protocol.name})
             return before, session, token
@@ -93,7 +93,9 @@ def enter(
     return person(tx, number), session, token
 
 
-def of_session(tx: Tx, clock: Clock, protocol: Protocol, token: str | None) -> tuple[Person, sessions.Session] | None:
+def of_session(
+    tx: Tx, clock: Clock, protocol: Protocol, token: str | None
+) -> tuple[Person, sessions.LoginSession] | None:
     """Whose cookie this is, in this study."""
     session = sessions.find(tx, clock, token)
     if session is None or not session.subject.startswith(SUBJECT) or session.data.get("study") != protocol.name:
@@ -172,7 +174,7 @@ def _read(
             return {"order": [known[one] for one in order]}, errors
         case "instructions":
             return {}, {}
-    raise Refusal("conflict", "a game is played, not answered")
+    raise ApiError("conflict", "a game is played, not answered")
 
 
 def _taken_before(
@@ -183,10 +185,10 @@ def _taken_before(
     stored = tx.execute(query.order_by(given_answers.c.id.desc()).limit(1)).scalar_one_or_none()
     page = next((page for page in held if page.id == page_id), None)
     if stored is None or page is None:
-        raise Refusal("conflict", "this page is not the one that is open: load it again")
+        raise ApiError("conflict", "this page is not the one that is open: load it again")
     clean, errors = _read(protocol, who, page, given)
     if errors or clean != stored:
-        raise Refusal("conflict", "this page was answered before, and otherwise: the first answers count")
+        raise ApiError("conflict", "this page was answered before, and otherwise: the first answers count")
 
 
 def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page) -> None:
@@ -268,18 +270,18 @@ def drop_away(tx: Tx, clock: Clock, protocol: Protocol) -> int:
 
 
 @dataclass(frozen=True)
-class Context:
+class ParticipantContext:
     """What a page shows of what went before it."""
 
     failed: Mapping[str, Any] | None = None  # the answers of the last try at this quiz
     order: tuple[str, ...] = ()  # the ranking so far
 
 
-def context(tx: Tx, protocol: Protocol, who: Person) -> Context:
+def context(tx: Tx, protocol: Protocol, who: Person) -> ParticipantContext:
     if who.status in OVER:
-        return Context()
+        return ParticipantContext()
     held = who.pages(protocol)
-    page, found = held[who.position], Context()
+    page, found = held[who.position], ParticipantContext()
     if page.item.kind == "quiz" and who.tries:
         query = sa.select(given_answers.c.answers).where(
             given_answers.c.person == who.id, given_answers.c.page == page.id

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from interplay.server.database import History
+from interplay.server.database import MigrationHistory
 from interplay.server.schema import UtcTime
 
 METADATA = sa.MetaData()
-HISTORY = History("study", Path(__file__).parent / "migrations")
+HISTORY = MigrationHistory("study", Path(__file__).parent / "migrations")
 
 files = sa.Table(
     "study_files",

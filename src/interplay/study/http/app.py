@@ -17,20 +17,20 @@ from starlette.requests import HTTPConnection
 
 from interplay.rollout.live_compiled import SIZES
 from interplay.server import sessions
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.app import Base, make_app
-from interplay.server.database import Away
+from interplay.server.database import DatabaseUnavailable
 from interplay.server.limits import Buckets
 from interplay.server.plain import PlainObject, PlainText
 from interplay.server.signatures import secret
-from interplay.server.sockets import Frames, Gone
+from interplay.server.sockets import ClientDisconnected, Frames
 from interplay.study.admin.actions import erase_idle
 from interplay.study.admin.app import mount
-from interplay.study.admin.context import Desk
+from interplay.study.admin.context import AdminContext
 from interplay.study.db import groups, participants
 from interplay.study.db.participants import Person
 from interplay.study.http import page_views
-from interplay.study.live.app_state import FRAMES_A_SECOND, LARGEST_FRAME, Host, hold_off, refuse
+from interplay.study.live.app_state import FRAMES_A_SECOND, LARGEST_FRAME, StudyState, hold_off, refuse
 from interplay.study.protocol.model import Protocol
 
 COOKIE = "interplay_study"
@@ -65,7 +65,7 @@ class Visits:
         self._anyone = Buckets(base.clock, 50, 400)  # requests from one address: a class may share it
         self._requests = Buckets(base.clock, 10, 60)  # requests of one person
 
-    async def known(self, connection: HTTPConnection) -> tuple[Person, sessions.Session] | None:
+    async def known(self, connection: HTTPConnection) -> tuple[Person, sessions.LoginSession] | None:
         self._anyone.require(self.base.who(connection), "requests from here")
         token = connection.cookies.get(COOKIE)
         found = await self.base.database.aread(participants.of_session, self.base.clock, self.protocol, token)
@@ -73,20 +73,20 @@ class Visits:
             self._requests.require(f"person:{found[0].id}", "requests")
         return found
 
-    async def required(self, connection: HTTPConnection) -> tuple[Person, sessions.Session]:
+    async def required(self, connection: HTTPConnection) -> tuple[Person, sessions.LoginSession]:
         found = await self.known(connection)
         if found is None:
-            raise Refusal("unknown_key", "this visit is not known: load the page again")
+            raise ApiError("unknown_key", "this visit is not known: load the page again")
         return found
 
-    async def sent(self, request: Request) -> tuple[Person, sessions.Session]:
+    async def sent(self, request: Request) -> tuple[Person, sessions.LoginSession]:
         """Whoever sends something: by our own page, with its token."""
         sessions.check_origin(request)
         who, session = await self.required(request)
         sessions.check_csrf(session, request.headers.get(CSRF))
         return who, session
 
-    async def arrive(self, request: Request) -> tuple[Person, sessions.Session, str]:
+    async def arrive(self, request: Request) -> tuple[Person, sessions.LoginSession, str]:
         self._arrivals.require(self.base.who(request), "visits from here")
         language = self._language(request.headers.get("accept-language", ""))
         return await self.base.database.awrite(
@@ -118,8 +118,8 @@ def build(
     protocol: Protocol, base: Base, *, sizes: Sequence[int] = SIZES, secure: bool = False, speed: float = 1.0
 ) -> FastAPI:
     """The application of a study. Its games and partners are made here; its state is in `app.state.host`."""
-    host = Host(protocol, base, sizes=sizes, speed=speed)
-    desk = Desk(host, secure)
+    host = StudyState(protocol, base, sizes=sizes, speed=speed)
+    desk = AdminContext(host, secure)
 
     @asynccontextmanager
     async def living() -> AsyncIterator[None]:
@@ -169,11 +169,11 @@ def _build() -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in held if path.suffix in TYPES}
 
 
-async def _told(host: Host, number: int, csrf: str) -> dict[str, Any]:
+async def _told(host: StudyState, number: int, csrf: str) -> dict[str, Any]:
     """The page that someone sees now."""
     protocol, base = host.protocol, host.base
 
-    def look(tx: Any) -> tuple[Person, participants.Context]:
+    def look(tx: Any) -> tuple[Person, participants.ParticipantContext]:
         who = participants.person(tx, number)
         return who, participants.context(tx, protocol, who)
 
@@ -188,7 +188,7 @@ async def _told(host: Host, number: int, csrf: str) -> dict[str, Any]:
     return found
 
 
-def _add_flow(app: FastAPI, host: Host, visits: Visits) -> None:
+def _add_flow(app: FastAPI, host: StudyState, visits: Visits) -> None:
     protocol, base = host.protocol, host.base
     api = f"/api/study/{protocol.name}"
 
@@ -220,12 +220,12 @@ def _add_flow(app: FastAPI, host: Host, visits: Visits) -> None:
     async def language(request: Request, chosen: Chosen) -> JSONResponse:
         who, session = await visits.sent(request)
         if chosen.language not in protocol.languages:
-            raise Refusal("bad_request", f"language: one of {', '.join(protocol.languages)}")
+            raise ApiError("bad_request", f"language: one of {', '.join(protocol.languages)}")
         await base.database.awrite(participants.set_language, who.id, chosen.language)
         return JSONResponse(await _told(host, who.id, session.csrf))
 
 
-def _add_leaving(app: FastAPI, host: Host, desk: Desk, visits: Visits) -> None:
+def _add_leaving(app: FastAPI, host: StudyState, desk: AdminContext, visits: Visits) -> None:
     protocol = host.protocol
     api = f"/api/study/{protocol.name}"
 
@@ -241,7 +241,9 @@ def _add_leaving(app: FastAPI, host: Host, desk: Desk, visits: Visits) -> None:
         """Forget someone who has stopped taking part, where the study lets people choose that. The visit ends."""
         who, _ = await visits.sent(request)
         if who.status != participants.WITHDRAWN or not protocol.withdrawal.erase:
-            raise Refusal("conflict", "only those who have stopped taking part can be erased here: ask the researchers")
+            raise ApiError(
+                "conflict", "only those who have stopped taking part can be erased here: ask the researchers"
+            )
         await host.let_go(who.id)
         keep = protocol.erasure == "keep_games"
         await erase_idle(desk, who.id, who.public, keep_games=keep, by="the participant")
@@ -250,7 +252,7 @@ def _add_leaving(app: FastAPI, host: Host, desk: Desk, visits: Visits) -> None:
         return response
 
 
-def _add_play(app: FastAPI, host: Host, visits: Visits) -> None:
+def _add_play(app: FastAPI, host: StudyState, visits: Visits) -> None:
     @app.websocket(f"/api/study/{host.protocol.name}/play")
     async def play(socket: WebSocket) -> None:
         """The game of the page that is open. Only our own pages may come, with the cookie of a visit."""
@@ -259,19 +261,19 @@ def _add_play(app: FastAPI, host: Host, visits: Visits) -> None:
         try:
             sessions.check_origin(socket)
             who, _ = await visits.required(socket)
-        except Away:
+        except DatabaseUnavailable:
             await socket.accept()
             await hold_off(frames)
             return
-        except Refusal as refusal:
+        except ApiError as refusal:
             host.base.refused(socket, refusal)
             await socket.close(1008)  # before it is accepted: the browser sees a plain 403
             return
         await socket.accept()
         try:
             await host.play(frames, who)
-        except (Gone, TimeoutError):
+        except (ClientDisconnected, TimeoutError):
             await frames.close()
-        except Refusal as refusal:
+        except ApiError as refusal:
             host.base.refused(socket, refusal, who.public)
             await refuse(frames, refusal)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interplay.games.registry import make_recorded
-from interplay.study.db.participants import DONE, OVER, WITHDRAWN, Context, Person
+from interplay.study.db.participants import DONE, OVER, WITHDRAWN, ParticipantContext, Person
 from interplay.study.live.browser_views import browser_view
 from interplay.study.protocol import answers
 from interplay.study.protocol.flow import Page
@@ -14,7 +14,9 @@ from interplay.study.protocol.model import Protocol, Question
 from interplay.study.protocol.words import html, phrase, say
 
 
-def state(protocol: Protocol, who: Person, context: Context, csrf: str, figures: Mapping[str, str]) -> dict[str, Any]:
+def state(
+    protocol: Protocol, who: Person, context: ParticipantContext, csrf: str, figures: Mapping[str, str]
+) -> dict[str, Any]:
     """The answer to `GET state`."""
     held = who.pages(protocol)
     over = who.status in OVER
@@ -30,7 +32,7 @@ def state(protocol: Protocol, who: Person, context: Context, csrf: str, figures:
 
 
 def screen(
-    protocol: Protocol, who: Person, held: list[Page], context: Context, figures: Mapping[str, str]
+    protocol: Protocol, who: Person, held: list[Page], context: ParticipantContext, figures: Mapping[str, str]
 ) -> dict[str, Any]:
     page, language = held[who.position], who.language
     values = words(protocol, who, page)
@@ -93,7 +95,7 @@ def question(protocol: Protocol, asked: Question, language: str, values: Mapping
     }
 
 
-def feedback(page: Page, context: Context, language: str) -> dict[str, str] | None:
+def feedback(page: Page, context: ParticipantContext, language: str) -> dict[str, str] | None:
     """After a failed try: what was wrong, and why."""
     if context.failed is None:
         return None

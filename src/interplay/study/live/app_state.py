@@ -11,15 +11,15 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from interplay.rollout.live_compiled import SIZES
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.server.app import Base
-from interplay.server.database import Away
-from interplay.server.sockets import REFUSED, TRY_LATER, Frames, Gone
+from interplay.server.database import DatabaseUnavailable
+from interplay.server.sockets import REFUSED, TRY_LATER, ClientDisconnected, Frames
 from interplay.study.db import game_rows, participants, withdrawals
 from interplay.study.db.game_rows import Dealt
 from interplay.study.db.participants import Person
 from interplay.study.live.browser_views import browser_view
-from interplay.study.live.event_log import Journal
+from interplay.study.live.event_log import GameEventLog
 from interplay.study.live.kitchen_view import ENGLISH
 from interplay.study.live.kitchen_words import Speech
 from interplay.study.live.live_game import Live
@@ -35,7 +35,7 @@ FRAMES_A_SECOND = 60
 PAUSED = {"type": "pause", "reason": "server", "grace_s": 0}
 
 
-class Host:
+class StudyState:
     """One study."""
 
     def __init__(self, protocol: Protocol, base: Base, *, sizes: Sequence[int] = SIZES, speed: float = 1.0):
@@ -52,17 +52,17 @@ class Host:
         self._speech = {one: Speech(one, protocol.words) for one in protocol.languages}
         self._stopped: set[int] = set()  # people who have stopped taking part since the server was started
         self._opening = asyncio.Lock()  # of games of several people, which are opened once
-        self._journal: Journal | None = None
+        self._journal: GameEventLog | None = None
         self._sweeper: asyncio.Task | None = None
 
     @property
-    def journal(self) -> Journal:
+    def journal(self) -> GameEventLog:
         assert self._journal is not None, "the study is not open"
         return self._journal
 
     async def open(self) -> None:
         await self.base.database.awrite(participants.open_study, self.base.clock, self.protocol)
-        self._journal = Journal(self.base.database, self.base.clock)
+        self._journal = GameEventLog(self.base.database, self.base.clock)
         self._journal.open()
         self._sweeper = asyncio.create_task(self._sweep())
 
@@ -86,7 +86,7 @@ class Host:
                 # After a restart everyone has the full time to come back, however long the server was down.
                 if self.base.clock.now() - opened > timedelta(minutes=self.protocol.away_min):
                     await self.base.database.awrite(participants.drop_away, self.base.clock, self.protocol)
-            except Away:
+            except DatabaseUnavailable:
                 LOG.warning("the database is away")
             except Exception:
                 LOG.exception("looking after those who are away failed")
@@ -128,9 +128,9 @@ class Host:
                 message = await frames.receive()
                 try:
                     live.told(who.id, message)
-                except Refusal as refusal:
+                except ApiError as refusal:
                     send({"type": "error", "message": refusal.message})
-        except Gone:
+        except ClientDisconnected:
             pass
         finally:
             ender.cancel()
@@ -143,7 +143,7 @@ class Host:
         while True:
             try:
                 return await ask()
-            except Away:
+            except DatabaseUnavailable:
                 await frames.send(PAUSED)
                 await asyncio.sleep(1)
 
@@ -162,7 +162,7 @@ class Host:
             held = self.lives.get(number)
             if held is not None and not held.over.is_set():
                 if page not in (None, held.chairs[number].sitter.page.id):
-                    raise Refusal("conflict", "this page is not the one that is open: load it again")
+                    raise ApiError("conflict", "this page is not the one that is open: load it again")
                 return held
             seats = {name: engine.game.num_seats for name, engine in self.engines.items()}
             dealt = await self.base.database.awrite(game_rows.deal, self.base.clock, self.protocol, number, seats, page)
@@ -200,7 +200,9 @@ class Host:
                         game_rows.finish, self.base.clock, self.protocol, dealt.id, episode, gone, status
                     )
                     break
-                except Away:  # what was played is in the journal, and the end is told only when it is stored
+                except (
+                    DatabaseUnavailable
+                ):  # what was played is in the journal, and the end is told only when it is stored
                     await asyncio.sleep(0.5)
             self.late_s.extend(live.late_s)
             live.over.set()
@@ -265,7 +267,7 @@ def _hello(frame: dict[str, Any]) -> tuple[int, str | None]:
     """What a browser says when it comes: the last tick that it has seen, and the page that it shows."""
     seen, page = frame.get("seen", -1), frame.get("page")
     if frame.get("type") != "hello" or not isinstance(seen, int) or not isinstance(page, str | None):
-        raise Refusal("bad_frame", "the first frame is a hello, with the last tick seen and the page shown")
+        raise ApiError("bad_frame", "the first frame is a hello, with the last tick seen and the page shown")
     return seen, page
 
 
@@ -277,15 +279,15 @@ async def _send_all(frames: Frames, outbox: asyncio.Queue[dict[str, Any] | None]
 
 async def hold_off(frames: Frames) -> None:
     """The database is away: the browser waits and comes again."""
-    with contextlib.suppress(Gone):
+    with contextlib.suppress(ClientDisconnected):
         await frames.send(PAUSED)
         await frames.close(TRY_LATER, "unavailable")
 
 
-async def refuse(frames: Frames, refusal: Refusal) -> None:
+async def refuse(frames: Frames, refusal: ApiError) -> None:
     """Tell why, and close."""
     try:
         await frames.send({"type": "error", "message": refusal.message})
-    except Gone:
+    except ClientDisconnected:
         return
     await frames.close(TRY_LATER if refusal.code == "too_many" else REFUSED, refusal.code)

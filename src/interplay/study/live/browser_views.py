@@ -18,7 +18,7 @@ from interplay.study.live import kitchen_view
 FACING = ("north", "south", "east", "west")
 RESCUE_FACING = ("up", "down", "left", "right")
 RESCUE_TERRAIN = {rescuers.FLOOR: ".", rescuers.WALL: "#", rescuers.DOOR: "+", rescuers.DANGER: "!"}
-THINGS = {chefs.Item.ONION: "onion", chefs.Item.TOMATO: "tomato", chefs.Item.DISH: "dish"}
+THINGS = {chefs.OvercookedItem.ONION: "onion", chefs.OvercookedItem.TOMATO: "tomato", chefs.OvercookedItem.DISH: "dish"}
 
 
 class BrowserView(NamedTuple):
@@ -53,11 +53,11 @@ def _kitchen(game: Any, state: Any) -> dict[str, Any]:
 
 
 def _item(item: int) -> tuple[str | None, str | None]:
-    if item == chefs.Item.NOTHING:
+    if item == chefs.OvercookedItem.NOTHING:
         return None, None
     if chefs.is_soup(item):
         return "soup", f"{chefs.onions_in(item)},{chefs.tomatoes_in(item)}"
-    return THINGS[chefs.Item(item)], None
+    return THINGS[chefs.OvercookedItem(item)], None
 
 
 def _overcooked(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def _victim(state: Any, number: int) -> str:
 # Hanabi.
 
 
-class Memory(NamedTuple):
+class ViewMemory(NamedTuple):
     """What players remember of a game of Hanabi: what was done, and which card is which, as dealt."""
 
     history: list[dict[str, Any]]
@@ -176,14 +176,14 @@ def _watch_hanabi(game: Any) -> Callable[[LiveTable, Any, Any, np.ndarray], None
     return watch
 
 
-def _memory(game: Any, table: LiveTable) -> Memory:
+def _memory(game: Any, table: LiveTable) -> ViewMemory:
     if table.notes is None:
         size = game.rules.hand_size
-        table.notes = Memory([], [[seat * size + slot for slot in range(size)] for seat in range(game.num_seats)])
+        table.notes = ViewMemory([], [[seat * size + slot for slot in range(size)] for seat in range(game.num_seats)])
     return table.notes
 
 
-def _hint(rules: cards.Rules, action: int) -> str | int:
+def _hint(rules: cards.HanabiRules, action: int) -> str | int:
     """The colour or the rank that a hint names."""
     hint = int(rules.moves.hint[action])
     colours = len(rules.colours)
@@ -223,11 +223,11 @@ def _hanabi(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
     }
 
 
-def _face(rules: cards.Rules, card: int) -> dict[str, Any]:
+def _face(rules: cards.HanabiRules, card: int) -> dict[str, Any]:
     return {"colour": rules.suits[card // rules.ranks], "rank": card % rules.ranks + 1}
 
 
-def _open(rules: cards.Rules, possible: list[int]) -> dict[str, Any]:
+def _open(rules: cards.HanabiRules, possible: list[int]) -> dict[str, Any]:
     """What hints leave open of a card."""
     colours = sorted({i // rules.ranks for i in possible})
     ranks = sorted({i % rules.ranks + 1 for i in possible})

@@ -21,7 +21,7 @@ LAST_S = 10.0  # a server that stops waits so long for a database that is away
 Waiting = tuple[dict[str, Any], asyncio.Future[None]]
 
 
-class Journal:
+class GameEventLog:
     """One for a server. While the server lives nothing that was added is lost: it waits for a database that is away.
 
     A commit whose answer got lost is tried again. Every event has a stamp that no other has, so that one which was

@@ -21,13 +21,13 @@ from interplay.agents.api import Identity, TraceEvent
 from interplay.rollout.live import LiveEngine, LiveTable, default_action
 from interplay.rollout.worker import result_now, wait_for
 from interplay.server.clock import Clock
-from interplay.study.db.game_rows import Dealt, Gone
+from interplay.study.db.game_rows import Dealt, DepartedPerson
 from interplay.study.live.browser_views import BrowserView
-from interplay.study.live.event_log import Journal
-from interplay.study.live.kitchen_view import ENGLISH, Cook
+from interplay.study.live.event_log import GameEventLog
+from interplay.study.live.kitchen_view import ENGLISH, CookMemory
 from interplay.study.live.kitchen_words import Speech
 from interplay.study.live.participant_slot import Chair, Pressed
-from interplay.study.protocol.model import Setting
+from interplay.study.protocol.model import GameSetting
 
 LOG = logging.getLogger("interplay.study")
 KINDS_OF_STAY = ("stay", "noop")
@@ -41,10 +41,10 @@ class Running:
     def __init__(
         self,
         dealt: Dealt,
-        setting: Setting,
+        setting: GameSetting,
         engine: LiveEngine,
         viewer: BrowserView,
-        journal: Journal,
+        journal: GameEventLog,
         clock: Clock,
         grace_s: float,
     ):
@@ -71,9 +71,9 @@ class Running:
         """Whoever came first: what is nobody's own stands with this person's game."""
         return next(iter(self.chairs.values()))
 
-    def _cook(self, seat: int) -> Cook | None:
+    def _cook(self, seat: int) -> CookMemory | None:
         game: Any = self.engine.game
-        return Cook(game, seat, self.dealt.doing.get(seat)) if self.viewer.macro_actions else None
+        return CookMemory(game, seat, self.dealt.doing.get(seat)) if self.viewer.macro_actions else None
 
     def _laid(self) -> LiveTable:
         """A table with bots in all seats that are not people's, or no longer."""
@@ -368,14 +368,14 @@ class Running:
         for chair in self.chairs.values():
             chair.tell(message)
 
-    def gone(self) -> Gone | None:
+    def gone(self) -> DepartedPerson | None:
         """Who was away at the end, of several people, or has stopped taking part."""
         if self.dealt.room is None:
             return None
         away = [chair for chair in self.chairs.values() if chair.seat in self.taken or chair.stopped]
         # A game that was abandoned before someone came to it is still to be played by them.
         never = [chair.person for chair in self.chairs.values() if not chair.came]
-        return Gone(self.dealt.room, [chair.person for chair in away], never)
+        return DepartedPerson(self.dealt.room, [chair.person for chair in away], never)
 
     def episode(self) -> Any:
         """The trace of the game, which is over. Whoever never came to it is not in it."""

@@ -22,8 +22,8 @@ from interplay.games.collab_kitchen.macros import (
     rest,
     verify,
 )
-from interplay.games.collab_kitchen.state import State
-from interplay.server.api_error import Refusal
+from interplay.games.collab_kitchen.state import KitchenState
+from interplay.server.api_error import ApiError
 from interplay.study.live.kitchen_words import Speech
 
 PATIENCE = 8  # steps that an act may be held up before the person is asked again
@@ -33,7 +33,7 @@ _REQUEST = re.compile(r"request\(\s*(['\"])(.*?)\1\s*\)")
 ENGLISH = Speech()
 
 
-class Cook:
+class CookMemory:
     """One person in one seat: at most one act at a time."""
 
     def __init__(self, game: Kitchen, seat: int, doing: str | None = None):
@@ -43,14 +43,14 @@ class Cook:
         self._hoped: Macro | None = None  # the act whose last step was just taken
         self._still = 0  # steps in a row in which the act did not get on
 
-    def choose(self, state: State, text: Any, speech: Speech = ENGLISH) -> list[TraceEvent]:
+    def choose(self, state: KitchenState, text: Any, speech: Speech = ENGLISH) -> list[TraceEvent]:
         """A new act in place of whatever is under way; a `Refusal` if it cannot be done now."""
         found = parse_macro(text) if isinstance(text, str) and len(text) <= LONGEST_ACT else None
         if not isinstance(found, Macro) or found.verb == "request":
-            raise Refusal("bad_frame", "action: no such act in this kitchen")
+            raise ApiError("bad_frame", "action: no such act in this kitchen")
         verdict = verify(self._game, state, self._seat, found)
         if not verdict.ok:
-            raise Refusal("illegal_action", speech.refusal(verdict.error, verdict.message))
+            raise ApiError("illegal_action", speech.refusal(verdict.error, verdict.message))
         self.act, self._hoped, self._still = found, None, 0
         told = {"verb": found.verb, "object": acted_on(self._game, state, self._seat, found), "place": found.place}
         return [
@@ -59,7 +59,7 @@ class Cook:
             TraceEvent("verdict", {**told, "ok": True, "error": None, "message": ""}),
         ]
 
-    def dropped(self, state: State) -> TraceEvent | None:
+    def dropped(self, state: KitchenState) -> TraceEvent | None:
         """Give up an act that can no longer be done: why, if so."""
         if self.act is None:
             return None
@@ -74,7 +74,7 @@ class Cook:
         self.act = None
         return TraceEvent("verdict", told)
 
-    def next(self, state: State) -> int:
+    def next(self, state: KitchenState) -> int:
         """The next step of the act; the act is over with its last one."""
         assert self.act is not None
         step = next_primitive(self._game, state, self._seat, self.act)
@@ -84,7 +84,7 @@ class Cook:
             self._hoped, self.act = self.act, None
         return step.action
 
-    def stepped(self, before: State, after: State, joint: Any) -> None:
+    def stepped(self, before: KitchenState, after: KitchenState, joint: Any) -> None:
         """What came of it: an act that somebody else was quicker at is tried again."""
         if self._hoped is not None:
             if all(deed.seat != self._seat for deed in executions(self._game, [before], [joint])):
@@ -119,7 +119,7 @@ def layout(game: Kitchen, state: Any) -> dict[str, Any]:
     return {"seats": list(game.seat_names), "steps": game.horizon}
 
 
-class Drawn(NamedTuple):
+class DrawnKitchen(NamedTuple):
     """What a state alone shows to a seat, and in which words."""
 
     speech: Speech
@@ -129,7 +129,7 @@ class Drawn(NamedTuple):
 def watch(game: Kitchen) -> Any:
     """Draws every seat's kitchen when a step is done, in the arena's thread, since it takes milliseconds."""
 
-    def draw(table: Any, before: State, after: State, joint: Any) -> None:
+    def draw(table: Any, before: KitchenState, after: KitchenState, joint: Any) -> None:
         table.notes = (after, [_drawn(game, after, seat, _speech(table, seat)) for seat in range(game.num_seats)])
 
     return draw
@@ -141,7 +141,7 @@ def _speech(table: Any, seat: int) -> Speech:
 
 def view(game: Kitchen, table: Any, seat: int) -> dict[str, Any]:
     """The kitchen as picture and words, what can be done and asked, and what was said."""
-    state: State = table.state
+    state: KitchenState = table.state
     speech = _speech(table, seat)
     kept, drawn = table.notes or (None, [])
     mine = drawn[seat] if kept is state else None
@@ -159,7 +159,7 @@ def view(game: Kitchen, table: Any, seat: int) -> dict[str, Any]:
     }
 
 
-def _drawn(game: Kitchen, state: State, seat: int, speech: Speech) -> Drawn:
+def _drawn(game: Kitchen, state: KitchenState, seat: int, speech: Speech) -> DrawnKitchen:
     others = [other for other in range(game.num_seats) if other != seat]
     asked = [macro for other in others for macro in _offers(game, state, other)]
     held = _held(state, seat)
@@ -171,16 +171,16 @@ def _drawn(game: Kitchen, state: State, seat: int, speech: Speech) -> Drawn:
         "legal": [_choice(macro, str(macro), held, speech) for macro in legal_macros(game, state, seat)],
         "requests": [_choice(macro, f"request('{macro}')", None, speech) for macro in dict.fromkeys(asked)],
     }
-    return Drawn(speech, shown)
+    return DrawnKitchen(speech, shown)
 
 
-def _offers(game: Kitchen, state: State, seat: int) -> list[Macro]:
+def _offers(game: Kitchen, state: KitchenState, seat: int) -> list[Macro]:
     """What another cook could be asked for; any counter will do."""
     found = [m for m in legal_macros(game, state, seat) if m.verb != "wait"]
     return [m._replace(place="counter") if (m.place or "").startswith("counter(") else m for m in found]
 
 
-def _held(state: State, seat: int) -> str | None:
+def _held(state: KitchenState, seat: int) -> str | None:
     held = state.world.hands[seat]
     return held.name if held else None
 

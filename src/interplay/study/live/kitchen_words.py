@@ -14,7 +14,7 @@ from interplay.games.collab_kitchen.dishes import Dish, parts, process
 from interplay.games.collab_kitchen.draw import Labels
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.macros import ERRORS, Macro
-from interplay.games.collab_kitchen.state import Item, State
+from interplay.games.collab_kitchen.state import KitchenItem, KitchenState
 from interplay.study.live.kitchen_phrases import PHRASES, SLOT
 from interplay.study.protocol.words import Text
 
@@ -140,7 +140,7 @@ class Speech:
         root = food.split("(")[-1].split("+")[0].split(")")[0].partition("~")[0]
         return whole if len(whole) <= SHORT else self.food(root)[:SHORT]
 
-    def kitchen(self, game: Kitchen, state: State, seat: int) -> str:
+    def kitchen(self, game: Kitchen, state: KitchenState, seat: int) -> str:
         """The kitchen in words, for those who do not see the picture."""
         lines = [self.say("Step {number} of {all}.", number=state.time, all=game.horizon)]
         for who, held in enumerate(state.world.hands):
@@ -156,7 +156,7 @@ class Speech:
         lines.append(self.say("On counters: {things}.", things=laid or self.say("nothing")))
         return "\n".join(lines)
 
-    def _item(self, item: Item) -> str:
+    def _item(self, item: KitchenItem) -> str:
         name = self.food(item.name)
         return self.say("{food} on a dish", food=name) if item.on_dish and item.food else name
 

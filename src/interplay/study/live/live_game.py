@@ -7,9 +7,9 @@ import asyncio
 from typing import Any
 
 from interplay.rollout.live_python import message_of
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.study.live.game_session import Running
-from interplay.study.live.kitchen_view import ENGLISH, Cook
+from interplay.study.live.kitchen_view import ENGLISH, CookMemory
 from interplay.study.live.kitchen_words import Speech
 from interplay.study.live.participant_slot import Chair, Send, whole
 
@@ -24,7 +24,7 @@ class Live(Running):
         """A browser has come, or come back after it saw tick `seen`: it is told everything anew, in its words."""
         chair, game = self.chairs[person], self.engine.game
         if chair.shut:
-            raise Refusal("too_many", "this game is just over: try again in a moment")
+            raise ApiError("too_many", "this game is just over: try again in a moment")
         if chair.send is not None:
             chair.send({"type": "elsewhere"})  # two windows of one person: the last one plays
         if not self.present:
@@ -78,7 +78,7 @@ class Live(Running):
                 at = message.get("at")
                 chair.tell({"type": "pong", "at": at if isinstance(at, int | float) else 0})
             case _:
-                raise Refusal("bad_frame", "type: act, flag, chat, visibility or ping")
+                raise ApiError("bad_frame", "type: act, flag, chat, visibility or ping")
 
     def _press(self, chair: Chair, seq: int, name: Any, seen: Any) -> None:
         if chair.cook is not None:
@@ -86,23 +86,23 @@ class Live(Running):
             return
         action = self._actions.get(name) if isinstance(name, str) else None
         if action is None:
-            raise Refusal("bad_frame", "action: no such action in this game")
+            raise ApiError("bad_frame", "action: no such action in this game")
         if chair.again(seq, self.table.t):
             return
         if not self.viewer.real_time:
             # Sent again after a crash that took the last moves with it, it would be made in another situation.
             if seen is not None and seen != self.table.t:
-                raise Refusal("illegal_action", "this move was meant for another moment: choose again")
+                raise ApiError("illegal_action", "this move was meant for another moment: choose again")
             if not chair.may(self.table, action):
-                raise Refusal("illegal_action", "this move is not possible now")
+                raise ApiError("illegal_action", "this move is not possible now")
         chair.press(seq, action)
         self._changed.set()
 
-    def _begin_act(self, chair: Chair, cook: Cook, seq: int, name: Any) -> None:
+    def _begin_act(self, chair: Chair, cook: CookMemory, seq: int, name: Any) -> None:
         if chair.again(seq, self.table.t):
             return
         if self.table.done:
-            raise Refusal("illegal_action", "the game is over")
+            raise ApiError("illegal_action", "the game is over")
         remarks = cook.choose(self.table.state, name, self._speech(chair))
         chair.take(seq)
         self.table.macro_actions[chair.seat] = str(cook.act)
@@ -114,7 +114,7 @@ class Live(Running):
 
     def _flag(self, chair: Chair, seq: int, name: Any, t: Any) -> None:
         if not isinstance(name, str) or name not in chair.flags:
-            raise Refusal("bad_frame", "id: no such button in this game")
+            raise ApiError("bad_frame", "id: no such button in this game")
         if chair.again(seq, self.table.t):
             return
         self._still_open()
@@ -125,18 +125,18 @@ class Live(Running):
 
     def _still_open(self) -> None:
         if self._told:
-            raise Refusal("conflict", "the game is over")
+            raise ApiError("conflict", "the game is over")
 
     def _chat(self, chair: Chair, seq: int, text: Any) -> None:
         if self.viewer.message is None:
-            raise Refusal("bad_frame", "there is no talk in this game")
+            raise ApiError("bad_frame", "there is no talk in this game")
         said = text.strip() if isinstance(text, str) else ""
         if not 0 < len(said) <= LONGEST_CHAT or any(ord(letter) < 32 or ord(letter) == 127 for letter in said):
-            raise Refusal("bad_frame", f"text: a line of 1 to {LONGEST_CHAT} characters")
+            raise ApiError("bad_frame", f"text: a line of 1 to {LONGEST_CHAT} characters")
         if chair.again(seq, self.table.t):
             return
         if sum(r.kind == "message" and r.seat == chair.seat for r in self.table.log.events) >= MOST_CHATS:
-            raise Refusal("too_many", "you have said all that can be said in one game")
+            raise ApiError("too_many", "you have said all that can be said in one game")
         self._still_open()
         chair.take(seq)
         t, told = self.table.t, dict(self.viewer.message(self.engine.game, chair.seat, said))

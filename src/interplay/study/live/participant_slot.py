@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from interplay.rollout.live import LiveTable
-from interplay.server.api_error import Refusal
+from interplay.server.api_error import ApiError
 from interplay.study.db.game_rows import Sitter
-from interplay.study.live.event_log import Journal
-from interplay.study.live.kitchen_view import Cook
+from interplay.study.live.event_log import GameEventLog
+from interplay.study.live.kitchen_view import CookMemory
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -23,7 +23,7 @@ class Pressed(NamedTuple):
 class Chair:
     """One of a game's people. Its slot holds the latest action, its hands the act under way where acts are played."""
 
-    def __init__(self, sitter: Sitter, journal: Journal, cook: Cook | None):
+    def __init__(self, sitter: Sitter, journal: GameEventLog, cook: CookMemory | None):
         self.sitter, self.cook = sitter, cook
         self.seat, self.person = sitter.seat, sitter.person
         self.flags = {flag.id for flag in sitter.page.item.flags}
@@ -109,5 +109,5 @@ class Chair:
 
 def whole(value: Any, name: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
-        raise Refusal("bad_frame", f"{name}: a whole number from 0")
+        raise ApiError("bad_frame", f"{name}: a whole number from 0")
     return value

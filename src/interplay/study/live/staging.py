@@ -14,7 +14,7 @@ from interplay.games.api import Game
 from interplay.games.registry import make_recorded
 from interplay.partners.panels import panel
 from interplay.rollout.live import LiveEngine, live_engine
-from interplay.study.protocol.model import Play, Protocol, Repeat, Setting, Wait
+from interplay.study.protocol.model import GameSetting, PlayPage, Protocol, Repeat, Wait
 
 PANEL = "panel:"  # before a panel's name: every game is played with one of its partners
 
@@ -53,7 +53,7 @@ def figure(game: Game) -> str:
     return game.scene(game.init(jax.random.key(0)), 0).svg()
 
 
-def faster(setting: Setting, speed: float) -> Setting:
+def faster(setting: GameSetting, speed: float) -> GameSetting:
     changes: dict[str, float] = {"tick_hz": setting.tick_hz * speed, "partner_delay_s": setting.partner_delay_s / speed}
     return setting.model_copy(update=changes)
 
@@ -75,7 +75,7 @@ def _partners(protocol: Protocol, setting: str) -> set[str]:
             if isinstance(item, Repeat):
                 more = protocol.designs[item.over].factors if item.over else {}
                 walk(item.pages, {**levels, **more})
-            elif isinstance(item, Play) and setting in _values(item.game, levels):
+            elif isinstance(item, PlayPage) and setting in _values(item.game, levels):
                 found.update(_values(item.partner, levels))
 
     walk(protocol.flow, {})

@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from interplay.study.protocol.model import Design, Protocol, Repeat
+from interplay.study.protocol.model import Protocol, Repeat, StudyDesign
 
 Cell = Mapping[str, str]
 
@@ -34,7 +34,7 @@ def williams(size: int) -> list[list[int]]:
     return rows if size % 2 == 0 else rows + [row[::-1] for row in rows]
 
 
-def count(design: Design) -> int | None:
+def count(design: StudyDesign) -> int | None:
     """How many sequences there are to hand out; None where each person's is drawn or there is but one."""
     size = len(design.cells)
     if design.draw is not None:
@@ -44,7 +44,7 @@ def count(design: Design) -> int | None:
     return None
 
 
-def sequence(design: Design, number: int | None, chance: random.Random) -> list[Cell]:
+def sequence(design: StudyDesign, number: int | None, chance: random.Random) -> list[Cell]:
     """The cells in the order of a sequence."""
     cells: list[Cell] = list(design.cells)
     if design.draw is not None:

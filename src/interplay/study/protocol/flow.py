@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from interplay.study.protocol.design import Cell, places, sequence
-from interplay.study.protocol.model import Play, Protocol, Ranking, Repeat
+from interplay.study.protocol.model import PlayPage, Protocol, Ranking, Repeat
 
 Slots = Mapping[str, int | None]  # by key of a design's use: the sequence that was assigned
 
@@ -88,5 +88,5 @@ def _met_in(item: Ranking, found: list[Page], outer: str) -> tuple[str, tuple[st
 
 def partners_of(protocol: Protocol, all_pages: list[Page]) -> list[str]:
     """The partners of all games, in the order in which they are met."""
-    games = (page for page in all_pages if isinstance(page.item, Play))
+    games = (page for page in all_pages if isinstance(page.item, PlayPage))
     return list(dict.fromkeys(page.value(page.item.partner) for page in games))

@@ -20,16 +20,16 @@ Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z]{2,8})?$")]
 Code = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]  # a completion code
 
 
-class Part(BaseModel):
+class StudyPart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Option(Part):
+class Option(StudyPart):
     value: Annotated[str, Field(min_length=1, max_length=80)]
     label: Text
 
 
-class Scale(Part):
+class Scale(StudyPart):
     """The points of a scale, named at both ends, and in between where it helps."""
 
     points: int = Field(default=5, ge=2, le=11)
@@ -44,7 +44,7 @@ class Scale(Part):
         return self
 
 
-class Question(Part):
+class Question(StudyPart):
     """Something asked. Answers on scales count from 1."""
 
     id: Name
@@ -73,12 +73,12 @@ class Question(Part):
         return self
 
 
-class Checkbox(Part):
+class Checkbox(StudyPart):
     id: Name
     label: Text
 
 
-class _Page(Part):
+class _Page(StudyPart):
     id: Name
     title: Text
     text: Text = ""
@@ -118,12 +118,12 @@ class Quiz(_Page):
         return self
 
 
-class Flag(Part):
+class Flag(StudyPart):
     id: Name
     label: Text
 
 
-class Play(_Page):
+class PlayPage(_Page):
     """One game with one partner. Both may be a design's: `$NAME` is the present value of that factor. With the id of a
     waiting room as its partner, the game is played with whoever was met there."""
 
@@ -152,7 +152,7 @@ class Ranking(_Page):
     of: Name  # a design with the factor `partner`
 
 
-class Repeat(Part):
+class Repeat(StudyPart):
     """Pages once for each row of a design, or so many times."""
 
     kind: Literal["repeat"]
@@ -168,11 +168,11 @@ class Repeat(Part):
         return self
 
 
-Item = Annotated[Consent | Form | Instructions | Quiz | Play | Wait | Ranking | Repeat, Field(discriminator="kind")]
+Item = Annotated[Consent | Form | Instructions | Quiz | PlayPage | Wait | Ranking | Repeat, Field(discriminator="kind")]
 Repeat.model_rebuild()
 
 
-class Setting(Part):
+class GameSetting(StudyPart):
     """A game as it is played in this study."""
 
     game: str
@@ -186,7 +186,7 @@ class Setting(Part):
     move_s: float | None = Field(default=None, ge=1, le=3600)
 
 
-class Design(Part):
+class StudyDesign(StudyPart):
     """What varies. All combinations of the factors' values, or some drawn from them, in an order of each person's own.
 
     `latin`: the orders are the rows of a square in which every cell follows every other equally often, handed out
@@ -200,7 +200,7 @@ class Design(Part):
     draw: int | None = Field(default=None, ge=1)
 
     @model_validator(mode="after")
-    def _drawable(self) -> Design:
+    def _drawable(self) -> StudyDesign:
         for name, values in self.factors.items():
             if not values or len(set(values)) != len(values):
                 raise ValueError(f"factor {name!r} needs values, each once")
@@ -216,7 +216,7 @@ class Design(Part):
         return found * self.repeats
 
 
-class Payment(Part):
+class Payment(StudyPart):
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
     formula: str = "0"
 
@@ -233,7 +233,7 @@ def _check_formula(text: str) -> None:
         raise ValueError(str(error)) from None
 
 
-class Completion(Part):
+class Completion(StudyPart):
     """How people are sent back. `{code}` in the address is the code; if none is given, each person gets their own."""
 
     code: Code | None = None
@@ -242,7 +242,7 @@ class Completion(Part):
     recruiter: Literal["prolific", "mturk"] | None = None  # whose ids come in the address
 
 
-class Withdrawal(Part):
+class Withdrawal(StudyPart):
     """What becomes of those who stop taking part, as everyone may at any time."""
 
     text: Text = ""  # of their last page; without one, a few words of ours
@@ -260,7 +260,7 @@ class Withdrawal(Part):
 LATER = ("withdrawal", "words")
 
 
-class Protocol(Part):
+class Protocol(StudyPart):
     """A study file."""
 
     name: Name
@@ -268,9 +268,9 @@ class Protocol(Part):
     languages: tuple[Language, ...] = ("en",)
     about: str = ""  # for researchers: where it comes from, and how contradictions of the source were settled
     scales: dict[Name, Scale] = {}
-    games: dict[Name, Setting] = {}
+    games: dict[Name, GameSetting] = {}
     partners: dict[Name, str] = {}  # never told to those who take part: name -> agent
-    designs: dict[Name, Design] = {}
+    designs: dict[Name, StudyDesign] = {}
     flow: tuple[Item, ...] = Field(min_length=1)
     end: Text = ""
     payment: Payment = Payment()

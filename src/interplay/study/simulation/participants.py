@@ -12,12 +12,12 @@ import numpy as np
 
 from interplay.agents.registry import agent as find_agent
 from interplay.errors import InterplayError
-from interplay.games.overcooked.state import ACTIONS, IDLE, Item, State, soup
+from interplay.games.overcooked.state import ACTIONS, IDLE, OvercookedItem, OvercookedState, soup
 from interplay.games.registry import make_recorded
 from interplay.games.rescue.state import ACTIONS as RESCUE_ACTIONS
 from interplay.rollout.seat import Seat, ask_all, view_of
 from interplay.study.live.browser_views import FACING
-from interplay.study.protocol.model import Setting
+from interplay.study.protocol.model import GameSetting
 from interplay.study.simulation.cooks import CookingPerson
 
 
@@ -29,10 +29,10 @@ class StandIn(Protocol):
         ...
 
 
-class Chef:
+class SimulatedChef:
     """Any policy for Overcooked, which reads the kitchen as the browser shows it."""
 
-    def __init__(self, setting: Setting, name: str):
+    def __init__(self, setting: GameSetting, name: str):
         self.game: Any = make_recorded(setting.game, setting.options)
         self.agent = find_agent(name)
         if not self.agent.is_policy:
@@ -53,7 +53,7 @@ class _SeatedChef:
         return ACTIONS[ask_all([(self._seat, shown, True)])[0].action]
 
 
-def kitchen_state(game: Any, t: int, view: Mapping[str, Any]) -> State:
+def kitchen_state(game: Any, t: int, view: Mapping[str, Any]) -> OvercookedState:
     """The state that a view shows: in a kitchen nothing is hidden."""
     height, size = game.layout.height, game.layout.size
     items, timer = np.zeros(size, np.int8), np.full(size, IDLE, np.int8)
@@ -61,10 +61,12 @@ def kitchen_state(game: Any, t: int, view: Mapping[str, Any]) -> State:
         items[item["x"] * height + item["y"]] = _thing(item["kind"], item["detail"])
     for pot in view["pots"]:
         cell = pot["x"] * height + pot["y"]
-        items[cell] = soup(pot["onions"], pot["tomatoes"]) if pot["onions"] or pot["tomatoes"] else Item.NOTHING
+        items[cell] = (
+            soup(pot["onions"], pot["tomatoes"]) if pot["onions"] or pot["tomatoes"] else OvercookedItem.NOTHING
+        )
         timer[cell] = pot["timer"]
     chefs = sorted(view["chefs"], key=lambda chef: chef["seat"])
-    return State(
+    return OvercookedState(
         time=jnp.int32(t),
         cell=jnp.array([chef["x"] * height + chef["y"] for chef in chefs], jnp.int32),
         facing=jnp.array([FACING.index(chef["facing"]) for chef in chefs], jnp.int32),
@@ -76,11 +78,11 @@ def kitchen_state(game: Any, t: int, view: Mapping[str, Any]) -> State:
 
 def _thing(kind: str | None, detail: str | None) -> int:
     if kind is None:
-        return Item.NOTHING
+        return OvercookedItem.NOTHING
     if kind == "soup":
         onions, tomatoes = (detail or "0,0").split(",")
         return soup(int(onions), int(tomatoes))
-    return {"onion": Item.ONION, "tomato": Item.TOMATO, "dish": Item.DISH}[kind]
+    return {"onion": OvercookedItem.ONION, "tomato": OvercookedItem.TOMATO, "dish": OvercookedItem.DISH}[kind]
 
 
 class Wanderer:
@@ -130,7 +132,7 @@ class CardPlayer:
         return discards[0] if discards else self._chance.choice(list(legal))
 
 
-def stand_in(kind: str, chef: Chef | None, seat: int, chance: random.Random) -> StandIn:
+def stand_in(kind: str, chef: SimulatedChef | None, seat: int, chance: random.Random) -> StandIn:
     if kind == "overcooked" and chef is not None:
         return chef.sit(seat, chance.randrange(2**31))
     if kind == "hanabi":

@@ -23,7 +23,7 @@ from interplay.server.serve import Listen, config
 from interplay.study.http.app import build
 from interplay.study.protocol.model import Protocol, Quiz, Repeat
 from interplay.study.simulation.cooks import SAY
-from interplay.study.simulation.participants import Chef, Opinion, StandIn, stand_in
+from interplay.study.simulation.participants import Opinion, SimulatedChef, StandIn, stand_in
 
 CHEF = "overcooked/greedy"  # who stands in for a person in a kitchen
 MOST_PAGES = 2000
@@ -44,10 +44,10 @@ class Walk:
     seconds: float = 0.0
 
 
-class Seat:
+class SimulatedSeat:
     """Someone before one game: sees the latest tick, as a browser draws it, and sends what a stand-in chooses."""
 
-    def __init__(self, page: dict[str, Any], chefs: dict[str, Chef], chance: random.Random):
+    def __init__(self, page: dict[str, Any], chefs: dict[str, SimulatedChef], chance: random.Random):
         self._flags, self._chefs, self._chance = [flag["id"] for flag in page["flags"]], chefs, chance
         self._bot: StandIn | None = None
         self._tick: dict[str, Any] | None = None
@@ -100,7 +100,7 @@ class Seat:
 class Walker:
     """A client that does what the browser does."""
 
-    def __init__(self, protocol: Protocol, url: str, number: int, seed: int, chefs: dict[str, Chef]):
+    def __init__(self, protocol: Protocol, url: str, number: int, seed: int, chefs: dict[str, SimulatedChef]):
         self._protocol, self._url, self._chefs = protocol, url, chefs
         self._api = f"{url}/api/study/{protocol.name}"
         self._chance = random.Random(f"{seed}/{number}")
@@ -159,7 +159,7 @@ class Walker:
 
     async def _play(self, page: dict[str, Any], cookie: str) -> float:
         """Play to the end. A line that is lost is taken up again, as the browser does."""
-        seat = Seat(page, self._chefs, self._chance)
+        seat = SimulatedSeat(page, self._chefs, self._chance)
         for tries in range(MOST_LINES):
             try:
                 score = await self._line(page, cookie, seat)
@@ -172,7 +172,7 @@ class Walker:
             f"simulated person {self.walk.number}: the game on {page['id']!r} had no end after {MOST_LINES} lines"
         )
 
-    async def _line(self, page: dict[str, Any], cookie: str, seat: Seat) -> float | None:
+    async def _line(self, page: dict[str, Any], cookie: str, seat: SimulatedSeat) -> float | None:
         address = self._url.replace("http", "ws", 1) + page["socket"]
         headers = {"cookie": cookie}
         async with connect(address, additional_headers=headers, origin=self._url, compression=None) as wire:  # pyright: ignore[reportArgumentType]
@@ -204,13 +204,13 @@ def right_answers(protocol: Protocol) -> dict[str, dict[str, Any]]:
     return found
 
 
-def chefs_of(protocol: Protocol) -> dict[str, Chef]:
+def chefs_of(protocol: Protocol) -> dict[str, SimulatedChef]:
     from interplay.study.live.browser_views import OVERCOOKED
 
     found = {}
     for setting in protocol.games.values():
         if setting.game.startswith("overcooked/"):
-            chef = Chef(setting, CHEF)
+            chef = SimulatedChef(setting, CHEF)
             found[json.dumps(OVERCOOKED.layout(chef.game, None), sort_keys=True)] = chef
     return found
 

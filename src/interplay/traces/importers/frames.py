@@ -44,7 +44,7 @@ ALLOWED = {
 }
 
 
-class Refused(Exception):
+class RefusedPickle(Exception):
     """A pickle has asked for something that no table needs."""
 
 
@@ -52,7 +52,7 @@ def _check_keys(keys: Sequence[Any]) -> None:
     """Mappings go by words and numbers: hashing keys that are nested can take longer than anybody waits."""
     for key in keys:
         if not isinstance(key, str | bytes | int | float | None):
-            raise Refused(f"it uses a {type(key).__name__} as a key, which no table needs")
+            raise RefusedPickle(f"it uses a {type(key).__name__} as a key, which no table needs")
 
 
 def find_pickles(source: str | Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
@@ -114,10 +114,10 @@ def read_frame(name: str, data: bytes) -> Any:
         def find_class(self, module: str, name: str) -> Any:
             if (module, name) not in ALLOWED:
                 if name.startswith("Arrow"):
-                    raise Refused(
+                    raise RefusedPickle(
                         "it holds text as Arrow arrays; write it under pandas' option mode.string_storage=python"
                     )
-                raise Refused(f"it asks for {module}.{name}, which no table needs, and could run code")
+                raise RefusedPickle(f"it asks for {module}.{name}, which no table needs, and could run code")
             return super().find_class(module.replace("numpy.core", "numpy._core"), name)
 
         def load_setitem(self) -> None:
@@ -133,14 +133,14 @@ def read_frame(name: str, data: bytes) -> Any:
             super().load_dict()  # type: ignore[misc]
 
         def load_set(self) -> None:
-            raise Refused("it holds a set, which no table needs")
+            raise RefusedPickle("it holds a set, which no table needs")
 
         dispatch |= {pickle.SETITEM[0]: load_setitem, pickle.SETITEMS[0]: load_setitems, pickle.DICT[0]: load_dict}
         dispatch |= dict.fromkeys((pickle.ADDITEMS[0], pickle.FROZENSET[0]), load_set)
 
     try:
         frame = Restricted(io.BytesIO(data)).load()
-    except Refused as error:
+    except RefusedPickle as error:
         raise TraceError(f"{name}: refused: {error}") from error
     except Exception as error:
         raise TraceError(f"{name}: cannot be opened as a pickled table: {type(error).__name__}: {error}") from error

@@ -18,7 +18,7 @@ import numpy as np
 
 from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.game import Hanabi
-from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, Rules
+from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, HanabiRules
 from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.safe_files import parse_json, read_text
 from interplay.traces.importers.drafts import Draft, Settled, draft_episode, recorded, remark, settle
@@ -130,7 +130,7 @@ def _game(players: int, options: Mapping[str, Any]) -> Hanabi:
     raise InterplayError(f"the variant {variant!r} is not supported; these are: {', '.join(known)}")
 
 
-def _moves(rules: Rules, actions: Sequence[Any], first: int) -> tuple[list[int], dict[str, Any] | None]:
+def _moves(rules: HanabiRules, actions: Sequence[Any], first: int) -> tuple[list[int], dict[str, Any] | None]:
     """The site's actions as move numbers, and why the game was ended early, if it was."""
     seats, slots = rules.players, rules.hand_size
     hands = [list(range(seat * slots, (seat + 1) * slots)) for seat in range(seats)]  # cards by their place in the deck
@@ -159,7 +159,7 @@ def _moves(rules: Rules, actions: Sequence[Any], first: int) -> tuple[list[int],
     return moves, None
 
 
-def _clue(rules: Rules, turn: int, mover: int, kind: int, target: int, value: int) -> int:
+def _clue(rules: HanabiRules, turn: int, mover: int, kind: int, target: int, value: int) -> int:
     seats, colours = rules.players, len(rules.colours)
     offset = (target - mover) % seats
     if not 0 <= target < seats or offset == 0:
@@ -204,11 +204,11 @@ class _Cut(NamedTuple):
     over: bool  # by the site's rules
 
 
-def _site_options(rules: Rules) -> dict[str, Any]:
+def _site_options(rules: HanabiRules) -> dict[str, Any]:
     """The site's options for a rule set; an error if it has none."""
     suits = len(rules.suits)
     plain = rules.wild == ""
-    usual = Rules(players=rules.players, hand_size=5 if rules.players <= 3 else 4)
+    usual = HanabiRules(players=rules.players, hand_size=5 if rules.players <= 3 else 4)
     extra = rules.hand_size - usual.hand_size
     same = (rules.copies, rules.hint_tokens, rules.lives) == (usual.copies, usual.hint_tokens, usual.lives)
     if suits not in PLAIN_VARIANTS or not (plain or rules.wild == rules.suits[-1]) or abs(extra) > 1 or not same:
@@ -221,7 +221,7 @@ def _site_options(rules: Rules) -> dict[str, Any]:
     return found
 
 
-def _site_actions(rules: Rules, states: Any, moves: np.ndarray) -> tuple[list[dict[str, int]], _Cut | None]:
+def _site_actions(rules: HanabiRules, states: Any, moves: np.ndarray) -> tuple[list[dict[str, int]], _Cut | None]:
     """The moves as the site writes them, up to the first that it would not take."""
     seats, slots, table = rules.players, rules.hand_size, rules.moves
     hands = [list(range(seat * slots, (seat + 1) * slots)) for seat in range(seats)]
@@ -247,7 +247,7 @@ def _site_actions(rules: Rules, states: Any, moves: np.ndarray) -> tuple[list[di
     return actions, None
 
 
-def _nothing_left(rules: Rules, states: Any, turn: int) -> bool:
+def _nothing_left(rules: HanabiRules, states: Any, turn: int) -> bool:
     """Whether the site takes the game for over: no suit's next card can still be played by anyone.
 
     Cards in the hand of a player who has had the last turn count as lost.

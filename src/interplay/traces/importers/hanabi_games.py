@@ -10,7 +10,7 @@ import numpy as np
 from interplay.errors import InterplayError
 from interplay.games.hanabi.checks import check_deck
 from interplay.games.hanabi.game import Hanabi
-from interplay.games.hanabi.state import Rules
+from interplay.games.hanabi.state import HanabiRules
 from interplay.games.registry import make
 
 
@@ -23,7 +23,7 @@ def hanabi(players: int, variant: str = "", **options: Any) -> Hanabi:
     return game
 
 
-def deck_array(rules: Rules, cards: Any) -> np.ndarray:
+def deck_array(rules: HanabiRules, cards: Any) -> np.ndarray:
     """A deck [card, 2] of (colour, rank - 1), top card first; an error says what is wrong with it."""
     try:
         deck = np.array(cards)
@@ -33,7 +33,7 @@ def deck_array(rules: Rules, cards: Any) -> np.ndarray:
     return deck.astype(np.int8)
 
 
-def joint_moves(moves: Sequence[int] | np.ndarray, rules: Rules) -> np.ndarray:
+def joint_moves(moves: Sequence[int] | np.ndarray, rules: HanabiRules) -> np.ndarray:
     """[step, seat]: seats move in turn, from seat 0 on; the others wait."""
     noop = rules.moves.noop
     for turn, move in enumerate(moves):
@@ -45,7 +45,7 @@ def joint_moves(moves: Sequence[int] | np.ndarray, rules: Rules) -> np.ndarray:
     return actions
 
 
-def seated_first(deck: np.ndarray, rules: Rules, first: int) -> np.ndarray:
+def seated_first(deck: np.ndarray, rules: HanabiRules, first: int) -> np.ndarray:
     """The deck that deals everyone the same hand when the seats are counted from the first player on.
 
     In our games seat 0 moves first. Seat s of ours is seat s + first of the source.

@@ -36,7 +36,7 @@ from interplay.training.run import train as train_stage
 
 
 @dataclass(frozen=True)
-class Options:
+class AnyPlayOptions:
     """The styles, and the judge that tells them apart."""
 
     styles: int = 64
@@ -55,7 +55,7 @@ class Options:
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max E_z [J(π_z, π) + α log q(z | what the other saw)]."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(AnyPlayOptions, experiment.algorithm.options, "algorithm.options")
     game = make(experiment.game.name, **experiment.game.options)
     encoding, shape = experiment.network.encoding, policy_shape(game, experiment.network)
     if game.num_seats < 2 or len(shape.input) != 1 or shape.mask:  # a style stands where the mask of the view would
@@ -135,7 +135,7 @@ def without_style(core: Any, plain: int) -> Any:
     return jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(empty), jax.tree_util.tree_leaves(cut))
 
 
-class Judge(eqx.Module):
+class AnyPlayJudge(eqx.Module):
     """A layer, a memory and a guess."""
 
     layer: Dense
@@ -165,7 +165,7 @@ class Judge(eqx.Module):
 class Judging:
     """How the judge learns and what it pays. The notebook: judge, optimiser, memory of each environment."""
 
-    options: Options
+    options: AnyPlayOptions
     plain: int  # numbers of a view without style
     seats: int
     envs: int
@@ -178,7 +178,7 @@ class Judging:
         # Runs begin with judges of their own: the key is made of the members' first weights, which differ.
         number = jax.lax.bitcast_convert_type(jax.tree_util.tree_leaves(members)[0].reshape(-1)[0], jnp.uint32)
         key = jax.random.fold_in(jax.random.key(0), number)
-        judge = Judge(self.plain, self.options.units, self.options.styles, key)
+        judge = AnyPlayJudge(self.plain, self.options.units, self.options.styles, key)
         state = self.steps.init(judge)  # type: ignore[arg-type] - any tree of arrays
         return judge, state, jnp.zeros((self.envs, self.options.units), jnp.float32)
 
@@ -207,7 +207,7 @@ class Judging:
         gains = understood[1:] - understood[:-1]
         return jnp.concatenate([jnp.where(done[:-1], 0.0, gains), jnp.zeros_like(gains[:1])])
 
-    def _learn(self, judge: Judge, state: Any, memory: Array, *whole: Array) -> tuple[Judge, Any, Array]:
+    def _learn(self, judge: AnyPlayJudge, state: Any, memory: Array, *whole: Array) -> tuple[AnyPlayJudge, Any, Array]:
         parts = self.options.parts
 
         def cut(x: Array) -> Array:
@@ -215,7 +215,7 @@ class Judging:
 
         pieces = (cut(memory), *(cut(jnp.moveaxis(x, 1, 0)) for x in whole))
 
-        def loss(judge: Judge, memory: Array, view: Array, start: Array, style: Array) -> Array:
+        def loss(judge: AnyPlayJudge, memory: Array, view: Array, start: Array, style: Array) -> Array:
             _, odds = jax.vmap(judge)(memory, view, start)
             return -jnp.mean(jnp.sum(odds * style, axis=-1))
 

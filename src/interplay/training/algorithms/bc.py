@@ -32,7 +32,7 @@ from interplay.rollout.teams import Team
 from interplay.training import checkpoint
 from interplay.training.actor_critic import policy_shape
 from interplay.training.config import Experiment
-from interplay.training.imitation.clone import Clones, Cloning, Fit, Progress, clone, splits
+from interplay.training.imitation.clone import CloneProgress, Clones, Cloning, Fit, clone, splits
 from interplay.training.imitation.human import games_of, human_recordings
 from interplay.training.imitation.recordings import Recordings, replayed
 from interplay.training.imitation.renaming import renamings
@@ -45,7 +45,7 @@ EVERY_S = 5.0  # between two lines of progress
 
 
 @dataclass(frozen=True)
-class Options(Cloning):
+class BCOptions(Cloning):
     """Whom to clone, and how the clone is to be played."""
 
     games: str | None = None  # file of recorded games; null: those of the kitchen that come with interplay
@@ -69,7 +69,7 @@ class Cloned(NamedTuple):
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max E log π(a | o) over the games of people."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(BCOptions, experiment.algorithm.options, "algorithm.options")
     if experiment.first_run:
         raise InterplayError("first_run: the runs of bc are the splits of one set of games; leave it at 0")
     game = make(experiment.game.name, **experiment.game.options)
@@ -86,7 +86,7 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
 
 
 class _Stage:
-    def __init__(self, experiment: Experiment, game: Game, options: Options):
+    def __init__(self, experiment: Experiment, game: Game, options: BCOptions):
         self.experiment, self.game, self.options = experiment, game, options
         folder = experiment.output.folder
         self.folder = None if folder is None else Path(folder)
@@ -220,7 +220,7 @@ class _Spoken:
     def __init__(self) -> None:
         self._last = -EVERY_S
 
-    def add(self, now: Progress) -> None:
+    def add(self, now: CloneProgress) -> None:
         at = time.perf_counter()
         if not sys.stderr.isatty() and at - self._last > EVERY_S:
             self._last = at

@@ -14,15 +14,15 @@ from interplay.games.registry import make
 from interplay.training import checkpoint
 from interplay.training.config import Experiment
 from interplay.training.loader import build
-from interplay.training.method import Guests, Scheme, by_difficulty
+from interplay.training.method import Guests, Method, by_difficulty
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.saved_stages import chosen_runs
-from interplay.training.team_assignment import GUEST, Plan
+from interplay.training.team_assignment import GUEST, TeamPlan
 
 
 @dataclass(frozen=True)
-class Options:
+class BROptions:
     """Who the partners are."""
 
     partners: tuple[str, ...]  # checkpoints, folders of training runs (all their policies), or names of agents
@@ -34,7 +34,7 @@ class Options:
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max E_j J(π, π_j), the partners frozen."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(BROptions, experiment.algorithm.options, "algorithm.options")
     agents = [a for name in options.partners for a in partners_of(name, options.only)]
     if options.each and len(agents) != experiment.runs:
         raise InterplayError(f"algorithm.options.each: {len(agents)} partners need as many runs, not {experiment.runs}")
@@ -80,7 +80,7 @@ def best_response(
         tables = experiment.envs
     fitting = [n for n in range(1, guests.number + 1) if experiment.envs % (n + round(met_states * n)) == 0]
     plan, origins = seating(game.num_seats, tables or max(fitting, default=1), met_states)
-    scheme = Scheme(
+    scheme = Method(
         plan,
         assign=by_difficulty if any(priority) else None,
         priority=tuple(map(float, priority)),
@@ -90,7 +90,7 @@ def best_response(
     return train_stage(experiment, scheme, guests=guests, members=members, stage=stage, notes=notes, quiet=quiet)
 
 
-def seating(seats: int, tables: int, met_states: float = 0.0) -> tuple[Plan, tuple[int, ...] | None]:
+def seating(seats: int, tables: int, met_states: float = 0.0) -> tuple[TeamPlan, tuple[int, ...] | None]:
     """Tables of the learner with partners, and where their episodes begin.
 
     With `met_states` this share of the tables begins in states of further tables, at which partners play without the
@@ -101,10 +101,10 @@ def seating(seats: int, tables: int, met_states: float = 0.0) -> tuple[Plan, tup
     company, others = (0, *[GUEST] * (seats - 1)), (GUEST,) * seats
     resumed = round(met_states * tables)
     if not resumed:
-        return Plan((company,) * tables, rotate=True), None
+        return TeamPlan((company,) * tables, rotate=True), None
     if resumed == tables:
         raise InterplayError(f"met_states: {met_states} of {tables} tables leaves none that begins as the game does")
-    plan = Plan(
+    plan = TeamPlan(
         (company,) * tables + (others,) * resumed,
         rotate=True,
         scored=(True,) * (tables - resumed) + (False,) * 2 * resumed,

@@ -14,16 +14,16 @@ from interplay.games.registry import make
 from interplay.training.algorithms.br import partners_of
 from interplay.training.config import Experiment
 from interplay.training.loader import build
-from interplay.training.method import Guests, Scheme
+from interplay.training.method import Guests, Method
 from interplay.training.partner_substitution import StandIns
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.schedule import Schedule
-from interplay.training.team_assignment import Plan
+from interplay.training.team_assignment import TeamPlan
 
 
 @dataclass(frozen=True)
-class Options:
+class BRBCOptions:
     """Who the clones are, and how often they are met."""
 
     partners: tuple[str, ...]  # checkpoints, or folders of training runs; each is met in as many environments
@@ -36,10 +36,10 @@ class Options:
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max (1 - p) J(π, π) + p J(π, BC), p rising from 0 to 1."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(BRBCOptions, experiment.algorithm.options, "algorithm.options")
     game = make(experiment.game.name, **experiment.game.options)
     agents = [a for name in options.partners for a in partners_of(name)]
     guests = Guests.of(game, agents)
-    scheme = Scheme(Plan(((0,) * game.num_seats,), rotate=True), stand_ins=StandIns(options.odds))
+    scheme = Method(TeamPlan(((0,) * game.num_seats,), rotate=True), stand_ins=StandIns(options.odds))
     notes = [{"partners": [a.name for a in agents]}] * experiment.runs
     return train_stage(experiment, scheme, guests=guests, notes=notes, quiet=quiet)

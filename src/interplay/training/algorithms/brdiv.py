@@ -28,17 +28,17 @@ from interplay.training.algorithms.coplay import sound
 from interplay.training.algorithms.fcp import stage_one
 from interplay.training.config import Experiment
 from interplay.training.loader import build
-from interplay.training.method import Scheme, Seen
+from interplay.training.method import Method, MethodView
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.saved_stages import reopened
-from interplay.training.team_assignment import Plan
+from interplay.training.team_assignment import TeamPlan
 
 LARGEST = 10.0  # weight of a pairing in LBRDiv
 
 
 @dataclass(frozen=True)
-class Population:
+class BRDivPopulation:
     """The pairs, and the ego's partners among them."""
 
     population: int = 3  # pairs
@@ -54,14 +54,14 @@ class Population:
 
 
 @dataclass(frozen=True)
-class Options(Population):
+class BRDivOptions(BRDivPopulation):
     """BRDiv."""
 
     alpha: float = 0.005  # weight of what crossed pairs lose; too large, and partners learn to sabotage
 
 
 @dataclass(frozen=True)
-class LagrangeOptions(Population):
+class LagrangeOptions(BRDivPopulation):
     """LBRDiv."""
 
     tolerance: float = 10.0  # tau: by how much a pair is to be better than a crossed one, in points
@@ -72,7 +72,7 @@ class LagrangeOptions(Population):
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """BRDiv's population, then a best response to its partners."""
-    return _with_ego(experiment, build(Options, experiment.algorithm.options, "algorithm.options"), quiet)
+    return _with_ego(experiment, build(BRDivOptions, experiment.algorithm.options, "algorithm.options"), quiet)
 
 
 def train_lagrange(experiment: Experiment, *, quiet: bool = False) -> Trained:
@@ -82,7 +82,7 @@ def train_lagrange(experiment: Experiment, *, quiet: bool = False) -> Trained:
 
 def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """BRDiv's population alone, one a run."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(BRDivOptions, experiment.algorithm.options, "algorithm.options")
     return population_stage(experiment, options, runs=experiment.runs, quiet=quiet)
 
 
@@ -92,7 +92,7 @@ def train_lagrange_population(experiment: Experiment, *, quiet: bool = False) ->
     return population_stage(experiment, options, runs=experiment.runs, quiet=quiet)
 
 
-def _with_ego(experiment: Experiment, options: Options | LagrangeOptions, quiet: bool) -> Trained:
+def _with_ego(experiment: Experiment, options: BRDivOptions | LagrangeOptions, quiet: bool) -> Trained:
     if options.population_from is not None:
         population = reopened(options.population_from, experiment)
     else:
@@ -106,7 +106,7 @@ def _with_ego(experiment: Experiment, options: Options | LagrangeOptions, quiet:
 
 def population_stage(
     experiment: Experiment,
-    options: Options | LagrangeOptions,
+    options: BRDivOptions | LagrangeOptions,
     *,
     stage: str = "",
     runs: int = 1,
@@ -117,21 +117,21 @@ def population_stage(
     number = options.population
     plan = seating(experiment, number)
     names = tuple(f"{who}{i}" for who in ("partner", "response") for i in range(number))
-    scheme = Scheme(dataclasses.replace(plan, weights=fixed_weights(number, options)), names=names)
+    scheme = Method(dataclasses.replace(plan, weights=fixed_weights(number, options)), names=names)
     if isinstance(options, LagrangeOptions):
         start = new_multipliers(number, options.multipliers)
-        scheme = Scheme(plan, names=names, notebook=lambda members: start, weigh=partial(weigh, options=options))
+        scheme = Method(plan, names=names, notebook=lambda members: start, weigh=partial(weigh, options=options))
     smaller = with_envs(stage_one(experiment, runs, options.population_steps, 0), options.population_envs, number**2)
     return train_stage(told_tables(smaller), scheme, stage=stage, quiet=quiet)
 
 
-def seating(experiment: Experiment, number: int) -> Plan:
+def seating(experiment: Experiment, number: int) -> TeamPlan:
     """Table i * n + j is π_i with BR_j."""
     game = make(experiment.game.name, **experiment.game.options)
     if game.num_seats != 2:
         raise InterplayError(f"{game.id} has {game.num_seats} seats; a partner and its response are two")
     pairs = [(i, j) for i in range(number) for j in range(number)]
-    return Plan(
+    return TeamPlan(
         tuple((i, number + j) for i, j in pairs),
         rotate=True,
         streams=tuple(range(number**2)),
@@ -154,7 +154,7 @@ def with_envs(experiment: Experiment, envs: int, tables: int) -> Experiment:
 
 def fixed_weights(number: int, options: Any) -> tuple[tuple[float, float], ...] | None:
     """R_ii stands once for itself and in 2 (n - 1) differences; R_ij, i ≠ j, is taken off in two of them."""
-    if not isinstance(options, Options):
+    if not isinstance(options, BRDivOptions):
         return None
     pair, crossed = 1 + 2 * options.alpha * (number - 1), -2 * options.alpha
     return tuple((w, w) for i in range(number) for j in range(number) for w in [pair if i == j else crossed])
@@ -176,7 +176,9 @@ def new_multipliers(number: int, first: float) -> Multipliers:
     return Multipliers(partner=crossed, response=crossed, returns=zeros, met=zeros)
 
 
-def weigh(kept: Multipliers, seen: Seen, *, options: LagrangeOptions) -> tuple[Multipliers, Array, dict[str, Array]]:
+def weigh(
+    kept: Multipliers, seen: MethodView, *, options: LagrangeOptions
+) -> tuple[Multipliers, Array, dict[str, Array]]:
     """Weights of the pairings, after the multipliers have followed the slack of their constraints.
 
     Slack is taken from what was played, not from values: every pairing has a table of its own, so that none is rare.

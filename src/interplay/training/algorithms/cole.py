@@ -26,19 +26,19 @@ from interplay.training.actor_critic import new_member, new_networks
 from interplay.training.algorithms.cole_graph import accepts, odds_by_rank, odds_by_shapley, outranks
 from interplay.training.config import Experiment
 from interplay.training.loader import build
-from interplay.training.method import Assignment, Guests, Scheme, Stats, drawn
+from interplay.training.method import Assignment, Guests, Method, Stats, drawn
 from interplay.training.pairing import meet
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.setup import Run
-from interplay.training.team_assignment import GUEST, Plan
+from interplay.training.setup import RunState
+from interplay.training.team_assignment import GUEST, TeamPlan
 
 OLDEST = 10  # of a full population, one of so many makes room
 LOOSER_AFTER = 50  # generations after which acceptance is easier
 
 
 @dataclass(frozen=True)
-class Options:
+class COLEOptions:
     """Generations, and how partners are chosen."""
 
     population: int = 50  # members at most; then old ones make room
@@ -75,7 +75,7 @@ class Book:
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max J(π, π) + E_k J(π, π_k), k from a growing population of the ego's past. The ego is its last member."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(COLEOptions, experiment.algorithm.options, "algorithm.options")
     game = make(experiment.game.name, **experiment.game.options)
     plan = seating(game, options)
     guests = population(experiment, game, options)
@@ -84,8 +84,8 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     if max(every, redraw) > experiment.updates:
         steps = f"a generation of {options.generation_steps:g} steps is more than all {experiment.steps:g} steps"
         raise InterplayError(f"algorithm.options.generation_steps: {steps}")
-    judge = Judge(experiment, game, options, guests)
-    scheme = Scheme(
+    judge = COLEJudge(experiment, game, options, guests)
+    scheme = Method(
         plan,
         assign=by_odds,
         notebook=lambda members: judge.first_book(),
@@ -95,12 +95,14 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     return train_stage(experiment, scheme, guests=guests, quiet=quiet)
 
 
-def seating(game: Game, options: Options) -> Plan:
+def seating(game: Game, options: COLEOptions) -> TeamPlan:
     alone, company = (0,) * game.num_seats, (0, *[GUEST] * (game.num_seats - 1))
-    return Plan(((alone,) * options.self_tables + (company,) * options.partner_tables) * options.groups, rotate=True)
+    return TeamPlan(
+        ((alone,) * options.self_tables + (company,) * options.partner_tables) * options.groups, rotate=True
+    )
 
 
-def population(experiment: Experiment, game: Game, options: Options) -> Guests:
+def population(experiment: Experiment, game: Game, options: COLEOptions) -> Guests:
     """Places for the population, with random networks; empty places hold the same ones until they are taken."""
     key = jax.random.fold_in(jax.random.key(experiment.seed), 1)
 
@@ -117,15 +119,15 @@ def population(experiment: Experiment, game: Game, options: Options) -> Guests:
     return dataclasses.replace(places, arrays=arrays)
 
 
-def by_odds(plan: Plan, key: PRNGKeyArray, stats: Stats) -> Assignment:
+def by_odds(plan: TeamPlan, key: PRNGKeyArray, stats: Stats) -> Assignment:
     """Partners by the odds of this generation."""
     return drawn(plan, key, stats.odds)
 
 
-class Judge:
+class COLEJudge:
     """The end of a generation, in all runs at once."""
 
-    def __init__(self, experiment: Experiment, game: Game, options: Options, guests: Guests):
+    def __init__(self, experiment: Experiment, game: Game, options: COLEOptions, guests: Guests):
         self.experiment, self.game, self.options, self.guests = experiment, game, options, guests
         self._scores = jax.jit(jax.vmap(self._meet, in_axes=(0, 0, None)))
         self._pairs = jax.jit(jax.vmap(self._all_pairs, in_axes=(0, None)))
@@ -169,7 +171,7 @@ class Judge:
     def _score(self, one: Any, other: Any, key: PRNGKeyArray) -> Float[Array, ""]:
         return meet(self.game, one, other, key, self.options.rounds).score  # type: ignore[arg-type]
 
-    def __call__(self, runs: Run, update: int) -> tuple[Run, dict[str, Any]]:
+    def __call__(self, runs: RunState, update: int) -> tuple[RunState, dict[str, Any]]:
         key = self._key(update)
         for_first, for_scores, for_odds = jax.random.split(key, 3)
         cores = jax.tree_util.tree_map(lambda x: x[:, 0], runs.members.policy)
@@ -220,7 +222,7 @@ class Judge:
         told = {"population": sizes.tolist(), "generation": book["generation"].tolist(), "preferred": accepted}
         return places, told
 
-    def _taken(self, runs: Run, cores: Any, places: np.ndarray) -> tuple[Any, Stats]:
+    def _taken(self, runs: RunState, cores: Any, places: np.ndarray) -> tuple[Any, Stats]:
         """Guests and what is known of them, with the egos in their places."""
         here = jnp.asarray(places)[:, None] == jnp.arange(self.options.population)  # [run, member]
 

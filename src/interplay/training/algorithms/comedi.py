@@ -34,16 +34,16 @@ from interplay.training.algorithms.coplay import sound
 from interplay.training.algorithms.fcp import stage_one
 from interplay.training.config import Experiment, Network
 from interplay.training.loader import as_json, build
-from interplay.training.method import Assignment, Guests, Scheme, Seen, Stats
+from interplay.training.method import Assignment, Guests, Method, MethodView, Stats
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.team_assignment import GUEST, Plan
+from interplay.training.team_assignment import GUEST, TeamPlan
 
 SELF, CROSS, MIX, MIXED = range(4)  # the tables of a group: SELF and MIXED are self-play, MIXED from states met in MIX
 
 
 @dataclass(frozen=True)
-class Options:
+class CoMeDiOptions:
     """The members and what each is paid for."""
 
     population: int = 8
@@ -68,7 +68,7 @@ class Members(NamedTuple):
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """The population, then a best response to its members."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(CoMeDiOptions, experiment.algorithm.options, "algorithm.options")
     if options.population_from is not None:
         folder = Path(options.population_from)
         agents = partners_of(str(folder / "population" if (folder / "population").is_dir() else folder))
@@ -80,12 +80,12 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
 
 def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """The population alone, one a run."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(CoMeDiOptions, experiment.algorithm.options, "algorithm.options")
     return population_stages(experiment, options, runs=experiment.runs, quiet=quiet)
 
 
 def population_stages(
-    experiment: Experiment, options: Options, *, stage: str = "", runs: int = 1, quiet: bool = False
+    experiment: Experiment, options: CoMeDiOptions, *, stage: str = "", runs: int = 1, quiet: bool = False
 ) -> Trained:
     """Member after member. The first is plain self-play; all others are served by one compiled program."""
     game = make(experiment.game.name, **experiment.game.options)
@@ -105,16 +105,16 @@ def population_stages(
     return _gathered(given, game, stages, stage)
 
 
-def scheme_of(options: Options) -> Scheme:
+def scheme_of(options: CoMeDiOptions) -> Method:
     places = options.population - 1
     group = ((0, 0), (0, GUEST), (0, GUEST), (0, 0))
-    plan = Plan(
+    plan = TeamPlan(
         group * options.groups,
         rotate=True,
         streams=(SELF, CROSS, MIX, MIXED) * options.groups,
         scored=(True, False, False, False) * options.groups,
     )
-    return Scheme(
+    return Method(
         plan,
         assign=partial(by_fit, places=places),
         follow=follow,
@@ -145,7 +145,7 @@ class Mixed(Policy):
         return (own, other), jnp.where(jax.random.bernoulli(for_coin, self.share), its_action, action), info
 
 
-def earlier(experiment: Experiment, game: Game, stages: list[Trained], options: Options) -> Guests:
+def earlier(experiment: Experiment, game: Game, stages: list[Trained], options: CoMeDiOptions) -> Guests:
     """Places for all earlier members: first each as itself, then each mixed with whoever is trained. While there are
     fewer, some are there several times: the best of them is the same."""
     places = options.population - 1
@@ -186,7 +186,7 @@ def best_fit(stats: Stats, places: int) -> Array:
     return jnp.argmax(jnp.where(episodes > 0, returns / jnp.maximum(episodes, 1.0), jnp.inf))
 
 
-def by_fit(plan: Plan, key: PRNGKeyArray, stats: Stats, *, places: int) -> Assignment:
+def by_fit(plan: TeamPlan, key: PRNGKeyArray, stats: Stats, *, places: int) -> Assignment:
     """The best fit in every second group, anyone in the others, so that all are judged by fresh play; π* in the mix."""
     groups = len(plan.tables) // 4
     best = best_fit(stats, places)
@@ -196,7 +196,7 @@ def by_fit(plan: Plan, key: PRNGKeyArray, stats: Stats, *, places: int) -> Assig
     return Assignment(guests.astype(jnp.int32), jnp.full(len(plan.tables), -1, jnp.int32))
 
 
-def weigh(notebook: Any, seen: Seen, *, options: Options) -> tuple[Any, Array, dict[str, Array]]:
+def weigh(notebook: Any, seen: MethodView, *, options: CoMeDiOptions) -> tuple[Any, Array, dict[str, Array]]:
     """1 for self-play, -α for cross-play with the best fit, β for self-play from mixed states; a stream each, so that
     fewer tables weigh more."""
     cross = seen.guests.reshape(options.groups, 2)[:, 0]

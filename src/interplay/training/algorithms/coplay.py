@@ -45,7 +45,7 @@ class EgoOptions:
 
 
 @dataclass(frozen=True)
-class Options(EgoOptions):
+class CoplayOptions(EgoOptions):
     """Several methods in one program."""
 
     methods: Mapping[str, Any] = field(default_factory=dict)  # method -> its own options
@@ -59,7 +59,7 @@ class Options(EgoOptions):
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Egos of several methods: `runs` of each, the first method's first. Their files say whose they are."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(CoplayOptions, experiment.algorithm.options, "algorithm.options")
     found: list[Population] = []
     for name, given in options.methods.items():
         populations = import_object(f"interplay.training.algorithms.{name}:populations")

@@ -23,7 +23,7 @@ from interplay.agents.api import Info, Policy
 from interplay.agents.basic import Noisy, masked
 from interplay.agents.networks import Core
 from interplay.agents.neural import NeuralPolicy
-from interplay.agents.partner_conditioned import VIEW, Foreseeing, PartnerModel
+from interplay.agents.partner_conditioned import VIEW, PartnerConditionedNetwork, PartnerModel
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make
@@ -32,14 +32,14 @@ from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
 from interplay.training.loader import build
 from interplay.training.loss import chosen
-from interplay.training.method import Guests, Scheme
+from interplay.training.method import Guests, Method
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.team_assignment import GUEST, Plan
+from interplay.training.team_assignment import GUEST, TeamPlan
 
 
 @dataclass(frozen=True)
-class Options:
+class E3TOptions:
     """The partner that the ego learns with."""
 
     epsilon: float = 0.5  # share of the partner's actions that are random
@@ -59,11 +59,11 @@ class Options:
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max J(π, (1 - ε) π' + ε uniform), where π' follows π; the ego takes every seat in turn."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(E3TOptions, experiment.algorithm.options, "algorithm.options")
     game = make(experiment.game.name, **experiment.game.options)
     frames = options.frames if options.model else 0
-    plan = Plan(((0, *[GUEST] * (game.num_seats - 1)),), rotate=True)
-    scheme = Scheme(plan, follow=partial(follow, decay=options.decay))
+    plan = TeamPlan(((0, *[GUEST] * (game.num_seats - 1)),), rotate=True)
+    scheme = Method(plan, follow=partial(follow, decay=options.decay))
     if options.model:
         pupil = Pupil(options, experiment.ppo.minibatches)
         scheme = dataclasses.replace(
@@ -101,14 +101,14 @@ class Unaware(Policy):
 def _partner(experiment: Experiment, game: Game, frames: int) -> Policy:
     """A policy of the ego's kind, whose weights `follow` sets."""
     core = new_member(game, experiment.network, 0, jax.random.key(0), frames).policy
-    if isinstance(core, Foreseeing):
+    if isinstance(core, PartnerConditionedNetwork):
         return Unaware(core.core, experiment.network.encoding)
     return NeuralPolicy(core, experiment.network.encoding)
 
 
 def follow(members: Any, guests: Any, first: bool, *, decay: float) -> Any:
     """The one guest's weights, moved towards the ego's; at first they are the ego's."""
-    ego = members.policy.core if isinstance(members.policy, Foreseeing) else members.policy
+    ego = members.policy.core if isinstance(members.policy, PartnerConditionedNetwork) else members.policy
 
     def moved(theirs: Any, ours: Any) -> Any:
         return ours if first else decay * theirs + (1 - decay) * ours
@@ -120,7 +120,7 @@ def follow(members: Any, guests: Any, first: bool, *, decay: float) -> Any:
 class Pupil:
     """How the model learns: cross-entropy to what the partner did, with an optimiser of its own, before the policy."""
 
-    options: Options
+    options: E3TOptions
     parts: int  # of a pass, a step of gradient descent each
 
     @property

@@ -15,7 +15,7 @@ from interplay.training.saved_stages import reopened
 
 
 @dataclass(frozen=True)
-class Options(EgoOptions):
+class FCPOptions(EgoOptions):
     """The population that an ego learns with."""
 
     population: int = 4  # seeds of self-play for each ego, which give three partners each
@@ -33,13 +33,13 @@ class Options(EgoOptions):
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Stage 1: seeds of self-play. Stage 2: max E_j J(π, π_j) over their first, half-skilled and last policies."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(FCPOptions, experiment.algorithm.options, "algorithm.options")
     return egos(experiment, populations(experiment, quiet=quiet), options, redraw=options.redraw, quiet=quiet)
 
 
 def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
     """The partners of each ego."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(FCPOptions, experiment.algorithm.options, "algorithm.options")
     runs = experiment.runs
     if options.population_from is not None:
         trained = reopened(options.population_from, experiment)

@@ -20,19 +20,19 @@ from interplay.agents.api import Agent
 from interplay.agents.networks import Core
 from interplay.errors import InterplayError
 from interplay.games.registry import make
-from interplay.training.actor_critic import Member, policy_shape, value_head
+from interplay.training.actor_critic import ActorCritic, policy_shape, value_head
 from interplay.training.algorithms.br import partners_of
 from interplay.training.algorithms.sp import scheme as self_play
 from interplay.training.config import Experiment, Network
 from interplay.training.loader import build
-from interplay.training.method import Scheme, plain_traits
+from interplay.training.method import Method, plain_traits
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.team_assignment import Plan
+from interplay.training.team_assignment import TeamPlan
 
 
 @dataclass(frozen=True)
-class Options:
+class HDROptions:
     """Whom to begin with, and how near to stay."""
 
     clone: str  # checkpoint of a clone, or the folder of a run of `bc`: then the one that does best with itself
@@ -45,7 +45,7 @@ class Options:
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max (1 - λ) J(π, π) - λ E KL(clone || π), begun with π = clone."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(HDROptions, experiment.algorithm.options, "algorithm.options")
     return held_near(experiment, best_of(options.clone), options.hold, quiet=quiet)
 
 
@@ -71,15 +71,15 @@ def held_near(experiment: Experiment, clone: Agent, hold: tuple[float, ...], *, 
     )
     runs, seed = experiment.runs, jax.random.key(experiment.seed)
 
-    def member(run: Any) -> Member:
-        return Member(core, value_head(shape, network, jax.random.fold_in(seed, run)))
+    def member(run: Any) -> ActorCritic:
+        return ActorCritic(core, value_head(shape, network, jax.random.fold_in(seed, run)))
 
     numbers = jnp.arange(runs) + experiment.first_run
     members = jax.tree_util.tree_map(lambda x: x[:, None], jax.vmap(member)(numbers))
     weights = [hold[int(n) % len(hold)] for n in numbers]
     plain = plain_traits(game, experiment.rewards, 1, runs)
     traits = dataclasses.replace(plain, hold=jnp.asarray(np.array(weights, np.float32)[:, None]))
-    scheme = Scheme(Plan(((0,) * game.num_seats,)), anchored=True)
+    scheme = Method(TeamPlan(((0,) * game.num_seats,)), anchored=True)
     if network.own_turns:
         scheme = dataclasses.replace(self_play(experiment, by_turns=True), anchored=True)
     notes = [{"hold": float(weight), "clone": clone.name} for weight in weights]

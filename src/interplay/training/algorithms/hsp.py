@@ -26,12 +26,12 @@ from interplay.training.algorithms.coplay import EgoOptions, Population, dealt, 
 from interplay.training.algorithms.fcp import stage_one
 from interplay.training.config import Experiment, Gate
 from interplay.training.loader import build
-from interplay.training.method import Scheme, Traits, event_weights
+from interplay.training.method import Method, Traits, event_weights
 from interplay.training.pairing import Met, meet
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.saved_stages import reopened
-from interplay.training.team_assignment import Plan
+from interplay.training.team_assignment import TeamPlan
 
 TASK = "task"  # the name under which a preference weighs the game's points
 BIASED, RESPONSE = 0, 1  # the learners of a pair
@@ -47,7 +47,7 @@ SHARED = (
 
 
 @dataclass(frozen=True)
-class Options:
+class HSPOptions:
     """What the biased players may prefer. Either a list of preferences, or sets of weights to draw them from."""
 
     preferences: tuple[Any, ...] = ()  # of each run: event -> weight; `task` weighs the points (1 if not named)
@@ -58,7 +58,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class PoolOptions(Options, EgoOptions):
+class PoolOptions(HSPOptions, EgoOptions):
     """The partners of an ego: biased players, and a maximum-entropy population at three levels of skill. As published
     half of them are biased: 6 biased players, and 2 members at three skills."""
 
@@ -99,7 +99,7 @@ def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False)
         preferences = list(options.preferences) or draw(game, options, many, experiment.seed)
         smaller = stage_one(experiment, len(preferences), options.pairs_steps, 0)
         trained = pairs(smaller, game, preferences, options.biased_shaping, stage=f"{stage}pairs", quiet=quiet)
-    of_population = mep.Options(**{name: getattr(options, name) for name in SHARED})
+    of_population = mep.MEPOptions(**{name: getattr(options, name) for name in SHARED})
     population = mep.opened_or_trained(experiment, of_population, stage=stage, quiet=quiet)
     members = dealt(population, experiment.runs, shared=options.shared, where=str(options.population_from))
     found = []
@@ -162,7 +162,7 @@ def greedy_selection(events: np.ndarray, many: int, generator: np.random.Generat
 
 def train_pairs(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Run r trains the pair of preference r."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(HSPOptions, experiment.algorithm.options, "algorithm.options")
     game = make(experiment.game.name, **experiment.game.options)
     preferences = list(options.preferences) or draw(game, options, experiment.runs, experiment.seed)
     return pairs(experiment, game, preferences, options.biased_shaping, quiet=quiet)
@@ -182,8 +182,8 @@ def pairs(
         raise InterplayError(f"runs: {experiment.runs}, but {len(preferences)} preferences; each run trains one pair")
     if game.num_seats != 2:
         raise InterplayError(f"{game.id} has {game.num_seats} seats; a pair is for two")
-    plan = Plan(((BIASED, RESPONSE),), rotate=True)
-    scheme = Scheme(plan, names=("biased", "response"))
+    plan = TeamPlan(((BIASED, RESPONSE),), rotate=True)
+    scheme = Method(plan, names=("biased", "response"))
     traits = traits_of(game, experiment, preferences, biased_shaping)
     notes = [{"preference": p} for p in preferences]
     experiment = dataclasses.replace(
@@ -207,7 +207,7 @@ def traits_of(game: Game, experiment: Experiment, preferences: list[dict[str, fl
     return Traits(task=jnp.asarray(task), shaping=jnp.asarray(shaping), events=jnp.asarray(events))
 
 
-def draw(game: Game, options: Options, many: int, seed: int) -> list[dict[str, float]]:
+def draw(game: Game, options: HSPOptions, many: int, seed: int) -> list[dict[str, float]]:
     """Different preferences, each a weight for every event from its choices, at most so many of them not 0, and all of
     one half (`split_of`).
 

@@ -18,17 +18,17 @@ from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
 from interplay.training.loader import build
 from interplay.training.loss import chosen, log_probs
-from interplay.training.method import Scheme
+from interplay.training.method import Method
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.saved_stages import reopened
-from interplay.training.team_assignment import Plan
+from interplay.training.team_assignment import TeamPlan
 
 LEAST_PROBABILITY = 1e-5
 
 
 @dataclass(frozen=True)
-class Options(EgoOptions):
+class MEPOptions(EgoOptions):
     """The population and how partners are drawn from it."""
 
     population: int = 4  # members, trained side by side; every ego has a population of its own
@@ -43,13 +43,13 @@ class Options(EgoOptions):
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Stage 1: populations. Stage 2: best responses that meet hard partners more often."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(MEPOptions, experiment.algorithm.options, "algorithm.options")
     return egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
 
 
 def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
     """The partners of each ego: three skills of every member of its population."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(MEPOptions, experiment.algorithm.options, "algorithm.options")
     trained = opened_or_trained(experiment, options, stage=stage, quiet=quiet)
     members = dealt(trained, experiment.runs, shared=options.shared, where=str(options.population_from))
     return [
@@ -58,7 +58,7 @@ def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False)
     ]
 
 
-def opened_or_trained(experiment: Experiment, options: Options, *, stage: str = "", quiet: bool = False) -> Trained:
+def opened_or_trained(experiment: Experiment, options: MEPOptions, *, stage: str = "", quiet: bool = False) -> Trained:
     """A population for each run (or one for all) from its folder, or trained now."""
     if options.population_from is not None:
         return reopened(options.population_from, experiment)
@@ -68,19 +68,19 @@ def opened_or_trained(experiment: Experiment, options: Options, *, stage: str = 
 
 def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Stage 1 alone, a population a run."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(MEPOptions, experiment.algorithm.options, "algorithm.options")
     return population_stage(experiment, options, runs=experiment.runs, quiet=quiet)
 
 
 def population_stage(
-    experiment: Experiment, options: Options, *, stage: str = "", runs: int = 1, quiet: bool = False
+    experiment: Experiment, options: MEPOptions, *, stage: str = "", runs: int = 1, quiet: bool = False
 ) -> Trained:
     """All members at once, each in self-play at a table of its own: one run with many learners."""
     seats, members = make(experiment.game.name, **experiment.game.options).num_seats, options.population
     envs = options.population_envs * members
     smaller = stage_one(experiment, runs, options.population_steps * members, options.snapshots)
-    plan = Plan(tuple((m,) * seats for m in range(members)))
-    scheme = Scheme(
+    plan = TeamPlan(tuple((m,) * seats for m in range(members)))
+    scheme = Method(
         plan,
         bonus=partial(population_entropy, weight=options.entropy_weight),
         names=tuple(f"member{m}" for m in range(members)),

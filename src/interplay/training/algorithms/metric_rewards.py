@@ -27,7 +27,7 @@ from interplay.training.run import train as train_stage
 
 
 @dataclass(frozen=True)
-class Options:
+class MetricRewardsOptions:
     """What the runs are paid for, beside the game's points."""
 
     variants: Mapping[str, Any] = field(default_factory=dict)  # name -> {metric: price}
@@ -37,7 +37,7 @@ class Options:
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max J(π, π) + Σ w_k M_k(π), with weights w of each run's own."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(MetricRewardsOptions, experiment.algorithm.options, "algorithm.options")
     names = [name for name in options.variants for _ in range(options.seeds)]
     if len(names) != experiment.runs:
         many = f"{len(options.variants)} variants x {options.seeds} seeds"

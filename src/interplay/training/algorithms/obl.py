@@ -44,7 +44,7 @@ NAME = "OBL-1, analytic belief"
 
 
 @dataclass(frozen=True)
-class Options:
+class OBLOptions:
     """How hands are drawn."""
 
     candidates: int = 8  # hands of which one is kept by its weight; more is nearer to the exact belief
@@ -60,7 +60,7 @@ class Options:
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max E[r(s', a) + γ V(o')] with s' drawn from what the observer could hold, π_0 uniform."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(OBLOptions, experiment.algorithm.options, "algorithm.options")
     game = make(experiment.game.name, **experiment.game.options)
     if not isinstance(game, Hanabi):
         raise InterplayError(f"{game.id} has no hands to imagine; off-belief learning is written for Hanabi")
@@ -90,7 +90,7 @@ def imagine(
     joint: Int[Array, "env seat"],
     keys: PRNGKeyArray,
     *,
-    options: Options,
+    options: OBLOptions,
     belief: Any = None,
 ) -> Imagined:
     """[env, seat] one step from a state that looks the same to the seat."""
@@ -108,7 +108,14 @@ def imagine(
 
 
 def _step(
-    setting: Any, member: Any, state: Any, actions: Array, seat: Array, key: PRNGKeyArray, options: Options, belief: Any
+    setting: Any,
+    member: Any,
+    state: Any,
+    actions: Array,
+    seat: Array,
+    key: PRNGKeyArray,
+    options: OBLOptions,
+    belief: Any,
 ) -> Imagined:
     game, encoding = setting.game, setting.experiment.network.encoding
     for_hand, for_deck, for_move = jax.random.split(key, 3)

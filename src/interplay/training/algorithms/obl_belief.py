@@ -40,7 +40,7 @@ from interplay.training.setup import where
 
 
 @dataclass(frozen=True)
-class Options:
+class OBLBeliefOptions:
     """Whose games are learnt from."""
 
     policy: str  # checkpoint, or the name of an agent without memory
@@ -63,7 +63,7 @@ class Learning(eqx.Module):
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max E log B(hand | view) over the games of a policy with itself."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(OBLBeliefOptions, experiment.algorithm.options, "algorithm.options")
     game = make(experiment.game.name, **experiment.game.options)
     if not isinstance(game, Hanabi):
         raise InterplayError(f"{game.id} has no hands to believe in; off-belief learning is written for Hanabi")
@@ -91,7 +91,7 @@ def _check(experiment: Experiment, game: Any) -> None:
         raise InterplayError(f"{folder} holds a training run. Choose another folder; nothing was changed")
 
 
-def _playing(found: Agent, options: Options, game: Any) -> Policy:
+def _playing(found: Agent, options: OBLBeliefOptions, game: Any) -> Policy:
     """The policy as its games are played, with moves at random."""
     if not isinstance(found.policy, Policy):
         raise InterplayError(f"{options.policy!r} is a player; a belief is learnt from a policy")
@@ -124,7 +124,7 @@ def _taught(teacher: _Teacher, quiet: bool) -> tuple[Learning, list[dict[str, An
 
 
 class _Teacher:
-    def __init__(self, experiment: Experiment, game: Hanabi, policy: Policy, options: Options):
+    def __init__(self, experiment: Experiment, game: Hanabi, policy: Policy, options: OBLBeliefOptions):
         self.experiment, self.game, self.policy, self.options = experiment, game, policy, options
         self.steps = optax.chain(optax.clip_by_global_norm(experiment.ppo.grad_norm), optax.scale_by_adam(eps=1e-5))
         self.update = jax.jit(self._update)

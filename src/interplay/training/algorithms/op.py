@@ -19,7 +19,7 @@ from interplay.training.run import train as train_stage
 
 
 @dataclass(frozen=True)
-class Options:
+class OPOptions:
     """Whose names for the colours are drawn."""
 
     keep_first: bool = False  # the first seat keeps the real ones: as general, since only differences matter
@@ -28,7 +28,7 @@ class Options:
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max E_φ J(π, φ(π)) over exchanges φ of colours."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(OPOptions, experiment.algorithm.options, "algorithm.options")
     scheme = self_play(experiment, by_turns=options.by_turns)
 
     def world(game: Any) -> Any:

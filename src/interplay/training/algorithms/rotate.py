@@ -30,17 +30,17 @@ from interplay.training.algorithms.comedi import fresh_members
 from interplay.training.algorithms.fcp import stage_one
 from interplay.training.config import Experiment
 from interplay.training.loader import build
-from interplay.training.method import Guests, Regret, Scheme
+from interplay.training.method import Guests, Method, Regret
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.team_assignment import GUEST, Plan
+from interplay.training.team_assignment import GUEST, TeamPlan
 
 TEAMMATE, RESPONSE = 0, 1  # the learners of the teammate's stage
 WITH_EGO, WITH_RESPONSE, RESUMED, IDLE = range(4)  # its tables
 
 
 @dataclass(frozen=True)
-class Options:
+class ROTATEOptions:
     """Iterations. `steps` of the experiment are the ego's, in all of them together."""
 
     iterations: int = 20
@@ -65,7 +65,7 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
 def iterate(experiment: Experiment, *, quiet: bool = False) -> tuple[list[Trained], list[Trained]]:
     """Egos and teammates of all iterations. Each run has an ego and a buffer of its own; two compiled
     programs, of teammates and of egos, serve all iterations."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(ROTATEOptions, experiment.algorithm.options, "algorithm.options")
     game = make(experiment.game.name, **experiment.game.options)
     if game.num_seats != 2:
         raise InterplayError(f"{game.id} has {game.num_seats} seats; ROTATE is for two")
@@ -106,16 +106,16 @@ def iterate(experiment: Experiment, *, quiet: bool = False) -> tuple[list[Traine
     return egos, teammates
 
 
-def teammate_settings(experiment: Experiment, options: Options) -> Experiment:
+def teammate_settings(experiment: Experiment, options: ROTATEOptions) -> Experiment:
     smaller = stage_one(experiment, experiment.runs, options.teammate_steps, 0)
     smaller = dataclasses.replace(smaller, first_run=experiment.first_run)
     return told_tables(with_envs(smaller, options.teammate_envs, 4))
 
 
-def teammate_scheme(options: Options) -> Scheme:
+def teammate_scheme(options: ROTATEOptions) -> Method:
     """The response sits once more with the ego, and learns nothing there: all learners fill equally many places."""
     omega = options.omega
-    plan = Plan(
+    plan = TeamPlan(
         ((TEAMMATE, GUEST), (TEAMMATE, RESPONSE), (TEAMMATE, RESPONSE), (RESPONSE, GUEST)),
         weights=((1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (0.0, 0.0)),
         rotate=True,
@@ -128,12 +128,12 @@ def teammate_scheme(options: Options) -> Scheme:
         other=((omega, 0.0), (-1.0, 0.0), (0.0, 0.0), (0.0, 0.0)),
     )
     origins = (-1, -1, WITH_EGO, -1)
-    return Scheme(plan, regret=regret, origins=origins, names=("teammate", "response"))
+    return Method(plan, regret=regret, origins=origins, names=("teammate", "response"))
 
 
-def ego_scheme(experiment: Experiment, places: int, tables: int) -> Scheme:
+def ego_scheme(experiment: Experiment, places: int, tables: int) -> Method:
     tables = tables or max(n for n in range(1, places + 1) if experiment.envs % n == 0)
-    return Scheme(Plan(((0, GUEST),) * tables, rotate=True))
+    return Method(TeamPlan(((0, GUEST),) * tables, rotate=True))
 
 
 def buffer(experiment: Experiment, teammates: list[Trained], places: int) -> Guests:

@@ -9,20 +9,20 @@ from interplay.games.registry import make
 from interplay.training.active_seats import Movers
 from interplay.training.config import Experiment
 from interplay.training.loader import build
-from interplay.training.method import Scheme
+from interplay.training.method import Method
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.team_assignment import Plan
+from interplay.training.team_assignment import TeamPlan
 
 
 @dataclass(frozen=True)
-class Options:
+class SPOptions:
     """How self-play is gone through."""
 
     by_turns: bool = False  # in a game by turns, only the seat to move is asked, judged and learnt from
 
 
-def scheme(experiment: Experiment, *, by_turns: bool = False) -> Scheme:
+def scheme(experiment: Experiment, *, by_turns: bool = False) -> Method:
     if by_turns:
         network = experiment.network
         if network.critic != "own" or (network.recurrent and not (network.own_turns and network.shared_trunk)):
@@ -30,14 +30,14 @@ def scheme(experiment: Experiment, *, by_turns: bool = False) -> Scheme:
                 "algorithm.options.by_turns: the critic sees its own view, and a network with memory remembers its own "
                 "turns: set network.critic to own, network.own_turns and network.shared_trunk to true"
             )
-        return Scheme(Plan(((0,),)), world=Movers)
+        return Method(TeamPlan(((0,),)), world=Movers)
     seats = make(experiment.game.name, **experiment.game.options).num_seats
-    return Scheme(Plan(((0,) * seats,)))
+    return Method(TeamPlan(((0,) * seats,)))
 
 
 def train(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> Trained:
     """max J(π, π)."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(SPOptions, experiment.algorithm.options, "algorithm.options")
     return train_stage(experiment, scheme(experiment, by_turns=options.by_turns), stage=stage, quiet=quiet)
 
 
@@ -52,6 +52,6 @@ def train_separate(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """max J(π_1, ..., π_n): every seat learns a policy of its own."""
     options = build(SeparateOptions, experiment.algorithm.options, "algorithm.options")
     seats = make(experiment.game.name, **experiment.game.options).num_seats
-    plan = Plan((tuple(range(seats)),), rotate=options.rotate)
+    plan = TeamPlan((tuple(range(seats)),), rotate=options.rotate)
     names = tuple(f"seat{s}" for s in range(seats))
-    return train_stage(experiment, Scheme(plan, names=names), quiet=quiet)
+    return train_stage(experiment, Method(plan, names=names), quiet=quiet)

@@ -31,15 +31,15 @@ from interplay.training.collect import Rollout
 from interplay.training.config import PPO, Experiment
 from interplay.training.loader import build
 from interplay.training.loss import chosen, log_probs, policy_loss
-from interplay.training.method import Scheme
+from interplay.training.method import Method
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.saved_stages import reopened
-from interplay.training.team_assignment import Plan
+from interplay.training.team_assignment import TeamPlan
 
 
 @dataclass(frozen=True)
-class Options(EgoOptions):
+class TrajeDiOptions(EgoOptions):
     """The population and how its diversity is measured."""
 
     population: int = 4  # members, trained side by side; every ego has a population of its own
@@ -62,13 +62,13 @@ class Options(EgoOptions):
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Stage 1: populations. Stage 2: max E_j J(π, π_j) over their first, half-skilled and last policies."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(TrajeDiOptions, experiment.algorithm.options, "algorithm.options")
     return egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
 
 
 def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
     """The partners of each ego: three skills of every member of its population."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(TrajeDiOptions, experiment.algorithm.options, "algorithm.options")
     if options.population_from is not None:
         trained = reopened(options.population_from, experiment)
     else:
@@ -80,12 +80,12 @@ def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False)
 
 def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Stage 1 alone, a population a run."""
-    options = build(Options, experiment.algorithm.options, "algorithm.options")
+    options = build(TrajeDiOptions, experiment.algorithm.options, "algorithm.options")
     return population_stage(experiment, options, runs=experiment.runs, quiet=quiet)
 
 
 def population_stage(
-    experiment: Experiment, options: Options, *, stage: str = "", runs: int = 1, quiet: bool = False
+    experiment: Experiment, options: TrajeDiOptions, *, stage: str = "", runs: int = 1, quiet: bool = False
 ) -> Trained:
     """All members at once, each in self-play at a table of its own."""
     game, members = make(experiment.game.name, **experiment.game.options), options.population
@@ -100,8 +100,8 @@ def population_stage(
     smaller = dataclasses.replace(
         smaller, envs=options.population_envs * members, rollout=options.population_rollout or game.horizon
     )
-    scheme = Scheme(
-        Plan(tuple((m,) * game.num_seats for m in range(members))),
+    scheme = Method(
+        TeamPlan(tuple((m,) * game.num_seats for m in range(members))),
         material=partial(material, seats=game.num_seats, options=options, minibatches=experiment.ppo.minibatches),
         loss=partial(diversity_loss, options=options, ppo=experiment.ppo),
         names=tuple(f"member{m}" for m in range(members)),
@@ -121,7 +121,7 @@ class Material:
     worth: Float[Array, "minibatch member trajectory step"]  # the episode's X less that of the member's others
 
 
-def material(members: Any, rollout: Rollout, *, seats: int, options: Options, minibatches: int) -> Material:
+def material(members: Any, rollout: Rollout, *, seats: int, options: TrajeDiOptions, minibatches: int) -> Material:
     """What of a rollout the diversity is measured on. A trajectory is what of an episode lies within the rollout."""
     number, many = options.population, options.trajectories
 
@@ -147,7 +147,9 @@ def material(members: Any, rollout: Rollout, *, seats: int, options: Options, mi
     return Material(seen=seen, legal=legal, action=action, same=same, log_prob=log_prob, worth=x - others)
 
 
-def diversity_loss(members: Any, part: Material, *, options: Options, ppo: PPO) -> tuple[Array, dict[str, Array]]:
+def diversity_loss(
+    members: Any, part: Material, *, options: TrajeDiOptions, ppo: PPO
+) -> tuple[Array, dict[str, Array]]:
     """Minus the weighted diversity, summed over members, so that its weight beside a member's return is alpha."""
     found = log_probabilities(members, part.seen, part.legal, part.action)
     share = 1 / jnp.sum(part.same, axis=-1)

@@ -137,7 +137,7 @@ def clone(
     renamings: Any = None,
     judge: Callable[[Core], Array] | None = None,
     tell: Callable[[int, dict[str, list[float]]], None] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[CloneProgress], None] | None = None,
 ) -> Clones:
     """Learn every split.
 
@@ -159,7 +159,7 @@ def clone(
     assert how.select != "self_play" or judge is not None
     static, material, parts = _arranged(data, shape, how, np.asarray(roles), judge, renamings if how.rename else None)
     for_start, for_order = jax.random.split(key)
-    state, pace = _start(static, material, for_start), Pace(progress)
+    state, pace = _start(static, material, for_start), ClonePace(progress)
     curve = []
     for epoch in range(how.epochs):
         state = _pass(static, material, state, epoch, jax.random.fold_in(for_order, epoch), pace)
@@ -177,7 +177,7 @@ def clone(
     return Clones(cores, np.asarray(state.when), curve, learn, select, test, chance)
 
 
-class Progress(NamedTuple):
+class CloneProgress(NamedTuple):
     """How far an epoch is."""
 
     epoch: int  # from 1
@@ -187,10 +187,10 @@ class Progress(NamedTuple):
     per_s: float  # sequences of all splits a second
 
 
-class Pace:
+class ClonePace:
     """How many batches are learnt between two words of progress."""
 
-    def __init__(self, progress: Callable[[Progress], None] | None):
+    def __init__(self, progress: Callable[[CloneProgress], None] | None):
         self.progress, self.batches = progress, 1
 
     def heard(self, batches: int, seconds: float) -> None:
@@ -283,7 +283,9 @@ def _start(static: _Static, material: _Material, key: PRNGKeyArray) -> _State:
     return _State(cores, jax.vmap(_rule(static.how).init)(cores), best, worst, never)
 
 
-def _pass(static: _Static, material: _Material, state: _State, epoch: int, key: PRNGKeyArray, pace: Pace) -> _State:
+def _pass(
+    static: _Static, material: _Material, state: _State, epoch: int, key: PRNGKeyArray, pace: ClonePace
+) -> _State:
     """A pass of every split over its chunks, in a new order, a few batches after the other."""
     keys = jax.random.split(key, material.learnt.shape[0])
     orders, memories = _ordered(static, material, state.cores, keys)
@@ -308,7 +310,7 @@ def _pass(static: _Static, material: _Material, state: _State, epoch: int, key: 
         first += many
         if pace.progress is not None:
             speed = many * static.batch * len(keys) / seconds
-            pace.progress(Progress(epoch + 1, first * static.batch, total * static.batch, lost, speed))
+            pace.progress(CloneProgress(epoch + 1, first * static.batch, total * static.batch, lost, speed))
     return state._replace(cores=cores, optimiser=optimiser)
 
 

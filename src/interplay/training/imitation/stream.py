@@ -67,7 +67,7 @@ class GameStream:
             InterplayError: If games are none, of another game, or do not replay.
         """
         kinds = kinds_of(game, games, encoding)
-        self.taken = Replay(game, tuple(kinds.games), encoding)
+        self.taken = StreamReplay(game, tuple(kinds.games), encoding)
         self.person, self.games = persons_of(games), len(games)
         whole = arrays_of(game, games, max(len(one.actions) for one in games))
         shape = whole.actions.shape
@@ -108,7 +108,7 @@ class GameStream:
 
 
 @dataclass(frozen=True)
-class Replay:
+class StreamReplay:
     """Plays games again and gives what their seats saw. It is compiled in, and holds no games."""
 
     rules: Game  # of the game at hand

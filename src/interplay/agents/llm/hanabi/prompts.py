@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, Rules
+from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, HanabiRules
 
 NAMES = {"R": "Red", "Y": "Yellow", "G": "Green", "W": "White", "B": "Blue", "M": "Multicolour"}
 PLAYERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 TIMES = {1: "one copy", 2: "two copies", 3: "three copies", 4: "four copies"}
 
 
-def move_name(rules: Rules, action: int) -> str:
+def move_name(rules: HanabiRules, action: int) -> str:
     """A move as models write it, from the mover's seat: the next player is Teammate 0."""
     moves = rules.moves
     kind, slot, offset = moves.kind[action], int(moves.slot[action]), int(moves.offset[action])
@@ -22,13 +22,13 @@ def move_name(rules: Rules, action: int) -> str:
     return "Wait"
 
 
-def hint_name(rules: Rules, action: int) -> str:
+def hint_name(rules: HanabiRules, action: int) -> str:
     hint = int(rules.moves.hint[action])
     colours = rules.colours
     return NAMES[colours[hint]] if hint < len(colours) else f"Rank {hint - len(colours) + 1}"
 
 
-def rules_text(rules: Rules, *, printed: bool = False) -> str:
+def rules_text(rules: HanabiRules, *, printed: bool = False) -> str:
     """The rules. `printed`: the counts of clue and life tokens as the challenge's paper prints them, swapped."""
     clues, lives = (rules.lives, rules.hint_tokens) if printed else (rules.hint_tokens, rules.lives)
     others = [f"Teammate {i}" for i in range(rules.players - 1)]

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from interplay.agents.api import Move, View
-from interplay.agents.llm.answers import TEXT, Shape
-from interplay.agents.llm.chat import ModelError, Note
+from interplay.agents.llm.answers import TEXT, AnswerShape
+from interplay.agents.llm.chat import ChatMessage, ModelError
 from interplay.agents.llm.hanabi.prompts import CONVENTIONS, INSTRUCTION, NAMES, hint_name, move_name, rules_text
 from interplay.agents.llm.metered_calls import Caller
-from interplay.agents.llm.settings import Settings
-from interplay.games.hanabi.state import DISCARD, NO_CARD, NOOP, PLAY, Rules
+from interplay.agents.llm.settings import LLMSettings
+from interplay.games.hanabi.state import DISCARD, NO_CARD, NOOP, PLAY, HanabiRules
 
 
 class HanabiSession:
@@ -21,7 +21,7 @@ class HanabiSession:
     When the model cannot be asked any more, the seat plays on by that same default, and the trace says so.
     """
 
-    def __init__(self, caller: Caller, settings: Settings):
+    def __init__(self, caller: Caller, settings: LLMSettings):
         self._caller, self._rules = caller, caller.game.rules  # type: ignore[attr-defined]
         self._head = rules_text(self._rules, printed=settings.printed_rules)
         if settings.conventions:
@@ -45,13 +45,15 @@ class HanabiSession:
 
     async def _choose(self, seen: Any, names: dict[str, int]) -> int | None:
         fields = {"game_state": TEXT, "action_options": TEXT, "best_action": tuple(names), "rationale": TEXT}
-        shape = Shape(fields, longest=1500)
+        shape = AnswerShape(fields, longest=1500)
         prompt = state_text(self._rules, seen, self._heard, list(names))
-        notes = (Note("system", self._head), Note("user", f"{prompt}\n\n{INSTRUCTION}"))
+        notes = (ChatMessage("system", self._head), ChatMessage("user", f"{prompt}\n\n{INSTRUCTION}"))
         try:
             reading = await self._caller.ask(notes, shape, "act")
             if not reading.ok:
-                again = Note("user", f"Your answer cannot be used: {reading.error}. Answer again, as one JSON object.")
+                again = ChatMessage(
+                    "user", f"Your answer cannot be used: {reading.error}. Answer again, as one JSON object."
+                )
                 reading = await self._caller.ask((*notes, again), shape, "correct")
         except ModelError as error:
             self._over = True
@@ -68,7 +70,7 @@ class HanabiSession:
             self._heard[mover] = last_move_text(rules, seen, mover, seat)
 
 
-def default_action(rules: Rules, seen: Any, view: View) -> int:
+def default_action(rules: HanabiRules, seen: Any, view: View) -> int:
     """The oldest card that no clue has touched, discarded; if that is not allowed, the first clue."""
     seat = view.seat
     told = np.asarray(seen.told_colours)[seat].astype(int) + np.asarray(seen.told_ranks)[seat]
@@ -79,11 +81,11 @@ def default_action(rules: Rules, seen: Any, view: View) -> int:
     return int((untouched or discards or clues or list(legal))[0])
 
 
-def who(rules: Rules, seat: int, owner: int) -> str:
+def who(rules: HanabiRules, seat: int, owner: int) -> str:
     return "You" if owner == seat else f"Teammate {(owner - seat) % rules.players - 1}"
 
 
-def last_move_text(rules: Rules, seen: Any, mover: int, seat: int) -> str:
+def last_move_text(rules: HanabiRules, seen: Any, mover: int, seat: int) -> str:
     last = seen.last
     action = int(last.action)
     kind, slot = rules.moves.kind[action], int(rules.moves.slot[action])
@@ -97,11 +99,11 @@ def last_move_text(rules: Rules, seen: Any, mover: int, seat: int) -> str:
     return f"Clue {hint_name(rules, action)} to {receiver}; it touches slots {touched}"
 
 
-def card_name(rules: Rules, identity: int) -> str:
+def card_name(rules: HanabiRules, identity: int) -> str:
     return f"{NAMES[rules.suits[identity // rules.ranks]]} {identity % rules.ranks + 1}"
 
 
-def state_text(rules: Rules, seen: Any, heard: dict[int, str], valid: list[str]) -> str:
+def state_text(rules: HanabiRules, seen: Any, heard: dict[int, str], valid: list[str]) -> str:
     """The game as this seat sees it."""
     seat = int(seen.seat)
     fireworks = np.asarray(seen.fireworks)
@@ -127,7 +129,7 @@ def state_text(rules: Rules, seen: Any, heard: dict[int, str], valid: list[str])
     return "\n".join([*lines, "", "## Valid actions", *(f"- {name}" for name in valid)])
 
 
-def _hand(rules: Rules, seen: Any, owner: int, *, hidden: bool) -> list[str]:
+def _hand(rules: HanabiRules, seen: Any, owner: int, *, hidden: bool) -> list[str]:
     lines = []
     for slot in range(rules.hand_size):
         card = int(seen.hands[owner][slot])

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from interplay.agents.llm.answers import TEXT, TEXTS, Shape
-from interplay.agents.llm.chat import Note
+from interplay.agents.llm.answers import TEXT, TEXTS, AnswerShape
+from interplay.agents.llm.chat import ChatMessage
 from interplay.agents.llm.kitchen.situation import Situation
 from interplay.games.collab_kitchen.dishes import INGREDIENTS
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.macros import legal_macros
 
-PLAN = Shape({"analysis": TEXT, "plan": TEXTS, "say": TEXT})
-SILENT_PLAN = Shape({"analysis": TEXT, "plan": TEXTS})
+PLAN = AnswerShape({"analysis": TEXT, "plan": TEXTS, "say": TEXT})
+SILENT_PLAN = AnswerShape({"analysis": TEXT, "plan": TEXTS})
 RECENT = 12  # lines of memory
 
 USAGE = {
@@ -109,8 +109,8 @@ def _instruction(situation: Situation, talk: bool) -> str:
     return "\n".join(lines)
 
 
-def notes(situation: Situation, memory: str, aside: str, *, talk: bool) -> tuple[Note, ...]:
+def notes(situation: Situation, memory: str, aside: str, *, talk: bool) -> tuple[ChatMessage, ...]:
     return (
-        Note("system", system_text(situation.game, situation.seat, talk=talk)),
-        Note("user", user_text(situation, memory, aside, talk=talk)),
+        ChatMessage("system", system_text(situation.game, situation.seat, talk=talk)),
+        ChatMessage("user", user_text(situation, memory, aside, talk=talk)),
     )

@@ -12,10 +12,10 @@ from typing import Any
 from interplay.agents.api import Move, TraceEvent
 from interplay.agents.dialogue import DialogueObservation, Message
 from interplay.agents.llm.kitchen.prompts import PLAN, SILENT_PLAN, notes
-from interplay.agents.llm.kitchen.situation import Event, Situation
+from interplay.agents.llm.kitchen.situation import Situation, SituationEvent
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.scaffolds.registry import scaffold
-from interplay.agents.llm.settings import Settings
+from interplay.agents.llm.settings import LLMSettings
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.lineage import Execution, executions
 from interplay.games.collab_kitchen.macros import (
@@ -29,7 +29,7 @@ from interplay.games.collab_kitchen.macros import (
     verify,
 )
 from interplay.games.collab_kitchen.rules import mixed
-from interplay.games.collab_kitchen.state import State
+from interplay.games.collab_kitchen.state import KitchenState
 
 PATIENCE = 8  # steps that an act may be held up before the cook thinks again
 LONGEST = 40  # steps that an act may take: cooks who dance around each other get nowhere either
@@ -39,7 +39,7 @@ REST = Macro("wait", number=1)
 class KitchenSession:
     """One cook in one episode."""
 
-    def __init__(self, caller: Caller, settings: Settings):
+    def __init__(self, caller: Caller, settings: LLMSettings):
         self._caller, self._settings = caller, settings
         self._game: Kitchen = caller.game  # type: ignore[assignment]
         self._seat = caller.seat
@@ -54,7 +54,7 @@ class KitchenSession:
         self._messages: list[Message] = []
         self._late: list[Message] = []  # said while settling; heard in the next step
         self._deeds: list[Execution] = []
-        self._memory: list[Event] = []
+        self._memory: list[SituationEvent] = []
         self._aside: tuple[int, str] = (-1, "")
         self._seen = 0  # the step up to which deeds are known
 
@@ -67,7 +67,7 @@ class KitchenSession:
     def hear(self, message: Message) -> None:
         self._messages.append(message)
         who = "you" if message.sender == self._seat else self._game.seat_names[message.sender]
-        self._memory.append(Event(t=message.t, text=f"{who} said: {message.text}"))
+        self._memory.append(SituationEvent(t=message.t, text=f"{who} said: {message.text}"))
 
     async def reply(self, sight: DialogueObservation, turn: int) -> Sequence[Message]:
         self._look(sight)
@@ -192,7 +192,7 @@ class KitchenSession:
             self._begun = macro
             return None
         self._held_up = self._age = 0
-        self._memory.append(Event(t=sight.t, text=f"your {macro} was impossible: {message}"))
+        self._memory.append(SituationEvent(t=sight.t, text=f"your {macro} was impossible: {message}"))
         return f"{macro}: {message}"
 
     def _carry_on(self, sight: DialogueObservation, macro: Macro) -> int:
@@ -223,15 +223,17 @@ class KitchenSession:
             for deed in found:
                 self._deeds.append(deed._replace(t=t))
                 who = "you" if deed.seat == self._seat else self._game.seat_names[deed.seat]
-                self._memory.append(Event(t=t, text=f"{who} did {deed.verb} of {deed.object} at the {deed.place}"))
+                self._memory.append(
+                    SituationEvent(t=t, text=f"{who} did {deed.verb} of {deed.object} at the {deed.place}")
+                )
 
     def _note_refusal(self, t: int, error: str, message: str) -> None:
         """An answer, or an entry of a plan, that cannot be read."""
         self._caller.note("verdict", verb=None, object=None, place=None, ok=False, error=error, message=message)
-        self._memory.append(Event(t=t, text=f"your answer could not be used: {message}"))
+        self._memory.append(SituationEvent(t=t, text=f"your answer could not be used: {message}"))
 
 
-def acted_on(game: Kitchen, state: State, seat: int, macro: Macro) -> str | None:
+def acted_on(game: Kitchen, state: KitchenState, seat: int, macro: Macro) -> str | None:
     """What an act is about, where its words do not say: what is held, or what is in the utensil."""
     if macro.object is not None or macro.verb in ("wait", "request"):
         return macro.object

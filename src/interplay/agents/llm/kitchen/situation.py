@@ -9,11 +9,11 @@ from interplay.agents.dialogue import DialogueObservation, Message
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.lineage import Execution
 from interplay.games.collab_kitchen.macros import Macro
-from interplay.games.collab_kitchen.state import State
+from interplay.games.collab_kitchen.state import KitchenState
 
 
 @dataclass(frozen=True, kw_only=True)
-class Event:
+class SituationEvent:
     """A line of a cook's memory."""
 
     t: int
@@ -29,7 +29,7 @@ class Situation:
     queue: Sequence[Macro]  # what is left of the own plan
     messages: Sequence[Message]  # all that were said to or by this cook
     deeds: Sequence[Execution]  # all that was done, by anybody
-    memory: Sequence[Event]
+    memory: Sequence[SituationEvent]
     feedback: str | None = None  # what was wrong with the last answer or act
 
     @property
@@ -37,7 +37,7 @@ class Situation:
         return self.sight.game  # type: ignore[return-value]
 
     @property
-    def state(self) -> State:
+    def state(self) -> KitchenState:
         return self.sight.state
 
     @property

@@ -5,29 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.agents.api import Move, View
-from interplay.agents.llm.answers import TEXT, Shape
+from interplay.agents.llm.answers import TEXT, AnswerShape
 from interplay.agents.llm.chat import ModelError, system_and_user
 from interplay.agents.llm.metered_calls import Caller
-from interplay.agents.llm.overcooked.macros import Kitchen, Task, look, next_action, tasks
-from interplay.agents.llm.settings import Settings
+from interplay.agents.llm.overcooked.macros import MacroKitchen, MacroTask, look, next_action, tasks
+from interplay.agents.llm.settings import LLMSettings
 from interplay.games.overcooked.game import Overcooked
-from interplay.games.overcooked.state import INTERACT, STAY, Item
+from interplay.games.overcooked.state import INTERACT, STAY, OvercookedItem
 
 PATIENCE = 6  # steps without getting on, after which the chef thinks again
 REMEMBERED = 8
-REST = Task("wait for 1 step", steps=1)
+REST = MacroTask("wait for 1 step", steps=1)
 LETTERS = {"O": "onion", "T": "tomato"}
 
 
 class OvercookedSession:
     """One chef in one episode. If its model cannot be asked any more it stands still, and the trace says so."""
 
-    def __init__(self, caller: Caller, settings: Settings):
+    def __init__(self, caller: Caller, settings: LLMSettings):
         self._caller, self._settings = caller, settings
         self._game: Overcooked = caller.game  # type: ignore[assignment]
-        self._task: Task | None = None
+        self._task: MacroTask | None = None
         self._left = 0  # steps of waiting, or of patience
-        self._before: Kitchen | None = None
+        self._before: MacroKitchen | None = None
         self._acted = STAY
         self._past: list[str] = []
         self._over = False
@@ -44,7 +44,7 @@ class OvercookedSession:
         self._before, self._acted = now, action
         return Move(action, self._caller.take_events())
 
-    def _follow_up(self, now: Kitchen, seat: int, t: int) -> None:
+    def _follow_up(self, now: MacroKitchen, seat: int, t: int) -> None:
         """Whether the task is done, given up, or goes on."""
         before, task = self._before, self._task
         if before is None or task is None:
@@ -70,11 +70,11 @@ class OvercookedSession:
     def _remember(self, t: int, text: str) -> None:
         self._past.append(f"step {t}: {text}")
 
-    async def _choose(self, view: View, now: Kitchen) -> Task:
+    async def _choose(self, view: View, now: MacroKitchen) -> MacroTask:
         if self._over:
             return REST
         options = {task.text: task for task in tasks(self._game, now, view.seat)}
-        shape = Shape({"analysis": TEXT, "task": tuple(options)})
+        shape = AnswerShape({"analysis": TEXT, "task": tuple(options)})
         notes = system_and_user(self._system(view.seat), self._user(view, now, list(options)))
         try:
             reading = await self._caller.ask(notes, shape, "task")
@@ -105,10 +105,10 @@ class OvercookedSession:
             'its way.\nAnswer with one JSON object: "analysis" (brief), "task" (exactly as listed).'
         )
 
-    def _user(self, view: View, now: Kitchen, options: list[str]) -> str:
+    def _user(self, view: View, now: MacroKitchen, options: list[str]) -> str:
         past = self._past[-REMEMBERED:] if self._settings.memory == "recent" else self._past
         told = "\n".join(past) if past and self._settings.memory != "none" else "nothing yet"
-        empty = "nothing" if now.held[view.seat] == Item.NOTHING else "something"
+        empty = "nothing" if now.held[view.seat] == OvercookedItem.NOTHING else "something"
         return (
             f"# Kitchen\n{view.text()}\n(you are {self._game.seat_names[view.seat]}, and you hold {empty}; P pot, "
             "X counter, O onions, T tomatoes, D dishes, S serving; places are (x, y) from the top left)\n\n"

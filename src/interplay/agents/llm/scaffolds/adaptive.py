@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from interplay.agents.llm.answers import TEXT, Shape
+from interplay.agents.llm.answers import TEXT, AnswerShape
 from interplay.agents.llm.chat import system_and_user
 from interplay.agents.llm.kitchen.situation import Situation
 from interplay.agents.llm.metered_calls import Caller
@@ -40,7 +40,7 @@ class AdaptiveOrder:
         text = f"{situation.game.render(situation.state, situation.seat)}\n\nActions your partner can do next:\n"
         reading = await caller.ask(
             system_and_user(SYSTEM, text + "\n".join(f"- {option}" for option in options)),
-            Shape({"analysis": TEXT, "order_0": options, "order_1": options}),
+            AnswerShape({"analysis": TEXT, "order_0": options, "order_1": options}),
             "predict",
             scaffold=True,
             context=situation,

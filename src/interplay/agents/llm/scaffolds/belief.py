@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from interplay.agents.llm.answers import TEXT, TEXTS, Shape
+from interplay.agents.llm.answers import TEXT, TEXTS, AnswerShape
 from interplay.agents.llm.chat import system_and_user
 from interplay.agents.llm.kitchen.situation import Situation
 from interplay.agents.llm.metered_calls import Caller
@@ -18,7 +18,7 @@ SYSTEM = """You keep a belief about your partner in a kitchen. You get the belie
 done and said since. Change only what the new evidence speaks to, and carry the rest over as it is. Answer with one \
 JSON object: "analysis", "subgoal" (what the partner is after), "blocked_actions" (what it seems unable to do), \
 "communication_style"."""
-SHAPE = Shape({"analysis": TEXT, "subgoal": TEXT, "blocked_actions": TEXTS, "communication_style": TEXT})
+SHAPE = AnswerShape({"analysis": TEXT, "subgoal": TEXT, "blocked_actions": TEXTS, "communication_style": TEXT})
 LAST = 5  # requests over which latency and fulfilment are taken
 
 

@@ -11,7 +11,7 @@ from interplay.games.collab_kitchen.rules import faced
 
 
 @dataclass(frozen=True)
-class Asked:
+class PartnerRequest:
     """A request of mine: when, what, and when it was done, if it was."""
 
     t: int
@@ -38,7 +38,7 @@ def station(situation: Situation, seat: int) -> str:
     return "none" if at is None else at.name
 
 
-def requests(situation: Situation, by: int, of: int) -> list[Asked]:
+def requests(situation: Situation, by: int, of: int) -> list[PartnerRequest]:
     """What one cook has asked of another in explicit requests; each deed fulfils one request."""
     deeds = [d for d in situation.deeds if d.seat == of]
     found = []
@@ -50,7 +50,7 @@ def requests(situation: Situation, by: int, of: int) -> list[Asked]:
             if match is not None:
                 deeds.remove(match)
             what = Macro(str(unit["verb"]), unit.get("object"), unit.get("place"))
-            found.append(Asked(message.t, str(what), None if match is None else match.t))
+            found.append(PartnerRequest(message.t, str(what), None if match is None else match.t))
     return found
 
 

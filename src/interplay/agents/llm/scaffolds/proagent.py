@@ -6,7 +6,7 @@ cannot predict the impossible; it names the anticipatory sub-goal in the same br
 
 from __future__ import annotations
 
-from interplay.agents.llm.answers import TEXT, Shape
+from interplay.agents.llm.answers import TEXT, AnswerShape
 from interplay.agents.llm.chat import system_and_user
 from interplay.agents.llm.kitchen.situation import Situation
 from interplay.agents.llm.metered_calls import Caller
@@ -29,7 +29,7 @@ class ProAgent:
             f"{situation.game.render(situation.state, situation.seat)}\n\nYour partner:\n{told}\n\n"
             "Actions it can do next:\n" + "\n".join(f"- {option}" for option in options)
         )
-        shape = Shape({"analysis": TEXT, "next_action": options, "subgoal": TEXT})
+        shape = AnswerShape({"analysis": TEXT, "next_action": options, "subgoal": TEXT})
         reading = await caller.ask(system_and_user(SYSTEM, text), shape, "predict", scaffold=True, context=situation)
         predicted = reading.fields["next_action"] if reading.fields else None
         subgoal = reading.fields["subgoal"] if reading.fields else None

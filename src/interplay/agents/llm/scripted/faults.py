@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from interplay.agents.llm.chat import Ask
+from interplay.agents.llm.chat import ChatRequest
 from interplay.agents.llm.scripted.simple import Scripted
 
 
@@ -13,7 +13,7 @@ class Prose(Scripted):
 
     name = "scripted/prose"
 
-    def answer(self, ask: Ask) -> str:
+    def answer(self, ask: ChatRequest) -> str:
         return "Sure! I think we should first pick up the egg and then see how it goes."
 
 
@@ -22,7 +22,7 @@ class HalfJson(Scripted):
 
     name = "scripted/half_json"
 
-    def answer(self, ask: Ask) -> str:
+    def answer(self, ask: ChatRequest) -> str:
         return '{"analysis": "we need an egg", "plan": ["pickup(egg, ingred'
 
 
@@ -31,7 +31,7 @@ class UnknownVerb(Scripted):
 
     name = "scripted/unknown_verb"
 
-    def fill(self, ask: Ask) -> dict[str, Any]:
+    def fill(self, ask: ChatRequest) -> dict[str, Any]:
         return super().fill(ask) | {"plan": ["teleport(egg)"]}
 
 
@@ -40,5 +40,5 @@ class Endless(Scripted):
 
     name = "scripted/endless"
 
-    def fill(self, ask: Ask) -> dict[str, Any]:
+    def fill(self, ask: ChatRequest) -> dict[str, Any]:
         return super().fill(ask) | {"plan": ["wait(1)"], "say": "What do you think?"}

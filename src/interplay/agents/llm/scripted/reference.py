@@ -11,7 +11,7 @@ import functools
 import math
 from typing import Any, NamedTuple
 
-from interplay.agents.llm.chat import Ask
+from interplay.agents.llm.chat import ChatRequest
 from interplay.agents.llm.kitchen.situation import Situation
 from interplay.agents.llm.scripted.simple import Scripted
 from interplay.errors import InterplayError
@@ -19,8 +19,8 @@ from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.lineage import Execution, executions
 from interplay.games.collab_kitchen.macros import Macro, places, verify
 from interplay.games.collab_kitchen.plan import plan_team, search_plan
-from interplay.games.collab_kitchen.rules import Rules
-from interplay.games.collab_kitchen.state import State
+from interplay.games.collab_kitchen.rules import KitchenRules
+from interplay.games.collab_kitchen.state import KitchenState
 
 WINDOW = 0.15  # share of the horizon in which the audit expects a request to be followed
 LEAD = 0.6  # share of that window by which a request runs ahead of the plan
@@ -28,7 +28,7 @@ AT_ONCE = 10  # requests in one answer, which has room for a dozen entries
 WAIT = "wait(1)"
 
 
-class Act(NamedTuple):
+class PlannedAct(NamedTuple):
     """An act of a plan: what, when, and what another seat has to have done before (seat, place in its queue)."""
 
     macro: Macro
@@ -44,14 +44,14 @@ class Wanted(NamedTuple):
     times: int
 
 
-class Progress(NamedTuple):
+class PlanProgress(NamedTuple):
     """The plan that is being followed, when it began, and how much of its queue each seat has done."""
 
-    queues: tuple[tuple[Act, ...], ...]
+    queues: tuple[tuple[PlannedAct, ...], ...]
     start: int
     done: tuple[int, ...]
 
-    def next(self, seat: int) -> Act | None:
+    def next(self, seat: int) -> PlannedAct | None:
         queue = self.queues[seat]
         return queue[self.done[seat]] if self.done[seat] < len(queue) else None
 
@@ -61,7 +61,7 @@ class Reference(Scripted):
 
     name = "scripted/reference"
 
-    def fill(self, ask: Ask) -> dict[str, Any]:
+    def fill(self, ask: ChatRequest) -> dict[str, Any]:
         situation = ask.context
         if not isinstance(situation, Situation) or ask.purpose not in ("plan", "reply", "correct"):
             return super().fill(ask)
@@ -71,7 +71,7 @@ class Reference(Scripted):
         return super().fill(ask) | {"plan": plan} | ({"say": say} if say and "say" in self._fields(ask) else {})
 
     @staticmethod
-    def _fields(ask: Ask) -> Any:
+    def _fields(ask: ChatRequest) -> Any:
         return (ask.schema or {}).get("properties", {})
 
     def addressed(self, situation: Situation, plan: list[str]) -> str:
@@ -99,7 +99,7 @@ class Reference(Scripted):
         ready = act is not None and _allowed(situation, act.macro) and _turn(progress, act)
         return [*wanted, str(act.macro) if act is not None and ready else WAIT]
 
-    def progress(self, situation: Situation) -> Progress | None:
+    def progress(self, situation: Situation) -> PlanProgress | None:
         """The plan that explains what was done; where something else was done, a new one from there."""
         game, states = situation.game, situation.sight.states
         queues, start, done = self.planned(game, states[0], situation.seat), 0, [0] * game.num_seats
@@ -112,12 +112,12 @@ class Reference(Scripted):
             else:
                 start, done = deed.t + 1, [0] * game.num_seats
                 queues = self.planned(game, states[start], situation.seat)
-        return None if queues is None else Progress(queues, start, tuple(done))
+        return None if queues is None else PlanProgress(queues, start, tuple(done))
 
-    def planned(self, game: Kitchen, state: State, seat: int) -> tuple[tuple[Act, ...], ...] | None:
+    def planned(self, game: Kitchen, state: KitchenState, seat: int) -> tuple[tuple[PlannedAct, ...], ...] | None:
         return team_queues(game, state)
 
-    def requests(self, situation: Situation, progress: Progress, other: int) -> list[Macro]:
+    def requests(self, situation: Situation, progress: PlanProgress, other: int) -> list[Macro]:
         """What to ask of a partner now: acts whose time comes near, and what was asked and not done for long."""
         queue, done = progress.queues[other], progress.done[other]
         window = audit_window(situation.game)
@@ -158,16 +158,16 @@ class Soloist(Reference):
 
     name = "scripted/soloist"
 
-    def fill(self, ask: Ask) -> dict[str, Any]:
+    def fill(self, ask: ChatRequest) -> dict[str, Any]:
         situation = ask.context
         if not isinstance(situation, Situation) or ask.purpose not in ("plan", "reply", "correct"):
             return super().fill(ask)
         return Scripted.fill(self, ask) | {"plan": self.lead(situation)}
 
-    def planned(self, game: Kitchen, state: State, seat: int) -> tuple[tuple[Act, ...], ...] | None:
+    def planned(self, game: Kitchen, state: KitchenState, seat: int) -> tuple[tuple[PlannedAct, ...], ...] | None:
         return solo_queues(game, state, seat)
 
-    def requests(self, situation: Situation, progress: Progress, other: int) -> list[Macro]:
+    def requests(self, situation: Situation, progress: PlanProgress, other: int) -> list[Macro]:
         return []
 
 
@@ -179,7 +179,7 @@ def _allowed(situation: Situation, macro: Macro) -> bool:
     return verify(situation.game, situation.state, situation.seat, macro).ok
 
 
-def _turn(progress: Progress, act: Act) -> bool:
+def _turn(progress: PlanProgress, act: PlannedAct) -> bool:
     """Whether what has to come before is done."""
     return act.after is None or progress.done[act.after[0]] > act.after[1]
 
@@ -221,18 +221,20 @@ def _plain(macro: Macro) -> Macro:
     return macro._replace(place="counter") if (macro.place or "").startswith("counter(") else macro
 
 
-def team_queues(game: Kitchen, state: State) -> tuple[tuple[Act, ...], ...] | None:
+def team_queues(game: Kitchen, state: KitchenState) -> tuple[tuple[PlannedAct, ...], ...] | None:
     """Each seat's acts in a team plan from here; None if there is none."""
     try:
         plan = plan_team(game, state)
     except InterplayError:
         return None
     name = _plain if game.num_seats == 2 else Macro._make  # among three, which counter tells for whom
-    queues = tuple(tuple(Act(name(p.macro), p.t, p.after) for p in queue) for queue in plan.queues)
+    queues = tuple(tuple(PlannedAct(name(p.macro), p.t, p.after) for p in queue) for queue in plan.queues)
     return _finished_by_whoever_is_there(game, queues)
 
 
-def _finished_by_whoever_is_there(game: Kitchen, queues: tuple[tuple[Act, ...], ...]) -> tuple[tuple[Act, ...], ...]:
+def _finished_by_whoever_is_there(
+    game: Kitchen, queues: tuple[tuple[PlannedAct, ...], ...]
+) -> tuple[tuple[PlannedAct, ...], ...]:
     """A plan in single steps may have one cook walk up while the other's utensil works. In macro actions nobody can set
     out for what is not ready, so whoever started the utensil also finishes, where it can."""
     for taker, queue in enumerate(queues):
@@ -247,7 +249,7 @@ def _finished_by_whoever_is_there(game: Kitchen, queues: tuple[tuple[Act, ...], 
     return queues
 
 
-def _cut(queue: tuple[Act, ...], at: int, taker: int) -> tuple[tuple[Act, ...], tuple[Act, ...]]:
+def _cut(queue: tuple[PlannedAct, ...], at: int, taker: int) -> tuple[tuple[PlannedAct, ...], tuple[PlannedAct, ...]]:
     """A queue without what comes from `at` on, and that for whoever takes it over, its dish fetched from a counter."""
     head, tail = queue[:at], tuple(act._replace(after=None) for act in queue[at:])
     if queue[at].macro.verb == "pickup":
@@ -256,8 +258,8 @@ def _cut(queue: tuple[Act, ...], at: int, taker: int) -> tuple[tuple[Act, ...], 
         return queue, ()
     if head[-1].macro.place == "counter":
         return head[:-1], (head[-1]._replace(after=None), *tail)
-    put = Act(Macro("place_obj_on_counter", place="counter"), head[-1].t + 3)
-    return (*head, put), (Act(Macro("pickup", "dish", "counter"), queue[at].t, (taker, at)), *tail)
+    put = PlannedAct(Macro("place_obj_on_counter", place="counter"), head[-1].t + 3)
+    return (*head, put), (PlannedAct(Macro("pickup", "dish", "counter"), queue[at].t, (taker, at)), *tail)
 
 
 def _can(game: Kitchen, seat: int, macro: Macro) -> bool:
@@ -265,17 +267,17 @@ def _can(game: Kitchen, seat: int, macro: Macro) -> bool:
     return macro.verb in game.roles[seat].verbs and any(game.layout.reaches(seat, s) for s in stations)
 
 
-def solo_queues(game: Kitchen, state: State, seat: int) -> tuple[tuple[Act, ...], ...] | None:
+def solo_queues(game: Kitchen, state: KitchenState, seat: int) -> tuple[tuple[PlannedAct, ...], ...] | None:
     actions = _solo(game.rules, state._replace(time=0), seat)
     if actions is None:
         return None
-    queues: list[list[Act]] = [[] for _ in game.roles]
+    queues: list[list[PlannedAct]] = [[] for _ in game.roles]
     for deed in executions(game, [state], actions):
         macro = Macro(deed.verb, deed.object if deed.verb == "pickup" else None, deed.place)
-        queues[deed.seat].append(Act(macro, deed.t))
+        queues[deed.seat].append(PlannedAct(macro, deed.t))
     return tuple(map(tuple, queues))
 
 
 @functools.lru_cache(maxsize=256)
-def _solo(constants: Rules, state: State, seat: int) -> Any:
+def _solo(constants: KitchenRules, state: KitchenState, seat: int) -> Any:
     return search_plan(constants, state, (seat,)).actions

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from interplay.agents.llm.chat import Answer, Ask
+from interplay.agents.llm.chat import Answer, ChatRequest
 
 
 def count_tokens(text: str) -> int:
@@ -19,16 +19,16 @@ class Scripted:
 
     name = "scripted/base"
 
-    async def chat(self, ask: Ask) -> Answer:
+    async def chat(self, ask: ChatRequest) -> Answer:
         text = self.answer(ask)
         return Answer(
             text=text, tokens_in=count_tokens(ask.text), tokens_out=count_tokens(text), latency_s=0.0, cost=0.0
         )
 
-    def answer(self, ask: Ask) -> str:
+    def answer(self, ask: ChatRequest) -> str:
         return json.dumps(self.fill(ask), ensure_ascii=False)
 
-    def fill(self, ask: Ask) -> dict[str, Any]:
+    def fill(self, ask: ChatRequest) -> dict[str, Any]:
         """The fields of the answer; by default the first choice everywhere, and nothing said."""
         properties = (ask.schema or {}).get("properties", {})
         return {name: self._first(kind) for name, kind in properties.items()}
@@ -49,6 +49,6 @@ class Idle(Scripted):
 
     name = "scripted/idle"
 
-    def fill(self, ask: Ask) -> dict[str, Any]:
+    def fill(self, ask: ChatRequest) -> dict[str, Any]:
         fields = super().fill(ask)
         return fields | ({"plan": ["wait(20)"]} if "plan" in fields and ask.purpose != "reply" else {})
