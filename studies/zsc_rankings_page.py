@@ -90,17 +90,17 @@ Ranks by layout, with 95 % intervals where seeds or partners were drawn again; a
 def tidy(found: Found) -> list[Row]:
     """A row per value: agent, measure, value, seed, partner."""
     rows: list[Row] = []
-    for r in found.returns:
+    for r in (r for r in found.returns if r["algorithm"] in METHODS):
         unit = {"agent": METHODS[r["algorithm"]], "seed": r["seed"], "partner": r["partner"]}
         value = float(r["return"])
         rows.append(unit | {"measure": PROX, "value": min(1.0, value / float(r["best_response_return"]))})
         rows.append(unit | {"measure": RETURN, "value": value})
-    for r in found.crossplay:
+    for r in (r for r in found.crossplay if {r["algorithm"], r["partner"]} <= set(METHODS)):
         itself = (r["algorithm"], r["seed"]) == (r["partner"], r["partner_seed"])
         unit = {"agent": METHODS[r["algorithm"]], "seed": r["seed"], "value": float(r["return"])}
         partner = None if itself else f"{r['partner']}-{r['partner_seed']}"
         rows.append(unit | {"measure": SELF if itself else CROSS, "partner": partner})
-    for method, row in found.baselines.items():
+    for method, row in found.methods.items():
         unit = {"agent": METHODS[method], "seed": None, "partner": None}
         told = {GIVES: row["gives"], GETS: row["gets"], ACCEPTS: _rest(row["ignored_percent"])}
         rows += [unit | {"measure": measure, "value": value} for measure, value in told.items()]
@@ -143,7 +143,7 @@ def check_claims(everyone: Sequence[Found], made: dict[str, Agreement]) -> None:
     both = pair(made["bothway_coordination"], PROX, ACCEPTS)["spearman"]
     check(both == of[PROX, ACCEPTS].min(), "bothway coordination is the exception")
     for found in everyone:
-        gives = [row["gives"] for row in found.baselines.values()]
+        gives = [row["gives"] for row in found.methods.values()]
         if found.layout == "asymmetric_advantages":
             check(set(gives) == {None}, "nothing can be handed over in asymmetric advantages")
         elif found.layout not in ("forced_coordination", "bothway_coordination", "forced_coordination_multi"):

@@ -68,8 +68,9 @@ def install(given: argparse.Namespace, plan: dict[str, Any], layout: str) -> Non
             if source.exists():
                 shutil.copy(source, results / ("returns.csv" if name == DEFAULT else source.name))
     shutil.copy(folder / "crossplay.csv", results / "crossplay.csv")
-    told = json.dumps(training(folder)).replace(f"{given.runs}/", "runs/")
-    (results / "training.json").write_text(told + "\n")
+    anew = {name.rpartition("-")[0] for name, _ in ego_files(plan, folder)}
+    told = trained_before(results / "training.json", set(egos) - anew) | training(folder)
+    (results / "training.json").write_text(json.dumps(told).replace(f"{given.runs}/", "runs/") + "\n")
     rows = baselines(game, given.package / "partners" / "data" / game.id / DEFAULT, results, egos, given.episodes)
     print(layout)
     for row in sorted(rows, key=lambda r: -(r["br_prox"] or 0)):
@@ -116,10 +117,18 @@ def ego_files(plan: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, Path
             yield own, job / one["file"]
 
 
+def trained_before(path: Path, methods: set[str]) -> dict[str, Any]:
+    """What the file tells of how agents of these methods were trained, their populations included."""
+    told = json.loads(path.read_text()) if path.exists() else {}
+    return {name: job for name, job in told.items() if name.removesuffix("_population") in methods}
+
+
 def training(folder: Path) -> dict[str, Any]:
     """Of every job: settings, curve, who died, seconds; of panels their stages."""
     told: dict[str, Any] = {}
     for path in sorted(folder.glob("*/manifest.json")):
+        if not path.parent.with_name(f"{path.parent.name}.done.json").exists():
+            continue
         manifest = json.loads(path.read_text())
         lines = [json.loads(line) for line in (path.parent / "log.jsonl").read_text().splitlines()]
         told[path.parent.name] = {
