@@ -86,6 +86,7 @@ class Found:
     baselines: dict[str, dict[str, Any]]  # by method
     stages: dict[str, Any]  # of the panel's building
     raised: list[dict[str, Any]]  # cells whose best response is a known agent
+    died: int  # runs that did not pass their gate at the first try, where there was one
     exceeded: int | None  # cells in which a known agent did better than the trained responses; None: not counted
     candidates: dict[int, float]  # return of each able candidate with its best response
     last: dict[str, list[float]]  # by job: the last returns in training, a number per run
@@ -174,6 +175,7 @@ def load(layout: str) -> Found:
         baselines={row["agent"]: row for row in baselines["rows"]},
         stages=stages,
         raised=provenance["raised_rulers"] if "raised_rulers" in provenance else contest["not_closed"],
+        died=_died(training),
         exceeded=contest.get("open"),
         candidates=dict(zip(behaviour["candidates"], behaviour["returns"], strict=True)),
         last=_last_returns(training),
@@ -185,6 +187,11 @@ def load(layout: str) -> Found:
 
 def load_all() -> list[Found]:
     return [load(layout) for layout in YARDSTICKS]
+
+
+def _died(training: dict[str, Any]) -> int:
+    gates = [job["gate"] for job in training.values() if isinstance(job, dict) and job.get("gate")]
+    return sum(len(gate["retrained"]) + len(gate["dead"]) for gate in gates)
 
 
 def _last_returns(training: dict[str, Any]) -> dict[str, list[float]]:
@@ -202,9 +209,8 @@ def _last(curve: list[dict[str, Any]]) -> list[float]:
 
 def _experiments(training: dict[str, Any]) -> dict[str, dict[str, Any]]:
     found = {name: job["experiment"] for name, job in training.items() if name in METHODS}
-    if "egos" in training:
-        found |= dict.fromkeys(training["egos"]["experiment"]["algorithm"]["options"]["methods"], None)
-        found = {name: one or training["egos"]["experiment"] for name, one in found.items()}
+    for run in training.get("egos", {}).get("runs", ()):
+        found[run["algorithm"]] = training["egos"]["experiment"]
     return found
 
 
@@ -214,13 +220,7 @@ def _jobs(training: dict[str, Any], stages: dict[str, Any]) -> list[Job]:
     made = []
     for name, time in training["times"].items():
         if "experiment" in training.get(name, {}):
-            experiment = training[name]["experiment"]
-            options = experiment["algorithm"]["options"]
-            each = experiment["steps"]
-            runs = experiment["runs"]
-            if name.endswith("_population"):
-                each, runs = options["population_steps"], runs * options["population"]
-            steps = runs * each
+            steps = training[name]["experiment"]["runs"] * training[name]["experiment"]["steps"]
         else:
             trained = (s for s in training[name]["stages"].values() if "steps_of_each" in s)
             steps = sum(s["runs"] * s["steps_of_each"] for s in trained)

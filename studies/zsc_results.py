@@ -44,7 +44,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def titles(found: Sequence[Found]) -> str:
-    return ", ".join(f.yard.title for f in found)
+    return "; ".join(f.yard.title for f in found)
 
 
 def order(found: Found) -> list[str]:
@@ -83,7 +83,8 @@ def check_layout(found: Found) -> None:
     check(found.best_pair >= 0.9 * found.yard.pair, f"the best pair of {at} is within 10 % of the published one")
     check(found.stages["selection"]["br_div"] > found.stages["selection"]["p_div"], "BR-Div above P-Div everywhere")
     check(len({c[0] for c in found.cells}) == 10, f"ten partners in {at}")
-    check(len({str(s["network"]) for s in found.settings}) == 1, f"one network for all in {at}")
+    networks = {str([s["network"][k] for k in ("encoding", "trunk", "widths")]) for s in found.settings}
+    check(len(networks) == 1, f"one network for all in {at}")
     if at not in ANEW:
         check(len({str(s["ppo"]) for s in found.settings}) == 1, f"one PPO for all in {at}")
     anew = {found.experiments[m]["steps"] for m in EGOS if at not in ANEW or m in TRAINED_ANEW}
@@ -101,6 +102,7 @@ def check_anew(found: Found) -> None:
         check(row["br_prox_high"] > min(range_of), f"{method} in {at} is not below the published range beyond noise")
         if method != "sp":
             check(row["br_prox"] > min(range_of) - 5e-4, f"{method} in {at} is within or above the published range")
+    check(found.died == 0, f"no run of {at} died")
     weakest = min(v for m in TRAINED_ANEW for v in found.last[m])
     check(weakest > 7 * 20, f"every ego of {at} delivers seven soups with its own partners")
     check(not found.above(beyond_noise=True), f"nobody in {at} is above a best response beyond noise")
@@ -166,7 +168,8 @@ def beside_published(everyone: Sequence[Found]) -> list[str]:
             row, values = found.baselines[method], known[method]
             told = f"{min(values):.3f} to {max(values):.3f}" if len(values) > 1 else f"{values[0]:.3f}"
             ours = number(row["br_prox"], row["br_prox_low"], row["br_prox_high"], digits=3)
-            where = "above" if row["br_prox"] > max(values) else "within" if row["br_prox"] >= min(values) else "below"
+            mine = round(row["br_prox"], 3)
+            where = "above" if mine > max(values) else "below" if mine < min(values) else "within"
             earlier = "" if method in TRAINED_ANEW else " (earlier, 15 million steps)"
             rows.append([found.yard.title, f"{METHODS[method]}{earlier}", f"{row['seeds']}", ours, told, where])
     return grid(["layout", "method", "seeds", "BR-Prox here", "published", "here"], rows)
@@ -267,7 +270,7 @@ def audited() -> list[str]:
 
 
 def times(everyone: Sequence[Found]) -> list[str]:
-    names = [job.name for job in everyone[0].jobs if job.steps]
+    names = [job.name for job in everyone[0].jobs if job.steps or job.seconds]
     rows = []
     for name in names:
         held = [next((j for j in f.jobs if j.name == name), None) for f in everyone]

@@ -82,9 +82,8 @@ by 0.99.
 ## By other kinds of partners
 
 The same egos, judged by clones of people (six from six splits of the 2019 games, each with a best response of its own),
-by self-play agents, and in coordination ring by twelve scripted chefs with skills and habits. In the two layouts that
-were trained anew no method trained with any of the ten self-play partners; in the others they are FCP's population.
-BR-BC is trained with the clones, so it is no stranger to them.
+and by self-play agents. In the two layouts that were trained anew no method trained with any of the ten self-play
+partners; in the others they are FCP's population. BR-BC is trained with the clones, so it is no stranger to them.
 """
 
 KINDS = """\
@@ -165,7 +164,8 @@ TIMES = """\
   million steps (`egos_gru` in the plan), populations of 24 (`egos_24`) and episodes that begin in states met by others
   (`egos_states`) are planned and were not run.
 - TrajeDi and COLE have not been trained anew.
-- Scripted chefs are partners in coordination ring alone. In the panels of clones known agents that did better than the
-  trained responses are the best responses; nothing was trained on from them.
+- A panel of twelve scripted chefs with skills and habits ships for coordination ring alone (`--panel chefs`), and its
+  table is not here. In the panels of clones known agents that did better than the trained responses are the best
+  responses; nothing was trained on from them.
 - Who helped whom was counted in two episodes with each partner and seat, for the first seed only.
 """

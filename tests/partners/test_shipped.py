@@ -102,7 +102,7 @@ def test_panels_say_who_tried_to_beat_their_best_responses(layout):
 
 
 def test_an_unknown_policy_and_a_wrong_game():
-    with pytest.raises(UnknownName, match="trained/overcooked/coordination_ring/hsp-1"):
+    with pytest.raises(UnknownName, match="trained/overcooked/coordination_ring/hsp-5"):
         interplay.agent("trained/overcooked/coordination_ring/hsp-9")
     found = interplay.agent("trained/overcooked/coordination_ring/hsp-1")
     with pytest.raises(InterplayError, match="was trained for overcooked/coordination_ring"):
