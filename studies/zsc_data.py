@@ -53,7 +53,17 @@ YARDSTICKS = {
     "coordination_ring_multi": Yardstick("ring, several recipes", None, 278, 0.756, None, 8e6, 8, "third"),
     "counter_circuit_multi": Yardstick("circuit, several recipes", None, 197, 0.477, None, 8e6, 8, "third"),
 }
-ORDER = ("pairs", "sp", "mep_population", "egos", "e3t", "draft", "panel", "self_play", "chefs")  # of jobs
+ORDER: tuple[str, ...] = (
+    "pairs",
+    "sp",
+    "mep_population",
+    "egos",
+    "e3t",
+    "draft",
+    "panel",
+    "self_play",
+    "chefs",
+)  # of jobs
 KINDS = {
     "people": "clones of people",
     "self_play": "self-play agents",
@@ -225,7 +235,7 @@ def _jobs(training: dict[str, Any], stages: dict[str, Any]) -> list[Job]:
             trained = (s for s in training[name]["stages"].values() if "steps_of_each" in s)
             steps = sum(s["runs"] * s["steps_of_each"] for s in trained)
         made.append(Job(name, steps, time["seconds"], time["at"]))
-    return sorted(made, key=lambda job: list(ORDER).index(job.name))
+    return sorted(made, key=lambda job: ORDER.index(job.name))
 
 
 def _earlier_job(line: dict[str, Any], training: dict[str, Any], stages: dict[str, Any]) -> Job:

@@ -158,7 +158,7 @@ TIMES = """\
 ## What is not done
 
 - **Forced coordination was not trained to its end**: its populations were (all 35 runs of SP end at 320 or 340, none is
-  dead), but the device was given back while its egos were at 17 of 60 million steps. Its row is the earlier one.
+  dead), but its egos were cut at 17 of 60 million steps. Its row is the earlier one.
 - Six layouts were not begun anew, and `asymmetric_coordination` has no panel.
 - No trained method is above `greedy` beyond noise in coordination ring or counter circuit. Recurrent egos with 100
   million steps (`egos_gru` in the plan), populations of 24 (`egos_24`) and episodes that begin in states met by others

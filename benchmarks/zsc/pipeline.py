@@ -108,13 +108,13 @@ def main() -> int:
 
 def listed(plan: dict, given: argparse.Namespace) -> list[Job]:
     """The jobs in order of worth."""
-    schedule = plan.get("schedule") or [{"jobs": list(plan["jobs"])}]
+    schedule: list[dict[str, Any]] = plan.get("schedule") or [{"jobs": list(plan["jobs"])}]
     if given.layouts:
         names = given.jobs or [n for n in plan["jobs"] if any(n in part["jobs"] for part in schedule)]
-        wanted = [(layout, name) for layout in given.layouts for name in names]
+        every: list[tuple[str, str]] = [(layout, name) for layout in given.layouts for name in names]
     else:
-        wanted = [(part["layout"], n) for part in schedule for n in part["jobs"] if n in (given.jobs or part["jobs"])]
-    wanted = [(layout, name) for layout, name in dict.fromkeys(wanted) if has_panels(plan, given, layout, name)]
+        every = [(part["layout"], n) for part in schedule for n in part["jobs"] if n in (given.jobs or part["jobs"])]
+    wanted = [(layout, name) for layout, name in dict.fromkeys(every) if has_panels(plan, given, layout, name)]
     return [job_of(plan, given, layout, name, {n for at, n in wanted if at == layout}) for layout, name in wanted]
 
 
