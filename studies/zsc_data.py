@@ -1,10 +1,15 @@
-"""What the benchmark of zero-shot coordination left behind, read for the pages: one record per layout."""
+"""What the benchmark of zero-shot coordination left behind, read for the pages: one record per layout.
+
+Two layouts (`ANEW`) were trained by the plan of benchmarks/zsc/pipeline.json as it is now; the others, and TrajeDi and
+COLE everywhere, by an earlier one with fewer steps, one population for all seeds, and no gates.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +19,11 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "zsc" / "results"
 PANELS = ROOT / "src" / "interplay" / "partners" / "data" / "overcooked"
+PUBLIC = ROOT / "docs" / "results" / "br_prox.md"
 METHODS = {"sp": "SP", "e3t": "E3T", "fcp": "FCP", "mep": "MEP", "trajedi": "TrajeDi", "hsp": "HSP", "cole": "COLE"}
+ANEW = ("coordination_ring", "counter_circuit")
+TRAINED_ANEW = ("sp", "e3t", "fcp", "mep", "hsp")
+GREEDY = "greedy"
 EPISODES, RULER_EPISODES = 50, 200
 SLACK = 1.05  # an ego this far above a best response needs an explanation
 
@@ -29,14 +38,14 @@ class Yardstick:
     best: float
     sp: float | None
     egos: float  # steps that egos had here
-    population: int
+    population: int  # runs of SP
     call: str  # layouts of one call shared one GPU
 
 
 YARDSTICKS = {
-    "coordination_ring": Yardstick("coordination ring", 220, 332, 0.751, 0.268, 15e6, 12, "first"),
+    "coordination_ring": Yardstick("coordination ring", 220, 332, 0.751, 0.268, 6e7, 35, "last"),
     "forced_coordination": Yardstick("forced coordination", 190, 317, 0.764, 0.666, 15e6, 12, "first"),
-    "counter_circuit": Yardstick("counter circuit", 170, 269, 0.671, 0.089, 15e6, 12, "first"),
+    "counter_circuit": Yardstick("counter circuit", 170, 269, 0.671, 0.089, 6e7, 35, "last"),
     "bothway_coordination": Yardstick("bothway coordination", 250, 357, 0.791, None, 8e6, 8, "second"),
     "blocked_corridor": Yardstick("blocked corridor", 80, 119, 0.764, None, 12e6, 8, "third"),
     "asymmetric_advantages": Yardstick("asymmetric advantages", 400, 499, 0.951, None, 8e6, 8, "second"),
@@ -44,7 +53,22 @@ YARDSTICKS = {
     "coordination_ring_multi": Yardstick("ring, several recipes", None, 278, 0.756, None, 8e6, 8, "third"),
     "counter_circuit_multi": Yardstick("circuit, several recipes", None, 197, 0.477, None, 8e6, 8, "third"),
 }
-KINDS = {"people": "clones of people", "self_play": "self-play agents"}  # panels beside the generated ones
+ORDER: tuple[str, ...] = (
+    "pairs",
+    "sp",
+    "mep_population",
+    "egos",
+    "e3t",
+    "draft",
+    "panel",
+    "self_play",
+    "chefs",
+)  # of jobs
+KINDS = {
+    "people": "clones of people",
+    "self_play": "self-play agents",
+    "chefs": "scripted chefs",
+}  # panels beside the generated ones
 
 
 @dataclass(frozen=True)
@@ -55,6 +79,10 @@ class Job:
     steps: float
     seconds: float
     end_s: float  # on the clock of its call
+
+    @property
+    def million(self) -> float:
+        return self.steps / 1e6
 
 
 @dataclass(frozen=True)
@@ -67,12 +95,19 @@ class Found:
     crossplay: list[dict[str, str]]
     baselines: dict[str, dict[str, Any]]  # by method
     stages: dict[str, Any]  # of the panel's building
-    raised: list[dict[str, Any]]
+    raised: list[dict[str, Any]]  # cells whose best response is a known agent
+    died: int  # runs that did not pass their gate at the first try, where there was one
+    exceeded: int | None  # cells in which a known agent did better than the trained responses; None: not counted
     candidates: dict[int, float]  # return of each able candidate with its best response
     last: dict[str, list[float]]  # by job: the last returns in training, a number per run
     jobs: list[Job]
     experiments: dict[str, dict[str, Any]]  # by job
     device: str
+
+    @property
+    def methods(self) -> dict[str, dict[str, Any]]:
+        """The baselines that are methods of training."""
+        return {name: self.baselines[name] for name in METHODS}
 
     @property
     def settings(self) -> list[dict[str, Any]]:
@@ -137,7 +172,11 @@ def load(layout: str) -> Found:
     folder, panel = RESULTS / layout, json.loads((PANELS / layout / "generated" / "panel.json").read_text())
     training = json.loads((folder / "training.json").read_text())
     baselines = json.loads((PANELS / layout / "generated" / "baselines.json").read_text())
-    behaviour, stages = panel["provenance"]["behaviour"], training["panel"]["stages"]
+    provenance = panel["provenance"]
+    behaviour, stages = provenance["behaviour"], training["panel"]["stages"]
+    if "draft" in training:
+        stages = training["draft"]["stages"] | stages
+    contest = stages.get("contest", {})
     return Found(
         layout=layout,
         yard=YARDSTICKS[layout],
@@ -145,12 +184,14 @@ def load(layout: str) -> Found:
         crossplay=_rows(folder / "crossplay.csv"),
         baselines={row["agent"]: row for row in baselines["rows"]},
         stages=stages,
-        raised=panel["provenance"]["raised_rulers"],
+        raised=provenance["raised_rulers"] if "raised_rulers" in provenance else contest["not_closed"],
+        died=_died(training),
+        exceeded=contest.get("open"),
         candidates=dict(zip(behaviour["candidates"], behaviour["returns"], strict=True)),
-        last={name: _last(job["curve"]) for name, job in training.items() if "curve" in job},
-        jobs=[_job(line, training, stages) for line in training["timeline"]],
-        experiments={name: job["experiment"] for name, job in training.items() if name in METHODS},
-        device=panel["provenance"]["made_with"]["device"],
+        last=_last_returns(training),
+        jobs=_jobs(training, stages),
+        experiments=_experiments(training),
+        device=provenance["made_with"]["device"],
     )
 
 
@@ -158,12 +199,46 @@ def load_all() -> list[Found]:
     return [load(layout) for layout in YARDSTICKS]
 
 
+def _died(training: dict[str, Any]) -> int:
+    gates = [job["gate"] for job in training.values() if isinstance(job, dict) and job.get("gate")]
+    return sum(len(gate["retrained"]) + len(gate["dead"]) for gate in gates)
+
+
+def _last_returns(training: dict[str, Any]) -> dict[str, list[float]]:
+    """By method or job: the last returns in training, a number for each run."""
+    found = {name: _last(job["curve"]) for name, job in training.items() if "curve" in job}
+    for run in training.get("egos", {}).get("runs", ()):
+        found.setdefault(run["algorithm"], []).append(run["return"])
+    return found
+
+
 def _last(curve: list[dict[str, Any]]) -> list[float]:
     """The last line in which every run finished an episode."""
     return next(line["returns"] for line in reversed(curve) if None not in line["returns"])
 
 
-def _job(line: dict[str, Any], training: dict[str, Any], stages: dict[str, Any]) -> Job:
+def _experiments(training: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    found = {name: job["experiment"] for name, job in training.items() if name in METHODS}
+    for run in training.get("egos", {}).get("runs", ()):
+        found[run["algorithm"]] = training["egos"]["experiment"]
+    return found
+
+
+def _jobs(training: dict[str, Any], stages: dict[str, Any]) -> list[Job]:
+    if "times" not in training:
+        return [_earlier_job(line, training, stages) for line in training["timeline"]]
+    made = []
+    for name, time in training["times"].items():
+        if "experiment" in training.get(name, {}):
+            steps = training[name]["experiment"]["runs"] * training[name]["experiment"]["steps"]
+        else:
+            trained = (s for s in training[name]["stages"].values() if "steps_of_each" in s)
+            steps = sum(s["runs"] * s["steps_of_each"] for s in trained)
+        made.append(Job(name, steps, time["seconds"], time["at"]))
+    return sorted(made, key=lambda job: ORDER.index(job.name))
+
+
+def _earlier_job(line: dict[str, Any], training: dict[str, Any], stages: dict[str, Any]) -> Job:
     name = line["job"]
     if name == "panel":
         steps = sum(stages[s]["runs"] * stages[s]["steps_of_each"] for s in ("candidates", "responses"))
@@ -175,6 +250,22 @@ def _job(line: dict[str, Any], training: dict[str, Any], stages: dict[str, Any])
         sum(stage["wall_s"] for stage in stages.values()) if name == "panel" else training.get(name, {}).get("wall_s")
     )
     return Job(name, steps, inside or 0.0, line["to_s"])
+
+
+def published(layout: str) -> dict[str, list[float]]:
+    """By method: BR-Prox of the public results in every size of population, undefined cells left out."""
+    title = YARDSTICKS[layout].title
+    title = f"{title[0].upper()}{title[1:]}"
+    every = PUBLIC.read_text().partition("## Every agent")[2]
+    section = every.partition(f"### {title}\n")[2].partition("###")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line.startswith("|")]
+    column = rows[0].index("honest") if "honest" in rows[0] else rows[0].index("compatible")
+    found: dict[str, list[float]] = {}
+    for row in rows[2:]:
+        value = re.match(r"[-0-9.]+", row[column])
+        if value:
+            found.setdefault(row[0].split()[0], []).append(float(value[0]))
+    return found
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -64,11 +64,11 @@ In asymmetric advantages no counter is in reach of both chefs, so there are no h
   average with self-play, {mean_cross:.2f} ({low_cross:.2f} to {high_cross:.2f}) with BR-Prox. Agents trained in the
   same ways are not the strangers that the panel holds.
 - **What an agent gets from its partner goes with BR-Prox** in most layouts ({mean_gets:.2f} on average, {low_gets:.2f}
-  to {high_gets:.2f}), and taking what the partner offers nearly as much ({mean_accept:.2f}; {low_accept:.2f} to
-  {high_accept:.2f}). Part of that is mere arithmetic: who delivers more soups with a partner has taken over more on the
-  way. Bothway coordination is the exception.
-- **What it gives says less** ({mean_gives:.2f}; {low_gives:.2f} to {high_gives:.2f}): except where the kitchen makes
-  them, these egos fit themselves to what a partner does and seldom hand over anything themselves.
+  to {high_gets:.2f}). Part of that is mere arithmetic: who delivers more soups with a partner has taken over more on
+  the way. Bothway coordination is the exception.
+- **What it gives says less** ({mean_gives:.2f}; {low_gives:.2f} to {high_gives:.2f}), and so does the share of what the
+  partner offers that it takes ({mean_accept:.2f}; {low_accept:.2f} to {high_accept:.2f}): except where the kitchen
+  makes them, these egos fit themselves to what a partner does and seldom hand over anything themselves.
 - No two measures agree above 0.8 in every layout. They measure different things: report more than one.
 
 ## All pairs
@@ -90,17 +90,17 @@ Ranks by layout, with 95 % intervals where seeds or partners were drawn again; a
 def tidy(found: Found) -> list[Row]:
     """A row per value: agent, measure, value, seed, partner."""
     rows: list[Row] = []
-    for r in found.returns:
+    for r in (r for r in found.returns if r["algorithm"] in METHODS):
         unit = {"agent": METHODS[r["algorithm"]], "seed": r["seed"], "partner": r["partner"]}
         value = float(r["return"])
         rows.append(unit | {"measure": PROX, "value": min(1.0, value / float(r["best_response_return"]))})
         rows.append(unit | {"measure": RETURN, "value": value})
-    for r in found.crossplay:
+    for r in (r for r in found.crossplay if {r["algorithm"], r["partner"]} <= set(METHODS)):
         itself = (r["algorithm"], r["seed"]) == (r["partner"], r["partner_seed"])
         unit = {"agent": METHODS[r["algorithm"]], "seed": r["seed"], "value": float(r["return"])}
         partner = None if itself else f"{r['partner']}-{r['partner_seed']}"
         rows.append(unit | {"measure": SELF if itself else CROSS, "partner": partner})
-    for method, row in found.baselines.items():
+    for method, row in found.methods.items():
         unit = {"agent": METHODS[method], "seed": None, "partner": None}
         told = {GIVES: row["gives"], GETS: row["gets"], ACCEPTS: _rest(row["ignored_percent"])}
         rows += [unit | {"measure": measure, "value": value} for measure, value in told.items()]
@@ -137,13 +137,12 @@ def check_claims(everyone: Sequence[Found], made: dict[str, Agreement]) -> None:
     check(
         len(of[PROX, GETS]) == 8 and np.sum(of[PROX, GETS] > 0.4) >= 6, "what it gets goes with BR-Prox in most layouts"
     )
-    check(
-        of[PROX, GETS].mean() > of[PROX, ACCEPTS].mean() > of[PROX, GIVES].mean(), "gets, then acceptance, then gives"
-    )
+    others = max(of[PROX, ACCEPTS].mean(), of[PROX, GIVES].mean())
+    check(of[PROX, GETS].mean() > others, "what it gets goes with BR-Prox more than what it gives or takes up")
     both = pair(made["bothway_coordination"], PROX, ACCEPTS)["spearman"]
     check(both == of[PROX, ACCEPTS].min(), "bothway coordination is the exception")
     for found in everyone:
-        gives = [row["gives"] for row in found.baselines.values()]
+        gives = [row["gives"] for row in found.methods.values()]
         if found.layout == "asymmetric_advantages":
             check(set(gives) == {None}, "nothing can be handed over in asymmetric advantages")
         elif found.layout not in ("forced_coordination", "bothway_coordination", "forced_coordination_multi"):

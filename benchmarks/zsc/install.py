@@ -3,7 +3,7 @@
     python benchmarks/zsc/install.py runs/zsc                          # every layout whose panel is done
     python benchmarks/zsc/install.py runs/zsc counter_circuit --package /tmp/try --results /tmp/try/results
 
-Nothing is decided here: panels are copied as `python -m interplay.partners` made them, and so are the egos that passed
+Nothing is decided here: panels are kept as `python -m interplay.partners` made them, and so are the egos that passed
 their gate. Methods that were trained take the place of earlier agents of theirs; others stay. For every layout:
 
 - PACKAGE/partners/data/overcooked/LAYOUT/PANEL and PACKAGE/agents/data/overcooked/LAYOUT/METHOD-SEED.safetensors;
@@ -26,11 +26,12 @@ from returns import by_method
 
 from interplay.agents.api import Agent
 from interplay.agents.registry import agent
+from interplay.games.api import Game
 from interplay.games.registry import make
 from interplay.metrics.brprox.table import read_table
 from interplay.partners.baselines import measure_baselines
 from interplay.partners.known import scripted_agents
-from interplay.partners.panel_file import PANEL, read_panel, write_baselines
+from interplay.partners.panel_file import PANEL, read_panel, write_baselines, write_panel
 from interplay.partners.proximity import headline
 from interplay.stats.brprox.summary import summarise
 from interplay.training.saved_stages import chosen_runs
@@ -62,20 +63,28 @@ def install(given: argparse.Namespace, plan: dict[str, Any], layout: str) -> Non
     egos = keep_egos(plan, folder, given.package / "agents" / "data" / game.id)
     for job in PANELS:
         if (folder / job / "panel" / PANEL).is_file():
-            name = read_panel(folder / job / "panel", game).name
-            at = given.package / "partners" / "data" / game.id / name
-            shutil.rmtree(at, ignore_errors=True)
-            shutil.copytree(folder / job / "panel", at)
+            name = keep_panel(folder / job / "panel", game, given)
             source = folder / f"returns_{name}.csv"
             if source.exists():
                 shutil.copy(source, results / ("returns.csv" if name == DEFAULT else source.name))
     shutil.copy(folder / "crossplay.csv", results / "crossplay.csv")
-    told = json.dumps(training(folder), indent=1).replace(f"{given.runs}/", "runs/")
-    (results / "training.json").write_text(told + "\n")
+    anew = {name.rpartition("-")[0] for name, _ in ego_files(plan, folder)}
+    told = trained_before(results / "training.json", set(egos) - anew) | training(folder)
+    (results / "training.json").write_text(json.dumps(told).replace(f"{given.runs}/", "runs/") + "\n")
     rows = baselines(game, given.package / "partners" / "data" / game.id / DEFAULT, results, egos, given.episodes)
     print(layout)
     for row in sorted(rows, key=lambda r: -(r["br_prox"] or 0)):
         print("  ", {k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()})
+
+
+def keep_panel(source: Path, game: Game, given: argparse.Namespace) -> str:
+    """Write a panel into the package as it was made, but for the folder that its provenance names; gives its name."""
+    panel = read_panel(source, game)
+    at = given.package / "partners" / "data" / game.id / panel.name
+    shutil.rmtree(at, ignore_errors=True)
+    provenance = json.loads(json.dumps(panel.provenance).replace(f"{given.runs}/", "runs/"))
+    write_panel(at, panel.name, game, panel.members, provenance)
+    return panel.name
 
 
 def keep_egos(plan: Mapping[str, Any], folder: Path, at: Path) -> dict[str, list[Agent]]:
@@ -108,10 +117,18 @@ def ego_files(plan: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, Path
             yield own, job / one["file"]
 
 
+def trained_before(path: Path, methods: set[str]) -> dict[str, Any]:
+    """What the file tells of how agents of these methods were trained, their populations included."""
+    told = json.loads(path.read_text()) if path.exists() else {}
+    return {name: job for name, job in told.items() if name.removesuffix("_population") in methods}
+
+
 def training(folder: Path) -> dict[str, Any]:
     """Of every job: settings, curve, who died, seconds; of panels their stages."""
     told: dict[str, Any] = {}
     for path in sorted(folder.glob("*/manifest.json")):
+        if not path.parent.with_name(f"{path.parent.name}.done.json").exists():
+            continue
         manifest = json.loads(path.read_text())
         lines = [json.loads(line) for line in (path.parent / "log.jsonl").read_text().splitlines()]
         told[path.parent.name] = {
@@ -126,13 +143,17 @@ def training(folder: Path) -> dict[str, Any]:
             ],
             "gate": manifest.get("gate"),
             "wall_s": round(sum(line["wall_s"] for line in lines), 1),
-            "curve": [{"steps": line["steps"], "returns": line["returns"]} for line in lines],
+            "curve": [{"steps": line["steps"], "returns": rounded(line["returns"])} for line in lines],
         }
     for path in sorted(folder.glob("*/build.json")):
         build = json.loads(path.read_text())
         told[path.parent.name] = {"settings": build["config"], "stages": build["stages"]}
     times = {p.name.removesuffix(".done.json"): json.loads(p.read_text()) for p in folder.glob("*.done.json")}
     return told | {"times": times}
+
+
+def rounded(returns: list[float | None]) -> list[float | None]:
+    return [None if r is None else round(r, 1) for r in returns]
 
 
 def baselines(

@@ -92,7 +92,8 @@ def main() -> int:
     restore(given.out, given.restore)
     if given.mps:
         share_gpu()
-    progress = Progress(done={job.key for job in jobs if marker(given.out, job.key).exists()})
+    needed = {(job.layout, name) for job in jobs for name in job.needs}  # may be done without being listed
+    progress = Progress(done={k for k in needed | {j.key for j in jobs} if marker(given.out, k).exists()})
     work(jobs, progress, given)
     left = [job.key for job in jobs if job.key not in progress.done | progress.failed]
     if given.pack:
@@ -107,14 +108,20 @@ def main() -> int:
 
 def listed(plan: dict, given: argparse.Namespace) -> list[Job]:
     """The jobs in order of worth."""
-    schedule = plan.get("schedule") or [{"jobs": list(plan["jobs"])}]
+    schedule: list[dict[str, Any]] = plan.get("schedule") or [{"jobs": list(plan["jobs"])}]
     if given.layouts:
         names = given.jobs or [n for n in plan["jobs"] if any(n in part["jobs"] for part in schedule)]
-        wanted = [(layout, name) for layout in given.layouts for name in names]
+        every: list[tuple[str, str]] = [(layout, name) for layout in given.layouts for name in names]
     else:
-        wanted = [(part["layout"], n) for part in schedule for n in part["jobs"] if n in (given.jobs or part["jobs"])]
-    wanted = list(dict.fromkeys(wanted))
+        every = [(part["layout"], n) for part in schedule for n in part["jobs"] if n in (given.jobs or part["jobs"])]
+    wanted = [(layout, name) for layout, name in dict.fromkeys(every) if has_panels(plan, given, layout, name)]
     return [job_of(plan, given, layout, name, {n for at, n in wanted if at == layout}) for layout, name in wanted]
+
+
+def has_panels(plan: dict, given: argparse.Namespace, layout: str, name: str) -> bool:
+    """Whether the panels that a job copies (%name) are there."""
+    names = [n[1:] for n in plan["jobs"][name].get("partners", {}).get("partners", ()) if n.startswith("%")]
+    return all(given.panels is not None and (given.panels / layout / n).is_dir() for n in names)
 
 
 def job_of(plan: dict, given: argparse.Namespace, layout: str, name: str, beside: set[str]) -> Job:

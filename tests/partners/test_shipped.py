@@ -9,6 +9,7 @@ from interplay.errors import InterplayError, UnknownName
 from interplay.games.registry import make
 from interplay.partners.panel_file import read_panel
 from interplay.partners.panels import SHIPPED, all_shipped, panel
+from interplay.training.algorithms.hsp import split_of
 
 LAYOUTS = (
     "asymmetric_advantages",
@@ -28,6 +29,8 @@ PLAYED_BY_PEOPLE = (
     "cramped_room",
     "forced_coordination",
 )
+ANEW = ("coordination_ring", "counter_circuit")  # trained with five seeds of these methods
+ANEW_METHODS = ("e3t", "fcp", "hsp", "mep", "sp")
 METHODS = ("cole", "e3t", "fcp", "hsp", "mep", "sp", "trajedi")
 
 
@@ -37,6 +40,8 @@ def test_every_layout_has_a_panel_and_egos():
     for layout in LAYOUTS:
         for method in METHODS:
             assert f"overcooked/{layout}/{method}-3" in names
+    for layout in ANEW:
+        assert {f"overcooked/{layout}/{method}-{seed}" for method in ANEW_METHODS for seed in range(1, 6)} <= set(names)
     for layout in PLAYED_BY_PEOPLE:
         assert (f"overcooked/{layout}", "people") in all_shipped()
         assert {f"overcooked/{layout}/bc-6", f"overcooked/{layout}/bc_br-3"} <= set(names)
@@ -50,7 +55,9 @@ def test_a_shipped_panel_is_whole(game, name):
         assert {m.skill for m in found.members} == {"mid", "final"}
     else:
         assert len(found.partners) >= 6
-        assert {m.kind for m in found.members} == {{"people": "human proxy", "self_play": "self-play"}[name]}
+        assert {m.kind for m in found.members} == {
+            {"people": "human proxy", "self_play": "self-play", "chefs": "scripted"}[name]
+        }
     for member in found.members:
         assert member.responses, member.agent.name
         for response in member.responses:
@@ -59,7 +66,7 @@ def test_a_shipped_panel_is_whole(game, name):
     if name != "generated":
         return
     assert found.baselines is not None
-    assert {row["agent"] for row in found.baselines["rows"]} == set(METHODS)
+    assert {*METHODS, "greedy"} <= {row["agent"] for row in found.baselines["rows"]}
     for row in found.baselines["rows"]:
         assert row["br_prox_low"] <= row["br_prox"] <= row["br_prox_high"] <= 1
 
@@ -79,8 +86,23 @@ def test_a_trained_agent_plays_as_well_as_its_file_says():
     assert np.mean(scores) > 0.9 * found.config["return"] > 200
 
 
+@pytest.mark.parametrize("layout", ANEW)
+def test_panels_say_who_tried_to_beat_their_best_responses(layout):
+    """Every new ego and the scripted chefs did; where one could not be reached by training, it is the best response."""
+    found = read_panel(SHIPPED / "overcooked" / layout / "generated", make(f"overcooked/{layout}"))
+    contest = found.provenance["stages"]["contest"]
+    tried = {f"{method}-{seed}" for method in ANEW_METHODS for seed in range(1, 6)}
+    assert tried | {"overcooked/greedy"} <= set(contest["known"])
+    assert not contest["without"]
+    best = {(m.agent.name, r.seat): r.agent.name for m in found.members for r in m.responses}
+    assert all(best[cell["partner"], cell["seat"]] == cell["agent"] for cell in contest["not_closed"])
+    for member in found.members:
+        assert split_of(member.notes["preference"]) == "evaluation"
+    assert "/tmp" not in (SHIPPED / "overcooked" / layout / "generated" / "panel.json").read_text()
+
+
 def test_an_unknown_policy_and_a_wrong_game():
-    with pytest.raises(UnknownName, match="trained/overcooked/coordination_ring/hsp-1"):
+    with pytest.raises(UnknownName, match="trained/overcooked/coordination_ring/hsp-5"):
         interplay.agent("trained/overcooked/coordination_ring/hsp-9")
     found = interplay.agent("trained/overcooked/coordination_ring/hsp-1")
     with pytest.raises(InterplayError, match="was trained for overcooked/coordination_ring"):

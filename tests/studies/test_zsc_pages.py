@@ -58,6 +58,14 @@ def test_published_values_are_those_of_the_page_about_them(layouts):
         assert (f"{yard.best:.3f}", f"{yard.sp:.3f}") == (cells[4], cells[6])
 
 
+def test_ranges_of_published_values_are_read_from_the_page_about_them(studies):
+    ring = studies["zsc_data"].published("coordination_ring")
+    assert set(ring) == set(studies["zsc_data"].METHODS)
+    assert (max(ring["mep"]), min(ring["cole"]), ring["sp"]) == (0.751, 0.475, [0.268])
+    forced = studies["zsc_data"].published("forced_coordination")
+    assert max(forced["hsp"]) == 0.764  # without the cells in which nobody can score
+
+
 def test_the_rankings_of_the_page_are_those_of_the_data(studies, layouts):
     page = studies["zsc_rankings_page"]
     made = {name: page.agreement(found, replicates=100) for name, found in layouts.items()}

@@ -310,7 +310,8 @@ def pipeline():
 
 
 def arguments(pipeline, plan, **changes):
-    common = {"layouts": [], "jobs": None, "out": Path("runs"), "scale": 1.0, "agents": None, "panels": Path("panels")}
+    panels = ZSC.parents[1] / "src" / "interplay" / "partners" / "data" / "overcooked"
+    common = {"layouts": [], "jobs": None, "out": Path("runs"), "scale": 1.0, "agents": None, "panels": panels}
     return json.loads((ZSC / plan).read_text()), SimpleNamespace(**common | changes)
 
 
@@ -340,7 +341,8 @@ def test_the_schedule_is_in_an_order_that_works(pipeline):
         assert {(job.layout, name) for name in job.needs} <= done, job.key
         done.add(job.key)
     (panel,) = [job for job in jobs if job.key == ("coordination_ring", "panel")]
-    assert panel.config["known"] == ["sp=runs/coordination_ring/sp#20-24", "runs/coordination_ring/egos"]
+    known = ["sp=runs/coordination_ring/sp#20-24", "runs/coordination_ring/egos", "e3t=runs/coordination_ring/e3t"]
+    assert panel.config["known"] == known
     assert panel.config["partners"] == ["runs/coordination_ring/draft/panel"]
     sp = next(job for job in jobs if job.name == "sp")
     # Populations of five egos, five egos, ten partners that no method trains with.
@@ -349,6 +351,22 @@ def test_the_schedule_is_in_an_order_that_works(pipeline):
     assert egos["fcp"]["population_from"].endswith("/sp#0-19")
     partners = next(job for job in jobs if job.name == "self_play").config["partners"]
     assert partners == ["runs/counter_circuit/sp#25-34"]
+    # Without the panels of clones nothing is made of nobody.
+    _, without = arguments(pipeline, "pipeline.json", panels=None)
+    assert "people" in {job.name for job in jobs}
+    assert "people" not in {job.name for job in pipeline.listed(told, without)}
+
+
+def test_jobs_that_are_done_need_not_be_listed(pipeline, tmp_path, capsys, monkeypatch):
+    """`--jobs panel` works where what panels need was done by an earlier call."""
+    for name in ("draft", "egos", "e3t", "sp"):
+        at = pipeline.marker(tmp_path, ("coordination_ring", name))
+        at.parent.mkdir(parents=True, exist_ok=True)
+        at.write_text("{}")
+    monkeypatch.setattr(sys, "argv", ["pipeline.py", "coordination_ring", "--jobs", "panel", "--out", str(tmp_path)])
+    monkeypatch.setattr(pipeline, "work", lambda jobs, progress, given: progress.done.add(jobs[0].key))
+    assert pipeline.main() == 0
+    assert json.loads(capsys.readouterr().out)["done"] == 5
 
 
 def test_a_pipeline_goes_on_where_it_was_cut(pipeline, tmp_path):
