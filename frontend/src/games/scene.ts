@@ -1,4 +1,4 @@
-/** A game shown by a picture and its legal actions as buttons: any game by its scene, and the kitchen with its messages. */
+/** A game shown as a picture with its legal actions as buttons, for games without a board of their own and the kitchen with its messages. */
 
 import { h, picture } from "../dom";
 import { paint } from "../shapes";
