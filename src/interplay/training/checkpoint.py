@@ -21,6 +21,8 @@ import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.safe_files import file_in, read_json, read_safetensors
+from interplay.training.config import Experiment
+from interplay.training.loader import as_json, build
 
 MANIFEST, FORMAT, VERSION = "manifest.json", "interplay-training", 1
 
@@ -115,9 +117,15 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def refuse_other(folder: Path, manifest: Mapping[str, Any], mine: Mapping[str, Any]) -> None:
-    """A folder goes on with the run that it holds, and with no other."""
+    """Refuse a folder that holds another run.
+
+    Settings that a manifest of an earlier version lacks have their defaults.
+    """
+    stored = dict(manifest)
+    if isinstance(manifest.get("experiment"), dict):
+        stored["experiment"] = as_json(build(Experiment, manifest["experiment"]))
     for what in ("experiment", "game", "stage", "inputs"):
-        for place, (theirs, ours) in _differences(manifest.get(what), mine[what], what).items():
+        for place, (theirs, ours) in _differences(stored.get(what), mine[what], what).items():
             if place.startswith("experiment.output"):
                 continue
             told = f"{place} is {theirs!r} there and {ours!r} here"

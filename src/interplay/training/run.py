@@ -202,7 +202,10 @@ class _Stage:
         if self.state["file"] is None:
             return self._start(), 0
         path = self.folder / self.state["file"]
-        return checkpoint.rebuilt(like, checkpoint.read_arrays(path, self.state["sha256"]), str(path)), update
+        arrays = dict(checkpoint.read_arrays(path, self.state["sha256"]))
+        if "stats.priority" not in arrays:  # version 0.1.0 had none
+            arrays["stats.priority"] = np.zeros(like.stats.priority.shape, np.float32)
+        return checkpoint.rebuilt(like, arrays, str(path)), update
 
     def _loop(self, runs: RunState, update: int, told: log.Log) -> RunState:
         """Chunk after chunk. The next one is under way before the last one's numbers are read."""
@@ -262,13 +265,10 @@ class _Stage:
     def _mine(self) -> dict[str, Any]:
         game = self.setting.game
         inputs = {"traits": self.traits, "members": self.members, "guests": self.program.guests}
-        experiment = as_json(self.experiment)
-        if self.continued is None:
-            del experiment["continue_from"]  # as in manifests from before it could be set
-        else:
+        if self.continued is not None:
             inputs["continued"] = self.continued.members
         return {
-            "experiment": experiment,
+            "experiment": as_json(self.experiment),
             "stage": self.stage,
             "game": {"id": game.id, "options": dict(game.options), "rules_version": game.rules_version},
             "inputs": {name: checkpoint.tree_hash(tree) for name, tree in inputs.items()},
