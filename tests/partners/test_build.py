@@ -237,8 +237,8 @@ class Blocked:
             raise ImportError(name)
 sys.meta_path.insert(0, Blocked())
 import interplay.partners.build, interplay.partners.__main__, interplay.partners.panels, interplay.partners.returns
-from interplay.partners.panel import Estimate
-Estimate.of([1.0, 2.0])
+from interplay.partners.panel import ReturnEstimate
+ReturnEstimate.of([1.0, 2.0])
 from interplay.partners.candidates import draw, reward_space
 from interplay.games.registry import make
 game = make("overcooked/counter_circuit")

@@ -256,7 +256,8 @@ def test_every_stage_of_the_benchmark_is_a_configuration(tmp_path, monkeypatch):
     for name in mine:
         spec = build(Experiment, session.config(name), name)
         module = sys.modules[ALGORITHMS.load(spec.algorithm.name).__module__]
-        build(module.Options, spec.algorithm.options, name)
+        options = next(v for k, v in vars(module).items() if k.endswith("Options") and v.__module__ == module.__name__)
+        build(options, spec.algorithm.options, name)
         for place in ("population_from", "belief", "begin", "policy"):
             assert str(spec.algorithm.options.get(place, tmp_path)).startswith(str(tmp_path))
     small = load_config(folder / "metric_rewards_small.json", Experiment)

@@ -168,7 +168,7 @@ def _add_public(app: FastAPI, host: ChallengeState, sign: Signer) -> None:
         return Response(leaderboard.style(), media_type="text/css")
 
     @app.get("/api/v1/leaderboard", tags=["results"])
-    async def leaderboard() -> dict[str, Any]:
+    async def signed_leaderboard() -> dict[str, Any]:
         """The leaderboard, signed."""
         now = base.clock.now()
         rows = await base.database.aread(leaderboard.entries, challenge, now)

@@ -9,9 +9,11 @@ with contextlib.redirect_stderr(io.StringIO()):  # its gym prints a notice
     from overcooked_ai_py.mdp.overcooked_mdp import (
         ObjectState,
         OvercookedGridworld,
-        OvercookedState,
         PlayerState,
         SoupState,
+    )
+    from overcooked_ai_py.mdp.overcooked_mdp import (
+        OvercookedState as TheirState,
     )
 
 from interplay.games.overcooked.state import (
@@ -105,7 +107,7 @@ def to_theirs(game, state: OvercookedState) -> OvercookedState:
         objects[place] = thing(state.items[cell], place, timer)
     bonus = [{"ingredients": [INGREDIENTS[c] for c in order]} for order in game.menu.bonus_orders]
     every = [{"ingredients": [INGREDIENTS[c] for c in order]} for order in game.menu.orders]
-    return OvercookedState(players, objects, bonus_orders=bonus, all_orders=every, timestep=int(state.time))
+    return TheirState(players, objects, bonus_orders=bonus, all_orders=every, timestep=int(state.time))
 
 
 def made_time(game, item) -> int:
