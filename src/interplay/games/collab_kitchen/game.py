@@ -16,7 +16,15 @@ from interplay.games.collab_kitchen import layouts, roles, rules
 from interplay.games.collab_kitchen.dishes import HORIZONS, INGREDIENTS, KINDS, Dish, dish, dish_of, parts, process
 from interplay.games.collab_kitchen.layouts import PLACES, KitchenLayout
 from interplay.games.collab_kitchen.roles import OWN_VERBS, SHARED_VERBS, KitchenRole
-from interplay.games.collab_kitchen.state import PRIMITIVES, RIGHT, Cook, KitchenState, KitchenWorld, Utensil
+from interplay.games.collab_kitchen.state import (
+    PRIMITIVES,
+    RIGHT,
+    Cook,
+    KitchenState,
+    KitchenWorld,
+    Utensil,
+    canonical_text,
+)
 from interplay.games.family import LONGEST
 from interplay.games.scene import Scene
 
@@ -134,7 +142,7 @@ class Kitchen:
 
     def checksum(self, state: KitchenState) -> int:
         """A fingerprint of a state for traces."""
-        return zlib.crc32(repr(tuple(state)).encode())
+        return zlib.crc32(canonical_text(tuple(state)).encode())
 
     def render(self, state: KitchenState, seat: int | None = None) -> str:
         from interplay.games.collab_kitchen import draw

@@ -1,13 +1,13 @@
 """The state of the kitchen: plain, frozen, hashable records.
 
-What can be moved is an `KitchenItem`. Its food is named with its derivation: `potato`, `potato~slices`,
+What can be moved is a `KitchenItem`. Its food is named with its derivation: `potato`, `potato~slices`,
 `boiled(potato~slices)`, `baked(bean+mashed(boiled(taro~slices)))`. Its lineage names what it came from and never
 changes with what is done to it: `potato#1`, and once two were cooked together, `potato#1+corn#2`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MOVES = ((0, -1), (0, 1), (-1, 0), (1, 0))  # (dx, dy) of up, down, left, right
 WAYS = ("up", "down", "left", "right")
@@ -66,3 +66,16 @@ class KitchenState(NamedTuple):
     time: int
     cooks: tuple[Cook, ...]  # by seat
     world: KitchenWorld
+
+
+RECORDED_NAMES = {KitchenItem: "Item", Utensil: "Utensil", KitchenWorld: "World", Cook: "Cook"}  # in all traces
+
+
+def canonical_text(value: Any) -> str:
+    """A state's value as the text that checksums of traces are made of, whatever its classes are called here."""
+    if type(value) in RECORDED_NAMES:
+        fields = zip(value._fields, value, strict=True)
+        return f"{RECORDED_NAMES[type(value)]}({', '.join(f'{name}={canonical_text(v)}' for name, v in fields)})"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(canonical_text, value))}{',' if len(value) == 1 else ''})"
+    return repr(value)
