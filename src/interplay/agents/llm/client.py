@@ -1,4 +1,4 @@
-"""The one client: OpenAI's SDK, which reaches every OpenAI-compatible endpoint."""
+"""The client for OpenAI-compatible endpoints, by OpenAI's SDK."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interplay.agents.llm.chat import Answer, ChatRequest, ModelRefusal, Unavail
 from interplay.agents.llm.limits import Prices
 from interplay.errors import InterplayError
 
-# Where providers are. Any other name needs NAME_BASE_URL; NAME_API_KEY holds a key, and local servers need none.
+# Base URLs of providers. Any other name needs NAME_BASE_URL; NAME_API_KEY holds a key, local servers need none.
 PROVIDERS: Mapping[str, str] = {
     "openai": "https://api.openai.com/v1",
     "anthropic": "https://api.anthropic.com/v1/",
@@ -45,10 +45,16 @@ class EndpointConfig:
     backoff_s: float = 1.0  # the first wait; it doubles
 
     @classmethod
-    def of(
+    def from_provider(
         cls, provider: str, base_url: str | None = None, api_key: str | None = None, **settings: Any
     ) -> EndpointConfig:
-        """From the options, else from PROVIDER_BASE_URL and PROVIDER_API_KEY, else from the table."""
+        """Read the configuration from the options, else from the environment, else from the table of providers.
+
+        The variables are PROVIDER_BASE_URL and PROVIDER_API_KEY.
+
+        Raises:
+            InterplayError: The provider is unknown, or needs a key that is not set.
+        """
         prefix = provider.upper().replace("-", "_")
         url = base_url or os.environ.get(f"{prefix}_BASE_URL") or PROVIDERS.get(provider)
         if not url:
@@ -66,8 +72,8 @@ class EndpointConfig:
 class OpenAIModel:
     """A model behind an OpenAI-compatible endpoint.
 
-    Optional parameters that a server refuses (a JSON schema, a seed, a temperature) are left out from then on:
-    what the answer must look like stands in the prompt too, and every answer is checked here.
+    Optional parameters that a server refuses (a JSON schema, a seed, a temperature) are left out from then on: the
+    prompt also describes the answer's form, and every answer is checked.
     """
 
     def __init__(self, name: str, line: EndpointConfig, prices: Prices | None = None):
@@ -78,6 +84,7 @@ class OpenAIModel:
         self._gate: asyncio.Semaphore | None = None
 
     async def chat(self, ask: ChatRequest) -> Answer:
+        """Answer a request on the background event loop, with retries."""
         answer = asyncio.run_coroutine_threadsafe(self._in_turn(ask), background_loop())
         return await asyncio.wrap_future(answer)
 
@@ -114,9 +121,9 @@ class OpenAIModel:
                 raise Unavailable(f"{self.name}: {_short(error)}") from None
 
     def _wait(self, error: Any, retries: int) -> float:
-        told = getattr(getattr(error, "response", None), "headers", {}).get("retry-after", "")
+        retry_after = getattr(getattr(error, "response", None), "headers", {}).get("retry-after", "")
         try:
-            return min(float(told), 60.0)
+            return min(float(retry_after), 60.0)
         except ValueError:
             return min(self._line.backoff_s * 2**retries, 60.0)
 
@@ -139,7 +146,7 @@ class OpenAIModel:
         return arguments
 
     def _leave_out(self, ask: ChatRequest, error: str) -> bool:
-        """Whether the error names a parameter that we can do without."""
+        """Return whether the error names a parameter that can be left out."""
         names = {"response_format": ("response_format", "schema"), "max_tokens": ("max_tokens",)}
         names |= {"temperature": ("temperature",), "seed": ("seed",)}
         for name, words in names.items():
@@ -169,7 +176,7 @@ class OpenAIModel:
 
 @functools.cache
 def background_loop() -> asyncio.AbstractEventLoop:
-    """Where connections live. They belong to one event loop for good, and a rollout may use a new one every step."""
+    """Return the event loop that owns all connections; a rollout may use a new loop every step."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="interplay-llm", daemon=True).start()
     return loop
@@ -177,12 +184,17 @@ def background_loop() -> asyncio.AbstractEventLoop:
 
 @functools.cache
 def connection(line: EndpointConfig) -> Any:
-    """One client for one endpoint, kept until the program ends."""
+    """Return the client of an endpoint, created once and kept until the program ends."""
     # Retries are ours, so that they are counted.
     return sdk().AsyncOpenAI(base_url=line.base_url, api_key=line.api_key, timeout=line.timeout_s, max_retries=0)
 
 
 def sdk() -> Any:
+    """Import the OpenAI SDK.
+
+    Raises:
+        InterplayError: It is not installed.
+    """
     try:
         import openai
     except ImportError:
@@ -191,7 +203,7 @@ def sdk() -> Any:
 
 
 def _all(error: Exception) -> str:
-    """The message and what came with it: codes and names of parameters may stand in either."""
+    """Return an error's message and body: codes and names of parameters may stand in either."""
     return f"{error} {getattr(error, 'body', '')}"
 
 

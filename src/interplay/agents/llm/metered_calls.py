@@ -1,4 +1,4 @@
-"""One seat's line to its model in one episode: limits before, a remark after, the answer read and checked."""
+"""Calls of one seat to its model in one episode: limits are checked, calls recorded, answers parsed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interplay.games.api import Game
 
 @dataclass
 class Caller:
-    """Asks one model for one seat, and writes down every call."""
+    """Asks one model for one seat, and records every call."""
 
     desk: ModelPool
     model: Model
@@ -40,7 +40,11 @@ class Caller:
         scaffold: bool = False,
         context: Any = None,
     ) -> ParsedAnswer:
-        """The model's answer in this shape, or what is wrong with it."""
+        """Return the model's answer in this shape, or what is wrong with it.
+
+        Raises:
+            ModelError: A limit is reached, or the model cannot be asked.
+        """
         check(self.desk.limits, self.meter, self.desk.meter)
         question = ChatRequest(
             notes=notes,
@@ -83,8 +87,10 @@ class Caller:
         return reading
 
     def note(self, kind: str, **payload: Any) -> None:
+        """Record an event for the trace."""
         self.remarks.append(TraceEvent(kind, payload))
 
     def take_events(self) -> list[TraceEvent]:
+        """Return the events since the last call."""
         taken, self.remarks = self.remarks, []
         return taken

@@ -36,25 +36,25 @@ SCRIPTED = Registry(
 
 @dataclass
 class ModelPool:
-    """What all players of a run share: the journal, prices, limits and the meter."""
+    """What all players of a run share: the response cache, prices, limits and the usage."""
 
     journal: ResponseCache = field(default_factory=ResponseCache)
     prices: Prices = field(default_factory=Prices)
     limits: Limits = field(default_factory=Limits)
     meter: Usage = field(default_factory=Usage)
-    offline: bool = False  # answers come from the journal alone
+    offline: bool = False  # answers come from the cache alone
     base_urls: dict[str, str] = field(default_factory=dict)  # by provider
     line: dict[str, Any] = field(default_factory=dict)  # at_once, timeout_s, retries, backoff_s
     _models: dict[str, Model] = field(default_factory=dict)
 
     def model(self, name: str) -> Model:
-        """The model of this name, made once, so that its limit of calls in flight holds for the whole run."""
+        """Return the model of a name, created once, so that its limit of concurrent calls holds for the whole run."""
         if name not in self._models:
             self._models[name] = Journalled(self._make(name), self.journal, offline=self.offline)
         return self._models[name]
 
     def add(self, model: Model) -> None:
-        """A model of your own, under its name."""
+        """Add a model of your own under its name."""
         self._models[model.name] = Journalled(model, self.journal, offline=self.offline)
 
     def _make(self, name: str) -> Model:
@@ -70,16 +70,18 @@ class ModelPool:
         if provider == "scripted":
             return SCRIPTED.load(model)()
         if self.offline:
-            return _Nobody(name)
+            return _ReplayOnly(name)
         priced = self.limits.episode_cost is not None or self.limits.run_cost is not None
         if priced and name not in self.prices.table:
             raise InterplayError(f"a limit of cost needs the price of {name}: give a price table that has it")
-        return OpenAIModel(name, EndpointConfig.of(provider, self.base_urls.get(provider), **self.line), self.prices)
+        return OpenAIModel(
+            name, EndpointConfig.from_provider(provider, self.base_urls.get(provider), **self.line), self.prices
+        )
 
 
 @dataclass
 class _Nobody:
-    """Stands in for a model that is only ever replayed."""
+    """Placeholder for a model that is only replayed."""
 
     name: str
 

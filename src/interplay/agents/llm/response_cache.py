@@ -1,4 +1,4 @@
-"""The journal of a run: every answer, by its question's key. It is the cache, the resume and the offline transcript.
+"""Cache of a run's answers by request key; it also serves to resume a run and to replay it offline.
 
 One JSON line per answer, on disk before the answer is used, so that a run that is stopped asks nothing twice.
 """
@@ -17,7 +17,7 @@ from interplay.errors import InterplayError
 
 
 class ResponseCache:
-    """Answers by key, in memory and, with a path, in a file that is only ever appended to."""
+    """Answers by key, in memory and, with a path, in a file that is only appended to."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, write: bool = True):
         self.path = Path(path) if path is not None else None
@@ -29,11 +29,13 @@ class ResponseCache:
         return len(self._known)
 
     def find(self, key: str) -> Answer | None:
+        """Return the cached answer; None if there is none."""
         line = self._known.get(key)
         return Answer(**line["answer"], cached=True) if line else None
 
     def keep(self, key: str, model: str, ask: ChatRequest, answer: Answer) -> None:
-        told = {k: v for k, v in asdict(answer).items() if k != "cached"}
+        """Store an answer, and write it to disk at once."""
+        fields = {k: v for k, v in asdict(answer).items() if k != "cached"}
         line = {
             "key": key,
             "model": model,
@@ -42,7 +44,7 @@ class ResponseCache:
             "seat": ask.seat,
             "ordinal": ask.ordinal,
             "purpose": ask.purpose,
-            "answer": told,
+            "answer": fields,
         }
         self._known[key] = line
         if self._write and self.path is not None:
@@ -54,19 +56,25 @@ class ResponseCache:
             self._file.flush()
 
     def close(self) -> None:
+        """Close the file."""
         if self._file:
             self._file.close()
             self._file = None
 
 
 class Journalled:
-    """A model that asks the journal first. Offline, it asks nobody else."""
+    """A model that looks into the cache first. Offline, it asks nothing else."""
 
     def __init__(self, model: Model, journal: ResponseCache, *, offline: bool = False):
         self.name = model.name
         self._model, self._journal, self._offline = model, journal, offline
 
     async def chat(self, ask: ChatRequest) -> Answer:
+        """Return the cached answer, or ask the model and cache its answer.
+
+        Raises:
+            ModelRefusal: Offline, and the cache has no answer.
+        """
         key = ask.key(self.name)
         known = self._journal.find(key)
         if known:
@@ -101,7 +109,7 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _end_last_line(path: Path) -> None:
-    """Half a line that a killed program left must not spoil the next one."""
+    """End a line that a killed program left half written."""
     if path.exists() and path.stat().st_size:
         with path.open("rb+") as file:
             file.seek(-1, os.SEEK_END)
