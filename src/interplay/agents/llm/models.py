@@ -80,7 +80,7 @@ class ModelPool:
 
 
 @dataclass
-class _Nobody:
+class _ReplayOnly:
     """Placeholder for a model that is only replayed."""
 
     name: str

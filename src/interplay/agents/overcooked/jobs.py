@@ -47,7 +47,7 @@ class Goal(NamedTuple):
     ready: Bool[Array, ""]
 
 
-class Kitchenful(NamedTuple):
+class ChefView(NamedTuple):
     """The state from one chef's point of view; costs over cells, for onions and tomatoes where there are two."""
 
     mine: Float[Array, " cell"]  # the walk to each cell

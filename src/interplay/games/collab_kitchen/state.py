@@ -1,6 +1,6 @@
 """The state of the kitchen: plain, frozen, hashable records.
 
-What can be moved is an `KitchenItem`. Its food is named with its derivation: `potato`, `potato~slices`,
+What can be moved is a `KitchenItem`. Its food is named with its derivation: `potato`, `potato~slices`,
 `boiled(potato~slices)`, `baked(bean+mashed(boiled(taro~slices)))`. Its lineage names what it came from and never
 changes with what is done to it: `potato#1`, and once two were cooked together, `potato#1+corn#2`.
 """
@@ -32,18 +32,19 @@ class KitchenItem(NamedTuple):
 
 
 class Utensil(NamedTuple):
-    """What is in a utensil. `left` is None before it starts, then the steps it still works; 0: it is done."""
+    """The contents of a utensil. `left` is None before it starts, then the steps it still works; 0: it is done."""
 
     contents: tuple[KitchenItem, ...] = ()
     left: int | None = None
 
     @property
     def done(self) -> bool:
+        """Whether its product is ready."""
         return self.left == 0
 
 
 class KitchenWorld(NamedTuple):
-    """Everything but the cooks' places and the clock."""
+    """Everything but the cooks' poses and the time."""
 
     hands: tuple[KitchenItem | None, ...]  # by seat
     counters: tuple[KitchenItem | None, ...]  # in the order of `Layout.counters`
@@ -53,7 +54,7 @@ class KitchenWorld(NamedTuple):
 
 
 class Cook(NamedTuple):
-    """Where a cook stands, and which way it faces (an index of WAYS)."""
+    """Where a cook stands, and its facing (an index of WAYS)."""
 
     x: int
     y: int
@@ -61,7 +62,7 @@ class Cook(NamedTuple):
 
 
 class KitchenState(NamedTuple):
-    """A moment in the kitchen."""
+    """The state of the game."""
 
     time: int
     cooks: tuple[Cook, ...]  # by seat

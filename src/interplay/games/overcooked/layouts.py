@@ -66,20 +66,25 @@ class OvercookedLayout:
 
     @property
     def width(self) -> int:
+        """Cells from left to right."""
         return len(self.rows[0])
 
     @property
     def height(self) -> int:
+        """Cells from top to bottom."""
         return len(self.rows)
 
     @property
     def size(self) -> int:
+        """The number of cells."""
         return self.width * self.height
 
     def cell(self, x: int, y: int) -> int:
+        """Return the number of the cell at (x, y)."""
         return x * self.height + y
 
     def xy(self, cell: int) -> tuple[int, int]:
+        """Return a cell's (x, y)."""
         return divmod(cell, self.height)
 
     @property
@@ -88,10 +93,11 @@ class OvercookedLayout:
         return tuple(TERRAIN.index(self.rows[y][x]) for x in range(self.width) for y in range(self.height))
 
     def cells(self, kind: int) -> tuple[int, ...]:
+        """Return the cells of a kind of terrain."""
         return tuple(c for c, k in enumerate(self.terrain) if k == kind)
 
     def neighbour(self, cell: int, direction: int) -> int | None:
-        """The cell beside this one, or None beyond the walls."""
+        """Return the cell beside this one, or None beyond the walls."""
         (x, y), (dx, dy) = self.xy(cell), MOVES[direction]
         inside = 0 <= x + dx < self.width and 0 <= y + dy < self.height
         return self.cell(x + dx, y + dy) if inside else None
@@ -106,7 +112,11 @@ class OvercookedLayout:
 
 
 def parse(text: str, name: str = "layout") -> OvercookedLayout:
-    """Read a kitchen. Anything wrong is an error that says which row and column, counted from 1, and why."""
+    """Parse a kitchen.
+
+    Raises:
+        InterplayError: The text is no kitchen; the message says which row and column, counted from 1, and why.
+    """
     rows = _rows(text, name)
     grid = [list(row) for row in rows]
     starts: dict[int, tuple[int, int]] = {}
@@ -130,12 +140,12 @@ def parse(text: str, name: str = "layout") -> OvercookedLayout:
 
 
 def read(path: str | Path) -> OvercookedLayout:
-    """A kitchen from a text file."""
+    """Read a kitchen from a text file."""
     return parse(read_text(path, limit=2 * LARGEST_MAP).strip("\n"), str(path))
 
 
 def seat_starts(layout: OvercookedLayout, seats: int) -> tuple[tuple[int, int], ...]:
-    """Start places for any number of chefs: the drawn ones, then free floor cells in reading order."""
+    """Return start places for any number of chefs: the drawn ones, then free floor cells in reading order."""
     taken = list(layout.starts[:seats])
     free = [(x, y) for y in range(layout.height) for x in range(layout.width) if layout.rows[y][x] == " "]
     for place in free:
@@ -199,7 +209,7 @@ def _check_one(layout: OvercookedLayout, name: str, letter: str, what: str, reac
 
 
 def beside(layout: OvercookedLayout, sources: Sequence[int]) -> set[int]:
-    """Every cell that someone who starts in one of these cells can come to face or stand in."""
+    """Return every cell that someone who starts in one of these cells can come to face or stand in."""
     terrain, seen, queue = layout.terrain, set(sources), deque(sources)
     while queue:
         cell = queue.popleft()
