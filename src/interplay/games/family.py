@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from interplay import trust
-from interplay.errors import InterplayError
 from interplay.games.api import Game
 
-LARGEST_MAP = 4096  # characters of a map that is given as text
 LONGEST = 1_000_000  # steps of an episode
 
 
@@ -61,13 +59,3 @@ class GameFamily:
     def local_options(self) -> list[str]:
         """Return the options that name files of this machine, which data may not do."""
         return [f.name for f in dataclasses.fields(self.options_type()) if f.metadata.get("local")]
-
-
-def check_size(text: str, what: str) -> None:
-    """Refuse a map that is larger than any game here can use.
-
-    Raises:
-        InterplayError: It is.
-    """
-    if len(text) > LARGEST_MAP:
-        raise InterplayError(f"{what}: a map of {len(text)} characters; at most {LARGEST_MAP} are read")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Int, UInt8, UInt64
 
@@ -39,6 +40,28 @@ class SearchResult:
     def shortest(self) -> bool:
         """Whether the plan is proved to be the shortest."""
         return self.length is not None and self.length == self.lower
+
+
+class RowHash:
+    """A hash of packed states: two words of 32 bits inside compiled code, joined to 64 bits outside."""
+
+    def __init__(self, width: int):
+        rng = np.random.default_rng(0)
+        self._mix = rng.integers(1, 2**32, (2, width), dtype=np.uint32) | np.uint32(1)
+
+    def words(self, row: Any) -> list[Any]:
+        """Return the low and the high word of a row's hash."""
+        words = []
+        for mix in self._mix:
+            total = jnp.sum((row.astype(jnp.uint32) + 1) * mix, dtype=jnp.uint32)
+            total = (total ^ (total >> 15)) * jnp.uint32(0x2C1B3C6D)
+            words.append(total ^ (total >> 13))
+        return words
+
+    @staticmethod
+    def joined(low: np.ndarray, high: np.ndarray) -> UInt64[np.ndarray, ...]:
+        """Return the hashes of 64 bits."""
+        return low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
 
 
 class Children(NamedTuple):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from interplay.agents.api import TraceEvent
 from interplay.agents.llm.answers import AnswerShape, ParsedAnswer
-from interplay.agents.llm.chat import ChatMessage, ChatRequest, Model
+from interplay.agents.llm.chat import ChatMessage, ChatRequest, Model, ModelError
 from interplay.agents.llm.limits import Usage, check
 from interplay.agents.llm.models import ModelPool
 from interplay.games.api import Game
@@ -85,6 +86,35 @@ class Caller:
             key=question.key(self.model.name),
         )
         return reading
+
+    async def ask_corrected(
+        self,
+        notes: tuple[ChatMessage, ...],
+        shape: AnswerShape,
+        purpose: str,
+        correct: Callable[[str], tuple[ChatMessage, ...]] | None = None,
+    ) -> ParsedAnswer | None:
+        """Ask, and once more if the answer cannot be used.
+
+        Args:
+            notes: The prompt.
+            shape: The shape of the answer.
+            purpose: What the trace calls the first call; the second is "correct".
+            correct: Makes the second prompt from the error; by default the error is appended as a message.
+
+        Returns:
+            The last answer; None if the model cannot be asked any more, which the trace records.
+        """
+        try:
+            answer = await self.ask(notes, shape, purpose)
+            if answer.error is not None:
+                text = f"Your answer cannot be used: {answer.error}. Answer again, as one JSON object."
+                second = correct(answer.error) if correct else (*notes, ChatMessage("user", text))
+                answer = await self.ask(second, shape, "correct")
+        except ModelError as error:
+            self.note("end", reason=error.reason, message=str(error))
+            return None
+        return answer
 
     def note(self, kind: str, **payload: Any) -> None:
         """Record an event for the trace."""

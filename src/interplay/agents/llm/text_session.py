@@ -6,7 +6,7 @@ import numpy as np
 
 from interplay.agents.api import Move, View
 from interplay.agents.llm.answers import TEXT, AnswerShape
-from interplay.agents.llm.chat import ChatMessage, ModelError
+from interplay.agents.llm.chat import ChatMessage
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.settings import LLMSettings
 
@@ -37,18 +37,9 @@ class TextSession:
     async def _choose(self, view: View, names: dict[str, int]) -> int | None:
         shape = AnswerShape({"rationale": TEXT, "action": tuple(names)}, longest=1500)
         notes = (ChatMessage("system", self._rules(view)), ChatMessage("user", self._situation(view, list(names))))
-        try:
-            reading = await self._caller.ask(notes, shape, "act")
-            if not reading.ok:
-                correction = ChatMessage(
-                    "user", f"Your answer cannot be used: {reading.error}. Answer again, as one JSON object."
-                )
-                reading = await self._caller.ask((*notes, correction), shape, "correct")
-        except ModelError as error:
-            self._over = True
-            self._caller.note("end", reason=error.reason, message=str(error))
-            return None
-        return names[reading.fields["action"]] if reading.fields else None
+        answer = await self._caller.ask_corrected(notes, shape, "act")
+        self._over = answer is None
+        return names[answer.fields["action"]] if answer and answer.fields else None
 
     def _rules(self, view: View) -> str:
         game = view.game

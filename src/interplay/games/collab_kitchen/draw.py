@@ -28,13 +28,11 @@ def text(game: Kitchen, state: KitchenState, seat: int | None = None) -> str:
         item = state.world.hands[s]
         lines.append(
             f"{game.seat_names[s]}{you} at ({cook.x},{cook.y}) facing {WAYS[cook.facing]}, "
-            f"holds {_item_text(item) if item else 'nothing'}"
+            f"holds {item.text if item else 'nothing'}"
         )
     for station, utensil in zip(game.layout.utensils, state.world.utensils):
         lines.append(f"{station.name}: {_utensil(station, utensil)}")
-    laid = [
-        f"({s.cell[0]},{s.cell[1]}) {_item_text(i)}" for s, i in zip(game.layout.counters, state.world.counters) if i
-    ]
+    laid = [f"({s.cell[0]},{s.cell[1]}) {i.text}" for s, i in zip(game.layout.counters, state.world.counters) if i]
     lines.append(f"counters: {'; '.join(laid) if laid else 'all empty'}")
     return "\n".join([*lines, *_about(game, seat)])
 
@@ -76,10 +74,6 @@ def _legend(game: Kitchen) -> str:
     cooks = (f"{s + 1} {name}" for s, name in enumerate(game.seat_names))
     signs = (f"{letter} {name}" for letter, name in here.items())
     return f"({', '.join((*cooks, *signs))}; places are (x,y), counted from 0 at the top left)"
-
-
-def _item_text(item: KitchenItem) -> str:
-    return f"{item.food} on a dish" if item.on_dish and item.food else item.name
 
 
 def _utensil(station: Station, utensil: Utensil) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from interplay.errors import InterplayError
 from interplay.games.collab_kitchen.dishes import KINDS
 from interplay.games.collab_kitchen.state import MOVES
-from interplay.games.family import check_size
+from interplay.games.text_maps import check_size
 
 ORIGINAL = "XXXPX/I X1X/C2X X/D X O/XBXSX"
 NRC = "XXXXPXX/I  X 1X/C 2X  X/D  X  O/X     X/XXBXSXX"

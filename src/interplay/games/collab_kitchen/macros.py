@@ -23,7 +23,6 @@ from interplay.games.collab_kitchen.state import (
     START,
     STAY,
     TAKE,
-    KitchenItem,
     KitchenState,
 )
 from interplay.games.collab_kitchen.words import LONGEST_WAIT, Macro, ParseError, food_name, parse_macro, place_name
@@ -168,17 +167,12 @@ def _known(name: str) -> bool:
 def _hands(game: Kitchen, state: KitchenState, seat: int, macro: Macro) -> MacroVerdict | None:
     item, who = state.world.hands[seat], game.seat_names[seat]
     if macro.verb == "pickup" and item is not None:
-        return MacroVerdict(False, "hands_full", f"the {who} holds {item_text(item)} already; put it down first")
+        return MacroVerdict(False, "hands_full", f"the {who} holds {item.text} already; put it down first")
     if macro.verb in ("place_obj_on_counter", "put_obj_in_utensil", "deliver") and item is None:
         return MacroVerdict(False, "hands_empty", f"the {who} holds nothing")
     if macro.verb == "fill_dish_with_food" and (item is None or not item.on_dish or item.food):
         return MacroVerdict(False, "hands_empty", f"the {who} holds no empty dish; pick one up first")
     return None
-
-
-def item_text(item: KitchenItem) -> str:
-    """Return an item's name: `egg`, `dish`, `boiled(...) on a dish`."""
-    return f"{item.food} on a dish" if item.on_dish and item.food else item.name
 
 
 def _at(state: KitchenState, seat: int, macro: Macro, station: Station) -> MacroVerdict:
@@ -239,7 +233,7 @@ def _put_at(state: KitchenState, seat: int, station: Station) -> MacroVerdict:
         what = "holds what it made" if utensil.done else f"works for {utensil.left} more steps"
         return MacroVerdict(False, "utensil_busy", f"the {station.name} {what}")
     if item.on_dish or not accepts(kind, item.food):
-        return MacroVerdict(False, "wrong_object", f"the {station.name} does not take {item_text(item)}")
+        return MacroVerdict(False, "wrong_object", f"the {station.name} does not take {item.text}")
     if len(utensil.contents) >= kind.capacity:
         return MacroVerdict(False, "utensil_full", f"the {station.name} takes no more than {kind.capacity}")
     return OK

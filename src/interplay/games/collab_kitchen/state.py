@@ -30,6 +30,11 @@ class KitchenItem(NamedTuple):
         """The food, or `dish` for an empty one."""
         return self.food or "dish"
 
+    @property
+    def text(self) -> str:
+        """The name for people: `egg`, `dish`, `boiled(...) on a dish`."""
+        return f"{self.food} on a dish" if self.on_dish and self.food else self.name
+
 
 class Utensil(NamedTuple):
     """The contents of a utensil. `left` is None before it starts, then the steps it still works; 0: it is done."""

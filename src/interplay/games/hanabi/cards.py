@@ -33,11 +33,6 @@ def rank_of(rules: HanabiRules) -> np.ndarray:
     return np.arange(rules.identities) % rules.ranks
 
 
-def suit_of(rules: HanabiRules) -> np.ndarray:
-    """Return the suit of each identity, from 0."""
-    return np.arange(rules.identities) // rules.ranks
-
-
 def heights(rules: HanabiRules, state: HanabiState) -> Int[Array, " identity"]:
     """Return the height of each identity's firework."""
     return jnp.repeat(state.fireworks.astype(jnp.int32), rules.ranks, total_repeat_length=rules.identities)

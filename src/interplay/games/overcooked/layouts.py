@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interplay.errors import InterplayError
-from interplay.games.family import LARGEST_MAP, check_size
 from interplay.games.overcooked.state import MOVES, TERRAIN
+from interplay.games.text_maps import LARGEST_MAP, position, split_rows
 from interplay.safe_files import read_text
 
 MAX_SEATS = 4
@@ -117,20 +117,22 @@ def parse(text: str, name: str = "layout") -> OvercookedLayout:
     Raises:
         InterplayError: The text is no kitchen; the message says which row and column, counted from 1, and why.
     """
-    rows = _rows(text, name)
+    rows = split_rows(text, name, "layout")
     grid = [list(row) for row in rows]
     starts: dict[int, tuple[int, int]] = {}
     for y, row in enumerate(rows):
         for x, letter in enumerate(row):
             if letter.isdigit() and "1" <= letter <= str(MAX_SEATS):
                 if int(letter) in starts:
-                    first = _place(*starts[int(letter)])
-                    raise InterplayError(f"{name}: {_place(x, y)}: chef {letter} starts here and at {first}; once only")
+                    first = position(*starts[int(letter)])
+                    raise InterplayError(
+                        f"{name}: {position(x, y)}: chef {letter} starts here and at {first}; once only"
+                    )
                 starts[int(letter)] = (x, y)
                 grid[y][x] = " "
             elif letter not in TERRAIN:
                 raise InterplayError(
-                    f"{name}: {_place(x, y)}: unknown letter {letter!r}; use X counter, P pot, O onions, T tomatoes, "
+                    f"{name}: {position(x, y)}: unknown letter {letter!r}; use X counter, P pot, O onions, T tomatoes, "
                     f"D dishes, S serving, a space for floor, and 1 to {MAX_SEATS} where chefs start"
                 )
     layout = OvercookedLayout(tuple("".join(row) for row in grid), _ordered(starts, name))
@@ -158,19 +160,6 @@ def seat_starts(layout: OvercookedLayout, seats: int) -> tuple[tuple[int, int], 
     return tuple(taken)
 
 
-def _rows(text: str, name: str) -> list[str]:
-    check_size(text, name)
-    rows = text.split("/") if "/" in text else text.split("\n")
-    if not any(row.strip() for row in rows):
-        raise InterplayError(f"{name}: the layout is empty")
-    for y, row in enumerate(rows):
-        if len(row) != len(rows[0]):
-            raise InterplayError(
-                f"{name}: row {y + 1} has {len(row)} columns, row 1 has {len(rows[0])}; all rows must be equally long"
-            )
-    return rows
-
-
 def _ordered(starts: Mapping[int, tuple[int, int]], name: str) -> tuple[tuple[int, int], ...]:
     if not starts:
         raise InterplayError(f"{name}: no chef starts anywhere; write 1 (and 2, 3, 4) on floor cells")
@@ -185,7 +174,9 @@ def _check_walls(layout: OvercookedLayout, name: str) -> None:
         for x, letter in enumerate(row):
             edge = x in (0, layout.width - 1) or y in (0, layout.height - 1)
             if edge and letter == " ":
-                raise InterplayError(f"{name}: {_place(x, y)}: floor at the edge; kitchens are walled by counters (X)")
+                raise InterplayError(
+                    f"{name}: {position(x, y)}: floor at the edge; kitchens are walled by counters (X)"
+                )
 
 
 def _check_reach(layout: OvercookedLayout, name: str) -> None:
@@ -204,7 +195,7 @@ def _check_one(layout: OvercookedLayout, name: str, letter: str, what: str, reac
     if not cells:
         raise InterplayError(f"{name}: there is no {what} ({letter}), so no soup can be served")
     if not reached & set(cells):
-        where = ", ".join(_place(*layout.xy(c)) for c in cells)
+        where = ", ".join(position(*layout.xy(c)) for c in cells)
         raise InterplayError(f"{name}: {where}: no chef can reach this {what} ({letter}); no {what} is reachable")
 
 
@@ -220,7 +211,3 @@ def beside(layout: OvercookedLayout, sources: Sequence[int]) -> set[int]:
                 if TERRAIN[terrain[near]] == " ":
                     queue.append(near)
     return seen
-
-
-def _place(x: int, y: int) -> str:
-    return f"row {y + 1}, column {x + 1}"

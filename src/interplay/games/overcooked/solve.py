@@ -20,7 +20,7 @@ from interplay.games.overcooked.recipes import read_recipe
 from interplay.games.overcooked.relaxed import NEVER, RelaxedOvercooked
 from interplay.games.overcooked.state import COUNTER, DISHES, ONIONS, POT, SERVING, STAY, TOMATOES, OvercookedState
 from interplay.games.registry import make
-from interplay.games.search import Children, SearchResult, search
+from interplay.games.search import Children, RowHash, SearchResult, search
 
 BATCH = 512  # states expanded at once
 EXPAND_TOGETHER = 300_000  # states looked at before a search for the joint optimum settles for bounds
@@ -134,9 +134,7 @@ class _Space:
         terrain = np.array(game.layout.terrain)
         self.relaxed = RelaxedOvercooked(game.kitchen, tuple(terrain.tolist()), counters=counters, blocked=blocked)
         self.places = np.flatnonzero((terrain == COUNTER) | (terrain == POT))
-        rng = np.random.default_rng(0)
-        width = 3 * self.seats + len(self.places) + len(game.kitchen.pots)
-        self._mix = rng.integers(1, 2**32, (2, width), dtype=np.uint32) | np.uint32(1)
+        self._hash = RowHash(3 * self.seats + len(self.places) + len(game.kitchen.pots))
         self._expand = jax.jit(jax.vmap(self._children))
 
     def solve(self, limit: int) -> SearchResult:
@@ -162,8 +160,7 @@ class _Space:
         padded = np.concatenate([rows, np.repeat(rows[-1:], size - len(rows), axis=0)])
         outputs = [np.asarray(a)[: len(rows)] for a in self._expand(padded)]
         children, low, high, estimate, guide, goal = outputs
-        hashes = low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
-        return Children(children, hashes, estimate, guide, goal)
+        return Children(children, RowHash.joined(low, high), estimate, guide, goal)
 
     def _children(self, row: Any) -> tuple:
         state = self._unpack(row)
@@ -174,21 +171,13 @@ class _Space:
             estimate, guide = self.relaxed.estimate(after, self.movers)
             if not self.counters:  # alone, nothing is set down
                 estimate = jnp.where(jnp.any(after.items[self._set_down] > 0), NEVER, estimate)
-            return packed, *self._hash(packed), estimate, guide, jnp.any(step.reward > 0)
+            return packed, *self._hash.words(packed), estimate, guide, jnp.any(step.reward > 0)
 
         return jax.vmap(successor)(jnp.asarray(self.joint))
 
     @property
     def _set_down(self) -> np.ndarray:
         return np.flatnonzero(self.kitchen.terrain == COUNTER)
-
-    def _hash(self, row: Any) -> list:
-        hashes = []
-        for mix in self._mix:
-            total = jnp.sum((row.astype(jnp.uint32) + 1) * mix, dtype=jnp.uint32)
-            total = (total ^ (total >> 15)) * jnp.uint32(0x2C1B3C6D)
-            hashes.append(total ^ (total >> 13))
-        return hashes
 
     def _pack(self, state: OvercookedState) -> Any:
         parts = [state.cell, state.facing, state.held, state.items[self.places], state.timer[self.kitchen.pots] + 1]

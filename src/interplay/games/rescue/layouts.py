@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.games.family import check_size
 from interplay.games.rescue.state import DANGER, DOOR, EXTINGUISHER, FLOOR, KIT, MOVES, ROLES, WALL
+from interplay.games.text_maps import position, split_rows
 
 LETTERS = "#.+!DFKEV?nfp"
 MIN_SEATS, MAX_SEATS = 2, 5
@@ -67,7 +67,7 @@ def parse(text: str, name: str = "house") -> House:
     Raises:
         InterplayError: The text is no house; the message says which row and column, counted from 1, and why.
     """
-    rows = _rows(text, name)
+    rows = split_rows(text.strip("\n"), name, "house")
     width, height = len(rows[0]), len(rows)
     terrain = np.full(width * height, FLOOR, np.int32)
     cells: dict[str, list[int]] = {letter: [] for letter in LETTERS}
@@ -76,11 +76,11 @@ def parse(text: str, name: str = "house") -> House:
         for x, letter in enumerate(row.replace(" ", ".")):
             if letter not in LETTERS:
                 raise InterplayError(
-                    f"{name}: {_place(x, y)}: unknown letter {letter!r}; use # wall, . floor, + door, ! danger, "
+                    f"{name}: {position(x, y)}: unknown letter {letter!r}; use # wall, . floor, + door, ! danger, "
                     f"D debris, F fire, K kit, E extinguisher, V victim, ? possible victim, n f p starts"
                 )
             if letter not in "#" and (x in (0, width - 1) or y in (0, height - 1)):
-                raise InterplayError(f"{name}: {_place(x, y)}: {letter!r} at the edge; a house is walled by #")
+                raise InterplayError(f"{name}: {position(x, y)}: {letter!r} at the edge; a house is walled by #")
             cells[letter].append(x * height + y)
             in_order.append((letter, x * height + y))
     for letter, kind in (("#", WALL), ("+", DOOR), ("!", DANGER)):
@@ -102,19 +102,6 @@ def parse(text: str, name: str = "house") -> House:
     )
     _check(house, name)
     return house
-
-
-def _rows(text: str, name: str) -> list[str]:
-    check_size(text, name)
-    rows = text.strip("\n").split("/") if "/" in text else text.strip("\n").split("\n")
-    if not any(row.strip() for row in rows):
-        raise InterplayError(f"{name}: the house is empty")
-    for y, row in enumerate(rows):
-        if len(row) != len(rows[0]):
-            raise InterplayError(
-                f"{name}: row {y + 1} has {len(row)} columns, row 1 has {len(rows[0])}; all rows must be equally long"
-            )
-    return rows
 
 
 def _between_walls(terrain: np.ndarray, cell: int, height: int) -> bool:
@@ -143,7 +130,7 @@ def _check(house: House, name: str) -> None:
             x, y = house.xy(cell)
             lacking = "" if STARTS["f"] in roles else " (debris and fires block, and there is no firefighter)"
             raise InterplayError(
-                f"{name}: {_place(x, y)}: no nurse can come beside the victim that lies or may lie here{lacking}; "
+                f"{name}: {position(x, y)}: no nurse can come beside the victim that lies or may lie here{lacking}; "
                 f"whatever lies in a cell blocks the way"
             )
 
@@ -174,10 +161,6 @@ def rooms(terrain: np.ndarray, height: int) -> np.ndarray:
             room[flood(inside, [cell], height)] = number
             number += 1
     return room
-
-
-def _place(x: int, y: int) -> str:
-    return f"row {y + 1}, column {x + 1}"
 
 
 def role_names(starts: tuple[tuple[int, int], ...]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from interplay.games.rescue.game import Rescue
 from interplay.games.rescue.generators import Plan, Start
 from interplay.games.rescue.relaxed import RelaxedRescue
 from interplay.games.rescue.state import ACTIONS, DANGER, FLOOR, NOBODY, NURSE, STAY, RescueState
-from interplay.games.search import NEVER, Children, SearchResult, search
+from interplay.games.search import NEVER, Children, RowHash, SearchResult, search
 
 CHILDREN = 4096  # successors made at once
 EFFORT = 6_000_000  # successors looked at before a search settles for bounds
@@ -134,8 +134,7 @@ class _Space:
         self.batch = int(np.clip(CHILDREN // len(joint), 1, 128))
         self.first = int(jax.jit(relaxed.estimate)(start))
         self.row = np.asarray(self._pack(start))
-        rng = np.random.default_rng(0)
-        self._mix = rng.integers(1, 2**32, (2, len(self.row)), dtype=np.uint32) | np.uint32(1)
+        self._hash = RowHash(len(self.row))
         self._expand = jax.jit(jax.vmap(self._children))
 
     def solve(self, effort: int, horizon: int) -> SearchResult:
@@ -160,8 +159,7 @@ class _Space:
     def expand(self, rows: np.ndarray) -> Children:
         padded = np.concatenate([rows, np.repeat(rows[-1:], self.batch - len(rows), axis=0)])
         children, low, high, estimate, goal = (np.asarray(a)[: len(rows)] for a in self._expand(padded))
-        hashes = low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
-        return Children(children, hashes, estimate, GREED * estimate, goal)
+        return Children(children, RowHash.joined(low, high), estimate, GREED * estimate, goal)
 
     def _children(self, row: Any) -> tuple:
         state = self._unpack(row)
@@ -170,17 +168,9 @@ class _Space:
             after, _ = rules.step(self.rules, state, actions)
             packed = self._pack(after)
             estimate = jnp.minimum(self.relaxed.estimate(after), NEVER)
-            return packed, *self._hash(packed), estimate, jnp.any(after.treated_by >= 0)
+            return packed, *self._hash.words(packed), estimate, jnp.any(after.treated_by >= 0)
 
         return jax.vmap(successor)(jnp.asarray(self.joint))
-
-    def _hash(self, row: Any) -> list:
-        hashes = []
-        for mix in self._mix:
-            total = jnp.sum((row.astype(jnp.uint32) + 1) * mix, dtype=jnp.uint32)
-            total = (total ^ (total >> 15)) * jnp.uint32(0x2C1B3C6D)
-            hashes.append(total ^ (total >> 13))
-        return hashes
 
     def _pack(self, state: RescueState) -> Any:
         """Return the state as two bytes a number.

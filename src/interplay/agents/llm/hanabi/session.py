@@ -8,7 +8,7 @@ import numpy as np
 
 from interplay.agents.api import Move, View
 from interplay.agents.llm.answers import TEXT, AnswerShape
-from interplay.agents.llm.chat import ChatMessage, ModelError
+from interplay.agents.llm.chat import ChatMessage
 from interplay.agents.llm.hanabi.prompts import CONVENTIONS, INSTRUCTION, NAMES, hint_name, move_name, rules_text
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.settings import LLMSettings
@@ -49,18 +49,9 @@ class HanabiSession:
         shape = AnswerShape(fields, longest=1500)
         prompt = state_text(self._rules, seen, self._heard, list(names))
         notes = (ChatMessage("system", self._head), ChatMessage("user", f"{prompt}\n\n{INSTRUCTION}"))
-        try:
-            reading = await self._caller.ask(notes, shape, "act")
-            if not reading.ok:
-                correction = ChatMessage(
-                    "user", f"Your answer cannot be used: {reading.error}. Answer again, as one JSON object."
-                )
-                reading = await self._caller.ask((*notes, correction), shape, "correct")
-        except ModelError as error:
-            self._over = True
-            self._caller.note("end", reason=error.reason, message=str(error))
-            return None
-        return names[reading.fields["best_action"]] if reading.fields else None
+        answer = await self._caller.ask_corrected(notes, shape, "act")
+        self._over = answer is None
+        return names[answer.fields["best_action"]] if answer and answer.fields else None
 
     def _remember(self, seen: Any, seat: int) -> None:
         rules, time = self._rules, int(seen.time)

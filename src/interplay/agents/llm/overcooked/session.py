@@ -6,7 +6,7 @@ import numpy as np
 
 from interplay.agents.api import Move, View
 from interplay.agents.llm.answers import TEXT, AnswerShape
-from interplay.agents.llm.chat import ModelError, system_and_user
+from interplay.agents.llm.chat import ChatMessage, system_and_user
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.overcooked.macros import MacroKitchen, MacroTask, look, next_action, tasks
 from interplay.agents.llm.settings import LLMSettings
@@ -77,17 +77,17 @@ class OvercookedSession:
         options = {task.text: task for task in tasks(self._game, now, view.seat)}
         shape = AnswerShape({"analysis": TEXT, "task": tuple(options)})
         notes = system_and_user(self._system(view.seat), self._user(view, now, list(options)))
-        try:
-            reading = await self._caller.ask(notes, shape, "task")
-            if not reading.ok:
-                correction = f"{notes[1].text}\n\nYour last answer cannot be used: {reading.error}. Answer again."
-                reading = await self._caller.ask(system_and_user(notes[0].text, correction), shape, "correct")
-        except ModelError as error:
+
+        def correct(error: str) -> tuple[ChatMessage, ...]:
+            text = f"{notes[1].text}\n\nYour last answer cannot be used: {error}. Answer again."
+            return system_and_user(notes[0].text, text)
+
+        answer = await self._caller.ask_corrected(notes, shape, "task", correct)
+        if answer is None:
             self._over = True
-            self._caller.note("end", reason=error.reason, message=str(error))
             return REST
-        chosen = options[reading.fields["task"]] if reading.fields else REST
-        self._caller.note("plan", task=chosen.text, fallback=reading.fields is None)
+        chosen = options[answer.fields["task"]] if answer.fields else REST
+        self._caller.note("plan", task=chosen.text, fallback=answer.fields is None)
         return chosen
 
     def _system(self, seat: int) -> str:

@@ -32,7 +32,7 @@ def partner(situation: Situation) -> int:
 def held_name(situation: Situation, seat: int) -> str:
     """Return the name of what a cook holds."""
     item = situation.state.world.hands[seat]
-    return "nothing" if item is None else item.name + (" on a dish" if item.on_dish and item.food else "")
+    return "nothing" if item is None else item.text
 
 
 def station(situation: Situation, seat: int) -> str:
