@@ -50,7 +50,8 @@ class InspectModel:
             schema = JSONSchema.model_validate(dict(ask.schema))
             config.response_schema = ResponseSchema(name="answer", json_schema=schema, strict=True)
         began = time.perf_counter()
-        output = await get_model(role=self._role).generate([_message(n.role, n.text) for n in ask.notes], config=config)
+        messages = [_message(m.role, m.text) for m in ask.messages]
+        output = await get_model(role=self._role).generate(messages, config=config)
         return _answer(output, time.perf_counter() - began)
 
 

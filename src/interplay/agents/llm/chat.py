@@ -23,7 +23,7 @@ class ChatMessage:
 class ChatRequest:
     """A request to a model, with everything that distinguishes it from other requests."""
 
-    notes: tuple[ChatMessage, ...]
+    messages: tuple[ChatMessage, ...]
     schema: Mapping[str, Any] | None  # a JSON schema for the answer
     temperature: float = 0.0
     max_tokens: int = 1024
@@ -38,7 +38,7 @@ class ChatRequest:
         """Return a hash of everything, the episode included, so that episodes at temperature 0 stay independent."""
         parts = [
             model,
-            [[n.role, n.text] for n in self.notes],
+            [[m.role, m.text] for m in self.messages],
             self.schema,
             [self.temperature, self.max_tokens, self.purpose],
             [self.game, self.episode, self.seat, self.ordinal],
@@ -48,7 +48,7 @@ class ChatRequest:
     @property
     def text(self) -> str:
         """The prompt as one readable text."""
-        return "\n\n".join(f"[{n.role}]\n{n.text}" for n in self.notes)
+        return "\n\n".join(f"[{m.role}]\n{m.text}" for m in self.messages)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class Model(Protocol):
 
     name: str  # provider/model
 
-    async def chat(self, ask: ChatRequest) -> Answer:
+    async def chat(self, request: ChatRequest) -> Answer:
         """Answer a request.
 
         Raises:

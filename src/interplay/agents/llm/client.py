@@ -76,44 +76,44 @@ class OpenAIModel:
     prompt also describes the answer's form, and every answer is checked.
     """
 
-    def __init__(self, name: str, line: EndpointConfig, prices: Prices | None = None):
+    def __init__(self, name: str, endpoint: EndpointConfig, prices: Prices | None = None):
         self.name = name
         self._model = name.partition("/")[2]
-        self._line, self._prices = line, prices or Prices()
+        self._endpoint, self._prices = endpoint, prices or Prices()
         self._left_out: set[str] = set()
         self._gate: asyncio.Semaphore | None = None
 
-    async def chat(self, ask: ChatRequest) -> Answer:
+    async def chat(self, request: ChatRequest) -> Answer:
         """Answer a request on the background event loop, with retries."""
-        answer = asyncio.run_coroutine_threadsafe(self._in_turn(ask), background_loop())
+        answer = asyncio.run_coroutine_threadsafe(self._in_turn(request), background_loop())
         return await asyncio.wrap_future(answer)
 
-    async def _in_turn(self, ask: ChatRequest) -> Answer:
-        self._gate = self._gate or asyncio.Semaphore(self._line.at_once)
+    async def _in_turn(self, request: ChatRequest) -> Answer:
+        self._gate = self._gate or asyncio.Semaphore(self._endpoint.at_once)
         async with self._gate:
-            return await self._patiently(connection(self._line), ask)
+            return await self._patiently(connection(self._endpoint), request)
 
-    async def _patiently(self, client: Any, ask: ChatRequest) -> Answer:
+    async def _patiently(self, client: Any, request: ChatRequest) -> Answer:
         openai = sdk()
         retries = 0
         while True:
             began = time.perf_counter()
             try:
-                reply = await client.chat.completions.create(**self._arguments(ask))
+                reply = await client.chat.completions.create(**self._arguments(request))
                 return self._answer(reply, time.perf_counter() - began, retries)
             except openai.BadRequestError as error:
-                if not self._leave_out(ask, _all(error)):
+                if not self._leave_out(request, _all(error)):
                     raise Unavailable(f"{self.name} cannot take the question: {error}") from None
             except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
                 raise ModelRefusal(f"{self.name}: the key is refused ({_short(error)})") from None
             except openai.NotFoundError as error:
                 raise ModelRefusal(
-                    f"{self.name}: {self._line.base_url} knows no such model ({_short(error)})"
+                    f"{self.name}: {self._endpoint.base_url} knows no such model ({_short(error)})"
                 ) from None
             except (openai.APIStatusError, openai.APIConnectionError) as error:  # time-outs are connection errors
                 if "insufficient_quota" in _all(error):
                     raise ModelRefusal(f"{self.name}: the account has no quota left ({_short(error)})") from None
-                if retries >= self._line.retries:
+                if retries >= self._endpoint.retries:
                     raise Unavailable(f"{self.name}: {_short(error)}; gave up after {retries + 1} tries") from None
                 await asyncio.sleep(self._wait(error, retries))
                 retries += 1
@@ -125,32 +125,32 @@ class OpenAIModel:
         try:
             return min(float(retry_after), 60.0)
         except ValueError:
-            return min(self._line.backoff_s * 2**retries, 60.0)
+            return min(self._endpoint.backoff_s * 2**retries, 60.0)
 
-    def _arguments(self, ask: ChatRequest) -> dict[str, Any]:
+    def _arguments(self, request: ChatRequest) -> dict[str, Any]:
         arguments: dict[str, Any] = {
             "model": self._model,
-            "messages": [{"role": n.role, "content": n.text} for n in ask.notes],
-            "temperature": ask.temperature,
-            "seed": ask.episode % 2**31,
-            "max_tokens": ask.max_tokens,
+            "messages": [{"role": n.role, "content": n.text} for n in request.messages],
+            "temperature": request.temperature,
+            "seed": request.episode % 2**31,
+            "max_tokens": request.max_tokens,
         }
-        if ask.schema is not None:
-            schema = loosened(ask.schema) if "bounds" in self._left_out else dict(ask.schema)
+        if request.schema is not None:
+            schema = loosened(request.schema) if "bounds" in self._left_out else dict(request.schema)
             shape = {"name": "answer", "strict": True, "schema": schema}
             arguments["response_format"] = {"type": "json_schema", "json_schema": shape}
         for name in self._left_out & arguments.keys():
             del arguments[name]
             if name == "max_tokens":
-                arguments["max_completion_tokens"] = ask.max_tokens
+                arguments["max_completion_tokens"] = request.max_tokens
         return arguments
 
-    def _leave_out(self, ask: ChatRequest, error: str) -> bool:
+    def _leave_out(self, request: ChatRequest, error: str) -> bool:
         """Return whether the error names a parameter that can be left out."""
         names = {"response_format": ("response_format", "schema"), "max_tokens": ("max_tokens",)}
         names |= {"temperature": ("temperature",), "seed": ("seed",)}
         for name, words in names.items():
-            asked = name in self._arguments(ask)
+            asked = name in self._arguments(request)
             if asked and any(word in error for word in words):
                 first = name == "response_format" and "bounds" not in self._left_out
                 self._left_out.add("bounds" if first else name)
@@ -183,10 +183,12 @@ def background_loop() -> asyncio.AbstractEventLoop:
 
 
 @functools.cache
-def connection(line: EndpointConfig) -> Any:
+def connection(endpoint: EndpointConfig) -> Any:
     """Return the client of an endpoint, created once and kept until the program ends."""
     # Retries are ours, so that they are counted.
-    return sdk().AsyncOpenAI(base_url=line.base_url, api_key=line.api_key, timeout=line.timeout_s, max_retries=0)
+    return sdk().AsyncOpenAI(
+        base_url=endpoint.base_url, api_key=endpoint.api_key, timeout=endpoint.timeout_s, max_retries=0
+    )
 
 
 def sdk() -> Any:

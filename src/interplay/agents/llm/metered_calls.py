@@ -19,22 +19,22 @@ from interplay.games.api import Game
 class Caller:
     """Asks one model for one seat, and records every call."""
 
-    desk: ModelPool
+    pool: ModelPool
     model: Model
     game: Game
     seat: int
     role: str
     seed: int
-    meter: Usage = field(default_factory=Usage)  # of the episode, shared by its seats
+    usage: Usage = field(default_factory=Usage)  # of the episode, shared by its seats
     temperature: float = 0.0
     max_tokens: int = 1024
-    remarks: list[TraceEvent] = field(default_factory=list)
+    events: list[TraceEvent] = field(default_factory=list)
     asked: int = 0
     last_tokens_out: int | None = None  # of the last answer
 
     async def ask(
         self,
-        notes: tuple[ChatMessage, ...],
+        messages: tuple[ChatMessage, ...],
         shape: AnswerShape,
         purpose: str,
         *,
@@ -46,9 +46,9 @@ class Caller:
         Raises:
             ModelError: A limit is reached, or the model cannot be asked.
         """
-        check(self.desk.limits, self.meter, self.desk.meter)
+        check(self.pool.limits, self.usage, self.pool.usage)
         question = ChatRequest(
-            notes=notes,
+            messages=messages,
             schema=shape.schema(),
             temperature=self.temperature,
             max_tokens=self.max_tokens,
@@ -61,8 +61,8 @@ class Caller:
         )
         self.asked += 1
         answer = await self.model.chat(question)
-        self.meter.add(question.text, answer)
-        self.desk.meter.add(question.text, answer)
+        self.usage.add(question.text, answer)
+        self.pool.usage.add(question.text, answer)
         reading = shape.read(answer.text, answer.finish)
         self.last_tokens_out = answer.tokens_out
         self.note(
@@ -89,7 +89,7 @@ class Caller:
 
     async def ask_corrected(
         self,
-        notes: tuple[ChatMessage, ...],
+        messages: tuple[ChatMessage, ...],
         shape: AnswerShape,
         purpose: str,
         correct: Callable[[str], tuple[ChatMessage, ...]] | None = None,
@@ -97,7 +97,7 @@ class Caller:
         """Ask, and once more if the answer cannot be used.
 
         Args:
-            notes: The prompt.
+            messages: The prompt.
             shape: The shape of the answer.
             purpose: What the trace calls the first call; the second is "correct".
             correct: Makes the second prompt from the error; by default the error is appended as a message.
@@ -106,10 +106,10 @@ class Caller:
             The last answer; None if the model cannot be asked any more, which the trace records.
         """
         try:
-            answer = await self.ask(notes, shape, purpose)
+            answer = await self.ask(messages, shape, purpose)
             if answer.error is not None:
                 text = f"Your answer cannot be used: {answer.error}. Answer again, as one JSON object."
-                second = correct(answer.error) if correct else (*notes, ChatMessage("user", text))
+                second = correct(answer.error) if correct else (*messages, ChatMessage("user", text))
                 answer = await self.ask(second, shape, "correct")
         except ModelError as error:
             self.note("end", reason=error.reason, message=str(error))
@@ -118,9 +118,9 @@ class Caller:
 
     def note(self, kind: str, **payload: Any) -> None:
         """Record an event for the trace."""
-        self.remarks.append(TraceEvent(kind, payload))
+        self.events.append(TraceEvent(kind, payload))
 
     def take_events(self) -> list[TraceEvent]:
         """Return the events since the last call."""
-        taken, self.remarks = self.remarks, []
+        taken, self.events = self.events, []
         return taken

@@ -25,7 +25,7 @@ class LLMPlayer:
     identity_kind: ClassVar[str] = "language model"
     model: str
     settings: LLMSettings = field(default_factory=LLMSettings)
-    desk: ModelPool = field(default_factory=ModelPool)
+    pool: ModelPool = field(default_factory=ModelPool)
     encoding: str = "nothing"  # each game's session looks at the game in its own way
     deadline_s: float | None = None
     default_action: int | None = None
@@ -46,38 +46,38 @@ class LLMPlayer:
         session = capability(game, "llm_session") or TextSession
         return session(self._caller(game, seat, seed, Usage()), self.settings)
 
-    def begin_talking(self, game: Game, seat: int, seed: int, meter: Usage) -> DialogueAgent:
+    def begin_talking(self, game: Game, seat: int, seed: int, usage: Usage) -> DialogueAgent:
         """Start a session in a game in which seats talk."""
-        return capability(game, "llm_dialogue")(self._caller(game, seat, seed, meter), self.settings)
+        return capability(game, "llm_dialogue")(self._caller(game, seat, seed, usage), self.settings)
 
-    def _caller(self, game: Game, seat: int, seed: int, meter: Usage) -> Caller:
+    def _caller(self, game: Game, seat: int, seed: int, usage: Usage) -> Caller:
         return Caller(
-            self.desk,
-            self.desk.model(self.model),
+            self.pool,
+            self.pool.model(self.model),
             game,
             seat,
             game.seat_names[seat],
             seed,
-            meter,
+            usage,
             self.settings.temperature,
             self.settings.max_tokens,
         )
 
 
-def make(model: str, desk: ModelPool | None = None, *, encoding: str = "nothing", **options: Any) -> Agent:
+def make(model: str, pool: ModelPool | None = None, *, encoding: str = "nothing", **options: Any) -> Agent:
     """Make the agent `llm:MODEL`.
 
     Args:
         model: The model's name, provider/model.
-        desk: The pool that the players of a run share; None: one of its own.
+        pool: The pool that the players of a run share; None: one of its own.
         encoding: For games played remotely, where a player gets no other encoding: `seen` for Hanabi, `state` for
             Overcooked.
         **options: Fields of `LLMSettings`.
     """
     settings = LLMSettings.from_options(options)
-    desk = desk or ModelPool()
-    desk.model(model)  # an unknown provider or a missing key fails now, not in mid-episode
+    pool = pool or ModelPool()
+    pool.model(model)  # an unknown provider or a missing key fails now, not in mid-episode
     changes = settings.changes()
     labels = ",".join(str(v) if k == "scaffold" else f"{k}={v}" for k, v in changes.items())
     name = f"llm:{model}[{labels}]" if changes else f"llm:{model}"
-    return Agent(name, LLMPlayer(model, settings, desk, encoding), {"model": model, **dataclasses.asdict(settings)})
+    return Agent(name, LLMPlayer(model, settings, pool, encoding), {"model": model, **dataclasses.asdict(settings)})

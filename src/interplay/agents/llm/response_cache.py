@@ -33,17 +33,17 @@ class ResponseCache:
         line = self._known.get(key)
         return Answer(**line["answer"], cached=True) if line else None
 
-    def keep(self, key: str, model: str, ask: ChatRequest, answer: Answer) -> None:
+    def keep(self, key: str, model: str, request: ChatRequest, answer: Answer) -> None:
         """Store an answer, and write it to disk at once."""
         fields = {k: v for k, v in asdict(answer).items() if k != "cached"}
         line = {
             "key": key,
             "model": model,
-            "game": ask.game,
-            "episode": ask.episode,
-            "seat": ask.seat,
-            "ordinal": ask.ordinal,
-            "purpose": ask.purpose,
+            "game": request.game,
+            "episode": request.episode,
+            "seat": request.seat,
+            "ordinal": request.ordinal,
+            "purpose": request.purpose,
             "answer": fields,
         }
         self._known[key] = line
@@ -62,30 +62,30 @@ class ResponseCache:
             self._file = None
 
 
-class Journalled:
+class CachedModel:
     """A model that looks into the cache first. Offline, it asks nothing else."""
 
-    def __init__(self, model: Model, journal: ResponseCache, *, offline: bool = False):
+    def __init__(self, model: Model, cache: ResponseCache, *, offline: bool = False):
         self.name = model.name
-        self._model, self._journal, self._offline = model, journal, offline
+        self._model, self._cache, self._offline = model, cache, offline
 
-    async def chat(self, ask: ChatRequest) -> Answer:
+    async def chat(self, request: ChatRequest) -> Answer:
         """Return the cached answer, or ask the model and cache its answer.
 
         Raises:
             ModelRefusal: Offline, and the cache has no answer.
         """
-        key = ask.key(self.name)
-        known = self._journal.find(key)
+        key = request.key(self.name)
+        known = self._cache.find(key)
         if known:
             return known
         if self._offline:
             raise ModelRefusal(
-                f"{self._journal.path} has no answer of {self.name} to question {ask.ordinal} of seat {ask.seat} "
-                f"({ask.purpose}): a transcript replays only with the settings and seed with which it was made"
+                f"{self._cache.path} has no answer of {self.name} to question {request.ordinal} of seat {request.seat} "
+                f"({request.purpose}): a transcript replays only with the settings and seed with which it was made"
             )
-        answer = await self._model.chat(ask)
-        self._journal.keep(key, self.name, ask, answer)
+        answer = await self._model.chat(request)
+        self._cache.keep(key, self.name, request, answer)
         return replace(answer, cached=False)
 
 

@@ -36,8 +36,8 @@ class TextSession:
 
     async def _choose(self, view: View, names: dict[str, int]) -> int | None:
         shape = AnswerShape({"rationale": TEXT, "action": tuple(names)}, longest=1500)
-        notes = (ChatMessage("system", self._rules(view)), ChatMessage("user", self._situation(view, list(names))))
-        answer = await self._caller.ask_corrected(notes, shape, "act")
+        messages = (ChatMessage("system", self._rules(view)), ChatMessage("user", self._situation(view, list(names))))
+        answer = await self._caller.ask_corrected(messages, shape, "act")
         self._over = answer is None
         return names[answer.fields["action"]] if answer and answer.fields else None
 

@@ -48,8 +48,8 @@ class HanabiSession:
         fields = {"game_state": TEXT, "action_options": TEXT, "best_action": tuple(names), "rationale": TEXT}
         shape = AnswerShape(fields, longest=1500)
         prompt = state_text(self._rules, seen, self._heard, list(names))
-        notes = (ChatMessage("system", self._head), ChatMessage("user", f"{prompt}\n\n{INSTRUCTION}"))
-        answer = await self._caller.ask_corrected(notes, shape, "act")
+        messages = (ChatMessage("system", self._head), ChatMessage("user", f"{prompt}\n\n{INSTRUCTION}"))
+        answer = await self._caller.ask_corrected(messages, shape, "act")
         self._over = answer is None
         return names[answer.fields["best_action"]] if answer and answer.fields else None
 

@@ -109,7 +109,7 @@ def _instruction(situation: Situation, talk: bool) -> str:
     return "\n".join(lines)
 
 
-def notes(situation: Situation, memory: str, aside: str, *, talk: bool) -> tuple[ChatMessage, ...]:
+def prompt_messages(situation: Situation, memory: str, aside: str, *, talk: bool) -> tuple[ChatMessage, ...]:
     """Return the prompt for a situation."""
     return (
         ChatMessage("system", system_text(situation.game, situation.seat, talk=talk)),

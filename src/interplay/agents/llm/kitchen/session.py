@@ -12,7 +12,7 @@ from typing import Any
 
 from interplay.agents.api import Move, TraceEvent
 from interplay.agents.dialogue import DialogueObservation, Message
-from interplay.agents.llm.kitchen.prompts import PLAN, SILENT_PLAN, notes
+from interplay.agents.llm.kitchen.prompts import PLAN, SILENT_PLAN, prompt_messages
 from interplay.agents.llm.kitchen.situation import Situation, SituationEvent
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.scaffolds.registry import scaffold
@@ -129,7 +129,7 @@ class KitchenSession:
 
     async def _ask(self, situation: Situation, aside: str) -> Any:
         shape = PLAN if self._talk else SILENT_PLAN
-        prompt = notes(situation, self._settings.memory, aside, talk=self._talk)
+        prompt = prompt_messages(situation, self._settings.memory, aside, talk=self._talk)
         return await self._caller.ask(prompt, shape, situation.purpose, context=situation)
 
     async def _aside_of(self, situation: Situation) -> str:

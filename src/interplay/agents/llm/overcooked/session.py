@@ -76,13 +76,13 @@ class OvercookedSession:
             return REST
         options = {task.text: task for task in tasks(self._game, now, view.seat)}
         shape = AnswerShape({"analysis": TEXT, "task": tuple(options)})
-        notes = system_and_user(self._system(view.seat), self._user(view, now, list(options)))
+        messages = system_and_user(self._system(view.seat), self._user(view, now, list(options)))
 
         def correct(error: str) -> tuple[ChatMessage, ...]:
-            text = f"{notes[1].text}\n\nYour last answer cannot be used: {error}. Answer again."
-            return system_and_user(notes[0].text, text)
+            text = f"{messages[1].text}\n\nYour last answer cannot be used: {error}. Answer again."
+            return system_and_user(messages[0].text, text)
 
-        answer = await self._caller.ask_corrected(notes, shape, "task", correct)
+        answer = await self._caller.ask_corrected(messages, shape, "task", correct)
         if answer is None:
             self._over = True
             return REST

@@ -13,7 +13,7 @@ class Prose(Scripted):
 
     name = "scripted/prose"
 
-    def answer(self, ask: ChatRequest) -> str:
+    def answer(self, request: ChatRequest) -> str:
         """Return a sentence."""
         return "Sure! I think we should first pick up the egg and then see how it goes."
 
@@ -23,7 +23,7 @@ class HalfJson(Scripted):
 
     name = "scripted/half_json"
 
-    def answer(self, ask: ChatRequest) -> str:
+    def answer(self, request: ChatRequest) -> str:
         """Return half a JSON object."""
         return '{"analysis": "we need an egg", "plan": ["pickup(egg, ingred'
 
@@ -33,9 +33,9 @@ class UnknownVerb(Scripted):
 
     name = "scripted/unknown_verb"
 
-    def fill(self, ask: ChatRequest) -> dict[str, Any]:
+    def fill(self, request: ChatRequest) -> dict[str, Any]:
         """Return the fields of the answer."""
-        return super().fill(ask) | {"plan": ["teleport(egg)"]}
+        return super().fill(request) | {"plan": ["teleport(egg)"]}
 
 
 class Endless(Scripted):
@@ -43,6 +43,6 @@ class Endless(Scripted):
 
     name = "scripted/endless"
 
-    def fill(self, ask: ChatRequest) -> dict[str, Any]:
+    def fill(self, request: ChatRequest) -> dict[str, Any]:
         """Return the fields of the answer."""
-        return super().fill(ask) | {"plan": ["wait(1)"], "say": "What do you think?"}
+        return super().fill(request) | {"plan": ["wait(1)"], "say": "What do you think?"}

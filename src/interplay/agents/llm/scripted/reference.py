@@ -62,19 +62,19 @@ class Reference(Scripted):
 
     name = "scripted/reference"
 
-    def fill(self, ask: ChatRequest) -> dict[str, Any]:
+    def fill(self, request: ChatRequest) -> dict[str, Any]:
         """Return the plan and the messages of the leader or the assistant."""
-        situation = ask.context
-        if not isinstance(situation, Situation) or ask.purpose not in ("plan", "reply", "correct"):
-            return super().fill(ask)
+        situation = request.context
+        if not isinstance(situation, Situation) or request.purpose not in ("plan", "reply", "correct"):
+            return super().fill(request)
         leader = next(s for s, role in enumerate(situation.game.roles) if role.knows_recipe)
         plan = self.lead(situation) if leader == situation.seat else self.follow(situation)
         say = " ".join(filter(None, [self.addressed(situation, plan), self.small_talk(situation)]))
-        return super().fill(ask) | {"plan": plan} | ({"say": say} if say and "say" in self._fields(ask) else {})
+        return super().fill(request) | {"plan": plan} | ({"say": say} if say and "say" in self._fields(request) else {})
 
     @staticmethod
-    def _fields(ask: ChatRequest) -> Any:
-        return (ask.schema or {}).get("properties", {})
+    def _fields(request: ChatRequest) -> Any:
+        return (request.schema or {}).get("properties", {})
 
     def addressed(self, situation: Situation, plan: list[str]) -> str:
         """Return whom the requests are for, among more than two cooks."""
@@ -163,12 +163,12 @@ class Soloist(Reference):
 
     name = "scripted/soloist"
 
-    def fill(self, ask: ChatRequest) -> dict[str, Any]:
+    def fill(self, request: ChatRequest) -> dict[str, Any]:
         """Return the plan of a leader."""
-        situation = ask.context
-        if not isinstance(situation, Situation) or ask.purpose not in ("plan", "reply", "correct"):
-            return super().fill(ask)
-        return Scripted.fill(self, ask) | {"plan": self.lead(situation)}
+        situation = request.context
+        if not isinstance(situation, Situation) or request.purpose not in ("plan", "reply", "correct"):
+            return super().fill(request)
+        return Scripted.fill(self, request) | {"plan": self.lead(situation)}
 
     def planned(self, game: Kitchen, state: KitchenState, seat: int) -> tuple[tuple[PlannedAct, ...], ...] | None:
         """Return a plan in which only this seat works."""

@@ -19,20 +19,20 @@ class Scripted:
 
     name = "scripted/base"
 
-    async def chat(self, ask: ChatRequest) -> Answer:
+    async def chat(self, request: ChatRequest) -> Answer:
         """Answer a request."""
-        text = self.answer(ask)
+        text = self.answer(request)
         return Answer(
-            text=text, tokens_in=count_tokens(ask.text), tokens_out=count_tokens(text), latency_s=0.0, cost=0.0
+            text=text, tokens_in=count_tokens(request.text), tokens_out=count_tokens(text), latency_s=0.0, cost=0.0
         )
 
-    def answer(self, ask: ChatRequest) -> str:
+    def answer(self, request: ChatRequest) -> str:
         """Return the answer's text: its fields as JSON."""
-        return json.dumps(self.fill(ask), ensure_ascii=False)
+        return json.dumps(self.fill(request), ensure_ascii=False)
 
-    def fill(self, ask: ChatRequest) -> dict[str, Any]:
+    def fill(self, request: ChatRequest) -> dict[str, Any]:
         """Return the fields of the answer; by default the first choice everywhere, and nothing said."""
-        properties = (ask.schema or {}).get("properties", {})
+        properties = (request.schema or {}).get("properties", {})
         return {name: self._first(kind) for name, kind in properties.items()}
 
     @staticmethod
@@ -51,7 +51,7 @@ class Idle(Scripted):
 
     name = "scripted/idle"
 
-    def fill(self, ask: ChatRequest) -> dict[str, Any]:
+    def fill(self, request: ChatRequest) -> dict[str, Any]:
         """Return the fields of the answer."""
-        fields = super().fill(ask)
-        return fields | ({"plan": ["wait(20)"]} if "plan" in fields and ask.purpose != "reply" else {})
+        fields = super().fill(request)
+        return fields | ({"plan": ["wait(20)"]} if "plan" in fields and request.purpose != "reply" else {})
