@@ -115,5 +115,5 @@ def test_operators_are_derived_from_facts_alone():
     assert trace.seats == (0, NATURE, 1)
     assert trace.times == (0, 2, 3)
     assert [a.name for a in trace.actions] == ["interact", "nature", "grab"]
-    assert world.fact("on", "onion_1", "the_hatch") in trace.actions[2].needed
+    assert world.fact("on", "onion_1", "the_hatch") in trace.actions[2].precondition_set
     assert trace.final == taken

@@ -24,7 +24,7 @@ def served():
     world, recorder = kitchen()
     recorder.do(0, 0, "put", "ann", "onion_1", "the_hatch")
     recorder.do(1, NATURE, "spoil", "onion_1")
-    recorder.do(2, 1, "take", "bob", "onion_1", "the_hatch", needs=[world.fact("stale", "onion_1")])
+    recorder.do(2, 1, "take", "bob", "onion_1", "the_hatch", preconditions=[world.fact("stale", "onion_1")])
     recorder.do(3, 1, "serve", "bob", "onion_1")
     return recorder.finish(4, game_id="hatch/small")
 

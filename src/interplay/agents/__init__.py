@@ -1,4 +1,4 @@
-"""Who acts: policies in JAX, players of any kind."""
+"""Policies (pure JAX functions) and players (any Python object) that act in games."""
 
 from interplay.agents.api import Agent, FunctionPlayer, Info, Move, Player, Policy, TraceEvent, View, as_agent
 

@@ -1,4 +1,4 @@
-"""A policy that does not stand still forever: the usual rule for clones of people, who stay where no data lead on."""
+"""A wrapper that keeps a policy from standing still, as is usual for policies cloned from people."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from interplay.games.api import Game
 
 
 class Still(NamedTuple):
-    """What the rule remembers."""
+    """Memory of `AntiStuckWrapper`."""
 
     base: Any  # the memory of the policy itself
     pose: Float[Array, " entry"]
@@ -28,10 +28,11 @@ class Still(NamedTuple):
 
 
 class AntiStuckWrapper(Policy):
-    """A policy that, after `patience` steps in one pose, takes an action that it has not tried there.
+    """Make a policy that is stuck try other actions.
 
-    A pose is where the chef stands and faces. The other actions keep their odds; once all were tried, everything is
-    open again. So Carroll et al. (2019) keep cloned chefs from blocking each other to the end of an episode.
+    After `patience` steps in one pose (cell and facing of the chef) it samples among the actions that it has not tried
+    there, with the policy's own odds; once all have been tried, all are allowed again. Carroll et al. (2019) use this
+    rule to keep cloned chefs from blocking each other to the end of an episode.
     """
 
     identity_kind: ClassVar[str] = "unstuck"
@@ -46,23 +47,27 @@ class AntiStuckWrapper(Policy):
         self.base, self.patience, self.pose, self.actions = base, jnp.int32(patience), pose, actions
 
     def fingerprint(self) -> Mapping[str, Any]:
-        """The policy under the rule, and its patience."""
+        """Return the wrapped policy's fingerprint and the patience."""
         return {"base": fingerprint_of(self.base), "patience": self.patience}
 
     @property
     def encoding(self) -> str:
+        """Name of the encoding that `act` reads."""
         return self.base.encoding
 
     def bind(self, game: Game) -> Policy:
+        """Bind the wrapped policy and find where the observation holds the pose."""
         bound = eqx.tree_at(lambda p: p.base, self, self.base.bind(game))
         ready = AntiStuckWrapper(bound.base, 0, pose_entries(game, self.encoding), len(game.action_names))
         return eqx.tree_at(lambda p: p.patience, ready, self.patience)
 
     def init(self, key: Any, seat: Any) -> Still:
+        """Return the memory at the start of an episode."""
         nowhere = jnp.full(len(self.pose), -1.0)
         return Still(self.base.init(key, seat), nowhere, jnp.int32(0), jnp.zeros(self.actions, bool))
 
     def act(self, memory: Any, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
+        """Act by the wrapped policy, or try something else when stuck."""
         for_base, for_other = jax.random.split(key)
         base, action, info = self.base.act(memory.base, obs, legal, for_base)
         pose = obs.reshape(-1)[np.array(self.pose)].astype(jnp.float32)
@@ -77,12 +82,16 @@ class AntiStuckWrapper(Policy):
 
 
 def unstuck(policy: Policy, patience: int) -> Policy:
-    """The policy with the rule; itself if it may stand still (0)."""
+    """Wrap a policy in `AntiStuckWrapper`; return it unchanged if `patience` is 0."""
     return AntiStuckWrapper(policy, patience) if patience else policy
 
 
 def pose_entries(game: Game, encoding: str) -> tuple[int, ...]:
-    """Which entries of a chef's flat observation say where it stands and faces."""
+    """Return the indices of the flat observation that hold a chef's cell and facing.
+
+    Raises:
+        InterplayError: The game is no Overcooked layout, or the encoding holds no pose.
+    """
     if not game.id.startswith("overcooked/"):
         raise InterplayError(f"unstuck: the rule is about chefs in a kitchen; the game is {game.id}")
     shape = game.encodings[encoding].shape

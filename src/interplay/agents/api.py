@@ -1,6 +1,7 @@
-"""Who acts. A policy is pure JAX and runs inside compiled rollouts; a player is any Python object.
+"""Policies, players and agents: the interfaces of everything that acts.
 
-Either sits in any seat. An `Agent` is one of the two with a name and an identity, which is what traces record.
+A policy is pure JAX and runs inside compiled rollouts; a player is any Python object. Either can sit in any seat. An
+`Agent` is one of the two with a name and an identity, which is what traces record.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Observation = Any
 
 
 class Info(NamedTuple):
-    """What a policy tells of its choice."""
+    """What a policy reports about its choice: the logits over actions."""
 
     logits: Float[Array, " action"]
 
@@ -35,34 +36,44 @@ class Policy(eqx.Module):
     Policies that differ in array values only share one compiled program, so whatever tells two policies of a family
     apart belongs into arrays, not into static fields.
 
-    A policy that others will meet in traces declares who it is: a class attribute `identity_kind`, a `version` that
-    rises when the same weights would act differently, and a method `fingerprint()` that gives settings and weights by
-    names that stay. Without them it counts by the source of its class (see `agents.identity`).
+    A policy whose traces are kept should declare its identity: a class attribute `identity_kind`, a `version` that is
+    raised when the same weights would act differently, and a method `fingerprint()` that returns settings and weights
+    under stable names. Without them the source of its class stands for it (see `agents.identity`).
     """
 
     def bind(self, game: Game) -> Policy:
-        """This policy made ready for a game; an error if it cannot play it."""
+        """Return this policy prepared for a game.
+
+        Raises:
+            InterplayError: The policy cannot play the game.
+        """
         return self
 
     @property
     def encoding(self) -> str:
-        """The name of the game's encoding that `act` reads."""
+        """Name of the game's encoding that `act` reads."""
         raise NotImplementedError
 
     def init(self, key: PRNGKeyArray, seat: Int[Array, ""]) -> Memory:
-        """Memory at the start of an episode."""
+        """Return the memory at the start of an episode."""
         return ()
 
     def act(
         self, memory: Memory, obs: Observation, legal: Bool[Array, " action"], key: PRNGKeyArray
     ) -> tuple[Memory, Int[Array, ""], Info]:
-        """Choose; called every turn, on turn or off, so that memory sees all."""
+        """Choose an action.
+
+        Called in every step, also when it is another seat's turn, so that the memory sees every observation.
+
+        Returns:
+            The new memory, the action, and the logits.
+        """
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class TraceEvent:
-    """Something that goes into a trace beside the actions: a message, a plan, a verdict, a timing."""
+    """An entry of a trace beside the actions: a message, a plan, a verdict, a timing."""
 
     kind: str
     payload: Mapping[str, Any]
@@ -70,7 +81,7 @@ class TraceEvent:
 
 @dataclass(frozen=True)
 class Move:
-    """An action with the events that go into the trace beside it."""
+    """An action together with the events to record with it."""
 
     action: int
     events: Sequence[TraceEvent] = ()
@@ -78,7 +89,7 @@ class Move:
 
 @dataclass(frozen=True)
 class View:
-    """What a player is shown when it is to move, and nothing more."""
+    """What a player sees when it is to move."""
 
     game: Game
     seat: int
@@ -89,7 +100,13 @@ class View:
     see: Callable[[str], Any] | None = None  # this seat's view in another encoding, for players of several games
 
     def look(self, encoding: str) -> Any:
-        """What this seat sees in an encoding. Over a wire, where `see` is none, that is the player's own one."""
+        """Return this seat's observation in an encoding.
+
+        A remote player (`see` is None) can only be given its own encoding.
+
+        Raises:
+            InterplayError: The player is remote and has no observation.
+        """
         if self.see is not None:
             return self.see(encoding)
         if np.shape(self.observation) == (0,):
@@ -100,7 +117,11 @@ class View:
 
 
 def refuse_privileged(game: Game, encoding: str) -> None:
-    """A seat may look at the game in any encoding but those that show what it may not see."""
+    """Check that a player may read an encoding.
+
+    Raises:
+        InterplayError: The game has no such encoding, or it shows what the seat may not see.
+    """
     if encoding not in game.encodings or game.encodings[encoding].privileged:
         seen = ", ".join(name for name, e in game.encodings.items() if not e.privileged)
         raise InterplayError(f"a player cannot look at {game.id} as {encoding!r}; it may see: {seen}")
@@ -109,8 +130,8 @@ def refuse_privileged(game: Game, encoding: str) -> None:
 class Session(Protocol):
     """A player in one seat of one episode.
 
-    One that has a `watch(view)` is shown the turns of others by it. One that says `immediate = True` promises that its
-    `act` never waits for anything.
+    A session may also have a method `watch(view)`, called in the turns of others. A session with `immediate = True`
+    promises that its `act` never waits for anything.
     """
 
     async def act(self, view: View) -> int | Move:
@@ -120,21 +141,23 @@ class Session(Protocol):
 
 @runtime_checkable
 class Player(Protocol):
-    """Any Python object that can sit down at a game: an LLM, a person, a remote client, a PyTorch model."""
+    """Any Python object that can play: an LLM, a person, a remote client, a PyTorch model."""
 
     encoding: str
     deadline_s: float | None  # after this long the default action is taken
     default_action: int | None  # None: the first legal action
 
-    def begin(self, game: Game, seat: int, seed: int) -> Session: ...
+    def begin(self, game: Game, seat: int, seed: int) -> Session:
+        """Start a session in a seat of a new episode."""
+        ...
 
 
 @dataclass(frozen=True)
 class FunctionPlayer:
-    """A player made of any callable from an observation (and the legal mask, if it takes two) to an action.
+    """A player made of a callable from an observation (and the legal mask, if it takes two arguments) to an action.
 
-    Without a deadline it is called where it stands; with one, in a thread, so that nobody waits longer for it. Traces
-    know it by its source, or by the `version` that you give it.
+    Without a deadline the function is called directly; with one it runs in a thread. Its identity in traces is its
+    source, or `version` if that is set.
     """
 
     identity_kind: ClassVar[str] = "function"
@@ -142,13 +165,14 @@ class FunctionPlayer:
     encoding: str
     deadline_s: float | None = None
     default_action: int | None = None
-    version: str | None = None  # what stands for the function in traces; None: its source
+    version: str | None = None  # identifies the function in traces; None: its source does
 
     def fingerprint(self) -> Mapping[str, Any]:
-        """Which function it is."""
+        """Return the function's source (or version) and the encoding."""
         return {"function": source_of(self.function) if self.version is None else self.version, "reads": self.encoding}
 
     def begin(self, game: Game, seat: int, seed: int) -> Session:
+        """Start a session that calls the function."""
         takes_legal = len(inspect.signature(self.function).parameters) > 1
         return _FunctionSession(self.function, takes_legal, self.deadline_s is None)
 
@@ -168,20 +192,20 @@ class _FunctionSession:
 
 @dataclass(frozen=True)
 class Agent:
-    """A policy or a player with the name and identity under which it appears in traces and tables."""
+    """A policy or a player with the name and identity that traces and tables show."""
 
     name: str
     policy: Policy | Player
-    config: Mapping[str, Any] = field(default_factory=dict)  # plain JSON values that tell how it was made
-    kind: str = ""  # what it is, in words that stay; registered agents have their registered name
+    config: Mapping[str, Any] = field(default_factory=dict)  # plain JSON values: how it was made
+    kind: str = ""  # stable kind; registered agents have their registered name
 
     @property
     def is_policy(self) -> bool:
-        """Whether it is pure JAX, and can run in compiled programs."""
+        """Whether it is pure JAX and can run in compiled rollouts."""
         return isinstance(self.policy, Policy)
 
     def identity(self, game: Game) -> Identity:
-        """What a trace records of this agent at this game.
+        """Return what a trace records of this agent in this game.
 
         Raises:
             InterplayError: The game has no encoding of the name that the agent reads.
@@ -194,7 +218,7 @@ class Agent:
 
 
 class Identity(NamedTuple):
-    """Who sat in a seat: a name for people, a hash for proof."""
+    """The name and content hash of the agent in a seat."""
 
     name: str
     hash: str
@@ -203,7 +227,11 @@ class Identity(NamedTuple):
 
 
 def as_agent(thing: Any, name: str | None = None) -> Agent:
-    """An agent from an agent, a registered name, a policy, or a player."""
+    """Return an agent from an agent, a registered name, a policy or a player.
+
+    Raises:
+        InterplayError: `thing` is none of these.
+    """
     if isinstance(thing, Agent):
         return thing
     if isinstance(thing, str):

@@ -1,4 +1,4 @@
-"""Talking within a step: what a seat that can talk offers to the runner that lets it."""
+"""Messages within a step: the interface of seats that talk, and the exchange between them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interplay.games.api import Game
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """Something said to one seat, or to all (None)."""
+    """A message to one seat, or to all (`to` is None)."""
 
     t: int
     sender: int
@@ -26,7 +26,10 @@ class Message:
 
 @dataclass(frozen=True, kw_only=True)
 class DialogueObservation:
-    """A talking seat's view of a step. Such games are fully observed; what a prompt may tell is the player's care."""
+    """The view of a seat that can talk.
+
+    Such games are fully observed; the player itself limits what a prompt reveals.
+    """
 
     game: Game
     seat: int
@@ -38,31 +41,31 @@ class DialogueObservation:
 
 
 class DialogueAgent(Protocol):
-    """A session in one seat that talks. Each call leaves events behind, which the runner takes in order."""
+    """A session that talks. Its calls produce events, which the runner takes in order."""
 
     async def open(self, sight: DialogueObservation) -> Sequence[Message]:
-        """Begin a step: think if there is nothing left to do, and perhaps say something."""
+        """Begin a step: plan if there is nothing left to do, and return messages to send."""
         ...
 
     def hear(self, message: Message) -> None:
-        """Take in something that was said, to this seat or by it."""
+        """Receive a message that was sent to or by this seat."""
         ...
 
     async def reply(self, sight: DialogueObservation, turn: int) -> Sequence[Message]:
-        """Answer what was just heard; nothing ends the dialogue."""
+        """Answer the last messages; an empty answer ends the dialogue."""
         ...
 
     async def settle(self, sight: DialogueObservation) -> Move:
-        """End a step: the action."""
+        """End a step: return the action."""
         ...
 
     def take_events(self) -> list[TraceEvent]:
-        """The events since the last call."""
+        """Return the events since the last call."""
         ...
 
 
 class Dialogue:
-    """Messages within one step: who hears what, who answers, and when it ends."""
+    """The exchange of messages within one step."""
 
     def __init__(self, agents: Mapping[int, DialogueAgent], observe: Any, emit: Any):
         """Set up the dialogue of a step.
@@ -75,11 +78,11 @@ class Dialogue:
         self._agents, self._observe, self._emit = agents, observe, emit
 
     async def open(self, seat: int, turn_cap: int) -> None:
-        """Let a seat think and speak, and others answer, until nobody says more or the cap is reached."""
+        """Let a seat plan and speak and the others answer, until nobody says more or the cap is reached."""
         await self.converse(await self.first_words(seat), turn_cap)
 
     async def first_words(self, seat: int) -> Sequence[Message]:
-        """Let a seat think; what it says."""
+        """Let a seat plan, and return the messages that it sends."""
         return await self._asked(seat, self._agents[seat].open(self._observe(seat)))
 
     async def converse(self, said: Sequence[Message], turn_cap: int, turns: int = 0) -> int:
@@ -107,7 +110,7 @@ class Dialogue:
         return turns
 
     async def settle(self, seat: int) -> Move:
-        """The action of a seat that talks."""
+        """Return the action of a seat that talks."""
         return await self._asked(seat, self._agents[seat].settle(self._observe(seat)))
 
     def take_events(self) -> None:
@@ -116,7 +119,7 @@ class Dialogue:
             self._take(seat)
 
     def deliver(self, said: Sequence[Message]) -> list[int]:
-        """Let everybody addressed hear it, and the speaker too; who was addressed, in seat order."""
+        """Deliver messages to the seats addressed and to their sender; return the seats addressed, in seat order."""
         addressed: set[int] = set()
         for message in said:
             for seat, agent in self._agents.items():

@@ -1,7 +1,7 @@
-"""Who an agent is, for traces and seeds: a declared kind and version, its settings and its weights.
+"""Identities of agents for traces and seeds: a declared kind and version, settings and weights.
 
-Nothing here depends on where code lies or what its classes and fields are called: moving or renaming code changes no
-identity, and so no result.
+Nothing here depends on module paths or on names of classes and fields: moving or renaming code changes no identity, and
+so no result.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def content_hash(agent: Agent) -> str:
-    """A short hash of what the agent is.
+    """Return a short hash that identifies an agent.
 
     It is taken over the agent's kind (its registered name, or what its policy declares as `identity_kind`), the
-    `version` of that kind, its configuration, and what `fingerprint()` of its policy or player gives: settings and
-    weights under names that stay. Something of yours that declares no kind counts by the source of its class, and by
-    the values that it holds.
+    `version` of that kind, its configuration, and what `fingerprint()` of its policy or player returns: settings and
+    weights under stable names. A policy that declares no kind is identified by the source of its class and the values
+    of its fields.
     """
     policy: Any = agent.policy
     kind = agent.kind or getattr(policy, "identity_kind", "")
@@ -43,12 +43,12 @@ def content_hash(agent: Agent) -> str:
 
 
 def fingerprint_of(policy: Any) -> Any:
-    """What tells a policy that another one holds (under noise, say) from others."""
+    """Return what identifies a policy that another one contains."""
     return policy.fingerprint() if hasattr(policy, "fingerprint") else policy
 
 
 def source_of(thing: Callable[..., Any] | type) -> str:
-    """The source of a function or class; its byte code or name where there is no source."""
+    """Return the source of a function or class; its byte code or name where there is no source."""
     try:
         return inspect.cleandoc(inspect.getsource(thing))
     except (OSError, TypeError):
@@ -59,7 +59,7 @@ def source_of(thing: Callable[..., Any] | type) -> str:
 
 
 def _feed(digest: Any, value: Any) -> None:
-    """Take a value into the digest: numbers, words, arrays, and collections and records of them."""
+    """Feed a value into the digest: numbers, strings, arrays, and collections and records of them."""
     if isinstance(value, np.ndarray | np.generic | jax.Array):
         if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
             value = jax.random.key_data(value)  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
 """Networks trained in JaxMARL, or in its style, as policies.
 
 JaxMARL's agents are a function and parameters. Feed-forward ones are called as `apply(params, obs)`, batch first, and
-give a distribution, often with a value beside it; recurrent ones as `apply(params, hidden, (obs, dones))`, time and
-batch first, and give the next hidden state before that. Nothing here needs JaxMARL, flax or distrax.
+return a distribution, often with a value; recurrent ones as `apply(params, hidden, (obs, dones))`, time and batch
+first, and return the next hidden state before that. Nothing here needs JaxMARL, flax or distrax.
 """
 
 from __future__ import annotations
@@ -36,17 +36,22 @@ class JaxMARLPolicy(Policy):
     takes_legal: bool = eqx.field(static=True)
 
     def fingerprint(self) -> Mapping[str, Any]:
-        """Its parameters, the function that reads them, and how it acts."""
+        """Return its parameters, the function that reads them, and how it acts."""
         functions = {"apply": self.apply, "preprocess": self.preprocess}
         how = {"reads": self.reads, "greedy": self.greedy, "takes_legal": self.takes_legal}
         return {**functions, **how, "params": self.params, "hidden": self.hidden}
 
     @property
     def encoding(self) -> str:
+        """Name of the encoding that `act` reads."""
         return self.reads
 
     def bind(self, game: Game) -> Policy:
-        """This policy; an error if the network does not fit the game's views and actions."""
+        """Return this policy.
+
+        Raises:
+            InterplayError: The network does not fit the game's observations and actions.
+        """
         if self.reads not in game.encodings:
             known = ", ".join(game.encodings)
             raise InterplayError(f"this network reads the encoding {self.reads!r}; {game.id} has {known}")
@@ -68,19 +73,21 @@ class JaxMARLPolicy(Policy):
         return self.act(self.hidden, obs, jnp.asarray(game.legal(state)[0]), key)
 
     def init(self, key, seat):
+        """Return the memory at the start of an episode."""
         return self.hidden
 
     def act(self, memory, obs, legal, key):
+        """Choose an action and update the memory."""
         seen = obs if self.preprocess is None else self.preprocess(obs)
         extra = (legal.astype(jnp.float32),) if self.takes_legal else ()
         if self.hidden is None:
-            found = self.apply(self.params, *jax.tree_util.tree_map(lambda x: x[None], (seen, *extra)))
-            found = found[0] if isinstance(found, tuple | list) else found
+            output = self.apply(self.params, *jax.tree_util.tree_map(lambda x: x[None], (seen, *extra)))
+            output = output[0] if isinstance(output, tuple | list) else output
         else:
             # Hidden states are fresh at an episode's start, so that no row is ever marked as done.
             row = jax.tree_util.tree_map(lambda x: x[None, None], (seen, jnp.zeros((), bool), *extra))
-            memory, found, *_ = self.apply(self.params, memory, row)
-        logits = masked(_logits(found, legal.shape[0]), legal)
+            memory, output, *_ = self.apply(self.params, memory, row)
+        logits = masked(_logits(output, legal.shape[0]), legal)
         action = jnp.argmax(logits) if self.greedy else jax.random.categorical(key, logits)
         return memory, action, Info(logits)
 
@@ -95,22 +102,25 @@ def from_jaxmarl(
     takes_legal: bool = False,
     preprocess: Callable[[Any], Any] | None = None,
 ) -> JaxMARLPolicy:
-    """A policy from a network's `apply` (such as flax's `network.apply`) and its parameters.
+    """Make a policy from a network's `apply` (such as flax's `network.apply`) and its parameters.
 
-    The network may give logits, or values of actions, as an array, or anything that bears `.logits` or `.probs`.
+    The network may return logits, or values of actions, as an array, or anything that has `.logits` or `.probs`.
 
-    encoding: what it reads; at one of JaxMARL's environments, "obs".
-    hidden: the first hidden state of a recurrent network, [1, size], as its `initialize_carry(1, size)` gives it.
-    greedy: the likeliest action instead of a drawn one.
-    takes_legal: the mask of legal actions follows the observation (feed-forward) or the dones (recurrent).
-    preprocess: applied to an observation first, such as `jnp.ravel` for networks that read flat vectors.
+    Args:
+        apply: The network's function.
+        params: Its parameters.
+        encoding: The encoding that it reads; in one of JaxMARL's environments, "obs".
+        hidden: The first hidden state of a recurrent network, [1, size], as `initialize_carry(1, size)` returns it.
+        greedy: Take the likeliest action instead of sampling.
+        takes_legal: The mask of legal actions follows the observation (feed-forward) or the dones (recurrent).
+        preprocess: Applied to an observation first, such as `jnp.ravel` for networks that read flat vectors.
     """
     params, hidden = jax.tree_util.tree_map(jnp.asarray, (params, hidden))
     return JaxMARLPolicy(params, hidden, apply, preprocess, encoding, greedy, takes_legal)
 
 
 def load_params(path: str | Path) -> dict[str, Any]:
-    """Parameters from a file of JaxMARL's `save_params`: safetensors whose names are paths joined by commas."""
+    """Read parameters from a file of JaxMARL's `save_params`: safetensors whose names are paths joined by commas."""
     flat = read_safetensors(path).arrays
     tree: dict[str, Any] = {}
     for name, array in flat.items():
@@ -122,17 +132,17 @@ def load_params(path: str | Path) -> dict[str, Any]:
     return tree
 
 
-def _logits(found: Any, actions: int) -> Float[Array, " action"]:
-    """One row of logits out of whatever a network calls its distribution."""
-    if getattr(found, "logits", None) is not None:
-        values = found.logits
-    elif getattr(found, "probs", None) is not None:
-        values = jnp.log(jnp.maximum(found.probs, 1e-9))
-    elif isinstance(found, jax.Array):
-        values = found
+def _logits(output: Any, actions: int) -> Float[Array, " action"]:
+    """Return one row of logits from whatever a network calls its distribution."""
+    if getattr(output, "logits", None) is not None:
+        values = output.logits
+    elif getattr(output, "probs", None) is not None:
+        values = jnp.log(jnp.maximum(output.probs, 1e-9))
+    elif isinstance(output, jax.Array):
+        values = output
     else:
         raise InterplayError(
-            f"cannot read actions out of a {type(found).__name__}: a network gives logits as an array, or something "
+            f"cannot read actions out of a {type(output).__name__}: a network gives logits as an array, or something "
             "that bears .logits or .probs"
         )
     row = jnp.asarray(values, jnp.float32).reshape(-1)

@@ -1,4 +1,4 @@
-"""Networks of neural policies: what one seat sees goes in, logits (or a value) come out, with or without memory.
+"""Networks of neural policies: from one seat's observation to logits (or a value), with or without memory.
 
 A network is small and is evaluated for many members at once, so its layers are plain matrix products: members become
 one batched product, where a library convolution would run member by member.
@@ -31,7 +31,7 @@ MOST_LAYERS, MOST_UNITS = 64, 1 << 17
 
 @dataclass(frozen=True)
 class Shape:
-    """Everything that decides the arrays of a network; plain JSON values."""
+    """Everything that decides the arrays of a network, in plain JSON values."""
 
     input: tuple[int, ...]  # what is seen: [feature], [plane, width, height] or [width, height, plane]
     outputs: int
@@ -44,7 +44,7 @@ class Shape:
     recurrent: int = 0  # units of the memory after the dense layers; 0: no memory
     extra: int = 0  # further inputs to the first dense layer, such as a partner's number
     precision: str = "float32"  # of the products; weights stay float32
-    frames: int = 0  # past views that a model of the partner reads; 0: no model (see `agents.foresight`)
+    frames: int = 0  # past views that a model of the partner reads; 0: no model (see `agents.partner_conditioned`)
     mask: int = 0  # the last so many inputs are 0 where the output of that number is ruled out
     norm_first: bool = False  # the norm of a dense layer stands before its activation, not after
     cell: str = "gru"  # of the memory: gru, lstm, or mingru, which is trained on all steps side by side
@@ -78,14 +78,15 @@ class Shape:
 
     @property
     def memory(self) -> int:
-        """Numbers that are remembered from step to step."""
+        """Size of the memory."""
         return self.recurrent * CELLS[self.cell] * self.depth
 
     def as_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
     def changes(self) -> dict[str, Any]:
-        """What differs from the defaults: later versions may know more of networks than this one does."""
+        """Return what differs from the defaults, so that fields added later do not change it."""
         return {
             f.name: getattr(self, f.name)
             for f in dataclasses.fields(self)
@@ -94,6 +95,11 @@ class Shape:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Shape:
+        """Build a shape from JSON values.
+
+        Raises:
+            InterplayError: The values describe no network that this version can build.
+        """
         try:
             return build(cls, values, "network")
         except InterplayError as error:
@@ -106,7 +112,7 @@ def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:
 
 
 class Dense(eqx.Module):
-    """y = x W + b."""
+    """A dense layer: y = x W + b."""
 
     weight: Float[Array, "in out"]
     bias: Float[Array, " out"]
@@ -118,20 +124,20 @@ class Dense(eqx.Module):
     def __call__(
         self, x: Float[Array, "... in"], precision: str = "float32", out: str = "float32"
     ) -> Float[Array, "... out"]:
-        """Products in `precision`, summed in float32; `out` is what goes on to the next layer."""
+        """Multiply in `precision`, sum in float32, and return the dtype `out`."""
         kind, onward = jnp.dtype(precision), jnp.dtype(out)
         weight = filled_up(self.weight, x.shape[-1]).astype(kind)
-        found = jnp.matmul(x.astype(kind), weight, preferred_element_type=onward)
-        return found + self.bias.astype(onward)
+        product = jnp.matmul(x.astype(kind), weight, preferred_element_type=onward)
+        return product + self.bias.astype(onward)
 
 
 def filled_up(weight: Float[Array, "in out"], inputs: int) -> Float[Array, "inputs out"]:
-    """Weights for a view that was filled up with zeros at its end, as training keeps views of half precision."""
+    """Pad weights for an observation that training padded with zeros at its end."""
     return weight if weight.shape[0] == inputs else jnp.pad(weight, ((0, inputs - weight.shape[0]), (0, 0)))
 
 
 class Conv(eqx.Module):
-    """A 3x3 convolution with a border of zeros, as one product of the nine shifted pictures."""
+    """A 3x3 convolution with zero padding, as one product of the nine shifted images."""
 
     dense: Dense
 
@@ -139,6 +145,7 @@ class Conv(eqx.Module):
         self.dense = Dense(9 * inputs, outputs, gain, key)
 
     def __call__(self, x: Float[Array, "width height in"], precision: str) -> Float[Array, "width height out"]:
+        """Convolve an image."""
         width, height, _ = x.shape
         padded = jnp.pad(x.astype(jnp.dtype(precision)), ((1, 1), (1, 1), (0, 0)))
         near = [padded[i : i + width, j : j + height] for i in range(3) for j in range(3)]
@@ -146,7 +153,7 @@ class Conv(eqx.Module):
 
 
 class LayerNorm(eqx.Module):
-    """Mean 0 and variance 1 over the units, then a learnt scale and shift."""
+    """Normalisation to mean 0 and variance 1 over the units, then a learnt scale and shift."""
 
     scale: Float[Array, " unit"]
     shift: Float[Array, " unit"]
@@ -155,13 +162,14 @@ class LayerNorm(eqx.Module):
         self.scale, self.shift = jnp.ones(units, jnp.float32), jnp.zeros(units, jnp.float32)
 
     def __call__(self, x: Float[Array, " unit"]) -> Float[Array, " unit"]:
+        """Normalise a vector."""
         x = x.astype(jnp.float32)
         centred = x - jnp.mean(x, axis=-1, keepdims=True)
         return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + 1e-5) * self.scale + self.shift
 
 
 class Trunk(eqx.Module):
-    """From what is seen to features."""
+    """The layers from an observation to features."""
 
     convs: tuple[Conv, ...]
     layers: tuple[Dense, ...]
@@ -182,6 +190,12 @@ class Trunk(eqx.Module):
         self.norms = tuple(LayerNorm(w) for w in shape.widths) if shape.layer_norm else ()
 
     def __call__(self, seen: Array, extra: Float[Array, " extra"] | None = None) -> Float[Array, " feature"]:
+        """Return the features of an observation.
+
+        Args:
+            seen: The observation, of the shape's input.
+            extra: Further inputs; needed if the shape has some.
+        """
         shape, act = self.shape, ACTIVATIONS[self.shape.activation]
         x = seen
         if shape.trunk == "cnn":
@@ -203,22 +217,22 @@ class Trunk(eqx.Module):
         return x
 
 
-def twins(one: Trunk, other: Trunk) -> bool:
-    """Whether two trunks read the same thing in the same way, so that they can be evaluated as one."""
+def twins(first: Trunk, second: Trunk) -> bool:
+    """Return whether two trunks read the same input with the same layers, so that they can be evaluated together."""
     differ = {"outputs": 0, "mask": 0}
-    alike = replace(one.shape, **differ) == replace(other.shape, **differ)
-    return alike and one.shape.trunk == "mlp" and not one.shape.extra and not one.shape.layer_norm
+    alike = replace(first.shape, **differ) == replace(second.shape, **differ)
+    return alike and first.shape.trunk == "mlp" and not first.shape.extra and not first.shape.layer_norm
 
 
-def twin_features(one: Trunk, other: Trunk, seen: Array) -> tuple[Float[Array, " feature"], Float[Array, " feature"]]:
-    """The features of both trunks, layer by layer side by side: half the products, and what is seen is read once."""
-    shape, act = one.shape, ACTIVATIONS[one.shape.activation]
+def twin_features(trunk: Trunk, other: Trunk, seen: Array) -> tuple[Float[Array, " feature"], Float[Array, " feature"]]:
+    """Return the features of both trunks, evaluated side by side: half the products, and the input is read once."""
+    shape, act = trunk.shape, ACTIVATIONS[trunk.shape.activation]
     kind = jnp.dtype(shape.precision)
     x = seen.reshape(-1).astype(kind)
-    first = [jnp.concatenate([getattr(t.layers[0], part) for t in (one, other)], -1) for part in ("weight", "bias")]
+    first = [jnp.concatenate([getattr(t.layers[0], part) for t in (trunk, other)], -1) for part in ("weight", "bias")]
     weight = filled_up(first[0], x.shape[0]).astype(kind)
     x = act(jnp.matmul(x, weight, preferred_element_type=kind) + first[1].astype(kind)).reshape(2, -1)
-    for layers in zip(one.layers[1:], other.layers[1:], strict=True):
+    for layers in zip(trunk.layers[1:], other.layers[1:], strict=True):
         weight, bias = jnp.stack([layer.weight for layer in layers]), jnp.stack([layer.bias for layer in layers])
         product = jnp.einsum("ti,tio->to", x, weight.astype(kind), preferred_element_type=kind)
         x = act(product + bias.astype(kind))
@@ -226,13 +240,13 @@ def twin_features(one: Trunk, other: Trunk, seen: Array) -> tuple[Float[Array, "
 
 
 def _planes(shape: Shape) -> tuple[int, int]:
-    """How many planes a picture has, and how many cells."""
+    """Return how many planes an image has, and how many cells."""
     a, b, c = shape.input
     return (a, b * c) if shape.planes == "first" else (c, a * b)
 
 
 class Core(eqx.Module):
-    """A trunk, cells if there is memory, a decoder if there is one, and a head."""
+    """A trunk, recurrent cells if there is memory, a decoder if there is one, and a head."""
 
     trunk: Trunk
     cell: Any  # one cell, several in a tuple, or None
@@ -259,26 +273,26 @@ class Core(eqx.Module):
         self.head = Dense(widths[-1], shape.outputs, gain, for_head)
 
     def start(self) -> Float[Array, " memory"]:
-        """Memory before the first step of an episode; of size 0 for a network without memory."""
+        """Return the memory before the first step of an episode; of size 0 without memory."""
         return jnp.zeros(self.shape.memory, jnp.float32)
 
     def step(
         self, memory: Float[Array, " memory"], seen: Array, extra: Any = None
     ) -> tuple[Float[Array, " memory"], Float[Array, " output"]]:
-        """One step: the new memory, and the outputs."""
+        """Compute one step: the new memory, and the outputs."""
         memory, features = self.follow(memory, seen, extra)
         return memory, self.outputs(features, seen)
 
     def follow(
         self, memory: Float[Array, " memory"], seen: Array, extra: Any = None
     ) -> tuple[Float[Array, " memory"], Float[Array, " feature"]]:
-        """One step: the new memory, and the features that the head reads."""
+        """Compute one step: the new memory, and the features that the head reads."""
         return self.recall(memory, self.trunk(seen, extra))
 
     def recall(
         self, memory: Float[Array, " memory"], features: Float[Array, " feature"]
     ) -> tuple[Float[Array, " memory"], Float[Array, " feature"]]:
-        """The same from the trunk's features."""
+        """Compute one step from the trunk's features: the new memory, and the features that the head reads."""
         after, precision = [], self.shape.precision
         for cell, own in zip(self.cells, self._parts(memory), strict=True):
             own, features = stepped(cell, own, projected(cell, features, precision), precision)
@@ -287,6 +301,7 @@ class Core(eqx.Module):
 
     @property
     def cells(self) -> tuple[Any, ...]:
+        """The recurrent cells, from first to last."""
         if self.cell is None:
             return ()
         return self.cell if isinstance(self.cell, tuple) else (self.cell,)
@@ -295,16 +310,22 @@ class Core(eqx.Module):
         return jnp.split(memory, self.shape.depth, axis=-1) if self.cells else []
 
     def outputs(self, features: Float[Array, "... feature"], seen: Array) -> Float[Array, "... output"]:
-        """Of the features of what was seen; an output that the view rules out is as low as can be."""
-        found = self.decoded(features)
+        """Return the outputs of features; those that the observation's mask rules out are as low as possible."""
+        values = self.decoded(features)
         if not self.shape.mask:
-            return found
-        return jnp.where(seen[..., -self.shape.mask :] > 0, found, RULED_OUT)
+            return values
+        return jnp.where(seen[..., -self.shape.mask :] > 0, values, RULED_OUT)
 
     def decoded(
         self, features: Float[Array, "... feature"], dropout: float = 0.0, key: Any = None
     ) -> Float[Array, "... output"]:
-        """Of features, whatever the view rules out. With dropout, that share of the decoder's units is left out."""
+        """Return the outputs of features without the mask.
+
+        Args:
+            features: From `follow` or `unroll`.
+            dropout: Share of the decoder's units that are dropped.
+            key: Random key; needed with dropout.
+        """
         act, x = ACTIVATIONS[self.shape.activation], features
         for number, layer in enumerate(self.decoder):
             x = act(layer(x, self.shape.precision, self.shape.precision))
@@ -319,42 +340,44 @@ class Core(eqx.Module):
         seen: Array,
         starts: Bool[Array, " step"],
         extra: Any = None,
-        anew: Float[Array, "step memory"] | None = None,
+        restart_memory: Float[Array, "step memory"] | None = None,
     ) -> tuple[Float[Array, "step memory"], Float[Array, "step feature"]]:
-        """A sequence of steps: the memory after each, and the features for the head.
+        """Compute a sequence of steps: the memory after each, and the features for the head.
 
-        Where `starts` is true an episode begins, so that nothing from before is remembered; or, with `anew`, another
-        seat's steps do, and what that seat remembers is taken up.
+        Where `starts` is true the memory is reset: to zeros, or to `restart_memory` if another seat's steps begin
+        there.
         """
-        return self.remember(memory, jax.vmap(lambda x: self.trunk(x, extra))(seen), starts, anew)
+        return self.remember(memory, jax.vmap(lambda x: self.trunk(x, extra))(seen), starts, restart_memory)
 
     def unroll_all(
         self,
         memory: Float[Array, "sequence memory"],
         seen: Array,
         starts: Bool[Array, "sequence step"],
-        anew: Float[Array, "sequence step memory"] | None = None,
+        restart_memory: Float[Array, "sequence step memory"] | None = None,
     ) -> Float[Array, "sequence step feature"]:
-        """The features of many sequences. More than `unroll` for each: gradients of the memory's weights are then one
-        product of all steps of all sequences."""
+        """Return the features of many sequences.
+
+        Unlike `unroll` for each, gradients of the memory's weights are one product of all steps of all sequences.
+        """
 
         def swapped(x: Array) -> Array:
             return jnp.swapaxes(x, 0, 1)
 
         features = jax.vmap(jax.vmap(self.trunk))(seen)
-        then = None if anew is None else swapped(anew)
-        return swapped(self.remember(memory, swapped(features), swapped(starts), then)[1])
+        restarts = None if restart_memory is None else swapped(restart_memory)
+        return swapped(self.remember(memory, swapped(features), swapped(starts), restarts)[1])
 
     def remember(
         self,
         memory: Float[Array, "*many memory"],
         features: Float[Array, "step *many feature"],
         starts: Bool[Array, "step ..."],
-        anew: Float[Array, "step *many memory"] | None = None,
+        restart_memory: Float[Array, "step *many memory"] | None = None,
     ) -> tuple[Float[Array, "step *many memory"], Float[Array, "step *many feature"]]:
-        """The same from the trunk's features, of one sequence or of many."""
+        """Do the same as `unroll` from the trunk's features, for one sequence or many."""
         after = [jnp.zeros((*starts.shape, 0), jnp.float32)]
-        fresh = [None] * len(self.cells) if anew is None else self._parts(anew)
+        fresh = [None] * len(self.cells) if restart_memory is None else self._parts(restart_memory)
         for cell, own, then in zip(self.cells, self._parts(memory), fresh, strict=True):
             memories, features = unrolled(cell, own, features, starts, self.shape.precision, then)
             after.append(memories)

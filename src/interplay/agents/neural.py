@@ -1,8 +1,8 @@
-"""Neural policies: trained networks as agents, and the files they live in.
+"""Trained networks as policies, and their files.
 
-A policy is one `.safetensors` file. Its header tells the network, the encoding it reads and the game it was trained
-for, so the file alone is enough: `interplay.agent("runs/ring/policies/run0.safetensors")`. It may also hold the value
-network (arrays named `critic....`), from which training continues; agents do not read it.
+A policy is one `.safetensors` file. Its header holds the network's shape, the encoding it reads and the game it was
+trained for, so the file alone is enough: `interplay.agent("runs/ring/policies/run0.safetensors")`. It may also hold the
+value network (arrays named `critic....`), from which training continues; agents do not read it.
 """
 
 from __future__ import annotations
@@ -51,15 +51,21 @@ class NeuralPolicy(Policy):
         self.greedy = jnp.bool_(greedy)
 
     def fingerprint(self) -> Mapping[str, Any]:
-        """The network as its file tells it, what it reads and was trained for, and its weights."""
-        told = {"network": self.core.shape.changes(), "reads": self.reads, "trained_for": self.trained_for}
-        return told | {"greedy": self.greedy, "weights": named_arrays(self.core)}
+        """Return the network's shape, what it reads and was trained for, and its weights."""
+        description = {"network": self.core.shape.changes(), "reads": self.reads, "trained_for": self.trained_for}
+        return description | {"greedy": self.greedy, "weights": named_arrays(self.core)}
 
     @property
     def encoding(self) -> str:
+        """Name of the encoding that `act` reads."""
         return self.reads
 
     def bind(self, game: Game) -> Policy:
+        """Return this policy.
+
+        Raises:
+            InterplayError: It was trained for another game, or does not fit the game's observations and actions.
+        """
         if self.trained_for and self.trained_for != game_key(game):
             raise InterplayError(
                 f"this policy was trained for {self.trained_for}; the game is {game_key(game)}. "
@@ -76,9 +82,11 @@ class NeuralPolicy(Policy):
         return self
 
     def init(self, key: Any, seat: Any) -> Array:
+        """Return the memory at the start of an episode."""
         return self.core.start()
 
     def act(self, memory: Any, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
+        """Choose an action and update the memory."""
         after, logits = self.core.step(memory, obs)
         if self.core.shape.own_turns:
             after = jnp.where(jnp.sum(legal) > 1, after, memory)
@@ -88,7 +96,7 @@ class NeuralPolicy(Policy):
 
 
 def game_key(game: Game) -> str:
-    """What a policy has to have been trained for, as text: the game, the rules and the options that matter."""
+    """Return the game that a policy was trained for as text: its id, rules and the options that matter."""
     return _key(game.id, game.options, game.rules_version)
 
 
@@ -107,8 +115,20 @@ def save(
     precision: str = "float16",
     critic: Any = None,
 ) -> None:
-    """Write a policy as one file. `training` are plain JSON values that tell how it was made; `critic` is the value
-    network that training can continue with."""
+    """Write a policy as one file.
+
+    Args:
+        path: The file.
+        core: The policy's network.
+        game: The game that it was trained for.
+        encoding: The encoding that it reads.
+        training: Plain JSON values that describe how it was made.
+        precision: Data type of the stored weights.
+        critic: The value network from which training can continue.
+
+    Raises:
+        InterplayError: A weight is not finite.
+    """
     from safetensors.numpy import save_file
 
     about = {
@@ -139,9 +159,18 @@ def load(
     member: int | None = None,
     unstuck: int | None = None,
 ) -> Agent:
-    """The agent of a checkpoint: a policy's file, or the folder of a training run (and the number of a member).
+    """Load the agent of a checkpoint.
 
-    `unstuck` is for clones of people: see `agents.unstuck`; None: as the file says, 0: never.
+    Args:
+        path: A policy's file, or the folder of a training run.
+        greedy: Take the likeliest action instead of sampling.
+        any_game: Skip the check that the policy was trained for the game.
+        member: The number of the policy in a run's folder; may be left out if there is one.
+        unstuck: Patience of `AntiStuckWrapper` in steps, for policies cloned from people. None: as the file says; 0:
+            never.
+
+    Raises:
+        InterplayError: The file or folder holds no policy that can be loaded.
     """
     path = Path(path)
     if path.is_dir():
@@ -153,24 +182,24 @@ def load(
     about, core, _ = read_networks(path)
     game = about["game"]
     trained_for = "" if any_game else trained_for_key(about)
-    mind = NeuralPolicy(core, about["encoding"], trained_for=trained_for, greedy=greedy)
+    policy = NeuralPolicy(core, about["encoding"], trained_for=trained_for, greedy=greedy)
     config = {"game": game["id"], "greedy": greedy} | {k: v for k, v in about["training"].items() if _is_plain(v)}
     patience = about["training"].get("unstuck", 0) if unstuck is None else unstuck
     if not isinstance(patience, int) or patience < 0:
         raise InterplayError(f"{path}: unstuck is {patience!r:.40}; it is a number of steps")
     if patience or "unstuck" in config:
         config["unstuck"] = patience
-    return Agent(path.stem, rule(mind, patience), config)
+    return Agent(path.stem, rule(policy, patience), config)
 
 
 def trained_for_key(about: Mapping[str, Any]) -> str:
-    """The game of a policy's header, as `game_key` writes it."""
+    """Return the game of a policy's header, as `game_key` writes it."""
     game = about["game"]
     return _key(game["id"], game["options"], game["rules_version"])
 
 
 def read_networks(path: str | Path) -> tuple[dict[str, Any], Core | PartnerConditionedNetwork, dict[str, np.ndarray]]:
-    """A policy's header, its network, and the arrays of its value network (none if the file has none)."""
+    """Read a policy's header, its network, and the arrays of its value network (empty if the file has none)."""
     about, arrays = read(path)
     critic = {name.removeprefix(CRITIC): a for name, a in arrays.items() if name.startswith(CRITIC)}
     policy = {name: a for name, a in arrays.items() if not name.startswith(CRITIC)}
@@ -178,7 +207,7 @@ def read_networks(path: str | Path) -> tuple[dict[str, Any], Core | PartnerCondi
 
 
 def _is_published(path: Path) -> bool:
-    """Whether a file is none of ours, but of a form that others have published weights of Hanabi agents in."""
+    """Return whether a file has a form in which others have published weights of Hanabi agents."""
     from interplay.agents.hanabi import pretrained
 
     if not path.is_file():
@@ -188,13 +217,17 @@ def _is_published(path: Path) -> bool:
 
 
 def opened(path: str | Path) -> tuple[Any, dict[str, np.ndarray]]:
-    """The header of one of our files of weights, null if it has none, and its arrays."""
+    """Return the header of a file of weights (None if it has none) and its arrays."""
     metadata, arrays = read_safetensors(path)
     return parse_json(metadata.get("interplay", "null"), f"{path}, header"), arrays
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """A policy's header and its arrays."""
+    """Return a policy's header and its arrays.
+
+    Raises:
+        InterplayError: The file does not exist or holds no policy.
+    """
     path = Path(path)
     if not path.exists():
         raise InterplayError(f"there is no checkpoint {path}")
@@ -212,9 +245,9 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def named_arrays(core: Any) -> dict[str, Array]:
-    """The arrays of a network by their path in it, such as `trunk.layers.0.weight`."""
-    found, _ = jax.tree_util.tree_flatten_with_path(core)
-    return {".".join(_name(k) for k in path): leaf for path, leaf in found}
+    """Return the arrays of a network by their path in it, such as `trunk.layers.0.weight`."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(core)
+    return {".".join(_name(k) for k in path): leaf for path, leaf in leaves}
 
 
 def _name(key: Any) -> str:
@@ -229,9 +262,9 @@ def _filled(shape: Shape, arrays: Mapping[str, np.ndarray], path: Path) -> Core 
     wanted = named_arrays(empty)
     missing, unknown = sorted(set(wanted) - set(arrays)), sorted(set(arrays) - set(wanted))
     if missing or unknown:
-        told = [f"lacks {', '.join(missing)}"] if missing else []
-        told += [f"holds {', '.join(unknown)}, which its network has not"] if unknown else []
-        raise InterplayError(f"{path} {'; '.join(told)}")
+        problems = [f"lacks {', '.join(missing)}"] if missing else []
+        problems += [f"holds {', '.join(unknown)}, which its network has not"] if unknown else []
+        raise InterplayError(f"{path} {'; '.join(problems)}")
     leaves = []
     for name, like in wanted.items():
         if arrays[name].shape != like.shape:
@@ -241,7 +274,7 @@ def _filled(shape: Shape, arrays: Mapping[str, np.ndarray], path: Path) -> Core 
 
 
 def _member_of(folder: Path, member: int | None) -> Path:
-    """The file of a member of a training run."""
+    """Return the file of a member of a training run."""
     manifest = read_json(folder / MANIFEST, within=folder)
     policies = manifest.get("policies") or [] if isinstance(manifest, dict) else []
     if not isinstance(policies, list) or not all(isinstance(p, dict) and "file" in p for p in policies):

@@ -1,7 +1,8 @@
-"""A policy with a model of its partner: what it expects of the partner's next action is one of its inputs.
+"""A policy with a model of its partner: the predicted action of the partner is one of its inputs.
 
-The model reads what was seen in the last steps. An agent is not told what its partner did, but sees it in what comes
-next, so successive views stand for views and actions. The model is trained apart: no gradient of the policy reaches it.
+The model reads the observations of the last steps. An agent does not observe its partner's actions directly, but sees
+their effects, so successive observations stand for observations and actions. The model is trained separately: no
+gradient of the policy reaches it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ VIEW, LATENT, CHANNELS = 32, 64, (16,)  # units of a view, of all views together
 
 
 class PartnerModel(eqx.Module):
-    """From the last views to odds of the partner's next action."""
+    """Network from the last observations to logits of the partner's next action."""
 
     encoder: Trunk
     latent: Dense
@@ -36,18 +37,18 @@ class PartnerModel(eqx.Module):
         self.head = Dense(LATENT + VIEW, shape.outputs, 0.01, keys[2])
 
     def start(self) -> Float[Array, " memory"]:
-        """The views before the first step of an episode: none."""
+        """Return the memory before the first step of an episode: zeros."""
         return jnp.zeros(self.frames * VIEW, jnp.float32)
 
     def step(self, past: Float[Array, " memory"], seen: Array) -> tuple[Float[Array, " memory"], Array]:
-        """The views to remember, and logits of the partner's action."""
+        """Return the new memory of observations, and logits of the partner's action."""
         now = self.encoder(seen)
         return self._next(past, now), self._logits(past, now)
 
     def unroll(
         self, past: Float[Array, " memory"], seen: Array, starts: Bool[Array, " step"]
     ) -> tuple[Float[Array, "step memory"], Float[Array, "step action"]]:
-        """The same over a sequence of steps. Nothing from before is remembered where an episode starts."""
+        """Do the same over a sequence of steps; the memory is reset where an episode starts."""
         views = jax.vmap(self.encoder)(seen)
         steps = jnp.arange(starts.shape[0])
         since = steps - jax.lax.cummax(jnp.where(starts, steps, -self.frames))  # steps of the episode before this one
@@ -66,7 +67,7 @@ class PartnerModel(eqx.Module):
 
 
 class PartnerConditionedNetwork(eqx.Module):
-    """A network that reads the odds of its partner's next action too. Its memory is the core's, then the model's."""
+    """A network that also reads the odds of its partner's next action. Its memory is the core's, then the model's."""
 
     model: PartnerModel
     core: Core
@@ -79,23 +80,28 @@ class PartnerConditionedNetwork(eqx.Module):
 
     @property
     def trunk(self) -> Trunk:
+        """The trunk of the policy."""
         return self.core.trunk
 
     def start(self) -> Float[Array, " memory"]:
+        """Return the memory before the first step of an episode."""
         return jnp.concatenate([self.core.start(), self.model.start()])
 
     def step(self, memory: Float[Array, " memory"], seen: Array) -> tuple[Array, Float[Array, " output"]]:
+        """Compute one step: the new memory, and the outputs."""
         own, past = self._parts(memory)
         past, guess = self.model.step(past, seen)
         own, outputs = self.core.step(own, seen, _odds(guess))
         return jnp.concatenate([own, past]), outputs
 
     def outputs(self, features: Float[Array, "... feature"], seen: Array) -> Float[Array, "... output"]:
+        """Return the outputs of features."""
         return self.core.outputs(features, seen)
 
     def unroll(
         self, memory: Float[Array, " memory"], seen: Array, starts: Bool[Array, " step"], extra: Any = None
     ) -> tuple[Float[Array, "step memory"], Float[Array, "step feature"]]:
+        """Compute a sequence of steps: the memory after each, and the features for the head."""
         own, past = self._parts(memory)
         pasts, guesses = self.model.unroll(past, seen, starts)
         owns, features = self.core.remember(own, jax.vmap(self.core.trunk)(seen, _odds(guesses)), starts)
@@ -110,5 +116,5 @@ def _odds(guess: Array) -> Array:
 
 
 def network_of(shape: Shape, gain: float, key: PRNGKeyArray) -> Core | PartnerConditionedNetwork:
-    """The network of a shape."""
+    """Make the network of a shape, with a partner model if it reads past frames."""
     return PartnerConditionedNetwork(shape, gain, key) if shape.frames else Core(shape, gain, key)

@@ -1,5 +1,8 @@
-"""Agents by name: `overcooked/onion_passer`, `module:Thing`, `llm:provider/model`, `sparta:NAME`, `greedy:NAME`, or the
-path of a checkpoint."""
+"""Agents by name.
+
+A name is `overcooked/onion_passer`, `module:Thing`, `llm:provider/model`, `sparta:NAME`, `greedy:NAME`, or the path of
+a checkpoint.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +31,18 @@ AGENTS = Registry(
 
 
 def agent(name: str, **options: Any) -> Agent:
-    """The agent of this name. `name+0.1` adds random actions in one turn of ten; `greedy:name` is a trained policy that
-    takes its likeliest actions.
+    """Return the agent of a name.
 
-    A registered thing is either a policy or player (called with the options), or a family: an object
-    with `make(variant, **options)` and `variants()`.
+    `name+0.1` adds random actions in one turn of ten; `greedy:name` is a trained policy that takes its likeliest
+    actions. A registered thing is either a policy or player (called with the options), or a family: an object with
+    `make(variant, **options)` and `variants()`.
+
+    Args:
+        name: The agent's name.
+        **options: Passed to what makes the agent.
+
+    Raises:
+        InterplayError: Nothing has this name, or it does not take the options.
     """
     if name.startswith("llm:"):
         from interplay.agents.llm.player import make as language_model
@@ -47,12 +57,14 @@ def agent(name: str, **options: Any) -> Agent:
     if is_checkpoint(name):
         return _checkpoint(name, options)
     base, plus, noise = name.partition("+")
-    found = _checkpoint(base, options) if is_checkpoint(base) else _make(base, options)
-    return with_noise(found, noise, name) if plus else found
+    base_agent = _checkpoint(base, options) if is_checkpoint(base) else _make(base, options)
+    return with_noise(base_agent, noise, name) if plus else base_agent
 
 
 def recorded_agent(name: Any) -> Agent:
-    """The agent that data names: a registered one, with noise or not. Files and language models only people name.
+    """Return the agent that data names: a registered one, with noise or not.
+
+    Files and language models are not accepted from data.
 
     Raises:
         InterplayError: Nothing is registered under this name.
@@ -64,7 +76,7 @@ def recorded_agent(name: Any) -> Agent:
 
 
 def is_checkpoint(name: str) -> bool:
-    """Whether a name is the path of a trained policy: its file, or the folder of a training run."""
+    """Return whether a name is the path of a trained policy: its file, or the folder of a training run."""
     if name.endswith(".safetensors"):
         return True
     try:
@@ -86,8 +98,8 @@ def _checkpoint(path: str, options: dict[str, Any]) -> Agent:
 def _greedy(name: str, options: dict[str, Any]) -> Agent:
     if not name.startswith("trained/") and not is_checkpoint(name.partition("+")[0]):
         raise InterplayError(f"greedy:{name}: only trained policies sample, trained/... or the path of a checkpoint")
-    found = agent(name, **options | {"greedy": True})
-    return replace(found, name=f"greedy:{found.name}")
+    greedy_agent = agent(name, **options | {"greedy": True})
+    return replace(greedy_agent, name=f"greedy:{greedy_agent.name}")
 
 
 def _make(name: str, options: dict[str, Any]) -> Agent:
@@ -107,7 +119,7 @@ def _make(name: str, options: dict[str, Any]) -> Agent:
 
 
 def with_noise(base: Agent, noise: str, name: str) -> Agent:
-    """The agent with a random legal action in a share of its turns."""
+    """Return the agent with a random legal action in a share of its turns."""
     from interplay.agents.basic import Noisy
 
     try:
@@ -123,9 +135,9 @@ def with_noise(base: Agent, noise: str, name: str) -> Agent:
 
 
 def names() -> list[str]:
-    """Every registered agent."""
-    found = []
+    """List every registered agent."""
+    listed = []
     for name in AGENTS.names():
         thing = AGENTS.load(name)
-        found += [f"{name}/{v}" for v in thing.variants()] if hasattr(thing, "variants") else [name]
-    return found
+        listed += [f"{name}/{v}" for v in thing.variants()] if hasattr(thing, "variants") else [name]
+    return listed

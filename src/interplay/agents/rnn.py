@@ -1,4 +1,4 @@
-"""Cells of memory: what a step's input adds to the gates is worked out for all steps at once, the rest step by step.
+"""Recurrent cells: the inputs' part of the gates is computed for all steps at once, the rest step by step.
 
 A cell's memory is one flat vector: of a GRU its units, of an LSTM its output and then its cell state.
 """
@@ -19,8 +19,10 @@ CELLS = {"gru": 1, "lstm": 2, "mingru": 1}  # vectors of as many units that each
 
 
 class MinGRU(eqx.Module):
-    """h' = (1 - z) h + z c, where neither z nor c look at h: so all steps are worked out side by side, in as many
-    rounds as the logarithm of their number (Feng et al. 2024)."""
+    """Minimal GRU (Feng et al. 2024): h' = (1 - z) h + z c, where neither z nor c depend on h.
+
+    All steps are therefore computed in parallel, in as many rounds as the logarithm of their number.
+    """
 
     weight_ih: Float[Array, "gates in"]
     bias: Float[Array, " gates"]
@@ -32,6 +34,7 @@ class MinGRU(eqx.Module):
 
 
 def new_cell(kind: str, inputs: int, units: int, key: PRNGKeyArray) -> Any:
+    """Make a cell of a kind: gru, lstm or mingru."""
     made = {"gru": eqx.nn.GRUCell, "lstm": eqx.nn.LSTMCell, "mingru": MinGRU}
     return made[kind](inputs, units, key=key)
 
@@ -39,23 +42,25 @@ def new_cell(kind: str, inputs: int, units: int, key: PRNGKeyArray) -> Any:
 def product(
     x: Float[Array, "... in"], weight: Float[Array, "out in"], precision: str, out: Any = None
 ) -> Float[Array, "... out"]:
-    """In the precision, its result too, unless `out` says otherwise: a result of more bits would make the gradients'
-    products of as many bits."""
+    """Multiply in a precision, and return it too unless `out` says otherwise.
+
+    A result of more bits would make the gradients' products use as many bits.
+    """
     kind = jnp.dtype(precision)
     return jnp.matmul(x.astype(kind), weight.T.astype(kind), preferred_element_type=out or kind)
 
 
 def projected(cell: Any, x: Float[Array, "... in"], precision: str) -> Float[Array, "... gates"]:
-    """What inputs add to the gates."""
+    """Return what inputs add to the gates."""
     return product(x, cell.weight_ih, precision) + cell.bias.astype(jnp.dtype(precision))
 
 
 def stepped(
     cell: Any, memory: Float[Array, "... memory"], gates: Float[Array, "... gates"], precision: str
 ) -> tuple[Float[Array, "... memory"], Float[Array, "... unit"]]:
-    """One step: the new memory, and what the cell gives."""
+    """Compute one step: the new memory, and the cell's output."""
     memory = _changed(type(cell), memory, gates, _hidden(*_weights(cell), memory, precision))
-    return memory, _given(cell, memory)
+    return memory, _output(cell, memory)
 
 
 def unrolled(
@@ -64,27 +69,29 @@ def unrolled(
     x: Float[Array, "step ... in"],
     starts: Bool[Array, "step ..."],
     precision: str,
-    anew: Float[Array, "step ... memory"] | None = None,
+    restart_memory: Float[Array, "step ... memory"] | None = None,
 ) -> tuple[Float[Array, "step ... memory"], Float[Array, "step ... unit"]]:
-    """Sequences of steps, of one or of many at once; where `starts` is true nothing from the step before is remembered,
-    but what `anew` has."""
+    """Compute sequences of steps, one or many at once.
+
+    Where `starts` is true the memory is reset: to zeros, or to `restart_memory`.
+    """
     gates, starts = projected(cell, x, precision), starts[..., None]
-    fresh = jnp.zeros((*starts.shape[:-1], 1), memory.dtype) if anew is None else anew
+    fresh = jnp.zeros((*starts.shape[:-1], 1), memory.dtype) if restart_memory is None else restart_memory
     after: Any  # a custom gradient says nothing of the type it gives
     if isinstance(cell, MinGRU) and len(starts) > SHORT:
         after = _side_by_side(memory, gates, starts, fresh)
     else:
         after = _in_order(type(cell), precision, *_weights(cell), memory, gates, starts, fresh)
-    return after, _given(cell, after)
+    return after, _output(cell, after)
 
 
-def _given(cell: Any, memory: Float[Array, "... memory"]) -> Float[Array, "... unit"]:
-    """What the cell gives to the next layer: of an LSTM the first half of its memory."""
+def _output(cell: Any, memory: Float[Array, "... memory"]) -> Float[Array, "... unit"]:
+    """Return the cell's output: of an LSTM the first half of its memory."""
     return jnp.split(memory, 2, axis=-1)[0] if isinstance(cell, eqx.nn.LSTMCell) else memory
 
 
 def _weights(cell: Any) -> tuple[Any, Any]:
-    """Of the product with what is remembered, and what is added to it; None without one."""
+    """Return the recurrent weights and bias; None without them."""
     if isinstance(cell, MinGRU):
         return None, None
     if isinstance(cell, eqx.nn.LSTMCell):
@@ -93,14 +100,14 @@ def _weights(cell: Any) -> tuple[Any, Any]:
 
 
 def _hidden(weight: Any, bias: Any, memory: Array, precision: str) -> Any:
-    """What is remembered adds this to the gates."""
+    """Return what the memory adds to the gates."""
     if weight is None:
         return None
     return product(memory[..., : weight.shape[1]], weight, precision) + bias.astype(jnp.dtype(precision))
 
 
 def _changed(kind: Any, memory: Array, gates: Array, hidden: Any) -> Array:
-    """The memory after a step, unit by unit, from what the input and what was remembered add to the gates."""
+    """Return the memory after a step from what the input and the memory add to the gates."""
     gates = gates.astype(jnp.float32)
     if kind is MinGRU:
         z, c = jnp.split(gates, 2, axis=-1)
@@ -119,17 +126,19 @@ def _changed(kind: Any, memory: Array, gates: Array, hidden: Any) -> Array:
 
 @partial(jax.custom_vjp, nondiff_argnums=(0, 1))
 def _in_order(
-    kind: Any, precision: str, weight: Any, bias: Any, memory: Array, gates: Array, starts: Array, anew: Array
+    kind: Any, precision: str, weight: Any, bias: Any, memory: Array, gates: Array, starts: Array, restart_memory: Array
 ) -> Float[Array, "step ... memory"]:
-    """The memory after each step. Its gradient is written out: the weights' is then one product of all steps, where
-    differentiating the loop would make one in every step."""
-    return _forwards(kind, precision, weight, bias, memory, gates, starts, anew)[0]
+    """Return the memory after each step, with a custom gradient.
+
+    The weights' gradient is then one product of all steps, where differentiating the loop would make one in every step.
+    """
+    return _forwards(kind, precision, weight, bias, memory, gates, starts, restart_memory)[0]
 
 
 def _forwards(kind: Any, precision: str, weight: Any, bias: Any, memory: Array, *steps: Array) -> tuple[Array, Any]:
     def turn(memory: Array, now: tuple[Array, ...]) -> tuple[Array, tuple[Array, Any, Array]]:
-        gates, start, anew = now
-        before = jnp.where(start, anew, memory)
+        gates, start, restart_memory = now
+        before = jnp.where(start, restart_memory, memory)
         hidden = _hidden(weight, bias, before, precision)
         after = _changed(kind, before, gates, hidden)
         return after, (after, hidden, before)
@@ -139,16 +148,19 @@ def _forwards(kind: Any, precision: str, weight: Any, bias: Any, memory: Array, 
 
 
 def _written_out(precision: str) -> int:
-    """Steps of a loop that are written out. Half precision is for accelerators: there 8 are 7 % quicker than 1."""
+    """Return how many steps of the loop to unroll.
+
+    Half precision is for accelerators: there 8 are 7 % quicker than 1.
+    """
     return 8 if precision == "bfloat16" else 1
 
 
 def _backwards(kind: Any, precision: str, kept: Any, change: Array) -> tuple:
-    weight, bias, before, hidden, gates, starts, anew = kept
+    weight, bias, before, hidden, gates, starts, restart_memory = kept
 
     def turn(later: Array, now: tuple) -> tuple[Array, tuple[Array, Any, Array]]:
         change, before, hidden, gates, start = now
-        back = jax.vjp(lambda *given: _changed(kind, *given), before, gates, hidden)[1]
+        back = jax.vjp(lambda *inputs: _changed(kind, *inputs), before, gates, hidden)[1]
         of_memory, of_gates, of_hidden = back(change + later)
         if weight is not None:
             own = product(of_hidden, weight.T, precision).astype(jnp.float32)
@@ -157,25 +169,25 @@ def _backwards(kind: Any, precision: str, kept: Any, change: Array) -> tuple:
 
     steps = (change, before, hidden, gates, starts)
     nothing, unroll = jnp.zeros_like(before[0]), _written_out(precision)
-    first, (of_gates, of_hidden, of_anew) = jax.lax.scan(turn, nothing, steps, reverse=True, unroll=unroll)
+    first, (of_gates, of_hidden, of_restart) = jax.lax.scan(turn, nothing, steps, reverse=True, unroll=unroll)
     of_weight = of_bias = None
     if weight is not None:
         units, width = weight.shape[1], weight.shape[0]
         rows = of_hidden.reshape(-1, width), before[..., :units].reshape(-1, units)
         of_weight = product(rows[0].T, rows[1].T, precision, jnp.float32).astype(weight.dtype)
         of_bias = jnp.sum(rows[0].astype(jnp.float32), axis=0).astype(bias.dtype)
-    if anew.shape[-1] == 1:  # nothing is taken up anew
-        of_anew = jnp.sum(of_anew, axis=-1, keepdims=True)
-    return of_weight, of_bias, first, of_gates, None, of_anew
+    if restart_memory.shape[-1] == 1:  # resets to zeros
+        of_restart = jnp.sum(of_restart, axis=-1, keepdims=True)
+    return of_weight, of_bias, first, of_gates, None, of_restart
 
 
 _in_order.defvjp(_forwards, _backwards)
 
 
-def _side_by_side(memory: Array, gates: Array, starts: Array, anew: Array) -> Array:
+def _side_by_side(memory: Array, gates: Array, starts: Array, restart_memory: Array) -> Array:
     z, c = jnp.split(gates.astype(jnp.float32), 2, axis=-1)
     z = jax.nn.sigmoid(z)
-    keep, add = jnp.where(starts, 0.0, 1 - z), z * c + jnp.where(starts, (1 - z) * anew, 0.0)
+    keep, add = jnp.where(starts, 0.0, 1 - z), z * c + jnp.where(starts, (1 - z) * restart_memory, 0.0)
     add = add.at[0].add(keep[0] * memory)
 
     def compose(earlier: tuple[Array, Array], later: tuple[Array, Array]) -> tuple[Array, Array]:

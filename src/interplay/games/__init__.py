@@ -1,0 +1,1 @@
+"""Games, and the contract that every game keeps."""

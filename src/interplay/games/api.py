@@ -1,7 +1,7 @@
-"""What a game is: the contract that every world of interplay keeps, and that users' own worlds may keep too.
+"""The contract of games, which users' own games may keep too.
 
-`Game` is a plain protocol, so that a world may be Python all the way down. `JaxGame` adds that
-`init`, `step`, `observe`, `legal` and `to_move` are pure and can be jitted and vmapped.
+`Game` is a plain protocol, so that a game may be Python all the way down. `JaxGame` adds that `init`, `step`,
+`observe`, `legal` and `to_move` are pure and can be jitted and vmapped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ State = Any
 
 @record
 class Step:
-    """What one joint action brought about."""
+    """The outcome of one joint action."""
 
     reward: Float[Array, " seat"]  # points, credited to the seat that earned them: the team's score is their sum
     shaped: Float[Array, " seat"]  # training help, never part of a score
@@ -32,20 +32,20 @@ class Step:
 
 @dataclass(frozen=True)
 class Encoding:
-    """One way to see the game. `shape` is that of a single seat's view; None for a record of arrays."""
+    """One form of observation. `shape` is that of a single seat's view; None for a record of arrays."""
 
     shape: tuple[int, ...] | None
     dtype: str
     doc: str
-    privileged: bool = False  # shows what a seat may not see; whoever reads it is marked in every table
+    privileged: bool = False  # shows what a seat may not see; tables mark its readers
     useful: bool = False  # ends with an entry for each action: 0 where it would do nothing
 
 
 @runtime_checkable
 class Game(Protocol):
-    """A world for a fixed number of seats. Turn-based ones end their actions with a no-op, legal only off turn."""
+    """A game for a fixed number of seats. Turn-based ones end their actions with a no-op, legal only off turn."""
 
-    id: str  # `interplay.make(game.id, **game.options)` gives this game again
+    id: str  # `interplay.make(game.id, **game.options)` makes an equal game
     options: Mapping[str, Any]  # plain JSON values
     num_seats: int
     seat_names: tuple[str, ...]
@@ -54,14 +54,19 @@ class Game(Protocol):
     encodings: Mapping[str, Encoding]
     rules_version: str  # changes when recorded actions would replay differently
     horizon: int  # no episode is longer
-    replayable: bool  # False: chance strikes within `step`, so traces must record states
+    replayable: bool  # False: `step` is random, so traces must record states
 
     def init(self, key: PRNGKeyArray, **start: Any) -> State:
-        """A start state. `start` fixes what chance would decide (a deck, start poses)."""
+        """Return a start state.
+
+        Args:
+            key: Random key.
+            **start: Values that replace what chance would decide (a deck, start poses).
+        """
         ...
 
     def start(self, state: State) -> Mapping[str, Any]:
-        """The arrays that make `init(key, **game.start(state))` give this start state under any key."""
+        """Return the arrays with which `init(key, **game.start(state))` gives this start state under any key."""
         ...
 
     def step(self, state: State, actions: Int[Array, " seat"], key: PRNGKeyArray) -> tuple[State, Step]:
@@ -69,19 +74,23 @@ class Game(Protocol):
         ...
 
     def observe(self, state: State, encoding: str) -> Any:
-        """What every seat sees, [seat, ...]."""
+        """Return what every seat sees, [seat, ...]."""
         ...
 
-    def legal(self, state: State) -> Bool[Array, "seat action"]: ...
+    def legal(self, state: State) -> Bool[Array, "seat action"]:
+        """Return which actions each seat may take."""
+        ...
 
-    def to_move(self, state: State) -> Bool[Array, " seat"]: ...
+    def to_move(self, state: State) -> Bool[Array, " seat"]:
+        """Return which seats are to move."""
+        ...
 
     def render(self, state: State, seat: int | None = None) -> str:
-        """The state as text; with a seat, only what that seat may see."""
+        """Return the state as text; with a seat, only what that seat may see."""
         ...
 
     def scene(self, state: State, seat: int | None = None) -> Scene:
-        """The state as shapes to draw: `scene.svg()`, `scene.png()`, and the report's replay."""
+        """Return the state as shapes to draw: `scene.svg()`, `scene.png()`, and the report's replay."""
         ...
 
 
@@ -93,7 +102,7 @@ class JaxGame(Game, Protocol):
 
 
 def is_jax(game: Game) -> bool:
-    """Whether the game's functions may be jitted and vmapped."""
+    """Return whether the game's functions may be jitted and vmapped."""
     return bool(getattr(game, "pure", False))
 
 
@@ -101,5 +110,5 @@ NOTHING = Encoding((0,), "float32", "no observation, for agents that need none")
 
 
 def no_observation(seats: int) -> Float[Array, "seat 0"]:
-    """What the encoding `nothing` shows, which every game has."""
+    """Return the observation of the encoding `nothing`, which every game has."""
     return jnp.zeros((seats, 0), jnp.float32)

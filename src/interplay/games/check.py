@@ -1,4 +1,4 @@
-"""The contract of games as a test suite: `check_game(game)` on your own world, before anything is built on it.
+"""The contract of games as a test suite: `check_game(game)` for your own game.
 
 Each clause is a small function; the first that does not hold raises a ContractError that names it.
 """
@@ -29,7 +29,7 @@ Alike = Callable[[State, int, np.random.Generator], State | None]
 
 @dataclass(frozen=True)
 class Moment:
-    """A state that was visited, with the joint action played there and what it brought about."""
+    """A visited state, with the joint action played there and its outcome."""
 
     t: int
     state: State
@@ -48,17 +48,19 @@ class Trial:
     key: Any
     first: State
     walk: tuple[Moment, ...]
-    over: bool  # whether the walk came to the episode's end
+    over: bool  # whether the walk reached the episode's end
     alike: Alike | None
     rng: np.random.Generator
     step: Callable[..., Any]  # the game's, compiled where it allows that, since an episode may be long
 
-    def fail(self, clause: str, expected: str, found: Any) -> None:
-        raise ContractError(getattr(self.game, "id", type(self.game).__name__), clause, expected, str(found))
+    def fail(self, clause: str, expected: str, actual: Any) -> None:
+        """Raise a ContractError for a clause."""
+        raise ContractError(getattr(self.game, "id", type(self.game).__name__), clause, expected, str(actual))
 
-    def require(self, holds: Any, clause: str, expected: str, found: Any) -> None:
+    def require(self, holds: Any, clause: str, expected: str, actual: Any) -> None:
+        """Raise a ContractError for a clause unless it holds."""
         if not holds:
-            self.fail(clause, expected, found)
+            self.fail(clause, expected, actual)
 
     @property
     def sample(self) -> list[Moment]:
@@ -68,21 +70,33 @@ class Trial:
 
 
 def check_game(game: Game, seed: int = 0, steps: int | None = None, *, alike: Alike | None = None) -> tuple[str, ...]:
-    """Check that a game keeps the contract of `interplay.games.api.Game`; gives the names of the clauses checked.
+    """Check that a game keeps the contract of `interplay.games.api.Game`.
 
-    Plays one episode of random legal actions, cut after `steps` if given. `alike` turns a state into another that
-    a seat cannot tell from it; if given, it is checked that no unprivileged encoding and no rendering tells them apart.
+    Plays one episode of random legal actions.
+
+    Args:
+        game: The game.
+        seed: Seed of the episode.
+        steps: Cut the episode after so many steps; None: at the horizon.
+        alike: Turns a state into another that a seat cannot tell from it; if given, no unprivileged encoding and no
+            rendering may tell them apart.
+
+    Returns:
+        The names of the clauses checked.
+
+    Raises:
+        ContractError: A clause does not hold.
     """
     _check_attributes(game)
-    admit([game.id])  # whoever gives an object runs its code already
+    admit([game.id])  # the caller's own object: its code already runs
     first, key, rng = game.init(jax.random.key(seed)), jax.random.key(seed), np.random.default_rng(seed)
     step = jax.jit(game.step) if is_jax(game) else game.step
     blank = Trial(game, key, first, (), False, alike, rng, step)
     try:
         walk, over = _walk(blank, game.horizon if steps is None else min(steps, game.horizon))
     except jax.errors.JAXTypeError as error:
-        found = f"{type(error).__name__}: {str(error).splitlines()[0]}"
-        raise ContractError(game.id, "compiled", "`step`, `legal` and `to_move` to be pure JAX", found) from error
+        problem = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        raise ContractError(game.id, "compiled", "`step`, `legal` and `to_move` to be pure JAX", problem) from error
     trial = Trial(game, key, first, walk, over, alike, rng, step)
     checked = [name for name in CLAUSES if name != "secrecy" or alike is not None]
     for name in checked:
@@ -139,16 +153,16 @@ def _are_names(value: Any) -> bool:
 
 def _are_encodings(value: Any) -> bool:
     try:
-        found = dict(value)
+        encodings = dict(value)
     except (TypeError, ValueError):
         return False
     return all(
-        isinstance(n, str) and isinstance(e, Encoding) and isinstance(e.privileged, bool) for n, e in found.items()
+        isinstance(n, str) and isinstance(e, Encoding) and isinstance(e.privileged, bool) for n, e in encodings.items()
     )
 
 
 def _walk(trial: Trial, steps: int) -> tuple[tuple[Moment, ...], bool]:
-    """Random legal play."""
+    """Play random legal actions."""
     game, state, walk = trial.game, trial.first, []
     compiled = jax.jit if is_jax(game) else (lambda f: f)
     legal_of, turn_of = compiled(game.legal), compiled(game.to_move)
@@ -158,8 +172,8 @@ def _walk(trial: Trial, steps: int) -> tuple[tuple[Moment, ...], bool]:
         actions = np.array([trial.rng.choice(np.flatnonzero(row)) for row in legal], np.int32)
         before = state if is_jax(game) else copy.deepcopy(state)
         after, step = trial.step(state, actions, jax.random.fold_in(trial.key, t))
-        found = None if before is state else difference(state, before)
-        trial.require(found is None, "purity", "`step` to leave the state that it is given alone", found)
+        change = None if before is state else difference(state, before)
+        trial.require(change is None, "purity", "`step` to leave the state that it is given alone", change)
         walk.append(Moment(t, state, legal, turn, actions, step, after))
         state = after
         trial.require(isinstance(step, Step), "step", "`step` to give a state and a Step", type(step).__name__)
@@ -169,12 +183,12 @@ def _walk(trial: Trial, steps: int) -> tuple[tuple[Moment, ...], bool]:
 
 
 def _check_legal(trial: Trial, t: int, legal: np.ndarray, turn: np.ndarray) -> None:
-    """Checked while walking: without legal actions there is no walk."""
+    """Check the masks while walking: without legal actions there is no walk."""
     game, shape = trial.game, (trial.game.num_seats, len(trial.game.action_names))
-    found = f"{legal.dtype}{list(legal.shape)} at step {t}"
-    trial.require((legal.shape, legal.dtype) == (shape, np.bool_), "legal", f"bool{list(shape)}", found)
-    found = f"{turn.dtype}{list(turn.shape)} at step {t}"
-    trial.require((turn.shape, turn.dtype) == (shape[:1], np.bool_), "to_move", f"bool{list(shape[:1])}", found)
+    actual = f"{legal.dtype}{list(legal.shape)} at step {t}"
+    trial.require((legal.shape, legal.dtype) == (shape, np.bool_), "legal", f"bool{list(shape)}", actual)
+    actual = f"{turn.dtype}{list(turn.shape)} at step {t}"
+    trial.require((turn.shape, turn.dtype) == (shape[:1], np.bool_), "to_move", f"bool{list(shape[:1])}", actual)
     trial.require(turn.any(), "to_move", "someone to move until the episode is over", f"nobody at step {t}")
     for seat in np.flatnonzero(~legal.any(axis=1)):
         who = f"{game.seat_names[seat]} ({'to move' if turn[seat] else 'off turn'}) at step {t}"
@@ -182,38 +196,38 @@ def _check_legal(trial: Trial, t: int, legal: np.ndarray, turn: np.ndarray) -> N
 
 
 def check_options(trial: Trial) -> None:
-    """`interplay.make(game.id, **game.options)` gives the same game."""
-    game, again = trial.game, None
+    """Check that `interplay.make(game.id, **game.options)` gives the same game."""
+    game, copied = trial.game, None
     call = f"interplay.make({game.id!r}, **{dict(game.options)})"
     try:
-        again = make(game.id, **game.options)
+        copied = make(game.id, **game.options)
     except Exception as error:
         trial.fail("options", f"{call} to give this game again", f"{type(error).__name__}: {error}")
     for name in ATTRIBUTES:
-        mine, other = getattr(game, name), getattr(again, name)
+        mine, other = getattr(game, name), getattr(copied, name)
         trial.require(mine == other, "options", f"{call} to have {name} {mine!r}", repr(other))
-    found = difference(again.init(trial.key), trial.first)  # type: ignore[union-attr]
-    trial.require(found is None, "options", f"{call} to start alike under the same key", found)
+    change = difference(copied.init(trial.key), trial.first)  # type: ignore[union-attr]
+    trial.require(change is None, "options", f"{call} to start alike under the same key", change)
 
 
 def check_init(trial: Trial) -> None:
-    """`init` is a function of its key."""
-    found = difference(trial.game.init(trial.key), trial.first)
-    trial.require(found is None, "init", "the same start state from the same key", found)
+    """Check that `init` is a function of its key."""
+    change = difference(trial.game.init(trial.key), trial.first)
+    trial.require(change is None, "init", "the same start state from the same key", change)
 
 
 def check_start(trial: Trial) -> None:
-    """`start` holds all that chance decided."""
+    """Check that `start` holds all that chance decided."""
     start = {name: np.asarray(value) for name, value in trial.game.start(trial.first).items()}  # as a trace keeps it
     for name, value in start.items():
         trial.require(value.dtype != object, "start", "arrays", f"{name} is {value!r}")
     other = jax.random.fold_in(trial.key, 1)
-    found = difference(trial.game.init(other, **start), trial.first)
-    trial.require(found is None, "start", "init(another_key, **start(state)) to equal the start state", found)
+    change = difference(trial.game.init(other, **start), trial.first)
+    trial.require(change is None, "start", "init(another_key, **start(state)) to equal the start state", change)
 
 
 def check_step(trial: Trial) -> None:
-    """A Step has the declared shapes; rewards are finite; events are counts."""
+    """Check the shapes of a Step, that rewards are finite and that events are counts."""
     seats, events = trial.game.num_seats, len(trial.game.event_names)
     shapes = {
         "reward": ((seats,), np.floating),
@@ -225,9 +239,9 @@ def check_step(trial: Trial) -> None:
     for t, moment in enumerate(trial.walk):
         for name, (shape, kind) in shapes.items():
             value = np.asarray(getattr(moment.step, name))
-            found = f"{value.dtype}{list(value.shape)} at step {t}"
+            actual = f"{value.dtype}{list(value.shape)} at step {t}"
             fits = value.shape == shape and np.issubdtype(value.dtype, kind)
-            trial.require(fits, "step", f"{name} to be {kind.__name__}{list(shape)}", found)
+            trial.require(fits, "step", f"{name} to be {kind.__name__}{list(shape)}", actual)
         for name in ("reward", "shaped"):
             value = np.asarray(getattr(moment.step, name))
             trial.require(np.isfinite(value).all(), "rewards", f"{name} to be finite", f"{value.tolist()} at step {t}")
@@ -236,23 +250,23 @@ def check_step(trial: Trial) -> None:
 
 
 def check_determinism(trial: Trial) -> None:
-    """A step is a function of state, actions and key; of a replayable game, of state and actions alone."""
+    """Check that a step depends on state, actions and key only; of a replayable game, not on the key."""
     for moment in trial.sample:
         t = moment.t
         key = jax.random.fold_in(trial.key, t)
-        again = trial.step(moment.state, moment.actions, key)
-        found = difference(again, (moment.after, moment.step))
+        repeated = trial.step(moment.state, moment.actions, key)
+        change = difference(repeated, (moment.after, moment.step))
         expected = "the same outcome from the same state, actions and key"
-        trial.require(found is None, "determinism", expected, f"{found} at step {t}")
+        trial.require(change is None, "determinism", expected, f"{change} at step {t}")
         if trial.game.replayable:
             other = trial.step(moment.state, moment.actions, jax.random.fold_in(key, 1))
-            found = difference(other, again)
+            change = difference(other, repeated)
             expected = "a replayable game's step not to depend on the key (or `replayable = False`)"
-            trial.require(found is None, "replayable", expected, f"{found} at step {t}")
+            trial.require(change is None, "replayable", expected, f"{change} at step {t}")
 
 
 def check_encodings(trial: Trial) -> None:
-    """Observations have the declared shapes and types, a leading axis of seats included."""
+    """Check that observations have the declared shapes and types, with a leading axis of seats."""
     game = trial.game
     for name, encoding in game.encodings.items():
         for moment in trial.sample:
@@ -265,12 +279,12 @@ def check_encodings(trial: Trial) -> None:
                 continue
             trial.require(is_array(obs), "encodings", f"{name!r} to be an array", type(obs).__name__)
             expected = f"{encoding.dtype}{[game.num_seats, *encoding.shape]}"
-            found = f"{obs.dtype}{list(obs.shape)}"
-            trial.require(found == expected, "encodings", f"{name!r} to be {expected}", found)
+            actual = f"{obs.dtype}{list(obs.shape)}"
+            trial.require(actual == expected, "encodings", f"{name!r} to be {expected}", actual)
 
 
 def check_secrecy(trial: Trial) -> None:
-    """What a seat may not see shows in privileged encodings only."""
+    """Check that what a seat may not see shows in privileged encodings only."""
     assert trial.alike is not None
     game, told_apart = trial.game, False
     for moment in trial.sample:
@@ -291,7 +305,7 @@ def check_secrecy(trial: Trial) -> None:
 
 
 def check_turns(trial: Trial) -> None:
-    """Turn-based games end their actions with a no-op, legal only off turn."""
+    """Check that turn-based games end their actions with a no-op, legal only off turn."""
     if all(moment.turn.all() for moment in trial.walk):
         return
     noop = trial.game.action_names[-1]
@@ -309,14 +323,14 @@ def check_turns(trial: Trial) -> None:
 
 
 def check_horizon(trial: Trial) -> None:
-    """No episode is longer than the horizon."""
+    """Check that no episode is longer than the horizon."""
     if len(trial.walk) == trial.game.horizon:
         expected = f"`terminated` or `truncated` after {trial.game.horizon} steps, the horizon"
         trial.require(trial.over, "horizon", expected, "an episode that goes on")
 
 
 def check_compiled(trial: Trial) -> None:
-    """The functions of a JAX game can be jitted and vmapped, and give the same."""
+    """Check that the functions of a JAX game can be jitted and vmapped, with equal results."""
     if not is_jax(trial.game):
         return
     game, moments = trial.game, trial.sample
@@ -332,7 +346,7 @@ def check_compiled(trial: Trial) -> None:
         functions[f"observe({name!r})"] = (function, [(m.state,) for m in moments])
     start = {name: jnp.asarray(value) for name, value in game.start(first).items()}
     if start:  # a game in which chance decides nothing has none
-        functions["init(**start)"] = (lambda given: game.init(trial.key, **given), [(start,)])
+        functions["init(**start)"] = (lambda start: game.init(trial.key, **start), [(start,)])
     for name, (function, calls) in functions.items():
         _check_one_compiled(trial, name, function, calls)
 
@@ -345,23 +359,23 @@ def _check_one_compiled(trial: Trial, name: str, function: Callable[..., Any], c
         mapped = jax.jit(jax.vmap(function))(*batch)
     except Exception as error:
         trial.fail("compiled", f"{name} to be pure JAX", f"{type(error).__name__}: {str(error).splitlines()[0]}")
-    found = difference(jitted, eager[0], exact=False)
-    trial.require(found is None, "compiled", f"{name} to give the same under jit", found)
-    for i, one in eager.items():
+    change = difference(jitted, eager[0], exact=False)
+    trial.require(change is None, "compiled", f"{name} to give the same under jit", change)
+    for i, expected in eager.items():
         row = jax.tree_util.tree_map(lambda leaf, i=i: leaf[i], mapped)
-        found = difference(row, one, exact=False)
-        trial.require(found is None, "compiled", f"{name} to give the same under vmap", found)
+        change = difference(row, expected, exact=False)
+        trial.require(change is None, "compiled", f"{name} to give the same under vmap", change)
 
 
 def check_render(trial: Trial) -> None:
-    """`render` gives text, for all and for each seat."""
+    """Check that `render` gives text, for all and for each seat."""
     for seat in (None, *range(trial.game.num_seats)):
         text = trial.game.render(trial.walk[-1].state, seat)
         trial.require(isinstance(text, str) and text.strip(), "render", f"text for seat {seat}", repr(text))
 
 
 def check_scene(trial: Trial) -> None:
-    """`scene` gives shapes that make a readable SVG."""
+    """Check that `scene` gives shapes that make a readable SVG."""
     for seat in (None, *range(trial.game.num_seats)):
         scene = trial.game.scene(trial.walk[-1].state, seat)
         trial.require(isinstance(scene, Scene), "scene", f"a Scene for seat {seat}", type(scene).__name__)

@@ -1,4 +1,4 @@
-"""A fingerprint of a state, equal wherever the same state is reached: traces carry it to prove their replay."""
+"""Checksums of states, with which traces prove their replay."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jaxtyping import Array, UInt32
 
 
 def checksum(state: Any) -> UInt32[Array, ""]:
-    """A 32-bit mix of all values of a state. Pure JAX; floats count by their bits."""
+    """Return a 32-bit mix of all values of a state. Pure JAX; floats count by their bits."""
     total = jnp.uint32(2166136261)
     for leaf in jax.tree_util.tree_leaves(state):
         values = jnp.asarray(leaf)

@@ -1,4 +1,4 @@
-"""Whether two states, observations or steps are the same, and where they first differ."""
+"""Comparison of states, observations and steps."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import jax.numpy as jnp
 import numpy as np
 
 
-def difference(one: Any, other: Any, *, exact: bool = True) -> str | None:
-    """Where two trees of arrays (or of any Python values) first differ, in words; None if they are the same.
+def difference(first: Any, second: Any, *, exact: bool = True) -> str | None:
+    """Return where two trees of arrays (or of any Python values) first differ, in words; None if they are equal.
 
     With `exact=False` floats may differ by rounding, as compiled and plain programs do.
     """
-    if _structure(one) != _structure(other):
-        return f"the structures {_short(_structure(one))} and {_short(_structure(other))}"
-    leaves = jax.tree_util.tree_leaves_with_path(one)
-    for (path, a), b in zip(leaves, jax.tree_util.tree_leaves(other), strict=True):
+    if _structure(first) != _structure(second):
+        return f"the structures {_short(_structure(first))} and {_short(_structure(second))}"
+    leaves = jax.tree_util.tree_leaves_with_path(first)
+    for (path, a), b in zip(leaves, jax.tree_util.tree_leaves(second), strict=True):
         where = jax.tree_util.keystr(path) or "the value"
-        found = _leaf_difference(a, b, exact)
-        if found:
-            return f"{where}: {found}"
+        change = _leaf_difference(a, b, exact)
+        if change:
+            return f"{where}: {change}"
     return None
 
 
@@ -46,11 +46,12 @@ def _leaf_difference(a: Any, b: Any, exact: bool) -> str | None:
 
 
 def is_array(leaf: Any) -> bool:
+    """Return whether a leaf is an array of numpy or JAX."""
     return isinstance(leaf, np.ndarray | np.generic | jax.Array)
 
 
 def plain_array(leaf: Any) -> np.ndarray:
-    """A leaf as a numpy array; a typed random key as its bits."""
+    """Return a leaf as a numpy array; a typed random key as its bits."""
     if jnp.issubdtype(getattr(leaf, "dtype", np.dtype(object)), jax.dtypes.prng_key):
         leaf = jax.random.key_data(leaf)
     return np.asarray(leaf)

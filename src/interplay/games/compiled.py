@@ -1,4 +1,4 @@
-"""Methods of a game that are fast when called from plain Python, and cost nothing inside compiled programs."""
+"""A decorator for methods of a game that are fast from plain Python and are inlined in compiled programs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import jax
 
 
 class compiled:  # noqa: N801 - used as a decorator
-    """A method compiled once per game. Inside another compiled program it is inlined, as if it were not."""
+    """Compile a method once per game. Inside another compiled program it is inlined."""
 
     def __init__(self, *static: int):
         self._static = static
 
     def __call__(self, method: Callable[..., Any]) -> Any:
+        """Wrap a method."""
         return _Compiled(method, self._static)
 
 

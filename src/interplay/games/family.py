@@ -1,7 +1,7 @@
-"""What a family of games declares of itself: how its games are made, and what can be done with them.
+"""Families of games: how their games are made, and what can be done with them.
 
-Everything is a reference `module:Thing` that is imported when used, so that a game may name what lies to its right in
-the flow of the package (its symbolic domain, its prompts for language models) without importing it.
+Everything is a reference `module:Thing` that is imported when used, so that a game may name what depends on it (its
+symbolic domain, its prompts for language models) without importing it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from interplay import trust
-from interplay.errors import InterplayError
 from interplay.games.api import Game
 
-LARGEST_MAP = 4096  # characters of a map that is given as text
 LONGEST = 1_000_000  # steps of an episode
 
 
@@ -24,8 +22,8 @@ class GameFamily:
 
     What a family leaves out has a generic form where one is possible: `interplay certify` searches small games breadth
     first, language models play from `render` and `action_names`, the browser shows `scene`, and the default panel is
-    the agents that are registered under the family's name. A game that is no member of a family may bear the same
-    names as attributes, with the thing itself in place of a reference.
+    the agents that are registered under the family's name. A game without a family may have the same names as
+    attributes, with the thing itself in place of a reference.
     """
 
     name: str
@@ -51,19 +49,13 @@ class GameFamily:
         return trust.import_object(self.build)(variant, options)
 
     def names(self) -> list[str]:
-        """The names of the variants."""
+        """Return the names of the variants."""
         return [] if self.variants is None else list(trust.import_object(self.variants)())
 
     def options_type(self) -> type:
-        """The dataclass that says what options there are."""
+        """Return the dataclass of the options."""
         return trust.import_object(self.options)
 
     def local_options(self) -> list[str]:
-        """Options that name files of this machine, which data may not do."""
+        """Return the options that name files of this machine, which data may not do."""
         return [f.name for f in dataclasses.fields(self.options_type()) if f.metadata.get("local")]
-
-
-def check_size(text: str, what: str) -> None:
-    """Refuse a map that is larger than any game here can use."""
-    if len(text) > LARGEST_MAP:
-        raise InterplayError(f"{what}: a map of {len(text)} characters; at most {LARGEST_MAP} are read")

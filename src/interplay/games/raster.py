@@ -1,4 +1,4 @@
-"""Scenes as pixels: PNG and GIF by Pillow, the same everywhere since the font comes with matplotlib."""
+"""Scenes as pixels: PNG and GIF by Pillow, equal on every machine since the font comes with matplotlib."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ANCHORS = {"start": "lm", "middle": "mm", "end": "rm"}
 
 
 def png(scene: Scene, scale: float = 2.0) -> bytes:
-    """The scene as a PNG file of `scale` pixels per unit."""
+    """Return the scene as a PNG file of `scale` pixels per unit."""
     out = io.BytesIO()
     _frame(scene, _canvas(scene, scale), scale).save(out, "PNG", optimize=True)
     return out.getvalue()
@@ -68,7 +68,7 @@ def _runs(scenes: Iterable[Scene]) -> list[tuple[Scene, int]]:
 
 
 def _contact_sheet(frames: list[Image.Image]) -> Image.Image:
-    """Some of the frames one below the other, for the choice of colours."""
+    """Return some of the frames one below the other, for the choice of colours."""
     chosen = frames[:: max(1, len(frames) // 8)]
     width, height = chosen[0].size
     sheet = Image.new("RGB", (width, height * len(chosen)))

@@ -21,7 +21,7 @@ def record(cls: type[T]) -> type[T]:
 
 
 def _repr_html(self: Any) -> str:
-    """A record as a notebook shows it: a row for each field, with its type, shape and first values."""
+    """Return a record as a notebook shows it: a row for each field, with its type, shape and first values."""
     rows = []
     for path, leaf in jax.tree_util.tree_leaves_with_path(self):
         name, array = jax.tree_util.keystr(path, simple=True, separator="."), np.asarray(leaf)

@@ -1,4 +1,4 @@
-"""Games by name. A table from a family's name to `module:Thing`, imported when used."""
+"""Games by name: a table from a family's name to `module:Thing`, imported when used."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def make_recorded(name: Any, options: Any) -> Game:
 
 
 def family_of(name: str) -> GameFamily:
-    """The family of a game's name or id."""
+    """Return the family of a game's name or id."""
     family = name.partition("/")[0]
     if family not in GAMES.names():
         raise UnknownName("game", name, names())
@@ -67,7 +67,7 @@ def family_of(name: str) -> GameFamily:
 
 
 def capability(game: Game, name: str) -> Any:
-    """What a game declares under a name of `GameFamily`: by an attribute of its own, or by its family.
+    """Return what a game declares under a name of `GameFamily`: by an attribute of its own, or by its family.
 
     Returns:
         The thing itself, imported if the family names it by a reference; None (or an empty tuple) where neither has it.
@@ -82,7 +82,7 @@ def capability(game: Game, name: str) -> Any:
 
 @functools.lru_cache(maxsize=256)
 def _make(name: str, options: str) -> Game:
-    """Games never change, so the same name gives the same game, and what was compiled for it serves again."""
+    """Make a game, cached: games never change, so the same name gives the same game, with what was compiled for it."""
     settings = json.loads(options)
     if is_reference(name):
         game = GAMES.load(name)(**settings)
@@ -95,7 +95,7 @@ def _make(name: str, options: str) -> Game:
 
 
 def names() -> list[str]:
-    """Every registered game with its variants."""
+    """List every registered game with its variants."""
     return [
         f"{family}/{variant}" if variant else family
         for family in GAMES.names()

@@ -36,6 +36,7 @@ class Scene:
     shapes: tuple[Shape, ...]
 
     def svg(self) -> str:
+        """Return the picture as SVG text."""
         body = "".join(svg_of(shape) for shape in (*self.backdrop, *self.shapes))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_number(self.width)} {_number(self.height)}" '
@@ -43,7 +44,7 @@ class Scene:
         )
 
     def rgb(self) -> np.ndarray:
-        """The picture as an array [height, width, 3] of bytes."""
+        """Return the picture as an array [height, width, 3] of bytes."""
         from PIL import Image
 
         return np.asarray(Image.open(io.BytesIO(self.png(1.0))).convert("RGB"))
@@ -53,6 +54,7 @@ class Scene:
         return self.svg()
 
     def png(self, scale: float = 2.0) -> bytes:
+        """Return the picture as a PNG file of `scale` pixels per unit."""
         from interplay.games import raster
 
         return raster.png(self, scale)
@@ -64,7 +66,7 @@ def _number(value: float) -> str:
 
 
 def svg_of(shape: Shape) -> str:
-    """One shape as an SVG element."""
+    """Return one shape as an SVG element."""
     n, e = _number, escape
     match shape:
         case ("rect", x, y, w, h, fill, radius):

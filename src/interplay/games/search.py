@@ -1,15 +1,16 @@
 """Shortest plans: A* over the states of a game, many states at a time.
 
-A family's solver says how rows (states packed into bytes) expand; here is the order in which that happens. States
-are told apart by 64 bits of a hash. Should two ever share one, a plan is still a plan, but might not be the shortest.
+A family's solver says how rows (states packed into bytes) expand; this module decides the order. States are told apart
+by 64 bits of a hash. Should two ever share one, a plan is still a plan, but might not be the shortest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Int, UInt8, UInt64
 
@@ -18,7 +19,7 @@ NEVER = 30_000  # an estimate of steps that says: impossible from here
 
 @dataclass(frozen=True, kw_only=True)
 class SearchResult:
-    """What a search for a plan came to. `lower` bounds every plan; None: there is none, and `why` says why."""
+    """The result of a search for a plan. `lower` bounds every plan; None: there is none, and `why` says why."""
 
     actions: Int[np.ndarray, "step seat"] | None
     lower: int | None
@@ -32,12 +33,35 @@ class SearchResult:
 
     @property
     def possible(self) -> bool | None:
-        """None: neither a plan nor a proof that there is none was found."""
+        """Whether there is a plan; None: neither a plan nor a proof that there is none was found."""
         return True if self.actions is not None else False if self.lower is None else None
 
     @property
     def shortest(self) -> bool:
+        """Whether the plan is proved to be the shortest."""
         return self.length is not None and self.length == self.lower
+
+
+class RowHash:
+    """A hash of packed states: two words of 32 bits inside compiled code, joined to 64 bits outside."""
+
+    def __init__(self, width: int):
+        rng = np.random.default_rng(0)
+        self._mix = rng.integers(1, 2**32, (2, width), dtype=np.uint32) | np.uint32(1)
+
+    def words(self, row: Any) -> list[Any]:
+        """Return the low and the high word of a row's hash."""
+        words = []
+        for mix in self._mix:
+            total = jnp.sum((row.astype(jnp.uint32) + 1) * mix, dtype=jnp.uint32)
+            total = (total ^ (total >> 15)) * jnp.uint32(0x2C1B3C6D)
+            words.append(total ^ (total >> 13))
+        return words
+
+    @staticmethod
+    def joined(low: np.ndarray, high: np.ndarray) -> UInt64[np.ndarray, ...]:
+        """Return the hashes of 64 bits."""
+        return low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
 
 
 class Children(NamedTuple):
@@ -77,12 +101,12 @@ class _Nodes:
         return self._arrays[1]
 
     def way_to(self, node: int) -> list[int]:
-        """The actions that lead from the start to a node."""
-        parent, action, found = self._arrays[2], self._arrays[3], []
+        """Return the actions that lead from the start to a node."""
+        parent, action, actions = self._arrays[2], self._arrays[3], []
         while parent[node] >= 0:
-            found.append(int(action[node]))
+            actions.append(int(action[node]))
             node = int(parent[node])
-        return found[::-1]
+        return actions[::-1]
 
 
 class SearchProgress(NamedTuple):
@@ -103,10 +127,18 @@ def search(
     guided: bool = False,
     below: int = NEVER,
 ) -> SearchProgress:
-    """Expand states in the order of steps so far + estimate, at most `limit` of them, `batch` at a time.
+    """Expand states in the order of steps so far + estimate.
 
-    A plan that is found is the shortest; `guided`, the order is that of steps + guide, and a plan is found sooner.
-    Only plans shorter than `below` are sought. Without a plan, `lower` is the least that is still open.
+    A plan that is found is the shortest. Without a plan, `lower` is the least that is still open.
+
+    Args:
+        expand: Function from rows to their successors.
+        start: The packed start state.
+        estimate: Lower bound from the start.
+        limit: Expand at most so many states.
+        batch: States expanded at a time.
+        guided: Order by steps + guide instead, so that a plan is found sooner, but perhaps not the shortest.
+        below: Only search plans shorter than this.
     """
     nodes, seen, expanded = _Nodes(len(start)), {}, 0
     first = nodes.add(start[None], np.zeros(1, np.int32), np.full(1, -1), np.zeros(1, np.int32))
@@ -134,7 +166,7 @@ def search(
 
 
 def _take(queue: dict[int, list[np.ndarray]], level: int, batch: int, nodes: _Nodes) -> np.ndarray:
-    """Nodes of the lowest level, the furthest on the way first."""
+    """Return nodes of the lowest level, the furthest on the way first."""
     here = np.concatenate(queue.pop(level))
     if len(here) > batch:
         order = np.argsort(-nodes.steps[here], kind="stable")
@@ -144,7 +176,7 @@ def _take(queue: dict[int, list[np.ndarray]], level: int, batch: int, nodes: _No
 
 
 def _fresh(children: Children, chosen, steps, cost, useful, seen: dict[int, int], nodes: _Nodes):
-    """The successors not met before, or on a longer way, by level."""
+    """Return the successors not met before, or on a longer way, by level."""
     parent, action = np.nonzero(useful)
     hashes = children.hashes[parent, action]
     taken = np.lexsort((steps[parent], hashes))

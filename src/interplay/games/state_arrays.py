@@ -1,4 +1,4 @@
-"""States of games in which chance strikes within `step`, as named arrays: what a trace of such a game records.
+"""States of games whose `step` is random, as named arrays: what a trace of such a game records.
 
 `state.NAME` [step + 1, ...] for every leaf of the state, and `step.NAME` [step, ...] for every field of `Step`. A game
 in plain Python whose state is no tree of numbers brings its own `pack_state(state) -> arrays by name` and
@@ -22,7 +22,7 @@ STATE, STEP = "state.", "step."
 
 
 def pack(game: Game, states: Sequence[Any], steps: Sequence[Step]) -> dict[str, np.ndarray]:
-    """Named arrays of the states of an episode and the steps between them."""
+    """Return named arrays of the states of an episode and the steps between them."""
     rows = [_state_arrays(game, state) for state in states]
     arrays = {STATE + name: np.stack([row[name] for row in rows]) for name in rows[0]}
     for field in dataclasses.fields(Step):
@@ -32,13 +32,13 @@ def pack(game: Game, states: Sequence[Any], steps: Sequence[Step]) -> dict[str, 
 
 
 def pack_stacked(states: Any, steps: Step) -> dict[str, np.ndarray]:
-    """The same from states [step + 1, ...] and steps [step, ...] that are stacked already."""
+    """Return the same from states [step + 1, ...] and steps [step, ...] that are stacked already."""
     arrays = {STATE + name: value for name, value in _leaves(states).items()}
     return arrays | {STEP + f.name: np.asarray(getattr(steps, f.name)) for f in dataclasses.fields(Step)}
 
 
 def unpack(game: Game, arrays: Mapping[str, np.ndarray], length: int) -> tuple[Any, Step]:
-    """States and steps of an episode of this length, from what `pack` gave.
+    """Return states and steps of an episode of this length, from what `pack` gave.
 
     Returns:
         The states, stacked [step + 1, ...] for JAX games and a list for others, and the steps [step, ...].
@@ -95,7 +95,7 @@ def _is_key(leaf: Any) -> bool:
 
 
 def _no_steps(game: Game) -> dict[str, np.ndarray]:
-    """The fields of `Step` for an episode without steps."""
+    """Return the fields of `Step` for an episode without steps."""
     seats = game.num_seats
     return {
         "reward": np.zeros((0, seats), np.float32),
@@ -110,6 +110,6 @@ def _checked(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...]
     if name not in arrays:
         raise InterplayError(f"the recorded states lack {name!r}")
     if arrays[name].shape != shape or arrays[name].dtype.kind not in "biuf":
-        found = f"{arrays[name].dtype}{list(arrays[name].shape)}"
-        raise InterplayError(f"the recorded states have {name!r} as {found}; expected the shape {list(shape)}")
+        actual = f"{arrays[name].dtype}{list(arrays[name].shape)}"
+        raise InterplayError(f"the recorded states have {name!r} as {actual}; expected the shape {list(shape)}")
     return arrays[name]

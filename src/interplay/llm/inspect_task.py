@@ -44,13 +44,16 @@ class InspectModel:
     def __init__(self, role: str):
         self.name, self._role = f"inspect/{role}", role
 
-    async def chat(self, ask: ChatRequest) -> Answer:
-        config = GenerateConfig(temperature=ask.temperature, max_tokens=ask.max_tokens, seed=ask.episode % 2**31)
-        if ask.schema is not None:
-            schema = JSONSchema.model_validate(dict(ask.schema))
+    async def chat(self, request: ChatRequest) -> Answer:
+        config = GenerateConfig(
+            temperature=request.temperature, max_tokens=request.max_tokens, seed=request.episode % 2**31
+        )
+        if request.schema is not None:
+            schema = JSONSchema.model_validate(dict(request.schema))
             config.response_schema = ResponseSchema(name="answer", json_schema=schema, strict=True)
         began = time.perf_counter()
-        output = await get_model(role=self._role).generate([_message(n.role, n.text) for n in ask.notes], config=config)
+        messages = [_message(m.role, m.text) for m in request.messages]
+        output = await get_model(role=self._role).generate(messages, config=config)
         return _answer(output, time.perf_counter() - began)
 
 

@@ -49,12 +49,12 @@ class Service:
     def desk(self, journal: ResponseCache, *, offline: bool = False) -> ModelPool:
         line = {name: getattr(self, name) for name in ("at_once", "timeout_s", "retries", "backoff_s")}
         return ModelPool(
-            journal=journal,
+            cache=journal,
             prices=self.prices,
             limits=self.limits,
             offline=offline,
             base_urls=dict(self.base_urls),
-            line=line,
+            endpoint=line,
         )
 
 
@@ -78,14 +78,14 @@ def run(
     traces = _open(folder, plan)
     done = {job_key(r["game"], r["options"], r["hashes"], r["seed"], r["index"]) for r in traces.summary()}
     left = [job for job in jobs if _key(job) not in done]
-    clerk = _Clerk(traces, folder, len(jobs) - len(left), len(jobs), desk.meter, told)
+    clerk = _Clerk(traces, folder, len(jobs) - len(left), len(jobs), desk.usage, told)
     try:
         play_jobs(left, clerk.ended, at_once=(service or Service()).at_once)
     finally:
         clerk.close()
         journal.close()
     traces = traces.refresh()
-    return LLMRun(traces, replace(desk.meter), len(jobs), clerk.played, clerk.aside, clerk.stopped)
+    return LLMRun(traces, replace(desk.usage), len(jobs), clerk.played, clerk.aside, clerk.stopped)
 
 
 def _key(job: DialogueJob) -> str:

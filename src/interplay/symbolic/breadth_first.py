@@ -1,4 +1,4 @@
-"""A solver for small games that bring none: breadth first over their own rules."""
+"""A breadth-first solver for small games that bring none of their own."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ tree_map = jax.tree_util.tree_map
 
 
 class _Layer(NamedTuple):
-    """The states after so many steps, each with the place of the state before and the joint action that led to it."""
+    """The states after so many steps: the index of each state's parent and the joint action that led to it."""
 
     parents: np.ndarray
     actions: np.ndarray
 
 
 def _mixed(leaf: Any) -> Any:
-    """The values of a leaf changed, so that a second checksum tells apart what the first does not."""
+    """Return the values of a leaf changed, so that a second checksum tells apart what the first does not."""
     values = jnp.asarray(leaf)
     if jnp.issubdtype(values.dtype, jax.dtypes.prng_key):
         values = jax.random.key_data(values)
@@ -54,31 +54,31 @@ class BreadthFirstSolver:
             )
         self.game = game
         self._idle = next((game.action_names.index(n) for n in IDLE_ACTIONS if n in game.action_names), None)
-        self._step = jax.jit(jax.vmap(self._one)) if is_jax(game) else None
+        self._step = jax.jit(jax.vmap(self._successor)) if is_jax(game) else None
 
     def reached(self, state: State, step: Step) -> bool:
-        """Whether a step earned the team points."""
+        """Return whether a step earned the team points."""
         return float(np.sum(np.asarray(step.reward))) > 0
 
     def alone(self, seat: int) -> SearchResult:
-        """One seat acts; the others do nothing where they start."""
+        """Search with one seat acting; the others do nothing where they start."""
         if self._idle is None:
             return SearchResult(actions=None, lower=0, why="the game has no action that does nothing")
         return self._search([seat])
 
     def unhindered(self, seat: int) -> SearchResult:
-        """The same: of any game it is not known what it would be without the other seats."""
+        """Search as `alone`: in general it is not known what a game would be without the other seats."""
         return self.alone(seat)
 
     def by_itself(self, seat: int) -> tuple[Game, Mapping[str, Any]]:
-        """The game itself."""
+        """Return the game itself."""
         return self.game, {}
 
     def together(self) -> SearchResult:
-        """All seats act."""
+        """Search with all seats acting."""
         return self._search(range(self.game.num_seats))
 
-    def _one(self, state: Any, actions: Any) -> tuple[Any, Any, Any, Any, Any]:
+    def _successor(self, state: Any, actions: Any) -> tuple[Any, Any, Any, Any, Any]:
         legal = jnp.all(jnp.take_along_axis(self.game.legal(state), actions[:, None], axis=1))
         after, step = self.game.step(state, actions, jax.random.key(0))
         keys = jnp.stack([checksum(after), checksum(tree_map(_mixed, after))])
@@ -120,7 +120,7 @@ class BreadthFirstSolver:
         return SearchResult(actions=None, lower=None, expanded=expanded, why="no way of playing earns points in time")
 
     def _expand(self, frontier: list[Any], joint: np.ndarray, depth: int) -> tuple:
-        """All successors: how to get one, and [state, joint action] legal, goal, over and keys."""
+        """Return all successors: a function to get one, and [state, joint action] legal, goal, over and keys."""
         states, actions = len(frontier), len(joint)
         if self._step is not None:
             size = 1 << max(0, states * actions - 1).bit_length()

@@ -1,8 +1,8 @@
-"""Does a game require cooperation? Decided by search on its rules, with plans that prove it.
+"""Decide whether a game requires cooperation, by search on its rules, with plans that prove it.
 
-Required cooperation (RC): no seat alone reaches the goal, some joint plan does. Not required: some seat can, while
-the others stand idle where they start, in the way or not. A game family brings a `Solver`; every plan that it finds
-is played on the real rules before it is believed.
+Required cooperation (RC): no seat alone reaches the goal, some joint plan does. Not required: some seat can, while the
+others stand idle where they start, in the way or not. A game family brings a `Solver`; every plan that it finds is
+played on the real rules before it is accepted.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ REQUIRED, NOT_REQUIRED, IMPOSSIBLE, UNDECIDED = VERDICTS = ("required", "not req
 
 
 class Solver(Protocol):
-    """What a game's family offers as `Solver(game)`: searches for plans to its goal."""
+    """Searches for plans to a game's goal; a game's family offers it as `Solver(game)`."""
 
     goal: str  # in words
 
     def reached(self, state: State, step: Step) -> bool:
-        """Whether a step of the game, and the state it led to, reached the goal."""
+        """Return whether a step of the game, and the state it led to, reached the goal."""
         ...
 
     def alone(self, seat: int) -> SearchResult:
-        """One seat acts; the others stand idle where they start."""
+        """Search with one seat acting; the others stand idle where they start."""
         ...
 
     def unhindered(self, seat: int) -> SearchResult:
-        """One seat acts as if the others were out of the way: a plan for the game `by_itself` of that seat."""
+        """Search with one seat acting as if the others were out of the way: a plan for the game of `by_itself`."""
         ...
 
     def by_itself(self, seat: int) -> tuple[Game, Mapping[str, Any]]:
-        """The game without the other seats, and the `start` that puts the seat where it starts."""
+        """Return the game without the other seats, and the `start` that puts the seat where it starts."""
         ...
 
     def together(self) -> SearchResult:
-        """All seats act."""
+        """Search with all seats acting."""
         ...
 
 
@@ -71,24 +71,24 @@ class Certificate:
 
     @property
     def verdict_unhindered(self) -> str:
-        """The same if idle partners are out of the way: `required` here is required by the layout itself."""
+        """The verdict if idle partners are out of the way: `required` here is required by the layout itself."""
         return _verdict(self.unhindered, self.together)
 
     def rows(self) -> list[Row]:
-        """One row per question: who acts, whether there is a plan, its length, and what bounds it."""
+        """Return one row per question: who acts, whether there is a plan, its length, and what bounds it."""
         named = {"game": self.game_id, "verdict": self.verdict, "if_unhindered": self.verdict_unhindered}
         asked = [
             *((f"{n} alone", f) for n, f in zip(self.seat_names, self.alone)),
             *((f"{n} alone, others out of the way", f) for n, f in zip(self.seat_names, self.unhindered)),
             ("all together", self.together),
         ]
-        return [{**named, "who": who, **_told(found, self.action_names)} for who, found in asked]
+        return [{**named, "who": who, **_result_columns(result, self.action_names)} for who, result in asked]
 
     def summary(self) -> Row:
-        """The certificate in one row."""
+        """Return the certificate in one row."""
 
-        def length(found: SearchResult) -> str:
-            return {True: str(found.length), False: "none", None: "?"}[found.possible]
+        def length(result: SearchResult) -> str:
+            return {True: str(result.length), False: "none", None: "?"}[result.possible]
 
         return {
             "game": self.game_id,
@@ -104,47 +104,51 @@ class Certificate:
 
 
 def _verdict(solo: Sequence[SearchResult], together: SearchResult) -> str:
-    if any(found.possible for found in solo):
+    if any(result.possible for result in solo):
         return NOT_REQUIRED
     if together.possible is False:
         return IMPOSSIBLE
-    certain = together.possible and all(found.possible is False for found in solo)
+    certain = together.possible and all(result.possible is False for result in solo)
     return REQUIRED if certain else UNDECIDED
 
 
-def _told(found: SearchResult, action_names: Sequence[str]) -> Row:
+def _result_columns(result: SearchResult, action_names: Sequence[str]) -> Row:
     plan = None
-    if found.actions is not None:
-        plan = [" ".join(action_names[int(a)] for a in seat) for seat in found.actions.T]
+    if result.actions is not None:
+        plan = [" ".join(action_names[int(a)] for a in seat) for seat in result.actions.T]
     return {
-        "possible": found.possible,
-        "steps": found.length,
-        "lower_bound": found.lower,
-        "shortest": found.shortest if found.possible else None,
-        "why": found.why or None,
-        "expanded": found.expanded,
+        "possible": result.possible,
+        "steps": result.length,
+        "lower_bound": result.lower,
+        "shortest": result.shortest if result.possible else None,
+        "why": result.why or None,
+        "expanded": result.expanded,
         "plan": plan,
     }
 
 
 def solver(game: Game) -> Solver:
-    """The solver that a game's family declares, or the one that searches small games breadth first."""
+    """Return the solver that a game's family declares, or the one that searches small games breadth first."""
     return (capability(game, "solver") or BreadthFirstSolver)(game)
 
 
 def certify(game: Game | str) -> Certificate:
-    """Whether the game requires cooperation. All plans have been played on its rules."""
+    """Decide whether a game requires cooperation. All plans have been played on its rules.
+
+    Raises:
+        InterplayError: A plan does not reach the goal when it is played.
+    """
     world = make(game) if isinstance(game, str) else game
     search = solver(world)
     seats = range(world.num_seats)
     alone = tuple(search.alone(seat) for seat in seats)
     unhindered = tuple(search.unhindered(seat) for seat in seats)
     together = _best_joint(search.together(), alone)
-    for found in (*alone, together):
-        prove(world, search, found)
-    for seat, found in zip(seats, unhindered):
+    for result in (*alone, together):
+        prove(world, search, result)
+    for seat, result in zip(seats, unhindered):
         game_of_one, start = search.by_itself(seat)
-        prove(game_of_one, search, found, start)
+        prove(game_of_one, search, result, start)
     return Certificate(
         game_id=world.id,
         goal=search.goal,
@@ -157,7 +161,7 @@ def certify(game: Game | str) -> Certificate:
 
 
 def _best_joint(together: SearchResult, alone: Sequence[SearchResult]) -> SearchResult:
-    """What one seat can do alone is a joint plan too, should the search for a better one have found none."""
+    """Return a joint plan; a seat's own plan is one too, should the search for a better one have found none."""
     plans = [f for f in alone if f.actions is not None]
     best = min(plans, key=lambda f: len(f.actions), default=None)  # type: ignore[arg-type]
     if best is None or (together.length or np.inf) <= (best.length or np.inf):
@@ -165,14 +169,18 @@ def _best_joint(together: SearchResult, alone: Sequence[SearchResult]) -> Search
     return SearchResult(actions=best.actions, lower=together.lower, expanded=together.expanded, why=together.why)
 
 
-def prove(game: Game, search: Solver, found: SearchResult, start: Mapping[str, Any] | None = None) -> None:
-    """Play a plan on the game's rules; an error unless its last step, and no earlier one, reaches the goal."""
-    if found.actions is None:
+def prove(game: Game, search: Solver, result: SearchResult, start: Mapping[str, Any] | None = None) -> None:
+    """Play a plan on the game's rules.
+
+    Raises:
+        InterplayError: The goal is not reached exactly with its last step.
+    """
+    if result.actions is None:
         return
     key, play = jax.random.key(0), _compiled(game) if is_jax(game) else game.step
     state = game.init(key, **(start or {}))
     reached = []
-    for actions in found.actions:
+    for actions in result.actions:
         state, step = play(state, jnp.asarray(actions, jnp.int32), key)
         reached.append(search.reached(state, step))
     if reached != [False] * (len(reached) - 1) + [True]:
@@ -188,5 +196,5 @@ def _compiled(game: Game) -> Callable[..., Any]:
 
 
 def table(certificates: Iterable[Certificate]) -> Table:
-    """One row per game."""
+    """Return one row per game."""
     return Table.of([c.summary() for c in certificates], "Required cooperation, certified by search")

@@ -1,9 +1,9 @@
-"""Declare a domain beside its game. This module is the leaf of the symbolic room that games may import.
+"""Declare a domain beside its game. Games may import this module, but no other of this package.
 
 A domain is text (see `grammar`). A `SymbolicWorld` knows the objects of one game and numbers its facts, so that facts
 are integers and grounded operators are made once and looked up afterwards. A `Recorder` takes the operators of an
-episode in the game's own order, rolls the facts forward and complains when an operator's needs are not met. Where only
-facts are known, `derive` finds the operators.
+episode in the game's own order, rolls the facts forward and raises an error when a precondition does not hold. Where
+only facts are known, `derive` finds the operators.
 """
 
 from __future__ import annotations
@@ -32,26 +32,32 @@ Fact = tuple[Any, ...]  # (predicate, object, ...)
 
 
 def declare(name: str, text: str) -> Domain:
-    """The domain that this text declares."""
+    """Return the domain that this text declares."""
     return parse(name, text)
 
 
 class DomainReader(Protocol):
-    """What a game's domain module offers as `Reader(game)`: it reads whole episodes."""
+    """Reads whole episodes of a game; a game's domain module offers it as `Reader(game)`."""
 
     domain: Domain
 
     def read(self, states: Any, actions: Any) -> SymbolicTrace:
-        """`states` is the game's record with a leading [step + 1] axis, `actions` is [step, seat]."""
+        """Return the symbolic trace of an episode.
+
+        Args:
+            states: The game's record with a leading [step + 1] axis.
+            actions: [step, seat].
+        """
         ...
 
 
 def show(fact: Fact) -> str:
+    """Return a fact as text."""
     return f"{fact[0]}({', '.join(fact[1:])})"
 
 
 class SymbolicWorld:
-    """The objects of one game with all facts and operators that were spoken of. Shared by its episodes."""
+    """The objects of one game with all facts and operators that were used. Shared by its episodes."""
 
     def __init__(self, domain: Domain, objects: Mapping[str, str] | None = None):
         self.domain = domain
@@ -65,7 +71,11 @@ class SymbolicWorld:
             self.add(name, kind)
 
     def add(self, name: str, kind: str) -> str:
-        """A new object, or the same again; gives its name back."""
+        """Add an object unless it exists, and return its name.
+
+        Raises:
+            DomainError: The name is taken, or the type is not declared.
+        """
         known = self.types.get(name)
         if known == kind:
             return name
@@ -79,10 +89,14 @@ class SymbolicWorld:
         return name
 
     def fact(self, predicate: str, *objects: str) -> int:
-        """The number of a fact; an error if the domain does not know such a fact."""
+        """Return the number of a fact.
+
+        Raises:
+            DomainError: The domain has no such fact.
+        """
         key = (predicate, *objects)
-        found = self._ids.get(key)
-        return self._intern(key) if found is None else found
+        number = self._ids.get(key)
+        return self._intern(key) if number is None else number
 
     def _intern(self, key: Fact) -> int:
         predicate = self.domain.predicates.get(key[0])
@@ -111,28 +125,41 @@ class SymbolicWorld:
             raise DomainError(f"domain {self.domain.name!r}: {where}: {thing!r} is a {kind}, not a {wanted}")
 
     def facts(self, facts: Iterable[Fact]) -> frozenset[int]:
+        """Return the numbers of facts."""
         return frozenset(self.fact(*f) for f in facts)
 
     def fact_of(self, number: int) -> Fact:
+        """Return the fact of a number."""
         return self._facts[number]
 
     def predicate_of(self, number: int) -> Predicate:
+        """Return the predicate of a fact's number."""
         return self._predicates[number]
 
     def about(self, number: int) -> str | None:
-        """The object that a fact is about."""
+        """Return the object that a fact is about; None for a circumstance."""
         return self._about[number]
 
     def show(self, number: int) -> str:
+        """Return a fact's number as text."""
         return show(self._facts[number])
 
-    def ground(self, operator: str, *objects: str, needs: Sequence[int] = ()) -> Grounded:
-        """An operator with its objects; `needs` adds facts that this instance also depended on."""
-        key = (operator, objects, tuple(needs))
-        found = self._grounded.get(key)
-        if found is None:
-            found = self._grounded[key] = self._ground(operator, objects, tuple(needs))
-        return found
+    def ground(self, operator: str, *objects: str, preconditions: Sequence[int] = ()) -> Grounded:
+        """Return an operator with its objects.
+
+        Args:
+            operator: The operator's name.
+            *objects: Its objects.
+            preconditions: Further facts that this instance depended on.
+
+        Raises:
+            DomainError: The domain has no such operator, or it takes other objects.
+        """
+        key = (operator, objects, tuple(preconditions))
+        grounded = self._grounded.get(key)
+        if grounded is None:
+            grounded = self._grounded[key] = self._ground(operator, objects, tuple(preconditions))
+        return grounded
 
     def _ground(self, name: str, objects: tuple[str, ...], also: tuple[int, ...]) -> Grounded:
         operator = self.domain.operators.get(name)
@@ -149,28 +176,51 @@ class SymbolicWorld:
         for (variable, kind), thing in zip(operator.parameters, objects):
             self._check(thing, kind, call)
             bound[variable] = thing
-        needs, adds, drops = (
+        preconditions, add_effects, delete_effects = (
             tuple(self.fact(a.predicate, *(bound[v] for v in a.variables)) for a in atoms)
-            for atoms in (operator.needs, operator.adds, operator.drops)
+            for atoms in (operator.preconditions, operator.add_effects, operator.delete_effects)
         )
-        return _grounded(name, operator.kind, objects, (*needs, *also), adds, drops)
+        return _grounded(name, operator.kind, objects, (*preconditions, *also), add_effects, delete_effects)
 
     def derived(
-        self, name: str, kind: str, needs: Iterable[int], adds: Iterable[int], drops: Iterable[int]
+        self,
+        name: str,
+        kind: str,
+        preconditions: Iterable[int],
+        add_effects: Iterable[int],
+        delete_effects: Iterable[int],
     ) -> Grounded:
-        """An operator known only by its facts; its objects are those that its facts mention."""
-        needs, adds, drops = tuple(sorted(needs)), tuple(sorted(adds)), tuple(sorted(drops))
-        key = (name, kind, needs, adds, drops)
-        found = self._grounded.get(key)
-        if found is None:
-            mentioned = dict.fromkeys(o for f in (*needs, *adds, *drops) for o in self._facts[f][1:])
-            found = self._grounded[key] = _grounded(name, kind, tuple(mentioned), needs, adds, drops)
-        return found
+        """Return an operator known only by its facts; its objects are those that its facts mention."""
+        preconditions, add_effects, delete_effects = (
+            tuple(sorted(preconditions)),
+            tuple(sorted(add_effects)),
+            tuple(sorted(delete_effects)),
+        )
+        key = (name, kind, preconditions, add_effects, delete_effects)
+        grounded = self._grounded.get(key)
+        if grounded is None:
+            mentioned = dict.fromkeys(
+                o for f in (*preconditions, *add_effects, *delete_effects) for o in self._facts[f][1:]
+            )
+            grounded = self._grounded[key] = _grounded(
+                name, kind, tuple(mentioned), preconditions, add_effects, delete_effects
+            )
+        return grounded
 
 
-def _grounded(name, kind, objects, needs, adds, drops) -> Grounded:
-    # What an operator both drops and adds stays true: STRIPS adds last.
-    return Grounded(name, kind, objects, needs, adds, drops, frozenset(needs), frozenset(adds), frozenset(drops))
+def _grounded(name, kind, objects, preconditions, add_effects, delete_effects) -> Grounded:
+    # What an operator both deletes and adds stays true: STRIPS adds last.
+    return Grounded(
+        name,
+        kind,
+        objects,
+        preconditions,
+        add_effects,
+        delete_effects,
+        frozenset(preconditions),
+        frozenset(add_effects),
+        frozenset(delete_effects),
+    )
 
 
 class Recorder:
@@ -188,35 +238,46 @@ class Recorder:
         self._seats: list[int] = []
         self._times: list[int] = []
 
-    def do(self, t: int, seat: int, operator: str, *objects: str, needs: Sequence[int] = ()) -> None:
-        """A seat's operator at time t (seat NATURE: an event)."""
+    def do(self, t: int, seat: int, operator: str, *objects: str, preconditions: Sequence[int] = ()) -> None:
+        """Record a seat's operator at time t (seat NATURE: an event).
+
+        Args:
+            t: The time step.
+            seat: Who acts.
+            operator: The operator's name.
+            *objects: Its objects.
+            preconditions: Further facts that this instance depended on.
+
+        Raises:
+            DomainError: The operator does not fit the domain, or a precondition does not hold.
+        """
         try:
-            action = self.world.ground(operator, *objects, needs=needs)
+            action = self.world.ground(operator, *objects, preconditions=preconditions)
         except DomainError as error:
             raise DomainError(f"time step {t}, seat {seat}: {error}") from None
         self.take(t, seat, action)
 
     def take(self, t: int, seat: int, action: Grounded) -> None:
-        """The same with an operator grounded before."""
-        if not action.needed <= self.now:
-            missing = self.world.show(min(action.needed - self.now))
+        """Record an operator that was grounded before."""
+        if not action.precondition_set <= self.now:
+            missing = self.world.show(min(action.precondition_set - self.now))
             raise DomainError(
                 f"time step {t}, seat {seat}: {action} needs {missing}, which is not true then; either the trace is "
                 f"of another game or the domain {self.world.domain.name!r} misses an operator before it"
             )
-        self.now -= action.dropped
-        self.now |= action.added
+        self.now -= action.delete_set
+        self.now |= action.add_set
         self._actions.append(action)
         self._seats.append(seat)
         self._times.append(t)
 
     def finish(self, length: int, horizon: int | None = None, **more: Any) -> SymbolicTrace:
-        """The trace of `length` time steps.
+        """Return the trace of `length` time steps.
 
         Args:
             length: Steps played.
             horizon: Steps that an episode may have; by default `length`.
-            more: `game_id`; `reach`, object -> seats that can use what is there; `partners`, channel -> giver ->
+            **more: `game_id`; `reach`, object -> seats that can use what is there; `partners`, channel -> giver ->
                 possible receivers.
         """
         if "reach" in more:
@@ -247,10 +308,18 @@ def derive(
     names: Sequence[Sequence[str]],
     **more: Any,
 ) -> SymbolicTrace:
-    """A symbolic trace from facts alone: `facts[t]` is p_t, `names[t][seat]` what each seat's action is called.
+    """Return a symbolic trace from facts alone.
 
-    A changed fact is the doing of the agent that it names, or of the agent whose changed facts name one of its
-    objects, or nature's. An operator needs what it dropped and what was true before of the objects it changed.
+    A changed fact is attributed to the agent that it names, or to the agent whose changed facts name one of its
+    objects, or to nature. An operator's preconditions are what it deleted and what was true before of the objects it
+    changed.
+
+    Args:
+        world: The objects of the game.
+        agents: The object that each seat is.
+        facts: `facts[t]` is p_t.
+        names: `names[t][seat]` is what each seat's action is called.
+        **more: As for `Recorder.finish`.
     """
     sets = [frozenset(f) for f in facts]
     recorder = Recorder(world, agents, sets[0])
@@ -262,37 +331,37 @@ def derive(
             mine = blame.get(seat)
             if not mine:
                 continue
-            drops, adds = mine - after, mine & after
+            delete_effects, add_effects = mine - after, mine & after
             changed = {world.about(f) for f in mine} - {None}
-            told = {f for f in before & recorder.now if world.about(f) in changed}
+            context = {f for f in before & recorder.now if world.about(f) in changed}
             called = "nature" if seat == NATURE else str(names[t][seat])
             kind = "event" if seat == NATURE else "action"
-            recorder.take(t, seat, world.derived(called, kind, drops | told, adds, drops))
+            recorder.take(t, seat, world.derived(called, kind, delete_effects | context, add_effects, delete_effects))
     return recorder.finish(len(sets) - 1, **more)
 
 
 def _blame(world: SymbolicWorld, agents: tuple[str, ...], changed: Iterable[int]) -> dict[int, set[int]]:
-    """Which seat brought about which of the changed facts."""
+    """Return which seat brought about which of the changed facts."""
     seat_of = {agent: seat for seat, agent in enumerate(agents)}
-    found: dict[int, set[int]] = {}
-    owners: dict[str, int] = {}  # objects of facts that are blamed on somebody already
+    blamed: dict[int, set[int]] = {}
+    owners: dict[str, int] = {}  # objects of facts that are attributed already
     rest: list[int] = []
     for fact in sorted(changed):
         named = [seat_of[o] for o in world.fact_of(fact)[1:] if o in seat_of]
         if not named:
             rest.append(fact)
             continue
-        found.setdefault(named[0], set()).add(fact)
+        blamed.setdefault(named[0], set()).add(fact)
         for thing in world.fact_of(fact)[1:]:
             owners.setdefault(thing, named[0])
-    while rest:  # what shares an object with somebody's doing is their doing too
+    while rest:  # what shares an object with an attributed fact goes to the same seat
         near = next((f for f in rest if any(o in owners for o in world.fact_of(f)[1:])), None)
         if near is None:
-            found[NATURE] = set(rest)
+            blamed[NATURE] = set(rest)
             break
         rest.remove(near)
         seat = next(owners[o] for o in world.fact_of(near)[1:] if o in owners)
-        found.setdefault(seat, set()).add(near)
+        blamed.setdefault(seat, set()).add(near)
         for thing in world.fact_of(near)[1:]:
             owners.setdefault(thing, seat)
-    return found
+    return blamed

@@ -28,7 +28,8 @@ KINDS = ("action", "move", "event")
 _NAME = r"[A-Za-z][A-Za-z0-9_-]*"
 _HEAD = re.compile(rf"^({_NAME})\s*(?:\(([^()]*)\))?\s*(.*)$")
 _ATOM = re.compile(rf"\s*({_NAME})\s*\(([^()]*)\)\s*(?:,|$)|\s*({_NAME})\s*(?:,|$)")
-_WORDS = {"types", "agents", "channel", "fact", *KINDS, "needs", "adds", "drops", "goal"}
+_FIELDS = {"needs": "preconditions", "adds": "add_effects", "drops": "delete_effects"}  # keyword -> field of Operator
+_WORDS = {"types", "agents", "channel", "fact", *KINDS, *_FIELDS, "goal"}
 
 
 class DomainError(InterplayError):
@@ -37,7 +38,7 @@ class DomainError(InterplayError):
 
 @dataclass(frozen=True)
 class Predicate:
-    """A kind of fact. `about` is the place of the argument that it is about; None for mere circumstance."""
+    """A kind of fact. `about` is the index of the argument that it is about; None for a mere circumstance."""
 
     name: str
     types: tuple[str, ...]
@@ -61,20 +62,20 @@ class Atom:
 
 @dataclass(frozen=True)
 class Operator:
-    """<pre, add, del> with parameters."""
+    """An operator with parameters: preconditions, add effects and delete effects."""
 
     name: str
     kind: str  # one of KINDS
     parameters: tuple[tuple[str, str], ...]  # (variable, type)
-    needs: tuple[Atom, ...] = ()
-    adds: tuple[Atom, ...] = ()
-    drops: tuple[Atom, ...] = ()
+    preconditions: tuple[Atom, ...] = ()
+    add_effects: tuple[Atom, ...] = ()
+    delete_effects: tuple[Atom, ...] = ()
     line: int = 0
 
 
 @dataclass(frozen=True)
 class Domain:
-    """What can be true of a world, and what its agents can do about it."""
+    """The facts of a world, and the operators of its agents."""
 
     name: str
     parents: dict[str, str | None]  # type -> its parent
@@ -86,7 +87,7 @@ class Domain:
     text: str = field(repr=False, default="")
 
     def is_a(self, kind: str | None, ancestor: str) -> bool:
-        """Whether a type is another one, or below it."""
+        """Return whether a type is another one, or below it."""
         while kind is not None:
             if kind == ancestor:
                 return True
@@ -95,11 +96,12 @@ class Domain:
 
     @property
     def default_channels(self) -> tuple[str, ...]:
+        """The channels that are counted by default."""
         return tuple(name for name, default in self.channels.items() if default)
 
 
 class _Reader:
-    """Reads line by line, so that every complaint can name its line."""
+    """Reads line by line, so that every error can name its line."""
 
     def __init__(self, name: str, text: str):
         self.name, self.lines = name, text.splitlines()
@@ -124,7 +126,7 @@ class _Reader:
                 continue
             if word not in _WORDS:
                 raise self.fail(f"a line begins with one of {', '.join(sorted(_WORDS))}, not with {word!r}")
-            if word in ("needs", "adds", "drops"):
+            if word in _FIELDS:
                 self.effects(word, rest)
                 continue
             self.close()
@@ -220,7 +222,8 @@ class _Reader:
                         f"{atom}: {variable!r} is a {known[variable]}, but {predicate.name} takes a {wanted}"
                     )
             atoms.append(atom)
-        self.current[word] = (*self.current.get(word, ()), *atoms)
+        target = _FIELDS[word]
+        self.current[target] = (*self.current.get(target, ()), *atoms)
 
     def is_a(self, kind: str | None, ancestor: str) -> bool:
         while kind is not None and kind != ancestor:
@@ -233,14 +236,14 @@ class _Reader:
             self.goals[atom.predicate] = self.number
 
     def atoms(self, rest: str) -> list[Atom]:
-        found, place = [], 0
+        atoms, place = [], 0
         while place < len(rest):
             match = _ATOM.match(rest, place)
             if not match or match.end() == place:
                 raise self.fail(f"cannot read the facts from {rest[place:]!r} on; write name(argument, ...), name(...)")
-            found.append(Atom(match[1] or match[3], tuple(_split(match[2] or ""))))
+            atoms.append(Atom(match[1] or match[3], tuple(_split(match[2] or ""))))
             place = match.end()
-        return found
+        return atoms
 
     def predicate(self, atom: Atom) -> Predicate:
         if atom.predicate not in self.predicates:
@@ -274,7 +277,7 @@ class _Reader:
             self.current = None
 
     def checked(self) -> Domain:
-        added = {atom.predicate for operator in self.operators.values() for atom in operator.adds}
+        added = {atom.predicate for operator in self.operators.values() for atom in operator.add_effects}
         for goal, number in self.goals.items():
             if self.operators and goal not in added:
                 raise self.fail(f"no action adds the goal fact {goal}, so it can never appear", number)
@@ -299,5 +302,9 @@ def _split(inside: str) -> list[str]:
 
 
 def parse(name: str, text: str) -> Domain:
-    """The domain that this text declares; an error names the line, the fact and the object."""
+    """Parse a domain.
+
+    Raises:
+        DomainError: The text is wrong; the message names the line, the fact and the object.
+    """
     return _Reader(name, text).read()

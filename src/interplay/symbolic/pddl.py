@@ -15,7 +15,7 @@ from interplay.symbolic.trace import Grounded, SymbolicTrace
 
 
 class Pddl(NamedTuple):
-    """Three files."""
+    """The texts of three PDDL files."""
 
     domain: str
     problem: str
@@ -25,13 +25,22 @@ class Pddl(NamedTuple):
 class _Lifted(NamedTuple):
     name: str
     types: tuple[str, ...]
-    needs: tuple[tuple, ...]  # (predicate, place of its object among the parameters, ...)
-    adds: tuple[tuple, ...]
-    drops: tuple[tuple, ...]
+    preconditions: tuple[tuple, ...]  # (predicate, place of its object among the parameters, ...)
+    add_effects: tuple[tuple, ...]
+    delete_effects: tuple[tuple, ...]
 
 
 def export(trace: SymbolicTrace, goals: Iterable[tuple[str, ...]] | None = None, name: str = "episode") -> Pddl:
-    """The trace as PDDL. `goals` are facts (predicate, object, ...) to reach; by default those that were reached."""
+    """Return the trace as PDDL.
+
+    Args:
+        trace: The trace.
+        goals: Facts (predicate, object, ...) to reach; by default those that were reached.
+        name: The problem's name.
+
+    Raises:
+        DomainError: A goal is not reached in the trace.
+    """
     wanted = sorted(trace.goals()) if goals is None else [_reached(trace, goal) for goal in goals]
     shapes: dict[tuple, _Lifted] = {}
     calls = []
@@ -60,9 +69,11 @@ def _reached(trace: SymbolicTrace, goal: tuple[str, ...]) -> int:
 
 
 def _lift(trace: SymbolicTrace, action: Grounded) -> tuple[tuple, tuple[str, ...]]:
-    """The operator's shape without its objects, and the objects."""
+    """Return the operator's shape without its objects, and the objects."""
     world, operator = trace.world, trace.domain.operators.get(action.name)
-    facts = [[world.fact_of(f) for f in part] for part in (action.needs, action.adds, action.drops)]
+    facts = [
+        [world.fact_of(f) for f in part] for part in (action.preconditions, action.add_effects, action.delete_effects)
+    ]
     objects = tuple(dict.fromkeys((*action.objects, *(o for part in facts for fact in part for o in fact[1:]))))
     if operator is not None and len(set(action.objects)) == len(action.objects) == len(operator.parameters):
         declared = tuple(kind for _, kind in operator.parameters)
@@ -90,12 +101,12 @@ def _domain(trace: SymbolicTrace, actions: list[_Lifted]) -> str:
         lines.append(f"    ({' '.join((_safe(predicate.name), *_parameters(predicate.types)))})")
     lines.append("  )")
     for action in actions:
-        drops = [atom for atom in action.drops if atom not in action.adds]
-        effects = [_atom(a) for a in action.adds] + [f"(not {_atom(a)})" for a in drops]
+        delete_effects = [atom for atom in action.delete_effects if atom not in action.add_effects]
+        effects = [_atom(a) for a in action.add_effects] + [f"(not {_atom(a)})" for a in delete_effects]
         lines += [
             f"  (:action {_safe(action.name)}",
             f"    :parameters ({' '.join(_parameters(action.types))})",
-            f"    :precondition (and {' '.join(_atom(a) for a in dict.fromkeys(action.needs))})",
+            f"    :precondition (and {' '.join(_atom(a) for a in dict.fromkeys(action.preconditions))})",
             f"    :effect (and {' '.join(effects)}))",
         ]
     return "\n".join([*lines, ")"]) + "\n"
@@ -103,7 +114,11 @@ def _domain(trace: SymbolicTrace, actions: list[_Lifted]) -> str:
 
 def _problem(trace: SymbolicTrace, goals: list[int], name: str) -> str:
     world = trace.world
-    spoken = [*sorted(trace.start), *goals, *(f for a in trace.actions for f in (*a.needs, *a.adds, *a.drops))]
+    spoken = [
+        *sorted(trace.start),
+        *goals,
+        *(f for a in trace.actions for f in (*a.preconditions, *a.add_effects, *a.delete_effects)),
+    ]
     mentioned = dict.fromkeys((*trace.agents, *(o for f in dict.fromkeys(spoken) for o in world.fact_of(f)[1:])))
     mentioned |= dict.fromkeys(o for a in trace.actions for o in a.objects)
     lines = [f"(define (problem {_safe(name)})", f"  (:domain {_safe(trace.domain.name)})", "  (:objects"]
@@ -127,5 +142,5 @@ def _fact(fact: tuple) -> str:
 
 
 def _safe(name: str) -> str:
-    """A name that PDDL can read: lower case, letters, digits, - and _."""
+    """Return a name that PDDL can read: lower case, letters, digits, - and _."""
     return re.sub(r"[^a-z0-9_-]", "_", name.lower())

@@ -1,4 +1,4 @@
-"""From a game's episode to its symbolic trace, through the domain that lies beside the game."""
+"""Read a game's episode into its symbolic trace, by the domain that lies beside the game."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from interplay.symbolic.trace import SymbolicTrace
 
 
 def reader(game: Game) -> DomainReader:
-    """The reader of a game's episodes, as its family declares it. Make it once per game: it remembers facts."""
+    """Return the reader of a game's episodes, as its family declares it. Make it once per game: it caches facts.
+
+    Raises:
+        InterplayError: The game has no symbolic domain.
+    """
     domain = capability(game, "symbolic_domain")
     if domain is None:
         raise InterplayError(
@@ -24,7 +28,16 @@ def reader(game: Game) -> DomainReader:
 
 
 def symbolic_trace(game: Game, episode: Episode, of: DomainReader | None = None) -> SymbolicTrace:
-    """The symbolic trace of a recorded episode of this game; a trace of another game is an error."""
+    """Return the symbolic trace of a recorded episode.
+
+    Args:
+        game: The game of the episode.
+        episode: The recorded episode.
+        of: The game's reader, if it was made before.
+
+    Raises:
+        InterplayError: The episode is of another game.
+    """
     from interplay.traces.replay import replay
 
     if episode.game_id != game.id:
@@ -33,5 +46,5 @@ def symbolic_trace(game: Game, episode: Episode, of: DomainReader | None = None)
 
 
 def read(game: Game, states: Any, actions: Any, of: DomainReader | None = None) -> SymbolicTrace:
-    """The same from states [step + 1, ...] and actions [step, seat] at hand."""
+    """Return the symbolic trace of states [step + 1, ...] and actions [step, seat]."""
     return (of or reader(game)).read(states, actions)

@@ -1,4 +1,4 @@
-"""A trace in symbols: what was true at each time, and what each agent did about it."""
+"""Symbolic traces: the facts at each time, and the operators of each agent."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Grounded:
     name: str
     kind: str  # action, move or event
     objects: tuple[str, ...]
-    needs: tuple[int, ...]
-    adds: tuple[int, ...]
-    drops: tuple[int, ...]
-    needed: frozenset[int]
-    added: frozenset[int]
-    dropped: frozenset[int]
+    preconditions: tuple[int, ...]
+    add_effects: tuple[int, ...]
+    delete_effects: tuple[int, ...]
+    precondition_set: frozenset[int]
+    add_set: frozenset[int]
+    delete_set: frozenset[int]
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(self.objects)})"
@@ -54,42 +54,44 @@ class SymbolicTrace:
 
     @property
     def domain(self) -> Domain:
+        """The domain."""
         return self.world.domain
 
     @property
     def num_seats(self) -> int:
+        """The number of seats."""
         return len(self.agents)
 
     def states(self) -> Iterator[tuple[int, set[int]]]:
-        """(t, facts) for t = 0 .. length. The set is one and the same, rolled forward: copy it to keep it."""
+        """Yield (t, facts) for t = 0 .. length. The set is one and the same, rolled forward: copy it to keep it."""
         facts, n = set(self.start), 0
         for t in range(self.length + 1):
             while n < len(self.actions) and self.times[n] < t:
-                facts -= self.actions[n].dropped
-                facts |= self.actions[n].added
+                facts -= self.actions[n].delete_set
+                facts |= self.actions[n].add_set
                 n += 1
             yield t, facts
 
     def facts(self, t: int) -> frozenset[int]:
-        """p_t: the facts true before the joint action of time t."""
+        """Return p_t: the facts true before the joint action of time t."""
         facts = set(self.start)
         for time, action in zip(self.times, self.actions):
             if time >= t:
                 break
-            facts -= action.dropped
-            facts |= action.added
+            facts -= action.delete_set
+            facts |= action.add_set
         return frozenset(facts)
 
     def at(self, t: int) -> list[tuple[int, Grounded]]:
-        """(seat, operator) of the joint action of time t, in the game's order."""
+        """Return (seat, operator) of the joint action of time t, in the game's order."""
         return [(self.seats[n], a) for n, a in enumerate(self.actions) if self.times[n] == t]
 
     def goals(self) -> frozenset[int]:
-        """The goal facts that are true at the end."""
+        """Return the goal facts that are true at the end."""
         names = set(self.domain.goals)
         return frozenset(f for f in self.final if self.world.fact_of(f)[0] in names)
 
     def show(self) -> str:
-        """The plan for people, one operator a line."""
+        """Return the plan as text, one operator a line."""
         who = {NATURE: "nature", **dict(enumerate(self.agents))}
         return "\n".join(f"{t:5d}  {who[s]:14s} {a}" for t, s, a in zip(self.times, self.seats, self.actions))

@@ -10,7 +10,7 @@ from interplay.agents.llm.chat import Answer, ChatMessage, ChatRequest, ModelRef
 from interplay.agents.llm.client import EndpointConfig, OpenAIModel
 from interplay.agents.llm.limits import Limits, Price, Prices, Usage, check
 from interplay.agents.llm.models import ModelPool
-from interplay.agents.llm.response_cache import Journalled, ResponseCache
+from interplay.agents.llm.response_cache import CachedModel, ResponseCache
 from interplay.errors import InterplayError
 from tests.agents.llm.server import Fake, completion, error, serving
 
@@ -19,7 +19,9 @@ GOOD = json.dumps({"analysis": "x", "plan": ["wait(1)"], "pick": "a"})
 
 
 def question(**changes) -> ChatRequest:
-    return ChatRequest(**({"notes": (ChatMessage("user", "hello"),), "schema": SHAPE.schema(), "episode": 7} | changes))
+    return ChatRequest(
+        **({"messages": (ChatMessage("user", "hello"),), "schema": SHAPE.schema(), "episode": 7} | changes)
+    )
 
 
 def ask(fake: Fake, *, times: int = 1, **line) -> list[Answer]:
@@ -152,14 +154,14 @@ class Counting:
 def test_the_journal_tells_questions_apart_by_everything(tmp_path):
     model = Counting()
     journal = ResponseCache(tmp_path / "calls.jsonl")
-    heard = Journalled(model, journal)
+    heard = CachedModel(model, journal)
     questions = [
         question(),
         question(episode=8),
         question(seat=1),
         question(ordinal=1),
         question(temperature=0.5),
-        question(notes=(ChatMessage("user", "other"),)),
+        question(messages=(ChatMessage("user", "other"),)),
         question(game="other"),
         question(schema=None),
     ]
@@ -175,11 +177,11 @@ def test_the_journal_tells_questions_apart_by_everything(tmp_path):
 def test_a_journal_survives_a_kill_in_mid_line(tmp_path):
     path = tmp_path / "calls.jsonl"
     journal = ResponseCache(path)
-    asyncio.run(Journalled(Counting(), journal).chat(question()))
+    asyncio.run(CachedModel(Counting(), journal).chat(question()))
     journal.close()
     path.write_text(path.read_text() + '{"key": "half')
     later = ResponseCache(path)
-    asyncio.run(Journalled(Counting(), later).chat(question(episode=9)))
+    asyncio.run(CachedModel(Counting(), later).chat(question(episode=9)))
     later.close()
     assert len(ResponseCache(path)) == 2
 
@@ -187,7 +189,7 @@ def test_a_journal_survives_a_kill_in_mid_line(tmp_path):
 def test_offline_nobody_is_asked(tmp_path):
     model = Counting()
     with pytest.raises(ModelRefusal, match="replays only with the settings and seed"):
-        asyncio.run(Journalled(model, ResponseCache(tmp_path / "none.jsonl"), offline=True).chat(question()))
+        asyncio.run(CachedModel(model, ResponseCache(tmp_path / "none.jsonl"), offline=True).chat(question()))
     assert model.asked == 0
 
 

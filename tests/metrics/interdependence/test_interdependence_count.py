@@ -70,7 +70,7 @@ def play(*script, cooks=2, length=60, horizon=None, **more):
     for t, seat, operator, *objects in script:
         needs = [world.fact("in", "onion_1", "soup_1")] if operator == "ladle" else []
         who = [] if seat == NATURE else [COOKS[seat]]
-        recorder.do(t, seat, operator, *who, *objects, needs=needs)
+        recorder.do(t, seat, operator, *who, *objects, preconditions=needs)
     return recorder.finish(length, horizon, game_id="hatch", **more)
 
 

@@ -1,7 +1,7 @@
-"""What all rule bots share: they watch every move on the table as it was before it, think, and then choose.
+"""The base of all Hanabi rule bots.
 
-A bot keeps a model of every hand, its own included, made of what all seats have seen. `watch` updates it
-with the last move, `ponder` draws conclusions before a move, `choose` picks one.
+A bot keeps a model of every hand, its own included, from what all seats have seen. `watch` updates it with the last
+move, `ponder` draws conclusions before a move, and `choose` picks an action.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Model = Any
 
 @record
 class BotMove:
-    """The last move, in words that bots use."""
+    """The last move, decoded for rule bots."""
 
     actor: Int[Array, ""]
     plays: Bool[Array, ""]
@@ -52,20 +52,28 @@ class BotMove:
 
 @record
 class BotMemory:
+    """A bot's model, and the table as it was before the last move."""
+
     model: Any
-    before: HanabiView  # the table when this seat last looked: before the last move
+    before: HanabiView  # before the last move
 
 
 class RuleBot(Policy):
-    """A bot with a model of the hands. Subclasses say how it starts, learns and chooses."""
+    """A bot with a model of all hands; subclasses define the initial model, its update and the choice."""
 
     rules: HanabiRules | None = eqx.field(static=True, default=None)
 
     @property
     def encoding(self) -> str:
+        """Name of the encoding that `act` reads."""
         return "seen"
 
     def bind(self, game: Game) -> Policy:
+        """Return the bot with the rules of a game.
+
+        Raises:
+            InterplayError: The game is not Hanabi with the standard deck.
+        """
         rules = getattr(game, "rules", None)
         if not isinstance(rules, HanabiRules):
             raise InterplayError(f"{type(self).__name__} plays Hanabi; {game.id} is another game")
@@ -75,44 +83,47 @@ class RuleBot(Policy):
 
     @property
     def table(self) -> HanabiRules:
+        """The rules of the bound game."""
         if self.rules is None:
             raise InterplayError(f"{type(self).__name__} has no game yet: call bind(game) first")
         return self.rules
 
     def blank(self) -> Model:
-        """The model at the start."""
+        """Return the model before the first move."""
         return ()
 
     def watch(self, model: Model, before: HanabiView, move: BotMove, after: HanabiView) -> Model:
-        """The model after a move."""
+        """Return the model after a move."""
         return model
 
     def ponder(self, model: Model, board: HanabiView) -> Model:
-        """The model with what can be concluded before a move."""
+        """Return the model with what follows from it before a move."""
         return model
 
     def choose(self, model: Model, board: HanabiView, key) -> Int[Array, ""]:
-        """The action, were it this seat's turn."""
+        """Return the action that this seat would take if it were its turn."""
         raise NotImplementedError
 
     def init(self, key, seat):
+        """Return the memory at the start of an episode."""
         rules = self.table
         board = encode.seen(rules, deal(rules, jnp.asarray(rules.sorted_deck)))
         return BotMemory(model=self.blank(), before=jax.tree.map(lambda x: x[0], board))
 
     def look(self, memory: BotMemory, obs: HanabiView) -> BotMemory:
-        """The memory after a look at the table."""
+        """Return the memory after an observation."""
         watched = self.watch(memory.model, memory.before, read_move(self.table, memory.before, obs), obs)
         model = jax.tree.map(lambda a, b: jnp.where(obs.time > 0, a, b), watched, memory.model)
         return BotMemory(model=self.ponder(model, obs), before=obs)
 
     def act(self, memory, obs, legal, key):
+        """Choose an action and update the memory."""
         memory = self.look(memory, obs)
         return memory, *commit(self.table, self.choose(memory.model, obs, key), legal)
 
 
 def commit(rules: HanabiRules, action: Int[Array, ""], legal: Bool[Array, " action"]) -> tuple[Int[Array, ""], Info]:
-    """The action if it is legal, else the first legal discard, hint or play; off turn the no-op."""
+    """Return the action if it is legal, else the first legal discard, hint or play (off turn: the no-op)."""
     slots, noop = rules.hand_size, rules.moves.noop
     order = np.concatenate([np.arange(slots), np.arange(2 * slots, noop + 1), np.arange(slots, 2 * slots)])
     fallback = jnp.asarray(order)[jnp.argmax(legal[order])]
@@ -122,7 +133,7 @@ def commit(rules: HanabiRules, action: Int[Array, ""], legal: Bool[Array, " acti
 
 
 def read_move(rules: HanabiRules, before: HanabiView, after: HanabiView) -> BotMove:
-    """The move between two looks at the table."""
+    """Decode the move between two observations."""
     moves, last, seats = rules.moves, after.last, rules.players
     kind = jnp.asarray(moves.kind)[last.action]
     hint = jnp.asarray(moves.hint)[last.action]
@@ -155,7 +166,7 @@ def read_move(rules: HanabiRules, before: HanabiView, after: HanabiView) -> BotM
 
 
 def shift(records: Array, gone: Bool[Array, "seat slot"], blank: Any) -> Array:
-    """Records [seat, slot, ...] after a card left: younger ones move up, and a blank one is the newest."""
+    """Move records [seat, slot, ...] up after a card left a hand, with a blank record for the newest card."""
     extra = records.ndim - 2
     passed = jnp.cumsum(gone, axis=1) > 0
     moved = jnp.concatenate(
@@ -165,40 +176,40 @@ def shift(records: Array, gone: Bool[Array, "seat slot"], blank: Any) -> Array:
 
 
 def others(seat: Int[Array, ""], seats: int) -> Int[Array, " offset"]:
-    """The other seats: next, next+1, ..."""
+    """Return the other seats in turn order."""
     return (seat + jnp.arange(1, seats)) % seats
 
 
 def hint_touches(cards: Int8[Array, "*hand slot"]) -> Bool[Array, "*hand hint slot"]:
-    """Which cards each of the ten hints touches."""
+    """Return which cards each of the ten hints touches."""
     return (card_bit(cards)[..., None, :] & HINTS[:, None]) != 0
 
 
 def hint_action(rules: HanabiRules, offset: Int[Array, ""], hint: Int[Array, ""]) -> Int[Array, ""]:
-    """The action that gives hint 0 to 9 to the seat that sits `offset` on."""
+    """Return the action that gives hint 0 to 9 to the seat `offset` places on."""
     slots, seats = rules.hand_size, rules.players
     first = jnp.where(hint < 5, 2 * slots, 2 * slots + 5 * (seats - 1) - 5)
     return first + (offset - 1) * 5 + hint
 
 
 def value_hint(rules: HanabiRules, offset: Int[Array, ""], card: Int8[Array, ""]) -> Int[Array, ""]:
-    """The action that names this card's value to the seat that sits `offset` on."""
+    """Return the action that names this card's value to the seat `offset` places on."""
     return hint_action(rules, offset, 5 + jnp.maximum(card, 0).astype(jnp.int32) % 5)
 
 
 def reclaim_action(rules: HanabiRules, board: HanabiView) -> Int[Array, ""]:
-    """The value of the oldest card of the seat to the right: said when one may not discard and has nothing to say."""
+    """Return the hint that passes a turn when discarding is illegal: the value of the right neighbour's oldest card."""
     right = (board.seat - 1) % rules.players
     return value_hint(rules, jnp.int32(rules.players - 1), board.hands[right, 0])
 
 
 def best(score: Any, valid: Bool[Array, " n"], newest: bool = False) -> Int[Array, ""]:
-    """Where the highest valid score is; the oldest of equals, or the newest."""
+    """Return the index of the highest valid score; of equals the oldest, or the newest."""
     score = jnp.where(valid, score, -jnp.inf)
     return score.shape[0] - 1 - jnp.argmax(score[::-1]) if newest else jnp.argmax(score)
 
 
 def first_of(*choices: tuple[Any, Any]) -> Int[Array, ""]:
-    """The action of the first choice whose condition holds; the last one's in any case."""
+    """Return the action of the first choice whose condition holds, or the last one's."""
     conditions, actions = zip(*choices)
     return jnp.select(list(conditions[:-1]), [jnp.int32(a) for a in actions[:-1]], jnp.int32(actions[-1]))

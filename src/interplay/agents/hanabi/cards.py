@@ -1,6 +1,6 @@
-"""Sets of cards, and the public facts of a table, for bots that reason about the standard deck.
+"""Sets of cards and public facts of a table, for bots that reason about the standard deck.
 
-An identity is colour * 5 + value index, a set of identities is the bits of one uint32 (see the game's `state`).
+An identity is colour * 5 + value index; a set of identities is the bits of one uint32 (see the game's `state`).
 Values are named 1 to 5 as people name them; UNKNOWN is -1.
 """
 
@@ -26,32 +26,34 @@ HINTS = HanabiRules(players=2, hand_size=5).hint_sets
 
 
 def pack(flags: Bool[Array, "*shape 25"]) -> UInt32[Array, "*shape"]:
-    """The set of the identities that are flagged."""
+    """Return the set of the flagged identities."""
     return jnp.sum(jnp.where(flags, BIT, np.uint32(0)), axis=-1, dtype=jnp.uint32)
 
 
 def members(sets: UInt32[Array, "*shape"]) -> Bool[Array, "*shape 25"]:
+    """Return flags of the identities in each set."""
     return (sets[..., None] & BIT) != 0
 
 
 def size(sets: UInt32[Array, "*shape"]) -> Int[Array, "*shape"]:
+    """Return the number of identities in each set."""
     return population_count(sets).astype(jnp.int32)
 
 
 def identity(sets: UInt32[Array, "*shape"]) -> Int[Array, "*shape"]:
-    """The only identity of a set of one; UNKNOWN for any other set."""
+    """Return the identity of a set with one member; UNKNOWN for any other set."""
     return jnp.where(size(sets) == 1, 31 - clz(sets).astype(jnp.int32), UNKNOWN)
 
 
 def only_colour(sets: UInt32[Array, "*shape"]) -> Int[Array, "*shape"]:
-    """The one colour that a set has left, or UNKNOWN."""
+    """Return the only colour left in a set, or UNKNOWN."""
     return _only((sets[..., None] & HINTS[:5]) != 0)
 
 
 def only_value(sets: UInt32[Array, "*shape"]) -> Int[Array, "*shape"]:
-    """The one value that a set has left, 1 to 5, or UNKNOWN."""
-    found = _only((sets[..., None] & HINTS[5:]) != 0)
-    return jnp.where(found >= 0, found + 1, UNKNOWN)
+    """Return the only value left in a set, 1 to 5, or UNKNOWN."""
+    index = _only((sets[..., None] & HINTS[5:]) != 0)
+    return jnp.where(index >= 0, index + 1, UNKNOWN)
 
 
 def _only(has):
@@ -59,45 +61,46 @@ def _only(has):
 
 
 def heights(board: HanabiView) -> Int[Array, " 25"]:
-    """The height of each identity's firework."""
+    """Return the height of each identity's firework."""
     return board.fireworks.astype(jnp.int32)[COLOUR]
 
 
 def played(board: HanabiView) -> Bool[Array, " 25"]:
+    """Return which identities have been played."""
     return heights(board) >= VALUE
 
 
 def playable(board: HanabiView) -> Bool[Array, " 25"]:
-    """Next on its pile."""
+    """Return which identities are next on their pile."""
     return heights(board) == VALUE - 1
 
 
 def gone(board: HanabiView) -> Int[Array, " 25"]:
-    """Copies publicly gone: played, discarded or misplayed."""
+    """Return how many copies of each identity were played, discarded or misplayed."""
     return board.discards.astype(jnp.int32) + played(board)
 
 
 def lost(board: HanabiView) -> Bool[Array, " 25"]:
-    """All copies discarded."""
+    """Return which identities have all copies discarded."""
     return board.discards.astype(jnp.int32) == TOTAL
 
 
 def dead(board: HanabiView) -> Bool[Array, " 25"]:
-    """Played already, or it or a lower value above its pile is lost: it will never be played."""
+    """Return which identities can never be played: already played, or a value up to their own is lost."""
     blocked = jnp.cumsum((lost(board) & ~played(board)).reshape(5, 5), axis=1).reshape(25) > 0
     return played(board) | blocked
 
 
 def last_copy(board: HanabiView) -> Bool[Array, " 25"]:
-    """Not on its pile, and all copies but one are gone."""
+    """Return which unplayed identities have one copy left."""
     return ~played(board) & (board.discards.astype(jnp.int32) == TOTAL - 1)
 
 
 def present(board: HanabiView) -> Bool[Array, "seat slot"]:
-    """Which slots hold a card, the observer's own included."""
+    """Return which slots hold a card, the observer's own included."""
     return board.hands != NO_CARD
 
 
 def has(flags: Bool[Array, " 25"], cards: Int[Array, "*shape"]) -> Bool[Array, "*shape"]:
-    """Whether each visible card is one of the flagged identities; never for hidden cards and empty slots."""
+    """Return whether each visible card is a flagged identity; false for hidden cards and empty slots."""
     return (card_bit(cards) & pack(flags)) != 0

@@ -1,4 +1,4 @@
-"""CheatBot: sees all hands, its own too. An upper bound."""
+"""CheatBot: sees all hands, its own included, and so gives an upper bound."""
 
 from __future__ import annotations
 
@@ -19,26 +19,30 @@ class Cheat(RuleBot):
 
     @property
     def encoding(self) -> str:
+        """Name of the encoding that `act` reads."""
         return "state"
 
     def init(self, key, seat):
+        """Return the memory at the start of an episode."""
         return seat
 
     def act(self, memory, obs, legal, key):
+        """Choose an action and update the memory."""
         board = open_table(self.table, obs, memory)
         return memory, *commit(self.table, self.choose((), board, key), legal)
 
     def choose(self, model, board, key):
+        """Choose an action by the rules, in order."""
         rules, slots = self.table, self.table.hand_size
         mine = board.hands[board.seat].astype(jnp.int32)
-        held = mine >= 0
-        value = jnp.where(held, mine % 5 + 1, 0)
+        occupied = mine >= 0
+        value = jnp.where(occupied, mine % 5 + 1, 0)
         fits = cards.has(cards.playable(board), mine)
         gone_for_good = cards.has(cards.dead(board), mine)
         copies = jnp.sum(board.hands.reshape(-1, 1) == cards.IDS, axis=0)
         own_copies = jnp.sum(mine[:, None] == cards.IDS, axis=0)
-        twice_mine = held & (own_copies[mine] >= 2)
-        twice = held & (copies[mine] >= 2)
+        twice_mine = occupied & (own_copies[mine] >= 2)
+        twice = occupied & (copies[mine] >= 2)
 
         # Play: what lets the next seats play on comes first, then the lowest value.
         follows = (board.hands[others(board.seat, rules.players)][:, None, :] == mine[:, None] + 1).any(axis=-1)
@@ -52,8 +56,8 @@ class Cheat(RuleBot):
         full = board.tokens == rules.hint_tokens
         w = (waste.any() & (~full | (board.lives >= 2)), jnp.where(full, slots, 0) + oldest_waste)
         d = (~full & twice.any(), jnp.argmax(twice))
-        spare = held & (value < 5) & ~cards.has(board.discards == cards.TOTAL - 1, mine)
-        ahead = value - board.fireworks.astype(jnp.int32)[jnp.where(held, mine // 5, 0)]
+        spare = occupied & (value < 5) & ~cards.has(board.discards == cards.TOTAL - 1, mine)
+        ahead = value - board.fireworks.astype(jnp.int32)[jnp.where(occupied, mine // 5, 0)]
         f = (~full & spare.any(), best(ahead, spare))
         t = (board.tokens > 0, value_hint(rules, jnp.int32(1), board.hands[others(board.seat, rules.players)[0], 0]))
 
@@ -75,12 +79,12 @@ class Cheat(RuleBot):
             d,
             t,
             f,
-            (True, best(value, held)),
+            (True, best(value, occupied)),
         )
 
 
 def open_table(rules, state: HanabiState, seat) -> HanabiView:
-    """The table with all cards face up."""
+    """Return the table with all cards face up."""
     return HanabiView(
         seat=seat,
         time=state.time,

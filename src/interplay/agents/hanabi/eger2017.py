@@ -1,7 +1,7 @@
-"""The three AIs of Eger, Martens and Alfaro Cordoba's study with people (2017): outer, intentional and full.
+"""The three bots of Eger, Martens and Alfaro Cordoba's study with people (2017): outer, intentional and full.
 
-They were made for two players and an engine in which one may discard with all tokens there. With more players
-they look at every partner, next first; where a discard is illegal their next rule decides, in the end a random hint.
+They were written for two players and an engine that allows discarding with all tokens present. With more players they
+look at every partner, next first; where a discard is illegal their next rule decides, in the end a random hint.
 """
 
 from __future__ import annotations
@@ -23,27 +23,29 @@ COLOUR_ORDER = "GYWBR"  # in which hints are tried, before the ranks
 
 
 def surely(sets, wanted: Bool[Array, " 25"]):
-    """Whether a card is wanted whatever it is, by its hints alone: seen cards are not counted."""
+    """Return whether a card is wanted whatever its hints leave open; seen cards are not counted."""
     return (sets != 0) & ((sets & ~cards.pack(wanted)) == 0)
 
 
 @record
 class Notes:
-    """What outer remembers: which kind of hint, colour or rank, it has aimed at each card."""
+    """Memory of `Outer`: the kinds of hint, colour or rank, that it has given about each card."""
 
     aimed: Bool[Array, "seat slot 2"]
-    choice: Int[Array, ""]  # what it chose last
-    action: Int[Array, ""]  # and the action that was
+    choice: Int[Array, ""]  # its last choice
+    action: Int[Array, ""]  # the action of that choice
 
 
 class Outer(Lottery):
-    """Tells of playable cards first, then of anything; the same of no card twice."""
+    """Hints at playable cards first, then at any card, and never repeats a hint about a card."""
 
     def blank(self):
+        """Return the model before the first move."""
         shape = (self.table.players, self.table.hand_size, 2)
         return Notes(aimed=jnp.zeros(shape, bool), choice=jnp.int32(0), action=jnp.int32(-1))
 
     def watch(self, model, before, move, after):
+        """Return the model after a move."""
         rules = self.table
         own = (move.actor == before.seat) & (after.last.action == model.action)
         aim = model.choice - 2 * rules.hand_size
@@ -54,7 +56,7 @@ class Outer(Lottery):
         return Notes(aimed=shift(aimed, move.gone, False), choice=model.choice, action=model.action)
 
     def actions(self, model, board):
-        """Discards, plays, and then for each card of each partner its colour and its rank."""
+        """Return discards, plays, and then for each card of each partner its colour and its rank hint."""
         rules = self.table
         hands = jnp.maximum(board.hands[others(board.seat, rules.players)], 0).astype(jnp.int32)
         offset = jnp.arange(1, rules.players)[:, None, None]
@@ -62,20 +64,23 @@ class Outer(Lottery):
         return jnp.concatenate([jnp.arange(2 * rules.hand_size), aims.reshape(-1)]).astype(jnp.int32)
 
     def note(self, model, choice):
+        """Remember the choice."""
         return Notes(aimed=model.aimed, choice=choice.astype(jnp.int32), action=model.action)
 
     def act(self, memory, obs, legal, key):
+        """Choose an action and update the memory."""
         memory, action, info = super().act(memory, obs, legal, key)
         model = Notes(aimed=memory.model.aimed, choice=memory.model.choice, action=action)
         return type(memory)(model=model, before=memory.before), action, info
 
     def offers(self, model, board):
+        """Return the odds of each rule: sure plays, sure discards, useful hints, anything new."""
         rules, me, slots = self.table, board.seat, self.table.hand_size
         mine, here = board.possible[me], cards.present(board)[me]
         seats = others(me, rules.players)
-        hands, held = board.hands[seats], cards.present(board)[seats]
+        hands, occupied = board.hands[seats], cards.present(board)[seats]
         size = 2 * slots + 2 * hands.size
-        new = held[..., None] & ~model.aimed[seats]
+        new = occupied[..., None] & ~model.aimed[seats]
         ways = jnp.sum(new, axis=-1)
         speaks = board.tokens > 0
 
@@ -85,9 +90,9 @@ class Outer(Lottery):
         target = best(jnp.where(fits, hands.reshape(-1) % 5, -1), fits)
         useful = only(target, fits.any() & speaks, fits.shape[0])[:, None] * new.reshape(-1, 2)
 
-        each = 1 / jnp.maximum(jnp.sum(held), 1)
+        each = 1 / jnp.maximum(jnp.sum(occupied), 1)
         anything = jnp.where(speaks, new * (each / jnp.maximum(ways, 1))[..., None], 0.0).reshape(-1)
-        spent = jnp.where(speaks, jnp.sum(held & (ways == 0)) * each, 1.0)
+        spent = jnp.where(speaks, jnp.sum(occupied & (ways == 0)) * each, 1.0)
         random_discard = here * (spent / jnp.maximum(jnp.sum(here), 1))
         none = jnp.zeros(2 * hands.size)
 
@@ -109,19 +114,23 @@ PLAY, DISCARD, MAY_DISCARD, KEEP = range(4)
 
 
 class Intentional(Lottery):
-    """Hints so that the partner, acting on what it may conclude, does what it should; `reads` hints so, too: full."""
+    """Hints so that the partner, acting on what it may conclude, does what it should.
+
+    With `reads` it interprets its partners' hints in the same way (the bot called full).
+    """
 
     reads: Bool[Array, ""] = eqx.field(default=False, converter=jnp.asarray, kw_only=True)
 
     def offers(self, model, board):
+        """Return the odds of each rule: react to a hint, play, discard, hint, discard the least useful."""
         rules, me = self.table, board.seat
         mine, here = board.possible[me], cards.present(board)[me]
         last = board.last
         kind = jnp.asarray(rules.moves.kind)[last.action]
         offset = jnp.asarray(rules.moves.offset)[last.action]
-        told = ((kind == HINT_COLOUR) | (kind == HINT_RANK)) & ((board.time - 1 + offset) % rules.players == me)
+        was_hinted = ((kind == HINT_COLOUR) | (kind == HINT_RANK)) & ((board.time - 1 + offset) % rules.players == me)
         asked_play, asked_discard = reaction(mine, board)
-        read = here & last.touched & told & self.reads
+        read = here & last.touched & was_hinted & self.reads
         to_play = first(read & asked_play)
         to_discard = first(read & asked_discard) & ~to_play.any()
 
@@ -141,13 +150,13 @@ class Intentional(Lottery):
 
 
 def reaction(sets, board: HanabiView):
-    """What a hinted partner would do: play a card that may be playable, else discard one that may be played."""
+    """Predict what a hinted partner does: play a card that may be playable, else discard one that may be played."""
     may_play = (sets & cards.pack(cards.playable(board))) != 0
     return may_play, ~may_play & ((sets & cards.pack(cards.played(board))) != 0)
 
 
 def wish(hands, board: HanabiView):
-    """What this seat would have its partners do with their cards."""
+    """Return what this seat would like its partners to do with their cards."""
     spare = (cards.VALUE < 5) & (board.discards == 0)
     wishes = jnp.where(
         cards.playable(board), PLAY, jnp.where(cards.played(board), DISCARD, jnp.where(spare, MAY_DISCARD, KEEP))
@@ -156,7 +165,7 @@ def wish(hands, board: HanabiView):
 
 
 def best_hint(rules: HanabiRules, board: HanabiView):
-    """The hint whose predicted reactions serve best, among those with no wrong one."""
+    """Return the hint with the best predicted reactions, among those without a wrong one."""
     seats = others(board.seat, rules.players)
     hands, possible = board.hands[seats], board.possible[seats][:, None]
     touched = hint_touches(hands)
@@ -175,7 +184,7 @@ def best_hint(rules: HanabiRules, board: HanabiView):
 
 
 def discard_value(sets, board: HanabiView):
-    """How little a card will be missed, by what it can be."""
+    """Return how little a card would be missed, averaged over what it can be."""
     height = board.fireworks.astype(jnp.int32)[COLOUR]
     left = jnp.maximum(TOTAL - board.discards - cards.played(board), 0)
     weight = jnp.where(cards.members(sets), left, 0).astype(jnp.float32)

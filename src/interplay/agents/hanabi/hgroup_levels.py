@@ -1,8 +1,8 @@
-"""H-Group bots that lapse as people do: levels of skill, fitted by likelihood to games of people.
+"""H-Group bots that make mistakes: levels of skill, fitted by likelihood to games of people.
 
-A bot asks the rules of `HGroup` in their order. A rule that has something to do is missed with a probability of its
-own; one that is not missed picks among what it offers by a softmax of its scores. With a small probability, and where
-every rule was missed, any legal move is made. `benchmarks/hanabi_learning/fit_levels.py` fits these numbers.
+A bot tries the rules of `HGroup` in their order. A rule that applies is missed with a probability of its own; one that
+is not missed picks among what it offers by a softmax of its scores. With a small probability, and where every rule was
+missed, any legal move is made. `benchmarks/hanabi_learning/fit_levels.py` fits these numbers.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Lapses(eqx.Module):
     random: Float[Array, ""]  # the probability of any legal move
 
     def odds(self, offers: Offers, legal: Bool[Array, " action"]) -> Float[Array, " action"]:
-        """The probability of each action."""
+        """Return the probability of each action."""
         there = legal & (offers.scores > -jnp.inf)  # [rule, action]
         applies = offers.applies & jnp.any(there, axis=-1)
         taken = applies * (1 - self.missed)
@@ -60,19 +60,25 @@ class Lapses(eqx.Module):
 
 
 class LapsingHGroup(HGroup):
-    """H-Group's conventions with a level's lapses."""
+    """H-Group's conventions with the lapses of a level."""
 
     lapses: Lapses = eqx.field(kw_only=True)
 
     @classmethod
-    def of(cls, level: str, scale: float = 1.0) -> LapsingHGroup:
-        """A fitted level; `scale` from 0 (no lapses) to 1 (as people have them)."""
+    def from_level(cls, level: str, scale: float = 1.0) -> LapsingHGroup:
+        """Make the bot of a fitted level.
+
+        Args:
+            level: A name in `LEVELS`.
+            scale: From 0 (no lapses) to 1 (as fitted to people).
+        """
         if not 0 <= scale <= 1:
             raise InterplayError(f"scale={scale}: from 0, no lapses, to 1, those of people")
         missed, temperature, random = (scale * jnp.asarray(x, jnp.float32) for x in LEVELS[level])
         return cls(lapses=Lapses(missed, jnp.maximum(temperature, 1e-5), random))
 
     def act(self, memory, obs, legal, key):
+        """Choose an action and update the memory."""
         memory = self.look(memory, obs)
         odds = self.lapses.odds(self.offers(memory.model, obs), legal)
         logits = masked(jnp.log(jnp.maximum(odds, 1e-30)), legal)

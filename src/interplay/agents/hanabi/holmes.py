@@ -1,4 +1,4 @@
-"""HolmesBot: ValueBot that eliminates the impossible, and gambles at the end."""
+"""HolmesBot: ValueBot that eliminates impossible identities, and gambles at the end of the game."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from interplay.games.records import record
 
 @record
 class HolmesModel:
+    """What is known of each card."""
+
     mask: UInt32[Array, "seat slot"]  # what the card can still be
     colour: Int[Array, "seat slot"]  # fixed colour
     value: Int[Array, "seat slot"]  # fixed value
@@ -26,15 +28,17 @@ class HolmesModel:
 
 
 def identified(model: HolmesModel):
+    """Return which cards have a known colour and value."""
     return (model.colour != UNKNOWN) & (model.value != UNKNOWN)
 
 
 def valuable_set(board):
+    """Return the set of unplayed identities with one copy left."""
     return cards.pack(~cards.played(board) & (cards.gone(board) == TOTAL - 1))
 
 
 def fix(model: HolmesModel, where, colour=None, value=None) -> HolmesModel:
-    """Set the colour or the value of some cards; other identities are ruled out."""
+    """Set the colour or the value of some cards and rule out their other identities."""
     mask = model.mask
     if colour is not None:
         mask = jnp.where(where, mask & jnp.asarray(HINTS)[jnp.clip(colour, 0, 4)], mask)
@@ -46,39 +50,41 @@ def fix(model: HolmesModel, where, colour=None, value=None) -> HolmesModel:
 
 
 class Holmes(RuleBot):
-    """Keeps for every card the identities that are left, and draws conclusions until nothing changes."""
+    """Keeps each card's remaining identities, and draws conclusions until nothing changes."""
 
     def blank(self):
+        """Return the model before the first move."""
         shape = (self.table.players, self.table.hand_size)
         unknown, no = jnp.full(shape, UNKNOWN, jnp.int32), jnp.zeros(shape, bool)
         mask = jnp.full(shape, ALL, jnp.uint32)
         return HolmesModel(mask=mask, colour=unknown, value=unknown, playable=no, valuable=no, worthless=no)
 
     def ponder(self, model, board):
-        held = cards.present(board)
+        """Return the model with what follows from it before a move."""
+        occupied = cards.present(board)
         fits, keep, over = cards.pack(cards.playable(board)), valuable_set(board), cards.pack(cards.played(board))
         gone = cards.gone(board)
 
         def conclude(model):
             sure_colour, sure_value = cards.only_colour(model.mask), cards.only_value(model.mask)
-            model = fix(model, held & (sure_colour != UNKNOWN), colour=sure_colour)
-            model = fix(model, held & (sure_value != UNKNOWN), value=sure_value)
-            known = identified(model) & held
+            model = fix(model, occupied & (sure_colour != UNKNOWN), colour=sure_colour)
+            model = fix(model, occupied & (sure_value != UNKNOWN), value=sure_value)
+            known = identified(model) & occupied
             card = jnp.where(known, model.colour * 5 + model.value - 1, UNKNOWN)
             located = jnp.sum(card.reshape(-1, 1) == cards.IDS, axis=0)
             left = ~cards.pack(gone + located >= TOTAL)
             for flag, allowed in ((model.playable, fits), (model.valuable, keep), (model.worthless, over)):
                 left = left & jnp.where(flag, allowed, ALL)
-            mask = jnp.where(known | ~held, model.mask, model.mask & left)
+            mask = jnp.where(known | ~occupied, model.mask, model.mask & left)
             none = mask == 0
             plain = ~model.playable & ~model.valuable
             contradiction = none & ~model.worthless & ~plain
             return replace(
                 model,
                 mask=mask,
-                worthless=model.worthless | (held & plain & (mask & ~over == 0)),
-                valuable=model.valuable | (held & jnp.where(none, contradiction, mask & ~keep == 0)),
-                playable=model.playable | (held & jnp.where(none, contradiction, mask & ~fits == 0)),
+                worthless=model.worthless | (occupied & plain & (mask & ~over == 0)),
+                valuable=model.valuable | (occupied & jnp.where(none, contradiction, mask & ~keep == 0)),
+                playable=model.playable | (occupied & jnp.where(none, contradiction, mask & ~fits == 0)),
             )
 
         def changed(pair):
@@ -88,8 +94,9 @@ class Holmes(RuleBot):
         return jax.lax.while_loop(changed, lambda pair: (pair[1], conclude(pair[1])), (model, conclude(model)))[1]
 
     def watch(self, model, before, move, after):
-        held = cards.present(before)
-        heard = self._hear_value(self._hear_colour(model, before, move), model, before, move, held)
+        """Return the model after a move."""
+        occupied = cards.present(before)
+        heard = self._hear_value(self._hear_colour(model, before, move), model, before, move, occupied)
         card = cards.card_bit(move.card)
         was_last = (card & cards.pack(cards.last_copy(before))) != 0
         clears = move.scored & ~was_last & ~heard.valuable & ((heard.mask & card) != 0)
@@ -110,10 +117,10 @@ class Holmes(RuleBot):
         untouched = move.received & ~touched & move.hints_colour
         return replace(model, mask=jnp.where(untouched, model.mask & ~move.named, model.mask))
 
-    def _hear_value(self, model, old, before, move, held):
+    def _hear_value(self, model, old, before, move, occupied):
         tells = move.hints_value & ~move.reclaim
         touched = move.touched & tells
-        slot = next_discard(old, held)[move.receiver]
+        slot = next_discard(old, occupied)[move.receiver]
         warned = touched & (jnp.arange(touched.shape[1]) == slot)
         warned &= (old.mask & move.named & valuable_set(before)) != 0
         lowest = jnp.min(before.fireworks) + 1
@@ -128,7 +135,7 @@ class Holmes(RuleBot):
         )
 
     def hint_scores(self, model, board):
-        """How good each hint is, [partner, hint]; 0 for what must not be said."""
+        """Return how good each hint is, [partner, hint]; 0 for hints that must not be given."""
         seats = others(board.seat, self.table.players)
         hands = board.hands[seats]
         touched = hint_touches(hands)
@@ -149,11 +156,12 @@ class Holmes(RuleBot):
         return jnp.where(wrong.any(axis=-1) | skipped, 0, news)
 
     def choose(self, model, board, key):
+        """Choose an action by the rules, in order."""
         me, slots = board.seat, self.table.hand_size
-        held = cards.present(board)[me]
-        flagged = model.playable[me] & held
-        hope = held & ~model.worthless[me] & ~identified(model)[me]
+        occupied = cards.present(board)[me]
+        flagged = model.playable[me] & occupied
+        hope = occupied & ~model.worthless[me] & ~identified(model)[me]
         gamble = ((board.deck <= 1) & hope.any(), slots + best(jnp.zeros(slots), hope, newest=True))
         precious = ~cards.played(board) & (cards.gone(board) == TOTAL - 1)
         score = self.hint_scores(model, board)
-        return value_turn(self.table, board, model, held, flagged, score, precious, model.value[me], gamble)
+        return value_turn(self.table, board, model, occupied, flagged, score, precious, model.value[me], gamble)

@@ -1,8 +1,10 @@
-"""Weights of Hanabi agents that others have published, as policies: OBL in its flax form (`mttga/obl-r2d2-flax`), and
-the baselines of the ad-hoc human-AI coordination challenge (`ah2ac2/baselines`).
+"""Policies from published weights of Hanabi agents.
 
-A file is a flat table of arrays whose keys are joined by commas. Which network it holds is told by its keys; every key
-and every shape is checked before anything is played. All of them read the encoding `belief`.
+OBL in its flax form (`mttga/obl-r2d2-flax`), and the baselines of the ad-hoc human-AI coordination challenge
+(`ah2ac2/baselines`).
+
+A file is a flat table of arrays whose keys are joined by commas. Its keys say which network it holds; every key and
+every shape is checked before anything is played. All of them read the encoding `belief`.
 
     obl    private view through three dense layers, times public view through a dense layer and a two-layer LSTM
     bc     dense, layer norm, GELU, LSTMs, dense, GELU, dense
@@ -39,7 +41,7 @@ KINDS = ("obl", "bc", "hdr", "ippo", "fcp")
 
 
 class PublicPolicy(Policy):
-    """A published network. It takes its likeliest action if `greedy`, or samples."""
+    """A published network. It takes its likeliest action if `greedy`, else it samples."""
 
     identity_kind: ClassVar[str] = "published Hanabi network"
     weights: dict[str, Array]
@@ -51,14 +53,20 @@ class PublicPolicy(Policy):
         self.weights = {name: jnp.asarray(array, jnp.float32) for name, array in weights.items()}
 
     def fingerprint(self) -> Mapping[str, Any]:
-        """The form of the network, its weights, and how it acts."""
+        """Return the kind of network, its weights, and how it acts."""
         return {"form": self.kind, "greedy": self.greedy, "weights": self.weights}
 
     @property
     def encoding(self) -> str:
+        """Name of the encoding that `act` reads."""
         return "belief"
 
     def bind(self, game: Game) -> Policy:
+        """Check that the network fits the game.
+
+        Raises:
+            InterplayError: The game is not Hanabi, or has another number of inputs or actions.
+        """
         if not game.id.startswith("hanabi/"):
             raise InterplayError(f"these are weights for Hanabi; the game is {game.id}")
         reads, acts = _sizes(self.kind, self.weights)
@@ -71,16 +79,18 @@ class PublicPolicy(Policy):
         return self
 
     def init(self, key: Any, seat: Any) -> Any:
+        """Return the memory at the start of an episode."""
         return start(self.kind, self.weights)
 
     def act(self, memory: Any, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
+        """Choose an action and update the memory."""
         memory, values = forward(self.kind, self.weights, memory, obs)
         logits = masked(values, legal)
         return memory, jnp.where(self.greedy, jnp.argmax(logits), jax.random.categorical(key, logits)), Info(logits)
 
 
 def forward(kind: str, weights: Arrays, memory: Any, obs: Float[Array, " size"]) -> tuple[Any, Float[Array, " action"]]:
-    """One step: the new memory, and logits (of OBL: advantages)."""
+    """Compute one step: the new memory, and logits (of OBL: advantages)."""
     if kind == "obl":
         return _obl(weights, memory, obs)
     if kind == "ippo":
@@ -99,7 +109,7 @@ def forward(kind: str, weights: Arrays, memory: Any, obs: Float[Array, " size"])
 
 
 def start(kind: str, weights: Arrays) -> Any:
-    """Memory at the start of a game: zeros."""
+    """Return the memory at the start of a game: zeros."""
     if kind == "ippo":
         return ()
     if kind == "fcp":
@@ -131,7 +141,7 @@ def _layer_norm(weights: Arrays, name: str, x: Array) -> Array:
 
 
 def _lstm(weights: Arrays, name: str, carried: tuple[Array, Array], x: Array) -> tuple[Array, Array]:
-    """(cell state, output)."""
+    """Return the cell state and the output."""
     c, h = carried
     i, f, g, o = (
         x @ weights[f"{name},i{gate},kernel"] + h @ weights[f"{name},h{gate},kernel"] + weights[f"{name},h{gate},bias"]
@@ -142,30 +152,27 @@ def _lstm(weights: Arrays, name: str, carried: tuple[Array, Array], x: Array) ->
 
 
 def _gru(weights: Arrays, name: str, h: Array, x: Array) -> Array:
-    def of(gate: str, source: Array) -> Array:
+    def gate_input(gate: str, source: Array) -> Array:
         bias = weights.get(f"{name},{gate},bias")
         return source @ weights[f"{name},{gate},kernel"] + (0.0 if bias is None else bias)
 
-    r, z = (jax.nn.sigmoid(of(f"i{gate}", x) + of(f"h{gate}", h)) for gate in "rz")
-    n = jnp.tanh(of("in", x) + r * of("hn", h))
+    r, z = (jax.nn.sigmoid(gate_input(f"i{gate}", x) + gate_input(f"h{gate}", h)) for gate in "rz")
+    n = jnp.tanh(gate_input("in", x) + r * gate_input("hn", h))
     return (1 - z) * n + z * h
 
 
 def _cells(weights: Arrays, name: str) -> list[str]:
-    """The LSTM cells of a file, in order: what stands before the gate and the part in any of their keys."""
+    """List the LSTM cells of a file in order, by the common prefix of their keys."""
     return sorted({key.rsplit(",", 2)[0] for key in weights if key.startswith(f"{name},")})
 
 
-# --- files
-
-
 def is_public(keys: Any) -> bool:
-    """Whether a file's keys are those of one of these networks."""
+    """Return whether a file's keys are those of one of these networks."""
     return _kind(set(keys)) is not None
 
 
 def _kind(keys: set[str]) -> str | None:
-    """By a key that only this kind has."""
+    """Recognise a network by a key that only its kind has."""
     if any(k.startswith("params,priv_net_dense_") or k.startswith("params,publ_net_dense_") for k in keys):
         return "obl"
     if any(k.startswith(f"params,actor,{LSTM}") or k.startswith("params,actor,LayerNorm_0") for k in keys):
@@ -178,7 +185,12 @@ def _kind(keys: set[str]) -> str | None:
 
 
 def load(path: str | Path, *, greedy: bool | None = None) -> Agent:
-    """The agent of a published file. OBL takes its likeliest action, all others sample unless they are to be greedy."""
+    """Load the agent of a published file.
+
+    Args:
+        path: A safetensors file.
+        greedy: Take the likeliest action; None: OBL does, all others sample.
+    """
     path = Path(path)
     arrays = read_safetensors(path).arrays
     kind = _kind(set(arrays))
@@ -194,25 +206,34 @@ def load(path: str | Path, *, greedy: bool | None = None) -> Agent:
 
 
 def checked(kind: str, arrays: Arrays, prefix: str, where: str) -> dict[str, Any]:
-    """The arrays that the network needs, by their names without the prefix; what is missing or does not fit is told."""
-    found = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
-    shapes = Shapes(found, prefix, where)
+    """Check a file's arrays and return those that the network needs, by their names without the prefix.
+
+    Raises:
+        InterplayError: An array is missing or has the wrong shape.
+    """
+    named = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+    shapes = Shapes(named, prefix, where)
     if kind == "obl":
         shapes.obl()
     elif kind in ("bc", "hdr"):
         shapes.clone()
     else:
         shapes.dense_first(GRU if kind == "fcp" else None)
-    return {name: found[name] for name in shapes.used}
+    return {name: named[name] for name in shapes.used}
 
 
 class Shapes:
-    """Goes through a file as the network would, and holds every array against the sizes before it."""
+    """Walks through a file as the network would and checks the shape of every array."""
 
     def __init__(self, arrays: Arrays, prefix: str, where: str):
         self.arrays, self.prefix, self.where, self.used = arrays, prefix, where, []
 
     def take(self, name: str, *shape: int | None) -> tuple[int, ...]:
+        """Check that an array exists with this shape (None: any size), and return its shape.
+
+        Raises:
+            InterplayError: It does not.
+        """
         if name not in self.arrays:
             raise InterplayError(f"{self.where} lacks {self.prefix}{name}")
         has = tuple(int(n) for n in np.shape(self.arrays[name]))
@@ -224,11 +245,13 @@ class Shapes:
         return has
 
     def dense(self, name: str, inputs: int | None, outputs: int | None = None) -> tuple[int, int]:
+        """Check a dense layer; return its numbers of inputs and outputs."""
         inputs, outputs = self.take(f"{name},kernel", inputs, outputs)
         self.take(f"{name},bias", outputs)
         return inputs, outputs
 
     def lstm(self, name: str, inputs: int) -> int:
+        """Check an LSTM cell; return its number of units."""
         units = None
         for gate in GATES:
             units = self.take(f"{name},i{gate},kernel", inputs, units)[1]
@@ -238,6 +261,7 @@ class Shapes:
         return units
 
     def obl(self) -> None:
+        """Check the network of OBL."""
         private, width = self.dense("priv_net_dense_0", None)
         for layer in (1, 2):
             _, width = self.dense(f"priv_net_dense_{layer}", width)
@@ -249,6 +273,7 @@ class Shapes:
         self.dense("fc_a", width)
 
     def clone(self) -> None:
+        """Check a behaviour-cloning network."""
         _, width = self.dense("Dense_0", None)
         for part in ("scale", "bias"):
             self.take(f"LayerNorm_0,{part}", width)
@@ -261,6 +286,7 @@ class Shapes:
         self.dense("Dense_2", width)
 
     def dense_first(self, gru: str | None) -> None:
+        """Check the networks of IPPO and FCP; FCP has a GRU after its first layer."""
         _, width = self.dense("Dense_0", None)
         if gru is not None:
             width = self.gru(gru, width)
@@ -268,6 +294,7 @@ class Shapes:
         self.dense("Dense_2", width)
 
     def gru(self, name: str, inputs: int) -> int:
+        """Check a GRU cell; return its number of units."""
         _, units = self.take(f"{name},in,kernel", inputs, None)
         self.take(f"{name},in,bias", units)
         for gate in "rz":
@@ -280,6 +307,6 @@ class Shapes:
 
 
 def _sizes(kind: str, weights: Arrays) -> tuple[int, int]:
-    """How many numbers the network reads, and how many actions it knows."""
+    """Return how many numbers the network reads, and how many actions it has."""
     first, last = ("priv_net_dense_0", "fc_a") if kind == "obl" else ("Dense_0", "Dense_2")
     return weights[f"{first},kernel"].shape[0], weights[f"{last},kernel"].shape[1]

@@ -9,7 +9,7 @@ from interplay.errors import UnknownName
 from interplay.trust import import_object
 
 _HERE = "interplay.agents.hanabi"
-_BOTS: dict[str, tuple[str, dict[str, Any]]] = {  # the class, and what is told to it
+_BOTS: dict[str, tuple[str, dict[str, Any]]] = {  # class or constructor, and its arguments
     "blind": ("simple:Blind", {}),
     "simple": ("simple:Simple", {}),
     "value": ("simple:Value", {}),
@@ -18,28 +18,32 @@ _BOTS: dict[str, tuple[str, dict[str, Any]]] = {  # the class, and what is told 
     "info": ("info:BotInfo", {}),
     "cheat": ("cheat:Cheat", {}),
     "hgroup": ("hgroup:HGroup", {}),
-    "hgroup-regular": ("hgroup_levels:LapsingHGroup.of", {"level": "regular"}),
-    "hgroup-novice": ("hgroup_levels:LapsingHGroup.of", {"level": "novice"}),
+    "hgroup-regular": ("hgroup_levels:LapsingHGroup.from_level", {"level": "regular"}),
+    "hgroup-novice": ("hgroup_levels:LapsingHGroup.from_level", {"level": "novice"}),
     "outer": ("eger2017:Outer", {}),
     "intentional": ("eger2017:Intentional", {"reads": False}),
     "full": ("eger2017:Intentional", {"reads": True}),
-    "iggi": ("rule_based:RuleList.of", {"name": "iggi"}),
-    "piers": ("rule_based:RuleList.of", {"name": "piers"}),
-    "vandenbergh": ("rule_based:RuleList.of", {"name": "vandenbergh"}),
-    "vandenbergh-paper": ("rule_based:RuleList.of", {"name": "vandenbergh-paper"}),
-    "internal": ("rule_based:RuleList.of", {"name": "internal"}),
-    "fireworks-outer": ("rule_based:RuleList.of", {"name": "fireworks-outer"}),
+    "iggi": ("rule_based:RuleList.from_name", {"name": "iggi"}),
+    "piers": ("rule_based:RuleList.from_name", {"name": "piers"}),
+    "vandenbergh": ("rule_based:RuleList.from_name", {"name": "vandenbergh"}),
+    "vandenbergh-paper": ("rule_based:RuleList.from_name", {"name": "vandenbergh-paper"}),
+    "internal": ("rule_based:RuleList.from_name", {"name": "internal"}),
+    "fireworks-outer": ("rule_based:RuleList.from_name", {"name": "fireworks-outer"}),
 }
 
 
 class HanabiAgents:
+    """The family of agents `hanabi/NAME`."""
+
     @staticmethod
     def variants() -> list[str]:
+        """List the names of the agents in this family."""
         return list(_BOTS)
 
     @staticmethod
     def make(variant: str, **options: Any) -> Agent:
+        """Make the agent of a name in this family."""
         if variant not in _BOTS:
             raise UnknownName("agent", f"hanabi/{variant}", [f"hanabi/{v}" for v in _BOTS])
-        reference, told = _BOTS[variant]
-        return Agent(f"hanabi/{variant}", import_object(f"{_HERE}.{reference}")(**told, **options), dict(options))
+        reference, arguments = _BOTS[variant]
+        return Agent(f"hanabi/{variant}", import_object(f"{_HERE}.{reference}")(**arguments, **options), dict(options))

@@ -1,4 +1,4 @@
-"""The rule agents of the Hanabi competition: each is a list of rules, the first that yields a move acts.
+"""The rule agents of the Hanabi competition: each is a list of rules, and the first that yields a move acts.
 
 All rules are computed, and an agent is an array of their numbers: one compiled program serves every such agent.
 """
@@ -22,14 +22,14 @@ COLOUR_ORDER = "RBGYW"  # in which hints are compared, after the ranks
 
 
 class RuleTable:
-    """What the rules ask about: own cards by what they can be, the partners' by what they are."""
+    """What the rules read: own cards by what they can be, the partners' by what they are."""
 
     def __init__(self, rules: HanabiRules, board: HanabiView):
         self.rules, self.board = rules, board
         me = board.seat
         self.seats = others(me, rules.players)
         self.hands = board.hands[self.seats]
-        self.held = cards.present(board)[self.seats]
+        self.occupied = cards.present(board)[self.seats]
         self.mine, self.here = board.possible[me], cards.present(board)[me]
         visible = jnp.sum(cards.members(cards.card_bit(self.hands)), axis=(0, 1))
         unseen = jnp.maximum(TOTAL - cards.gone(board) - visible, 0)
@@ -38,62 +38,68 @@ class RuleTable:
         self.heights = board.fireworks.astype(jnp.int32)
 
         possible = board.possible[self.seats]
-        self.needs_colour = self.held & (cards.only_colour(possible) == UNKNOWN)
-        self.needs_rank = self.held & (cards.only_value(possible) == UNKNOWN)
+        self.needs_colour = self.occupied & (cards.only_colour(possible) == UNKNOWN)
+        self.needs_rank = self.occupied & (cards.only_value(possible) == UNKNOWN)
         self.colour = jnp.maximum(self.hands, 0).astype(jnp.int32) // 5
         self.rank = jnp.maximum(self.hands, 0).astype(jnp.int32) % 5
 
     def share(self, wanted):
-        """The share of wanted cards among those that each own card can be."""
+        """Return the share of wanted cards among those that each own card can be."""
         total = jnp.sum(self.odds, axis=-1)
         return jnp.where(total > 0, jnp.sum(jnp.where(wanted, self.odds, 0), axis=-1) / jnp.maximum(total, 1), -1.0)
 
     def likeliest(self, wanted, threshold: float):
-        """The own card with the largest share of wanted cards, if that is large enough; the last of equals."""
+        """Return the own card with the largest share of wanted cards, if above the threshold; the last of equals."""
         share = self.share(wanted)
         last = share.shape[0] - 1 - jnp.argmax(share[::-1])
         return (jnp.arange(share.shape[0]) == last) & (share >= threshold) & self.here
 
     def name(self, flags, hint):
-        """Tell of the first flagged card, [partner, slot], the hint chosen for it, [partner, slot]."""
+        """Return the hint chosen for the first flagged card; flags and hints are [partner, slot]."""
         flags, hint = flags.reshape(-1), jnp.broadcast_to(hint, flags.shape).reshape(-1)
         at = jnp.argmax(flags)
         return tell(self.rules, at // self.rules.hand_size + 1, hint[at], flags.any())
 
     def by_seat(self, flags):
-        """Partners in order of their seat numbers: where each is among `others`, and the flags so ordered."""
+        """Return partners in order of their seat numbers: their index among `others`, and the flags in that order."""
         order = jnp.sum(self.seats[None] < self.seats[:, None], axis=1)
         partner = jnp.sum(jnp.where(order == jnp.arange(len(order))[:, None], jnp.arange(len(order)), 0), axis=1)
         return partner, flags[partner]
 
 
 def play_if_certain(t: RuleTable):
+    """Play the first card whose known identity is playable."""
     card = cards.identity(t.mine)
     return plays(t.rules, first(t.here & (card != UNKNOWN) & t.playable[jnp.maximum(card, 0)]))
 
 
 def play_safe(t: RuleTable):
+    """Play the first card that is playable whatever it is."""
     return plays(t.rules, first(t.here & (t.share(t.playable) == 1)))
 
 
 def play_probably_safe(t: RuleTable):
+    """Play the likeliest card if it is playable with probability 0.6, while more than one life is left."""
     return plays(t.rules, t.likeliest(t.playable, 0.6) & (t.board.lives > 1))
 
 
 def hail_mary(t: RuleTable):
+    """Play the likeliest card when the deck is empty and more than one life is left."""
     return plays(t.rules, t.likeliest(t.playable, 0.0) & (t.board.lives > 1) & (t.board.deck == 0))
 
 
 def discard_surely_useless(t: RuleTable):
+    """Discard a card that is useless with probability 0.99."""
     return discards(t.rules, t.likeliest(t.useless, 0.99))
 
 
 def discard_likely_useless(t: RuleTable):
+    """Discard the card that is most likely useless."""
     return discards(t.rules, t.likeliest(t.useless, 0.0))
 
 
 def osawa_discard(t: RuleTable):
-    """A card that its known attributes prove useless; else one of a known colour and with ranks out of reach."""
+    """Discard a card that is useless by its known attributes, or else by colour and reachable ranks."""
     colour, value, card = cards.only_colour(t.mine), cards.only_value(t.mine), cards.identity(t.mine)
     complete = (colour != UNKNOWN) & (t.heights[jnp.maximum(colour, 0)] == 5)
     low = (value != UNKNOWN) & (value <= jnp.min(t.heights))
@@ -106,10 +112,12 @@ def osawa_discard(t: RuleTable):
 
 
 def discard_oldest(t: RuleTable):
+    """Discard the oldest card."""
     return discards(t.rules, first(t.here))
 
 
 def discard_randomly(t: RuleTable):
+    """Discard a random card."""
     return discards(t.rules, t.here)
 
 
@@ -118,29 +126,34 @@ def _fits(t: RuleTable):
 
 
 def tell_useful(t: RuleTable):
+    """Hint at a partner's playable card, its rank first."""
     needs = _fits(t) & (t.needs_rank | t.needs_colour)
     return t.name(needs, jnp.where(t.needs_rank, 5 + t.rank, t.colour))
 
 
 def tell_next_useful(t: RuleTable):
+    """Hint at the next partner's playable card, its rank first."""
     needs = _fits(t) & (t.needs_rank | t.needs_colour) & (jnp.arange(len(t.seats)) == 0)[:, None]
     return t.name(needs, jnp.where(t.needs_rank, 5 + t.rank, t.colour))
 
 
 def tell_playable(t: RuleTable):
+    """Hint at the next partner's first playable card, rank or colour at random."""
     next_fits = _fits(t) & (jnp.arange(len(t.seats)) == 0)[:, None]
     return t.name(next_fits, 5 + t.rank) + t.name(next_fits, t.colour)
 
 
 def tell_unknown(t: RuleTable):
+    """Hint at an unknown attribute of the next partner's cards, colour first."""
     needs = (t.needs_colour | t.needs_rank) & (jnp.arange(len(t.seats)) == 0)[:, None]
     return t.name(needs, jnp.where(t.needs_colour, t.colour, 5 + t.rank))
 
 
 def tell_randomly(t: RuleTable):
+    """Give the next partner a random hint about a random card."""
     hints = jnp.concatenate([t.colour[0], 5 + t.rank[0]])
-    held = jnp.tile(t.held[0], 2).astype(jnp.float32)
-    weight = jnp.sum((hints[:, None] == jnp.arange(10)) * held[:, None], axis=0)
+    occupied = jnp.tile(t.occupied[0], 2).astype(jnp.float32)
+    weight = jnp.sum((hints[:, None] == jnp.arange(10)) * occupied[:, None], axis=0)
     slots, partners = t.rules.hand_size, t.rules.players - 1
     odds = jnp.zeros(t.rules.moves.noop + 1).at[2 * slots : 2 * slots + 5].set(weight[:5])
     start = 2 * slots + 5 * partners
@@ -148,13 +161,13 @@ def tell_randomly(t: RuleTable):
 
 
 def tell_dispensable(t: RuleTable):
-    """Only with fewer than four tokens: what tells a partner that a card is of no more use."""
+    """With fewer than four tokens, hint that a partner's card is useless."""
     height = t.heights[t.colour]
     complete = t.needs_colour & (height == 5)
     low = t.needs_rank & (t.rank + 1 <= jnp.min(t.heights))
     last_missing = (t.needs_colour != t.needs_rank) & (t.rank + 1 <= height)
     hint = jnp.where(complete, t.colour, jnp.where(low | t.needs_rank, 5 + t.rank, t.colour))
-    partner, flags = t.by_seat((complete | low | last_missing) & t.held & (t.board.tokens < 4))
+    partner, flags = t.by_seat((complete | low | last_missing) & t.occupied & (t.board.tokens < 4))
     flat = flags.reshape(-1)
     at = jnp.argmax(flat)
     seat = partner[at // t.rules.hand_size]
@@ -162,6 +175,7 @@ def tell_dispensable(t: RuleTable):
 
 
 def tell_useless(t: RuleTable):
+    """Hint at a useless card that is not fully known."""
     dead = cards.has(t.useless, t.hands)
     at = jnp.argmax(dead.reshape(-1))
     open_ = (t.needs_rank | t.needs_colour).reshape(-1)[at]
@@ -169,7 +183,7 @@ def tell_useless(t: RuleTable):
 
 
 def _tell_most(t: RuleTable, counts):
-    """The hint that touches most of the counted cards, [partner, hint, slot]."""
+    """Give the hint that touches most of the counted cards, [partner, hint, slot]."""
     order = np.array(
         [5, 6, 7, 8, 9, *(t.rules.suits.index(c) if c in t.rules.suits else i for i, c in enumerate(COLOUR_ORDER))]
     )
@@ -180,10 +194,12 @@ def _tell_most(t: RuleTable, counts):
 
 
 def tell_most(t: RuleTable):
+    """Give the hint that touches most cards."""
     return _tell_most(t, True)
 
 
 def tell_most_new(t: RuleTable):
+    """Give the hint that tells most cards something new."""
     lacks = jnp.where((np.arange(10) < 5)[:, None], t.needs_colour[:, None], t.needs_rank[:, None])
     return _tell_most(t, lacks)
 
@@ -251,13 +267,19 @@ class RuleList(Lottery):
     order: Int[Array, " rule"] = eqx.field(default=(), converter=jnp.asarray, kw_only=True)
 
     @classmethod
-    def of(cls, name: str) -> RuleList:
+    def from_name(cls, name: str) -> RuleList:
+        """Make the agent of a named list of rules.
+
+        Raises:
+            UnknownName: `LISTS` has no such list.
+        """
         if name not in LISTS:
             raise UnknownName("list of rules", name, list(LISTS))
         numbers = [RULES.index(rule) for rule in LISTS[name]]
         return cls(order=numbers + [len(RULES)] * (LONGEST - len(numbers)))
 
     def offers(self, model, board):
+        """Return what each rule would do, in order."""
         table = RuleTable(self.table, board)
         offers = stack([rule(table) for rule in RULES] + [jnp.zeros(self.table.moves.noop + 1)])
         return offers[self.order]

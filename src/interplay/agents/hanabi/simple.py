@@ -28,12 +28,15 @@ class Blind(RuleBot):
 
     @property
     def encoding(self) -> str:
+        """Name of the encoding that `act` reads."""
         return "nothing"
 
     def init(self, key, seat):
+        """Return the memory at the start of an episode."""
         return ()
 
     def act(self, memory, obs, legal, key):
+        """Choose an action and update the memory."""
         slots = self.table.hand_size
         plays = (jnp.arange(legal.shape[0]) // slots == 1) & legal
         action = jax.random.categorical(key, jnp.where(plays, 0.0, -jnp.inf))
@@ -43,6 +46,8 @@ class Blind(RuleBot):
 
 @record
 class SimpleModel:
+    """What SimpleBot believes of each card."""
+
     colour: Int[Array, "seat slot"]
     value: Int[Array, "seat slot"]
     playable: Bool[Array, "seat slot"]
@@ -52,11 +57,13 @@ class Simple(RuleBot):
     """Believes that hinted cards are playable, and hints only cards that are."""
 
     def blank(self):
+        """Return the model before the first move."""
         shape = (self.table.players, self.table.hand_size)
         unknown = jnp.full(shape, UNKNOWN, jnp.int32)
         return SimpleModel(colour=unknown, value=unknown, playable=jnp.zeros(shape, bool))
 
     def watch(self, model, before, move, after):
+        """Return the model after a move."""
         by_colour = move.touched & move.hints_colour
         by_value = move.touched & move.hints_value & ~move.reclaim
         next_value = jnp.minimum(before.fireworks.astype(jnp.int32)[jnp.clip(move.colour, 0, 4)] + 1, 5)
@@ -71,9 +78,10 @@ class Simple(RuleBot):
         )
 
     def choose(self, model, board, key):
+        """Choose an action by the rules, in order."""
         rules, me = self.table, board.seat
-        held = cards.present(board)[me]
-        flagged = model.playable[me] & held
+        occupied = cards.present(board)[me]
+        flagged = model.playable[me] & occupied
 
         seats = others(me, rules.players)
         hands = board.hands[seats]
@@ -91,13 +99,15 @@ class Simple(RuleBot):
 
 
 def could_be(colour, value, card):
-    """Which records allow for this card."""
+    """Return which records allow for this card."""
     card = jnp.maximum(card, 0).astype(jnp.int32)
     return ((colour == UNKNOWN) | (colour == card // 5)) & ((value == UNKNOWN) | (value == card % 5 + 1))
 
 
 @record
 class ValueModel:
+    """What ValueBot believes of each card."""
+
     colour: Int[Array, "seat slot"]
     value: Int[Array, "seat slot"]
     playable: Bool[Array, "seat slot"]
@@ -105,27 +115,29 @@ class ValueModel:
     worthless: Bool[Array, "seat slot"]
 
 
-def next_discard(model, held) -> Int[Array, " seat"]:
-    """The slot that each seat will discard from unless it is told something; UNKNOWN if none."""
-    busy = jnp.any((model.playable | model.worthless) & held, axis=-1)
-    free = ~model.valuable & held
+def next_discard(model, occupied) -> Int[Array, " seat"]:
+    """Return the slot that each seat will discard if it gets no hint; UNKNOWN if it will not discard."""
+    busy = jnp.any((model.playable | model.worthless) & occupied, axis=-1)
+    free = ~model.valuable & occupied
     return jnp.where(busy | ~free.any(axis=-1), UNKNOWN, jnp.argmax(free, axis=-1))
 
 
 def could_be_valuable(board):
-    """Which values some last copy has, [value 1 to 5]."""
+    """Return which values some last copy has, [value 1 to 5]."""
     return cards.last_copy(board).reshape(5, 5).any(axis=0)
 
 
 class Value(RuleBot):
-    """SimpleBot that also warns of discarding last copies."""
+    """SimpleBot that also warns before last copies are discarded."""
 
     def blank(self):
+        """Return the model before the first move."""
         shape = (self.table.players, self.table.hand_size)
         unknown, no = jnp.full(shape, UNKNOWN, jnp.int32), jnp.zeros(shape, bool)
         return ValueModel(colour=unknown, value=unknown, playable=no, valuable=no, worthless=no)
 
     def watch(self, model, before, move, after):
+        """Return the model after a move."""
         model = self._hear_colour(model, before, move)
         model = self._hear_value(model, before, move)
         was_last = cards.has(cards.last_copy(before), move.card)
@@ -170,7 +182,7 @@ class Value(RuleBot):
         )
 
     def hint_scores(self, model, board):
-        """How good each hint is, [partner, hint]; 0 for what must not be said."""
+        """Return how good each hint is, [partner, hint]; 0 for hints that must not be given."""
         seats = others(board.seat, self.table.players)
         hands = board.hands[seats]
         touched = hint_touches(hands)
@@ -185,24 +197,25 @@ class Value(RuleBot):
         return jnp.where(wrong.any(axis=-1) | skipped, 0, news)
 
     def choose(self, model, board, key):
+        """Choose an action by the rules, in order."""
         rules, me = self.table, board.seat
-        held = cards.present(board)[me]
-        flagged = model.playable[me] & held
+        occupied = cards.present(board)[me]
+        flagged = model.playable[me] & occupied
         score = self.hint_scores(model, board)
         return value_turn(
-            rules, board, model, held, flagged, score, cards.last_copy(board), model.value[me], (False, 0)
+            rules, board, model, occupied, flagged, score, cards.last_copy(board), model.value[me], (False, 0)
         )
 
 
-def value_turn(rules, board, model, held, flagged, score, precious, value, gamble):
-    """The turn that ValueBot and HolmesBot share."""
+def value_turn(rules, board, model, occupied, flagged, score, precious, value, gamble):
+    """Return the action by the rules that ValueBot and HolmesBot share."""
     me, slots = board.seat, rules.hand_size
     next_seat = (me + 1) % rules.players
     slot = next_discard(model, cards.present(board))[next_seat]
     threatened = board.hands[next_seat, jnp.maximum(slot, 0)]
     danger = (board.tokens > 0) & (slot >= 0) & cards.has(precious, threatened)
     pick, pick_next = jnp.argmax(score.reshape(-1)), jnp.argmax(score[0])
-    worthless, free = model.worthless[me] & held, ~model.valuable[me] & held
+    worthless, free = model.worthless[me] & occupied, ~model.valuable[me] & occupied
     return first_of(
         (danger & (score[0, pick_next] > 0), hint_action(rules, jnp.int32(1), pick_next)),
         (danger, value_hint(rules, jnp.int32(1), threatened)),
@@ -212,5 +225,5 @@ def value_turn(rules, board, model, held, flagged, score, precious, value, gambl
         (board.tokens == rules.hint_tokens, reclaim_action(rules, board)),
         (worthless.any(), jnp.argmax(worthless)),
         (free.any(), jnp.argmax(free)),
-        (True, best(value, held)),
+        (True, best(value, occupied)),
     )

@@ -1,14 +1,15 @@
-"""Search on top of any policy (SPARTA, one searching player): before each of its moves the player weighs every legal
-move by playing the game to its end from hands that it could hold, with everyone on the policy, and leaves the policy's
-own move only for one that is better by a margin.
+"""Search on top of any policy (SPARTA with one searching player).
 
-What it could hold: every hand that fits hints and cards seen, as likely as it is to be dealt, less those with which
-some partner would not have made one of its moves. The partners are taken to play the policy's likeliest move, so only
-one player at a table may search: another one's moves would be misread.
+Before each of its moves the player rates every legal move by playing the game to its end from hands that it could hold,
+with everyone on the policy, and replaces the policy's move only by one that is better by a margin.
 
-A current hand tells all earlier ones, since cards that have left it lie open; so the whole game is gone through again
-for each hand, which serves policies with memory too. Where a hand has few possibilities all are listed and the belief
-is exact; else so many are drawn from it (`hands`) before the filter.
+The belief holds every hand that fits hints and seen cards, weighted by its probability of being dealt, less those with
+which some partner would not have made one of its moves. The partners are assumed to play the policy's likeliest move,
+so only one player at a table may search: another one's moves would be misread.
+
+A current hand determines all earlier ones, since cards that have left it lie open; so the whole game is replayed for
+each hand, which also serves policies with memory. Where a hand has few possibilities all are listed and the belief is
+exact; else `hands` of them are drawn before the filter.
 """
 
 from __future__ import annotations
@@ -75,9 +76,15 @@ class Sparta(Policy):
 
     @property
     def encoding(self) -> str:
+        """Name of the encoding that `act` reads."""
         return "seen"
 
     def bind(self, game: Game) -> Policy:
+        """Bind the policy to search on.
+
+        Raises:
+            InterplayError: The game is not Hanabi, or the policy reads what a seat may not see.
+        """
         if not isinstance(game, Hanabi):
             raise InterplayError(f"this search knows the hands of Hanabi; the game is {game.id}")
         if game.encodings[self.blueprint.encoding].privileged:
@@ -87,15 +94,17 @@ class Sparta(Policy):
 
     @property
     def game(self) -> Hanabi:
+        """The bound game."""
         if self.rules is None:
             raise InterplayError("sparta has to be bound to a game first")
         return Hanabi("hanabi", self.rules, {})
 
     def init(self, key: PRNGKeyArray, seat: Int[Array, ""]) -> Past:
+        """Return the memory at the start of an episode."""
         rules = self.game.rules
         turns = rules.horizon + 1
-        one = jax.eval_shape(lambda: self.game.observe(self.game.init(jax.random.key(0)), "seen"))
-        views = jax.tree_util.tree_map(lambda x: jnp.zeros((turns, *x.shape[1:]), x.dtype), one)
+        shapes = jax.eval_shape(lambda: self.game.observe(self.game.init(jax.random.key(0)), "seen"))
+        views = jax.tree_util.tree_map(lambda x: jnp.zeros((turns, *x.shape[1:]), x.dtype), shapes)
         born = jnp.zeros((turns, rules.hand_size), jnp.int32).at[0].set(jnp.arange(rules.hand_size))
         return Past(
             seat=jnp.asarray(seat),
@@ -109,6 +118,7 @@ class Sparta(Policy):
     def act(
         self, memory: Past, obs: HanabiView, legal: Bool[Array, " action"], key: PRNGKeyArray
     ) -> tuple[Any, Array, Info]:
+        """Choose an action and update the memory."""
         rules, game = self.game.rules, self.game
         for_policy, for_search = jax.random.split(key)
         past = _remember(rules, memory, obs)
@@ -122,15 +132,15 @@ class Sparta(Policy):
         return past, action, Info(logits)
 
     def _search(self, past: Past, obs: HanabiView, legal: Array, base: Array, key: PRNGKeyArray) -> Int[Array, ""]:
-        gains, found = self.values(past, obs, legal, key)
+        gains, explained = self.values(past, obs, legal, key)
         best = jnp.argmax(jnp.where(legal, gains, -jnp.inf))
         better = gains[best] - gains[base] >= self.least
-        return jnp.where(found & better, best, base)
+        return jnp.where(explained & better, best, base)
 
     def values(
         self, past: Past, obs: HanabiView, legal: Array, key: PRNGKeyArray
     ) -> tuple[Float[Array, " action"], Bool[Array, ""]]:
-        """The mean final score of each legal move, and whether any hand explains what the partners did."""
+        """Return the mean final score of each legal move, and whether any hand explains what the partners did."""
         rules, game = self.game.rules, self.game
         for_hands, for_choice, for_deck, for_play = jax.random.split(key, 4)
         hands, weights = self.belief(past, obs, for_hands)
@@ -149,18 +159,18 @@ class Sparta(Policy):
         rounds = jnp.clip(rollouts // count, 1, deals)
         move, deal = jnp.argsort(~legal, stable=True)[number % count], number // count
 
-        def one(now: tuple[Array, Array]) -> Array:
+        def play_out(now: tuple[Array, Array]) -> Array:
             state, memory, key = jax.tree_util.tree_map(lambda x: x[now[1]], (states, memories, plays))
             return self._to_the_end(state, memory, past, now[0], key)
 
-        scores = jax.lax.map(one, (move, jnp.minimum(deal, deals - 1)), batch_size=-(-rollouts // PARTS))
+        scores = jax.lax.map(play_out, (move, jnp.minimum(deal, deals - 1)), batch_size=-(-rollouts // PARTS))
         total = jnp.zeros(actions).at[move].add(jnp.where(deal < rounds, scores, 0.0))
         return jnp.where(legal, total / rounds, -jnp.inf), jnp.any(jnp.isfinite(weights))
 
     def belief(
         self, past: Past, obs: HanabiView, key: PRNGKeyArray
     ) -> tuple[Int8[Array, "hand slot"], Float[Array, " hand"]]:
-        """Hands, and the logarithms of their weights: minus infinity where a partner would have done otherwise."""
+        """Return hands and their log weights, minus infinity where a partner would have moved otherwise."""
         rules = self.game.rules
         blank = _state(rules, obs, _placeholder(obs))
         if rules.identities**rules.hand_size <= LISTED:
@@ -173,7 +183,7 @@ class Sparta(Policy):
         return hands, jnp.where(explains, weights, -jnp.inf)
 
     def _replay(self, past: Past, obs: HanabiView, hand: Int8[Array, " slot"]) -> tuple[Bool[Array, ""], Any]:
-        """Whether all partners would have moved as they did had this been the hand, and their memories now."""
+        """Return whether all partners would have moved as they did with this hand, and their memories now."""
         rules, game, policy = self.game.rules, self.game, self.blueprint
         seats = jnp.arange(rules.players)
         cards = past.known.at[jnp.where(hand == NO_CARD, rules.deck_size, past.born[obs.time])].set(hand, mode="drop")
@@ -182,8 +192,8 @@ class Sparta(Policy):
         def turn(carry: tuple[Array, Any], t: Array) -> tuple[Any, None]:
             fits, memories = carry
             seen = jax.tree_util.tree_map(lambda x: x[t], past.views)
-            held = jnp.where(seen.hands[obs.seat] == NO_CARD, jnp.int8(NO_CARD), cards[past.born[t]])
-            state = _state(rules, seen, held)
+            own_hand = jnp.where(seen.hands[obs.seat] == NO_CARD, jnp.int8(NO_CARD), cards[past.born[t]])
+            state = _state(rules, seen, own_hand)
             views, legal = game.observe(state, policy.encoding), hanabi.legal(rules, state)
             after, _, info = jax.vmap(lambda m, v, ok: policy.act(m, v, ok, key))(memories, views, legal)
             mover = t % rules.players
@@ -199,7 +209,7 @@ class Sparta(Policy):
         return fits, memories
 
     def _to_the_end(self, state: HanabiState, memories: Any, past: Past, first: Array, key: PRNGKeyArray) -> Array:
-        """The final score if this move is made and everyone goes on with the policy's likeliest moves."""
+        """Return the final score if this move is made and everyone continues with the policy's likeliest moves."""
         rules, game, policy = self.game.rules, self.game, self.blueprint
         mine = jnp.arange(rules.players) == past.seat
         memories = jax.tree_util.tree_map(
@@ -222,7 +232,11 @@ class Sparta(Policy):
 
 
 def sparta(blueprint: Any, **options: Any) -> Agent:
-    """An agent that searches on top of another one, which has to be a policy."""
+    """Make an agent that searches on top of another one.
+
+    Raises:
+        InterplayError: `blueprint` is a player, not a policy.
+    """
     base = as_agent(blueprint)
     if not isinstance(base.policy, Policy):
         raise InterplayError(f"{base.name!r} is a player; search needs a policy, which can be asked in any position")
@@ -231,7 +245,7 @@ def sparta(blueprint: Any, **options: Any) -> Agent:
 
 
 def _placeholder(obs: HanabiView) -> Int8[Array, " slot"]:
-    """Some card wherever the player holds one; what it is, no view of its own shows."""
+    """Return some card in each slot where the player holds one; its own view never shows which."""
     return jnp.where(obs.hands[obs.seat] == NO_CARD, jnp.int8(NO_CARD), jnp.int8(0))
 
 
@@ -240,7 +254,7 @@ def _seat(tree: Any, seat: Array) -> Any:
 
 
 def _remember(rules: HanabiRules, past: Past, obs: HanabiView) -> Past:
-    """The turn at hand added. If the last move was the player's own and used a card, its hand has moved up."""
+    """Add the current turn; shift the own hand if the last move used one of its cards."""
     moves, last, now = rules.moves, obs.last, obs.time
     kind, slot = jnp.asarray(moves.kind)[last.action], jnp.asarray(moves.slot)[last.action]
     mine = (now > 0) & ((now - 1) % rules.players == past.seat) & ((kind == PLAY) | (kind == DISCARD))
@@ -249,14 +263,16 @@ def _remember(rules: HanabiRules, past: Past, obs: HanabiView) -> Past:
     moved = jnp.where(places >= slot, jnp.roll(before, -1), before).at[-1].set(past.dealt)
     drew = mine & (obs.hands[past.seat, -1] != NO_CARD)
     known = past.known.at[jnp.where(mine, before[slot], rules.deck_size)].set(last.card, mode="drop")
-    views = jax.tree_util.tree_map(lambda all, one: all.at[now].set(one), past.views, obs)
+    views = jax.tree_util.tree_map(lambda all, view: all.at[now].set(view), past.views, obs)
     born = past.born.at[now].set(jnp.where(mine, moved, jnp.where(now > 0, before, past.born[0])))
     return past._replace(views=views, born=born, known=known, dealt=past.dealt + drew)
 
 
 def _state(rules: HanabiRules, seen: HanabiView, hand: Int8[Array, " slot"], turns_left: Any = None) -> HanabiState:
-    """The state that a seat sees, with this hand in its place. Nobody looks at the deck, nor at how many turns are left
-    after it: to play on, both have to be filled in."""
+    """Return the state that a seat sees, with this hand in its place.
+
+    The deck and the turns left are not visible and have to be filled in before playing on.
+    """
     is_seat = (jnp.arange(rules.players) == seen.seat)[:, None]
     dealt = rules.deck_size - seen.deck
     return HanabiState(
@@ -277,7 +293,7 @@ def _state(rules: HanabiRules, seen: HanabiView, hand: Int8[Array, " slot"], tur
 
 
 def _turns_left(rules: HanabiRules, past: Past, now: Int[Array, ""]) -> Int[Array, ""]:
-    """Moves to the end once the deck is empty, which is no part of a view but can be counted."""
+    """Return the moves to the end once the deck is empty, counted from the views."""
     earlier = jnp.arange(past.views.deck.shape[0]) < now
     return rules.players - jnp.sum(earlier & (past.views.deck == 0), dtype=jnp.int32)
 
@@ -285,19 +301,19 @@ def _turns_left(rules: HanabiRules, past: Past, now: Int[Array, ""]) -> Int[Arra
 def _all_hands(
     rules: HanabiRules, state: HanabiState, seat: Array
 ) -> tuple[Int8[Array, "hand slot"], Float[Array, " hand"]]:
-    """Every combination of cards, and the logarithm of how many ways there are to be dealt it."""
+    """Return every combination of cards, and the logarithm of the number of ways to be dealt it."""
     listed = np.array(list(itertools.product(range(rules.identities), repeat=rules.hand_size)), np.int8)
     there = state.hands[seat] != NO_CARD
     left = unseen(rules, state, seat)
 
     def ways(hand: Array) -> Array:
-        found, rest = jnp.float32(1.0), left
+        count, rest = jnp.float32(1.0), left
         for slot in range(rules.hand_size):
             card = hand[slot].astype(jnp.int32)
             fits = ((state.possible[seat, slot] >> card.astype(jnp.uint32)) & 1).astype(jnp.float32)
-            found = found * jnp.where(there[slot], fits * jnp.maximum(rest[card], 0), (card == 0).astype(jnp.float32))
+            count = count * jnp.where(there[slot], fits * jnp.maximum(rest[card], 0), (card == 0).astype(jnp.float32))
             rest = rest - jnp.where(there[slot], jnp.arange(rules.identities) == card, False)
-        return found
+        return count
 
     weights = jax.vmap(ways)(jnp.asarray(listed))
     hands = jnp.where(there, jnp.asarray(listed), jnp.int8(NO_CARD))

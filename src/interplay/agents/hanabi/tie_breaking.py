@@ -1,4 +1,4 @@
-"""Bots that draw lots: the first rule that offers a legal move decides, and may offer several."""
+"""Bots that draw lots: the first rule that offers a legal move decides, at random among what it offers."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ Odds = Float[Array, " choice"]
 
 
 class Lottery(RuleBot):
-    """A bot whose rules each give odds over its choices. A choice is an action, unless `actions` says otherwise."""
+    """A bot whose rules each give odds over its choices; a choice is an action unless `actions` maps it."""
 
     def offers(self, model: Any, board: Any) -> Float[Array, "rule choice"]:
-        """What each rule would do, in order; a row of zeros if it does not apply."""
+        """Return what each rule would do, in order; a row of zeros if it does not apply."""
         raise NotImplementedError
 
     def actions(self, model: Any, board: Any) -> Int[Array, " choice"]:
-        """The action of each choice."""
+        """Return the action of each choice."""
         return jnp.arange(self.table.moves.noop + 1)
 
     def note(self, model: Any, choice: Int[Array, ""]) -> Any:
-        """The model once a choice has been made."""
+        """Return the model after a choice."""
         return model
 
     def act(self, memory, obs, legal, key):
+        """Draw a choice by the odds of the first rule that offers a legal move."""
         watched = self.watch(memory.model, memory.before, read_move(self.table, memory.before, obs), obs)
         model = jax.tree.map(lambda a, b: jnp.where(obs.time > 0, a, b), watched, memory.model)
         actions = self.actions(model, obs)
@@ -50,7 +51,7 @@ class Lottery(RuleBot):
 
 
 def _last_resort(rules: HanabiRules, legal: Bool[Array, " action"]) -> Float[Array, " action"]:
-    """A hint at random; if there is none, a discard; if neither, whatever is legal."""
+    """Return odds of any hint; without one of any discard; else of any legal action."""
     kind = rules.moves.kind
     hints = legal & np.isin(kind, (HINT_COLOUR, HINT_RANK))
     discards = legal & (np.arange(len(kind)) < rules.hand_size)
@@ -58,17 +59,17 @@ def _last_resort(rules: HanabiRules, legal: Bool[Array, " action"]) -> Float[Arr
 
 
 def only(index: Int[Array, ""], present: Any, size: int) -> Odds:
-    """All on one choice, if it is there."""
+    """Return odds with all weight on one choice, if it is present."""
     return ((jnp.arange(size) == index) & present).astype(jnp.float32)
 
 
 def plays(rules: HanabiRules, slots: Bool[Array, " slot"]) -> Odds:
-    """Play one of these cards."""
+    """Return odds of playing one of these cards."""
     return _place(rules, rules.hand_size, slots)
 
 
 def discards(rules: HanabiRules, slots: Bool[Array, " slot"]) -> Odds:
-    """Discard one of these cards."""
+    """Return odds of discarding one of these cards."""
     return _place(rules, 0, slots)
 
 
@@ -77,14 +78,15 @@ def _place(rules: HanabiRules, start: int, slots) -> Odds:
 
 
 def tell(rules: HanabiRules, offset, hint, present) -> Odds:
-    """Give this hint, 0 to 9, to the seat that sits `offset` on."""
+    """Return odds of giving this hint, 0 to 9, to the seat `offset` places on."""
     return only(hint_action(rules, offset, hint), present, rules.moves.noop + 1)
 
 
 def first(flags: Bool[Array, " n"]) -> Bool[Array, " n"]:
-    """Only the first of the flagged ones."""
+    """Return only the first of the flags."""
     return flags & (jnp.cumsum(flags) == 1)
 
 
 def stack(offers: Sequence[Odds]) -> Float[Array, "rule choice"]:
+    """Stack the odds of the rules into one array."""
     return jnp.stack([jnp.asarray(o, jnp.float32) for o in offers])

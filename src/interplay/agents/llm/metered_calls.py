@@ -1,14 +1,15 @@
-"""One seat's line to its model in one episode: limits before, a remark after, the answer read and checked."""
+"""Calls of one seat to its model in one episode: limits are checked, calls recorded, answers parsed."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from interplay.agents.api import TraceEvent
 from interplay.agents.llm.answers import AnswerShape, ParsedAnswer
-from interplay.agents.llm.chat import ChatMessage, ChatRequest, Model
+from interplay.agents.llm.chat import ChatMessage, ChatRequest, Model, ModelError
 from interplay.agents.llm.limits import Usage, check
 from interplay.agents.llm.models import ModelPool
 from interplay.games.api import Game
@@ -16,34 +17,38 @@ from interplay.games.api import Game
 
 @dataclass
 class Caller:
-    """Asks one model for one seat, and writes down every call."""
+    """Asks one model for one seat, and records every call."""
 
-    desk: ModelPool
+    pool: ModelPool
     model: Model
     game: Game
     seat: int
     role: str
     seed: int
-    meter: Usage = field(default_factory=Usage)  # of the episode, shared by its seats
+    usage: Usage = field(default_factory=Usage)  # of the episode, shared by its seats
     temperature: float = 0.0
     max_tokens: int = 1024
-    remarks: list[TraceEvent] = field(default_factory=list)
+    events: list[TraceEvent] = field(default_factory=list)
     asked: int = 0
     last_tokens_out: int | None = None  # of the last answer
 
     async def ask(
         self,
-        notes: tuple[ChatMessage, ...],
+        messages: tuple[ChatMessage, ...],
         shape: AnswerShape,
         purpose: str,
         *,
         scaffold: bool = False,
         context: Any = None,
     ) -> ParsedAnswer:
-        """The model's answer in this shape, or what is wrong with it."""
-        check(self.desk.limits, self.meter, self.desk.meter)
+        """Return the model's answer in this shape, or what is wrong with it.
+
+        Raises:
+            ModelError: A limit is reached, or the model cannot be asked.
+        """
+        check(self.pool.limits, self.usage, self.pool.usage)
         question = ChatRequest(
-            notes=notes,
+            messages=messages,
             schema=shape.schema(),
             temperature=self.temperature,
             max_tokens=self.max_tokens,
@@ -56,8 +61,8 @@ class Caller:
         )
         self.asked += 1
         answer = await self.model.chat(question)
-        self.meter.add(question.text, answer)
-        self.desk.meter.add(question.text, answer)
+        self.usage.add(question.text, answer)
+        self.pool.usage.add(question.text, answer)
         reading = shape.read(answer.text, answer.finish)
         self.last_tokens_out = answer.tokens_out
         self.note(
@@ -82,9 +87,40 @@ class Caller:
         )
         return reading
 
+    async def ask_corrected(
+        self,
+        messages: tuple[ChatMessage, ...],
+        shape: AnswerShape,
+        purpose: str,
+        correct: Callable[[str], tuple[ChatMessage, ...]] | None = None,
+    ) -> ParsedAnswer | None:
+        """Ask, and once more if the answer cannot be used.
+
+        Args:
+            messages: The prompt.
+            shape: The shape of the answer.
+            purpose: What the trace calls the first call; the second is "correct".
+            correct: Makes the second prompt from the error; by default the error is appended as a message.
+
+        Returns:
+            The last answer; None if the model cannot be asked any more, which the trace records.
+        """
+        try:
+            answer = await self.ask(messages, shape, purpose)
+            if answer.error is not None:
+                text = f"Your answer cannot be used: {answer.error}. Answer again, as one JSON object."
+                second = correct(answer.error) if correct else (*messages, ChatMessage("user", text))
+                answer = await self.ask(second, shape, "correct")
+        except ModelError as error:
+            self.note("end", reason=error.reason, message=str(error))
+            return None
+        return answer
+
     def note(self, kind: str, **payload: Any) -> None:
-        self.remarks.append(TraceEvent(kind, payload))
+        """Record an event for the trace."""
+        self.events.append(TraceEvent(kind, payload))
 
     def take_events(self) -> list[TraceEvent]:
-        taken, self.remarks = self.remarks, []
+        """Return the events since the last call."""
+        taken, self.events = self.events, []
         return taken

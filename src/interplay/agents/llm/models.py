@@ -8,7 +8,7 @@ from typing import Any
 from interplay.agents.llm.chat import Model
 from interplay.agents.llm.client import EndpointConfig, OpenAIModel
 from interplay.agents.llm.limits import Limits, Prices, Usage
-from interplay.agents.llm.response_cache import Journalled, ResponseCache
+from interplay.agents.llm.response_cache import CachedModel, ResponseCache
 from interplay.errors import InterplayError
 from interplay.registry import Registry
 from interplay.trust import is_reference, resolve
@@ -36,32 +36,32 @@ SCRIPTED = Registry(
 
 @dataclass
 class ModelPool:
-    """What all players of a run share: the journal, prices, limits and the meter."""
+    """What all players of a run share: the response cache, prices, limits and the usage."""
 
-    journal: ResponseCache = field(default_factory=ResponseCache)
+    cache: ResponseCache = field(default_factory=ResponseCache)
     prices: Prices = field(default_factory=Prices)
     limits: Limits = field(default_factory=Limits)
-    meter: Usage = field(default_factory=Usage)
-    offline: bool = False  # answers come from the journal alone
+    usage: Usage = field(default_factory=Usage)
+    offline: bool = False  # answers come from the cache alone
     base_urls: dict[str, str] = field(default_factory=dict)  # by provider
-    line: dict[str, Any] = field(default_factory=dict)  # at_once, timeout_s, retries, backoff_s
+    endpoint: dict[str, Any] = field(default_factory=dict)  # at_once, timeout_s, retries, backoff_s
     _models: dict[str, Model] = field(default_factory=dict)
 
     def model(self, name: str) -> Model:
-        """The model of this name, made once, so that its limit of calls in flight holds for the whole run."""
+        """Return the model of a name, created once, so that its limit of concurrent calls holds for the whole run."""
         if name not in self._models:
-            self._models[name] = Journalled(self._make(name), self.journal, offline=self.offline)
+            self._models[name] = CachedModel(self._make(name), self.cache, offline=self.offline)
         return self._models[name]
 
     def add(self, model: Model) -> None:
-        """A model of your own, under its name."""
-        self._models[model.name] = Journalled(model, self.journal, offline=self.offline)
+        """Add a model of your own under its name."""
+        self._models[model.name] = CachedModel(model, self.cache, offline=self.offline)
 
     def _make(self, name: str) -> Model:
         if is_reference(name) and "/" not in name.partition(":")[0]:
             made = resolve(name)()
             if not hasattr(made, "chat"):
-                raise InterplayError(f"{name} is no model: it has no `async def chat(ask) -> Answer`")
+                raise InterplayError(f"{name} is no model: it has no `async def chat(request) -> Answer`")
             made.name = name
             return made
         provider, slash, model = name.partition("/")
@@ -70,18 +70,20 @@ class ModelPool:
         if provider == "scripted":
             return SCRIPTED.load(model)()
         if self.offline:
-            return _Nobody(name)
+            return _ReplayOnly(name)
         priced = self.limits.episode_cost is not None or self.limits.run_cost is not None
         if priced and name not in self.prices.table:
             raise InterplayError(f"a limit of cost needs the price of {name}: give a price table that has it")
-        return OpenAIModel(name, EndpointConfig.of(provider, self.base_urls.get(provider), **self.line), self.prices)
+        return OpenAIModel(
+            name, EndpointConfig.from_provider(provider, self.base_urls.get(provider), **self.endpoint), self.prices
+        )
 
 
 @dataclass
-class _Nobody:
-    """Stands in for a model that is only ever replayed."""
+class _ReplayOnly:
+    """Placeholder for a model that is only replayed."""
 
     name: str
 
-    async def chat(self, ask: Any) -> Any:
+    async def chat(self, request: Any) -> Any:
         raise InterplayError(f"{self.name} is replayed offline and cannot be asked")

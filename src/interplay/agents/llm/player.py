@@ -1,4 +1,4 @@
-"""A language model as a player: one thing to name, which sits down at whatever game it is given."""
+"""A language model as a player of any game."""
 
 from __future__ import annotations
 
@@ -20,59 +20,64 @@ from interplay.games.registry import capability
 
 @dataclass
 class LLMPlayer:
-    """A model with its settings. The desk is what it shares with the other players of a run."""
+    """A model with its settings. The pool is what it shares with the other players of a run."""
 
     identity_kind: ClassVar[str] = "language model"
     model: str
     settings: LLMSettings = field(default_factory=LLMSettings)
-    desk: ModelPool = field(default_factory=ModelPool)
+    pool: ModelPool = field(default_factory=ModelPool)
     encoding: str = "nothing"  # each game's session looks at the game in its own way
     deadline_s: float | None = None
     default_action: int | None = None
 
     @property
     def turn_cap(self) -> int:
+        """Messages in one dialogue."""
         return self.settings.turn_cap
 
     def talks(self, game: Game) -> bool:
-        """Whether sessions talk within a step of this game."""
+        """Return whether sessions talk within a step of this game."""
         return capability(game, "llm_dialogue") is not None
 
     def begin(self, game: Game, seat: int, seed: int) -> Session:
-        """Sit down: with the session that the game's family brings, or with one that reads the game as text."""
+        """Start the session that the game's family brings, or one that reads the game as text."""
         if self.talks(game):
             raise InterplayError(f"{game.id} is played with talk: use interplay.play or interplay llm run")
         session = capability(game, "llm_session") or TextSession
         return session(self._caller(game, seat, seed, Usage()), self.settings)
 
-    def begin_talking(self, game: Game, seat: int, seed: int, meter: Usage) -> DialogueAgent:
-        """Sit down at a game in which seats talk."""
-        return capability(game, "llm_dialogue")(self._caller(game, seat, seed, meter), self.settings)
+    def begin_talking(self, game: Game, seat: int, seed: int, usage: Usage) -> DialogueAgent:
+        """Start a session in a game in which seats talk."""
+        return capability(game, "llm_dialogue")(self._caller(game, seat, seed, usage), self.settings)
 
-    def _caller(self, game: Game, seat: int, seed: int, meter: Usage) -> Caller:
+    def _caller(self, game: Game, seat: int, seed: int, usage: Usage) -> Caller:
         return Caller(
-            self.desk,
-            self.desk.model(self.model),
+            self.pool,
+            self.pool.model(self.model),
             game,
             seat,
             game.seat_names[seat],
             seed,
-            meter,
+            usage,
             self.settings.temperature,
             self.settings.max_tokens,
         )
 
 
-def make(model: str, desk: ModelPool | None = None, *, encoding: str = "nothing", **options: Any) -> Agent:
-    """The agent `llm:MODEL`; options are those of `Settings`.
+def make(model: str, pool: ModelPool | None = None, *, encoding: str = "nothing", **options: Any) -> Agent:
+    """Make the agent `llm:MODEL`.
 
-    `encoding` matters where a game is played over a wire, and a player is shown no other: `seen` for Hanabi, `state`
-    for Overcooked.
+    Args:
+        model: The model's name, provider/model.
+        pool: The pool that the players of a run share; None: one of its own.
+        encoding: For games played remotely, where a player gets no other encoding: `seen` for Hanabi, `state` for
+            Overcooked.
+        **options: Fields of `LLMSettings`.
     """
-    settings = LLMSettings.of(options)
-    desk = desk or ModelPool()
-    desk.model(model)  # an unknown provider or a missing key is told now, not in mid-episode
+    settings = LLMSettings.from_options(options)
+    pool = pool or ModelPool()
+    pool.model(model)  # an unknown provider or a missing key fails now, not in mid-episode
     changes = settings.changes()
-    told = ",".join(str(v) if k == "scaffold" else f"{k}={v}" for k, v in changes.items())
-    name = f"llm:{model}[{told}]" if changes else f"llm:{model}"
-    return Agent(name, LLMPlayer(model, settings, desk, encoding), {"model": model, **dataclasses.asdict(settings)})
+    labels = ",".join(str(v) if k == "scaffold" else f"{k}={v}" for k, v in changes.items())
+    name = f"llm:{model}[{labels}]" if changes else f"llm:{model}"
+    return Agent(name, LLMPlayer(model, settings, pool, encoding), {"model": model, **dataclasses.asdict(settings)})

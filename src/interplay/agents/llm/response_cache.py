@@ -1,4 +1,4 @@
-"""The journal of a run: every answer, by its question's key. It is the cache, the resume and the offline transcript.
+"""Cache of a run's answers by request key; it also serves to resume a run and to replay it offline.
 
 One JSON line per answer, on disk before the answer is used, so that a run that is stopped asks nothing twice.
 """
@@ -17,7 +17,7 @@ from interplay.errors import InterplayError
 
 
 class ResponseCache:
-    """Answers by key, in memory and, with a path, in a file that is only ever appended to."""
+    """Answers by key, in memory and, with a path, in a file that is only appended to."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, write: bool = True):
         self.path = Path(path) if path is not None else None
@@ -29,20 +29,22 @@ class ResponseCache:
         return len(self._known)
 
     def find(self, key: str) -> Answer | None:
+        """Return the cached answer; None if there is none."""
         line = self._known.get(key)
         return Answer(**line["answer"], cached=True) if line else None
 
-    def keep(self, key: str, model: str, ask: ChatRequest, answer: Answer) -> None:
-        told = {k: v for k, v in asdict(answer).items() if k != "cached"}
+    def keep(self, key: str, model: str, request: ChatRequest, answer: Answer) -> None:
+        """Store an answer, and write it to disk at once."""
+        fields = {k: v for k, v in asdict(answer).items() if k != "cached"}
         line = {
             "key": key,
             "model": model,
-            "game": ask.game,
-            "episode": ask.episode,
-            "seat": ask.seat,
-            "ordinal": ask.ordinal,
-            "purpose": ask.purpose,
-            "answer": told,
+            "game": request.game,
+            "episode": request.episode,
+            "seat": request.seat,
+            "ordinal": request.ordinal,
+            "purpose": request.purpose,
+            "answer": fields,
         }
         self._known[key] = line
         if self._write and self.path is not None:
@@ -54,30 +56,36 @@ class ResponseCache:
             self._file.flush()
 
     def close(self) -> None:
+        """Close the file."""
         if self._file:
             self._file.close()
             self._file = None
 
 
-class Journalled:
-    """A model that asks the journal first. Offline, it asks nobody else."""
+class CachedModel:
+    """A model that looks into the cache first. Offline, it asks nothing else."""
 
-    def __init__(self, model: Model, journal: ResponseCache, *, offline: bool = False):
+    def __init__(self, model: Model, cache: ResponseCache, *, offline: bool = False):
         self.name = model.name
-        self._model, self._journal, self._offline = model, journal, offline
+        self._model, self._cache, self._offline = model, cache, offline
 
-    async def chat(self, ask: ChatRequest) -> Answer:
-        key = ask.key(self.name)
-        known = self._journal.find(key)
+    async def chat(self, request: ChatRequest) -> Answer:
+        """Return the cached answer, or ask the model and cache its answer.
+
+        Raises:
+            ModelRefusal: Offline, and the cache has no answer.
+        """
+        key = request.key(self.name)
+        known = self._cache.find(key)
         if known:
             return known
         if self._offline:
             raise ModelRefusal(
-                f"{self._journal.path} has no answer of {self.name} to question {ask.ordinal} of seat {ask.seat} "
-                f"({ask.purpose}): a transcript replays only with the settings and seed with which it was made"
+                f"{self._cache.path} has no answer of {self.name} to question {request.ordinal} of seat {request.seat} "
+                f"({request.purpose}): a transcript replays only with the settings and seed with which it was made"
             )
-        answer = await self._model.chat(ask)
-        self._journal.keep(key, self.name, ask, answer)
+        answer = await self._model.chat(request)
+        self._cache.keep(key, self.name, request, answer)
         return replace(answer, cached=False)
 
 
@@ -101,7 +109,7 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _end_last_line(path: Path) -> None:
-    """Half a line that a killed program left must not spoil the next one."""
+    """End a line that a killed program left half written."""
     if path.exists() and path.stat().st_size:
         with path.open("rb+") as file:
             file.seek(-1, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""How a language model plays: one record for the library, the command line and the trace."""
+"""Settings of a language-model player, for the library, the command line and the trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DIALOGUES = ("cap", "one_way", "silent")
 
 @dataclass(frozen=True, kw_only=True)
 class LLMSettings:
-    """What tells two players of one model apart. Recorded with every trace."""
+    """What distinguishes two players of one model. Recorded with every trace."""
 
     scaffold: str = "baseline"  # what is worked out about the partner before a decision (kitchen)
     memory: str = "recent"  # own past that a prompt tells: none, recent (the last 12 lines), full
@@ -37,7 +37,12 @@ class LLMSettings:
             raise InterplayError(f"max_tokens: {self.max_tokens}; an answer needs more")
 
     @classmethod
-    def of(cls, options: dict[str, Any]) -> LLMSettings:
+    def from_options(cls, options: dict[str, Any]) -> LLMSettings:
+        """Make the settings from options.
+
+        Raises:
+            UnknownName: An option is not a field.
+        """
         known = [f.name for f in dataclasses.fields(cls)]
         for option in options:
             if option not in known:
@@ -45,5 +50,5 @@ class LLMSettings:
         return cls(**options)
 
     def changes(self) -> dict[str, Any]:
-        """What differs from the defaults."""
+        """Return what differs from the defaults."""
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if getattr(self, f.name) != f.default}

@@ -1,4 +1,4 @@
-"""A language model in any game: it reads the game as text and names one of the legal actions."""
+"""A session in which a language model reads a game as text and names one of the legal actions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import numpy as np
 
 from interplay.agents.api import Move, View
 from interplay.agents.llm.answers import TEXT, AnswerShape
-from interplay.agents.llm.chat import ChatMessage, ModelError
+from interplay.agents.llm.chat import ChatMessage
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.settings import LLMSettings
 
-REMEMBERED = {"none": 0, "recent": 12, "full": 1000}  # own past actions that a prompt tells, by `Settings.memory`
+REMEMBERED = {"none": 0, "recent": 12, "full": 1000}  # own past actions that a prompt tells, by `LLMSettings.memory`
 
 
 class TextSession:
-    """Asks for one of the legal actions, once more if the answer is none of them, and then takes the first.
+    """Asks for one of the legal actions, at most twice, and then takes the first.
 
-    For games whose family brings no session of its own: what the model is told comes from `render` and `action_names`.
+    For games whose family brings no session of its own: the prompt comes from `render` and `action_names`.
     """
 
     def __init__(self, caller: Caller, settings: LLMSettings):
@@ -25,7 +25,7 @@ class TextSession:
         self._over = False
 
     async def act(self, view: View) -> Move:
-        """Choose by the model; a fallback is noted in the trace."""
+        """Choose by the model; a fallback is recorded in the trace."""
         names = {view.game.action_names[a]: a for a in np.flatnonzero(view.legal).tolist()}
         action = None if self._over else await self._choose(view, names)
         if action is None:
@@ -36,19 +36,10 @@ class TextSession:
 
     async def _choose(self, view: View, names: dict[str, int]) -> int | None:
         shape = AnswerShape({"rationale": TEXT, "action": tuple(names)}, longest=1500)
-        notes = (ChatMessage("system", self._rules(view)), ChatMessage("user", self._situation(view, list(names))))
-        try:
-            reading = await self._caller.ask(notes, shape, "act")
-            if not reading.ok:
-                again = ChatMessage(
-                    "user", f"Your answer cannot be used: {reading.error}. Answer again, as one JSON object."
-                )
-                reading = await self._caller.ask((*notes, again), shape, "correct")
-        except ModelError as error:
-            self._over = True
-            self._caller.note("end", reason=error.reason, message=str(error))
-            return None
-        return names[reading.fields["action"]] if reading.fields else None
+        messages = (ChatMessage("system", self._rules(view)), ChatMessage("user", self._situation(view, list(names))))
+        answer = await self._caller.ask_corrected(messages, shape, "act")
+        self._over = answer is None
+        return names[answer.fields["action"]] if answer and answer.fields else None
 
     def _rules(self, view: View) -> str:
         game = view.game
@@ -61,5 +52,5 @@ class TextSession:
 
     def _situation(self, view: View, names: list[str]) -> str:
         past = self._past[-self._remembered :] if self._remembered else []
-        told = ["What you did so far:", *past] if past else []
-        return "\n".join([*told, f"Step {view.t}. What you see:", view.text(), f"Legal actions: {', '.join(names)}"])
+        history = ["What you did so far:", *past] if past else []
+        return "\n".join([*history, f"Step {view.t}. What you see:", view.text(), f"Legal actions: {', '.join(names)}"])

@@ -1,1 +1,1 @@
-"""Scripted chefs for any kitchen. All of them are one kind of policy; they differ in a price list (`roles.py`)."""
+"""Scripted chefs for any kitchen: one policy with different prices of jobs (`roles.py`)."""

@@ -1,4 +1,4 @@
-"""The scripted chef: chooses a job, walks there, minds the others."""
+"""The scripted chef: chooses a job, walks there, and avoids the others."""
 
 from __future__ import annotations
 
@@ -43,21 +43,29 @@ class Chef(Policy):
 
     @property
     def encoding(self) -> str:
+        """Name of the encoding that `act` reads."""
         return "state"
 
     def bind(self, game: Game) -> Chef:
+        """Return the chef with the tables of a kitchen.
+
+        Raises:
+            InterplayError: The game is not Overcooked.
+        """
         kitchen = getattr(game, "kitchen", None)
         if kitchen is None or "state" not in game.encodings:
             raise InterplayError(f"the scripted chefs play kitchens of overcooked, not {game.id}")
-        return Chef(self.role, Tables.of(kitchen, game.num_seats))
+        return Chef(self.role, Tables.from_kitchen(kitchen, game.num_seats))
 
     @property
     def known(self) -> Tables:
+        """The tables of the bound kitchen."""
         if self.tables is None:
             raise InterplayError("this chef has not seen a kitchen yet: call bind(game) first")
         return self.tables
 
     def init(self, key: PRNGKeyArray, seat: Int[Array, ""]) -> ChefMemory:
+        """Return the memory at the start of an episode."""
         zeros, none = jnp.zeros(self.known.seats, jnp.int32), jnp.int32(-1)
         nil = jnp.int32(0)
         return ChefMemory(
@@ -73,6 +81,7 @@ class Chef(Policy):
         )
 
     def act(self, memory: ChefMemory, obs: OvercookedView, legal: Bool[Array, " action"], key: PRNGKeyArray):
+        """Choose an action and update the memory."""
         tables, role, state, seat = self.known, self.role, obs.state, obs.seat
         luck = jax.random.uniform(key, (4,))  # one draw for all, since generators are slow to compile
         memory = _remember(tables, memory, state, seat, luck[0])
@@ -93,7 +102,7 @@ class Chef(Policy):
 
 
 def _remember(tables: Tables, memory: ChefMemory, state: OvercookedState, seat, luck) -> ChefMemory:
-    """What changed since the last step, and what it tells."""
+    """Update the memory with what changed since the last step."""
     same = (memory.cell == state.cell) & (memory.facing == state.facing) & (memory.held == state.held)
     still = jnp.where(same, memory.still + 1, 0)
     faced = tables.front[memory.cell[seat], memory.facing[seat]]

@@ -1,7 +1,7 @@
-"""Which job to do next: every cell is priced by the walk to it, the walk that is left after it, and the role.
+"""Choice of the next job: every cell is priced by the walk to it, the walk that is left after it, and the role.
 
-Costs are in steps. A pot's price stands for how much an ingredient, or a dish, is wanted there; walks that begin
-or end at a counter take the side from which they are shortest.
+Costs are in steps. A pot's price says how much an ingredient, or a dish, is wanted there; walks that begin or end at a
+counter take the side from which they are shortest.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ KEEP = 1.5  # what a chef saves by keeping to its goal, so that it does not dith
 
 
 class Goal(NamedTuple):
-    """The cell to interact with. `ready`: the interact would work now, rather than after a wait."""
+    """The cell to interact with; `ready` if the interact would work now rather than after a wait."""
 
     cell: Int[Array, ""]
     exists: Bool[Array, ""]
     ready: Bool[Array, ""]
 
 
-class Kitchenful(NamedTuple):
-    """What the state means for one chef; costs over cells, for onions and tomatoes where there are two."""
+class ChefView(NamedTuple):
+    """The state from one chef's point of view; costs over cells, for onions and tomatoes where there are two."""
 
     mine: Float[Array, " cell"]  # the walk to each cell
     theirs: Float[Array, " cell"]  # the same for the nearest other chef who can be counted on
@@ -74,29 +74,42 @@ class Kitchenful(NamedTuple):
 
 
 def beside(tables: Tables, cost: Float[Array, "... cell"]) -> Float[Array, "... cell"]:
-    """The least cost among the floor cells beside each cell. The kitchen's edge is no floor, so rolling is safe."""
+    """Return the least cost among the floor cells beside each cell.
+
+    The kitchen's edge is no floor, so rolling is safe.
+    """
     cost = jnp.where(tables.terrain == FLOOR, cost, NEVER)
     near = [jnp.roll(cost, shift, axis=-1) for shift in (1, -1, tables.height, -tables.height)]
     return jnp.minimum(jnp.minimum(near[0], near[1]), jnp.minimum(near[2], near[3]))
 
 
-def choose(role: ChefRole, tables: Tables, state: OvercookedState, seat, still, kept, again) -> Goal:
-    """The cheapest job; `kept` is the last goal, `again`: what is held was taken from a counter."""
+def choose(role: ChefRole, tables: Tables, state: OvercookedState, seat, still, kept, from_counter) -> Goal:
+    """Return the cheapest job.
+
+    Args:
+        role: The chef's prices.
+        tables: Constants of the kitchen.
+        state: The current state.
+        seat: The chef's seat.
+        still: Steps since each chef last moved or changed what it holds.
+        kept: The cell of the last goal.
+        from_counter: Whether what is held was taken from a counter.
+    """
     view = look(tables, state, seat, still)
     trips = _trips(role, tables, view)
-    held = state.held[seat]
-    empty, kind = held == OvercookedItem.NOTHING, jnp.clip(held - OvercookedItem.ONION, 0, 1)
-    ingredient = (held == OvercookedItem.ONION) | (held == OvercookedItem.TOMATO)
+    held_item = state.held[seat]
+    empty, kind = held_item == OvercookedItem.NOTHING, jnp.clip(held_item - OvercookedItem.ONION, 0, 1)
+    ingredient = (held_item == OvercookedItem.ONION) | (held_item == OvercookedItem.TOMATO)
     cost = jnp.where(
         empty,
         _empty_handed(role, tables, state, view, trips),
         jnp.where(
             ingredient,
-            _with_ingredient(role, tables, state, view, trips.taker, kind, again),
+            _with_ingredient(role, tables, state, view, trips.taker, kind, from_counter),
             jnp.where(
-                held == OvercookedItem.DISH,
-                _with_dish(role, tables, state, view, trips.taker, again),
-                _with_soup(role, tables, state, view, trips.taker, held, again),
+                held_item == OvercookedItem.DISH,
+                _with_dish(role, tables, state, view, trips.taker, from_counter),
+                _with_soup(role, tables, state, view, trips.taker, held_item, from_counter),
             ),
         ),
     )
@@ -107,8 +120,8 @@ def choose(role: ChefRole, tables: Tables, state: OvercookedState, seat, still, 
     return Goal(cell, cost[cell] < FAR, ready)
 
 
-def look(tables: Tables, state: OvercookedState, seat, still) -> Kitchenful:
-    """Take stock."""
+def look(tables: Tables, state: OvercookedState, seat, still) -> ChefView:
+    """Compute one chef's view of the state."""
     ways = tables.walk[state.cell].astype(jnp.float32)
     seats = jnp.arange(tables.seats)
     others, hands = seats != seat, state.held
@@ -141,7 +154,7 @@ def look(tables: Tables, state: OvercookedState, seat, still) -> Kitchenful:
     dishes_carried = jnp.sum(keeps & (hands == OvercookedItem.DISH), dtype=jnp.int32)
     dishes_lying = jnp.sum(counter & (state.items == OvercookedItem.DISH), dtype=jnp.int32)
     times = jnp.where(soup, jnp.where(idle, 20.0, wait), 40.0)
-    return Kitchenful(
+    return ChefView(
         mine=mine,
         theirs=theirs,
         free=jnp.min(jnp.where(closer, ways, NEVER), axis=0),
@@ -167,7 +180,7 @@ def look(tables: Tables, state: OvercookedState, seat, still) -> Kitchenful:
 
 
 def _around(tables: Tables, ways, me, idlers: Bool[Array, " cell"]) -> Float[Array, " cell"]:
-    """The walk from here to each cell, and beside it, around chefs who do not seem to move any more."""
+    """Return the walk from here to each cell, and beside it, around chefs who do not seem to move any more."""
     floor = tables.terrain == FLOOR
     crowd = jnp.where(idlers, IN_THE_WAY, 0.0)
 
@@ -194,7 +207,7 @@ class Trips(NamedTuple):
     taker: Float[Array, " cell"]  # the way of the nearest other chef to here
 
 
-def _trips(role: ChefRole, tables: Tables, view: Kitchenful) -> Trips:
+def _trips(role: ChefRole, tables: Tables, view: ChefView) -> Trips:
     price = role.price
     use, plate = view.rest + price[ChefJob.POT], view.plate + price[ChefJob.PLATE]
     out = jnp.minimum(use, view.via + price[ChefJob.PASS_INGREDIENT])
@@ -208,7 +221,7 @@ def _trips(role: ChefRole, tables: Tables, view: Kitchenful) -> Trips:
 
 
 def _empty_handed(
-    role: ChefRole, tables: Tables, state: OvercookedState, view: Kitchenful, trips: Trips
+    role: ChefRole, tables: Tables, state: OvercookedState, view: ChefView, trips: Trips
 ) -> Float[Array, " cell"]:
     terrain, items, price = tables.terrain, state.items.astype(jnp.int32), role.price
     counter = terrain == COUNTER
@@ -226,8 +239,8 @@ def _empty_handed(
     return _offer(soup, taken - 15 + _left_to(trips.their_serve, trips.serve) + price[ChefJob.PICK_SOUP], cost)
 
 
-def _ingredient_costs(role: ChefRole, view: Kitchenful, trips: Trips):
-    """[kind, cell] of fetching an ingredient from its dispenser, and of picking it from a counter."""
+def _ingredient_costs(role: ChefRole, view: ChefView, trips: Trips):
+    """Return the costs [kind, cell] of fetching an ingredient from its dispenser, and of picking it from a counter."""
     supply = view.carried + view.lying
     now = (supply < view.room) & (jnp.sum(supply) < view.missing)
     later = jnp.sum(supply) < view.missing + view.soon
@@ -239,8 +252,8 @@ def _ingredient_costs(role: ChefRole, view: Kitchenful, trips: Trips):
     return fetch, pick + wanted[:, None] + role.price[ChefJob.PICK_INGREDIENT]
 
 
-def _dish_costs(role: ChefRole, tables: Tables, view: Kitchenful, trips: Trips):
-    """[cell] of fetching a dish from its dispenser, and of picking it from a counter."""
+def _dish_costs(role: ChefRole, tables: Tables, view: ChefView, trips: Trips):
+    """Return the costs [cell] of fetching a dish from its dispenser, and of picking it from a counter."""
     early = jnp.maximum(view.next_soup - trips.dish, 0.0) - DISHES_FIRST
     rival = jnp.where(view.free < FAR, RIVAL, 0.0)
     enough = jnp.where(view.dishes_lying > tables.pots.shape[0], NEVER, role.beyond[1])
@@ -253,7 +266,7 @@ def _dish_costs(role: ChefRole, tables: Tables, view: Kitchenful, trips: Trips):
 
 
 def _with_ingredient(
-    role: ChefRole, tables: Tables, state: OvercookedState, view: Kitchenful, taker, kind, again
+    role: ChefRole, tables: Tables, state: OvercookedState, view: ChefView, taker, kind, from_counter
 ) -> Float[Array, " cell"]:
     price = role.price
     size = jnp.where(
@@ -264,7 +277,7 @@ def _with_ingredient(
     cost = _offer(tables.terrain == POT, view.mine + wait + price[ChefJob.POT], None)
     full = role.spares * (jnp.sum(_open(tables, state) & tables.middle) <= 1) * (jnp.sum(tables.middle) > 1)
     cost = _hand_over(
-        role, tables, state, view, taker, view.across[kind], price[ChefJob.PASS_INGREDIENT] + full, again, cost
+        role, tables, state, view, taker, view.across[kind], price[ChefJob.PASS_INGREDIENT] + full, from_counter, cost
     )
     useless = (price[ChefJob.POT] >= FAR) & (price[ChefJob.PASS_INGREDIENT] >= FAR)
     plates = jnp.minimum(price[ChefJob.FETCH_DISH], price[ChefJob.PICK_DISH]) + price[ChefJob.PLATE] < FAR
@@ -275,7 +288,7 @@ def _with_ingredient(
 
 
 def _with_dish(
-    role: ChefRole, tables: Tables, state: OvercookedState, view: Kitchenful, taker, again
+    role: ChefRole, tables: Tables, state: OvercookedState, view: ChefView, taker, from_counter
 ) -> Float[Array, " cell"]:
     price, items = role.price, state.items.astype(jnp.int32)
     wait = jnp.maximum(state.timer, 0).astype(jnp.float32)
@@ -283,7 +296,7 @@ def _with_dish(
         tables.value[items] < 0, WAIT, 0.0
     )
     cost = _offer(tables.terrain == POT, jnp.maximum(view.mine, wait) + late + price[ChefJob.PLATE], None)
-    cost = _hand_over(role, tables, state, view, taker, view.plate_across, price[ChefJob.PASS_DISH], again, cost)
+    cost = _hand_over(role, tables, state, view, taker, view.plate_across, price[ChefJob.PASS_DISH], from_counter, cost)
     useless = (price[ChefJob.PLATE] >= FAR) & (price[ChefJob.PASS_DISH] >= FAR)
     cooks = (price[ChefJob.POT] < FAR) & (view.soups <= view.dishes_carried) & (view.missing > 0)
     urgent = view.unlit & (price[ChefJob.COOK] < FAR) & (view.first_soup > 0) & view.left_to_me
@@ -292,10 +305,10 @@ def _with_dish(
 
 
 def _with_soup(
-    role: ChefRole, tables: Tables, state: OvercookedState, view: Kitchenful, taker, held, again
+    role: ChefRole, tables: Tables, state: OvercookedState, view: ChefView, taker, soup, from_counter
 ) -> Float[Array, " cell"]:
     price = role.price
-    bad = tables.value[held] < 0
+    bad = tables.value[soup] < 0
     cost = _offer((tables.terrain == SERVING) & ~bad, view.mine + price[ChefJob.SERVE], None)
     cost = _hand_over(
         role,
@@ -305,7 +318,7 @@ def _with_soup(
         taker,
         tables.across_serve,
         price[ChefJob.PASS_SOUP] + jnp.where(bad, NEVER, 0.0),
-        again,
+        from_counter,
         cost,
     )
     useless = bad | ((price[ChefJob.SERVE] >= FAR) & (price[ChefJob.PASS_SOUP] >= FAR))
@@ -317,21 +330,21 @@ def _open(tables: Tables, state: OvercookedState) -> Bool[Array, " cell"]:
 
 
 def _hand_over(
-    role: ChefRole, tables: Tables, state: OvercookedState, view: Kitchenful, taker, left, price, again, cost
+    role: ChefRole, tables: Tables, state: OvercookedState, view: ChefView, taker, left, price, from_counter, cost
 ):
-    """Put it where somebody else can take it; hardly what came from a counter, lest it goes round in circles."""
+    """Price a hand-over; what came from a counter costs more, so that it does not go round in circles."""
     off = jnp.where(tables.middle, 0.0, role.off_middle) + jnp.where(taker < FAR, 0.0, 40.0)
-    walks = view.mine + 1 + role.foresight * left + off + jnp.where(again, AGAIN, 0.0)
+    walks = view.mine + 1 + role.foresight * left + off + jnp.where(from_counter, AGAIN, 0.0)
     return _offer(_open(tables, state), walks + price, cost)
 
 
-def _set_down(role: ChefRole, tables: Tables, state: OvercookedState, view: Kitchenful, price, cost):
+def _set_down(role: ChefRole, tables: Tables, state: OvercookedState, view: ChefView, price, cost):
     where = view.mine + jnp.where(tables.middle, 3.0, 0.0)
     return _offer(_open(tables, state), where + price + role.price[ChefJob.SET_DOWN], cost)
 
 
 def _left_to(theirs, mine):
-    """The price of taking what somebody else is better placed to take."""
+    """Return the price of taking what somebody else is better placed to take."""
     return jnp.where(theirs < FAR, jnp.clip(2 * (mine - theirs), 0.0, LATER), 0.0)
 
 

@@ -1,8 +1,8 @@
-"""How to get there: shortest ways around the others, and manners where chefs meet.
+"""How a chef walks: shortest ways around the others, and rules for who gives way.
 
-If two chefs want one cell, or each other's cells, nobody moves. So of two who meet one has the right of way, by
-what both can see: who stands in a dead end goes first, then who carries more, then the lower seat. The other makes
-way. A chef who is stuck in spite of its right makes way for a while, at random, so that no quarrel lasts.
+If two chefs want one cell, or each other's cells, nobody moves. So of two who meet one has the right of way, by what
+both can see: who stands in a dead end goes first, then who carries more, then the lower seat. The other gives way. A
+chef who is stuck in spite of its right gives way for a while, at random, so that no deadlock lasts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Meeting(NamedTuple):
 
 
 def meet(tables: Tables, state: OvercookedState, seat, still, stuck, patience) -> Meeting:
-    """Who is where, and who goes first."""
+    """Return where the others are, and who goes first."""
     seats, cells = jnp.arange(tables.seats), jnp.arange(tables.terrain.shape[0])
     others = seats != seat
     me = state.cell[seat]
@@ -63,8 +63,10 @@ def meet(tables: Tables, state: OvercookedState, seat, still, stuck, patience) -
 
 
 def field(tables: Tables, goal, leaves, crowd: Float[Array, " cell"]) -> Float[Array, " cell"]:
-    """Steps from each floor cell to a cell beside the goal, with a price on cells where others stand; for a chef who
-    leaves, to the end of its dead end."""
+    """Return the steps from each floor cell to a cell beside the goal, with a price on cells where others stand.
+
+    For a chef that leaves, the goal is the end of its dead end.
+    """
     floor = tables.terrain == FLOOR
     target = jnp.where(jnp.arange(floor.shape[0]) == goal, 0.0, NEVER)
     start = jnp.where(floor & jnp.where(leaves, ~tables.lane, _around(tables, target) == 0), 0.0, NEVER)
@@ -92,7 +94,7 @@ def odds(
     patience,
     luck: Float[Array, " draw"],
 ) -> Float[Array, " action"]:
-    """How likely each action is to be taken; more than one where several are equally good."""
+    """Return the probability of each action; more than one where several are equally good."""
     met = meet(tables, state, seat, still, stuck, patience)
     me = state.cell[seat]
     polite = role.yields > 0
@@ -116,9 +118,9 @@ def odds(
     waits = polite & met.gives_way & contested & ~there & (luck[0] < 0.8)
     pushes = (tables.seats <= 2) | ~blocked | (luck[1] < 0.5)
     at_work = jnp.where(near == goal.cell, 1.0, 0.0)
-    works = jnp.where(near[state.facing[seat]] == goal.cell, _one(INTERACT), _moves(at_work))
-    walks = jnp.where(waits | ~pushes, _one(STAY), _moves(forward))
-    rest = jnp.where(steps_off & jnp.any(off), _moves(off), _one(STAY))
+    works = jnp.where(near[state.facing[seat]] == goal.cell, _certain(INTERACT), _moves(at_work))
+    walks = jnp.where(waits | ~pushes, _certain(STAY), _moves(forward))
+    rest = jnp.where(steps_off & jnp.any(off), _moves(off), _certain(STAY))
     chosen = jnp.where(rests, rest, jnp.where(there, works, walks))
     return jnp.where(makes_way, _moves(aside), chosen)
 
@@ -133,5 +135,5 @@ def _moves(wanted) -> Float[Array, " action"]:
     return jnp.concatenate([share, jnp.where(jnp.any(wanted > 0), 0.0, 1.0)[None], jnp.zeros(1)])
 
 
-def _one(action: int) -> Float[Array, " action"]:
+def _certain(action: int) -> Float[Array, " action"]:
     return jnp.where(jnp.arange(NUM_ACTIONS) == action, 1.0, 0.0)

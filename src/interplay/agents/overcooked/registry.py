@@ -11,15 +11,17 @@ from interplay.errors import InterplayError
 
 
 class OvercookedAgents:
-    """`overcooked/greedy` and the other roles, each with any habits: `overcooked/slow-greedy`."""
+    """The family `overcooked/ROLE`, each role with any habits: `overcooked/slow-greedy`."""
 
     @staticmethod
     def variants() -> list[str]:
+        """List the names of the agents in this family."""
         return list(roles())
 
     @staticmethod
     def make(variant: str, **options: Any) -> Agent:
-        found = role_of(variant)
+        """Make the agent of a name in this family."""
+        role = role_of(variant)
         if options:
             raise InterplayError(f"overcooked/{variant} takes no options, but was given {', '.join(options)}")
-        return Agent(f"overcooked/{variant}", Chef(found))
+        return Agent(f"overcooked/{variant}", Chef(role))

@@ -1,4 +1,4 @@
-"""What tells the scripted chefs apart: a price list of the jobs that a kitchen offers.
+"""Roles of the scripted chefs: prices of the jobs that a kitchen offers.
 
 A chef does the cheapest job, counted in steps of walking plus the price. A job priced `NEVER` is not done.
 """
@@ -38,7 +38,7 @@ class ChefJob(IntEnum):
 
 
 class ChefRole(eqx.Module):
-    """A price list and a few manners, all of them arrays, so that all roles are one kind of policy."""
+    """Prices and habits of a chef, all of them arrays, so that all roles share one compiled policy."""
 
     price: Float[Array, " job"]  # steps of walking that a job has to save before it is preferred to a free one
     beyond: Float[Array, " kind"]  # price of fetching more ingredients, more dishes, than the pots can take
@@ -59,7 +59,7 @@ def role(
     pause: float = 0,
     yields: bool = True,
 ) -> ChefRole:
-    """A role that does these jobs, free of charge unless priced."""
+    """Make a role that does these jobs, free of charge unless priced."""
     price = np.full(len(ChefJob), NEVER, np.float32)
     for job in jobs:
         price[job] = (prices or {}).get(job, 0.0)
@@ -68,7 +68,7 @@ def role(
 
 
 def roles() -> dict[str, ChefRole]:
-    """Every scripted role by name."""
+    """Return every scripted role by name."""
     j = ChefJob
     plating = (j.COOK, j.PICK_DISH, j.PLATE, j.SERVE, j.PICK_SOUP, j.SET_DOWN)
     passing = {j.PASS_INGREDIENT: 3.0, j.PASS_DISH: 3.0, j.PASS_SOUP: 3.0}
@@ -89,7 +89,7 @@ def roles() -> dict[str, ChefRole]:
 
 
 def habits() -> dict[str, Callable[[ChefRole], ChefRole]]:
-    """What can be said of a chef of any role, before it, as in `slow-greedy`: name -> the role with that habit."""
+    """Return the habits that can precede any role's name, as in `slow-greedy`: functions from role to role."""
     passes = jnp.array([ChefJob.PASS_INGREDIENT, ChefJob.PASS_DISH, ChefJob.PASS_SOUP])
     carries = jnp.array([ChefJob.POT, ChefJob.PLATE, ChefJob.SERVE])
 
@@ -113,18 +113,18 @@ def habits() -> dict[str, Callable[[ChefRole], ChefRole]]:
 
 
 def role_of(name: str) -> ChefRole:
-    """The role of a name, with any habits before it: `greedy`, `slow-greedy`, `slow-stubborn-greedy`.
+    """Return the role of a name, with any habits before it: `greedy`, `slow-greedy`, `slow-stubborn-greedy`.
 
     Raises:
-        UnknownName: if the role or a habit is not known.
+        UnknownName: The role or a habit is not known.
     """
     *words, base = name.split("-")
     known, changes = roles(), habits()
     if base not in known:
-        raise UnknownName("agent", f"overcooked/{name}", [f"overcooked/{one}" for one in known])
-    found = known[base]
+        raise UnknownName("agent", f"overcooked/{name}", [f"overcooked/{role}" for role in known])
+    chosen = known[base]
     for word in reversed(words):
         if word not in changes:
             raise UnknownName("habit of a chef", word, list(changes))
-        found = changes[word](found)
-    return found
+        chosen = changes[word](chosen)
+    return chosen

@@ -1,4 +1,4 @@
-"""What a chef knows of a kitchen by heart: ways, counters between chefs, and what belongs into a pot."""
+"""Constants of a kitchen for the scripted chefs: walks, counters between chefs, and what belongs into a pot."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class Tables(eqx.Module):
     longest: int = eqx.field(static=True)  # no sensible walk is longer
 
     @classmethod
-    def of(cls, kitchen: StaticTables, seats: int) -> Tables:
+    def from_kitchen(cls, kitchen: StaticTables, seats: int) -> Tables:
+        """Compute the tables of a kitchen for a number of seats."""
         layout, terrain = kitchen.layout, kitchen.terrain
         walk, front = walking_distances(layout), kitchen.front.reshape(-1, 4)
         serving = np.array(layout.cells(SERVING))
@@ -79,22 +80,23 @@ class Tables(eqx.Module):
 
 
 def _from_beside(walk: np.ndarray, front: np.ndarray, terrain: np.ndarray) -> np.ndarray:
-    """[cell, cell] the walk that is left to whoever picks something up here, from the side where it is shortest."""
+    """Return [cell, cell] the walk that is left after picking something up here, from the side where it is shortest."""
     sides = np.where((terrain[front] == FLOOR)[:, :, None], walk[front], UNREACHABLE)
     return sides.min(axis=1)
 
 
 def _middle(walk: np.ndarray, front: np.ndarray, terrain: np.ndarray) -> np.ndarray:
+    """Return the counters between two sides that are a walk apart; all counters where there is none."""
     counters = terrain == COUNTER
-    found = np.zeros(len(terrain), bool)
+    between = np.zeros(len(terrain), bool)
     for cell in np.flatnonzero(counters):
         sides = [c for c in front[cell] if terrain[c] == FLOOR]
-        found[cell] = any(walk[a, b] > 2 for a in sides for b in sides)
-    return found if found.any() else counters
+        between[cell] = any(walk[a, b] > 2 for a in sides for b in sides)
+    return between if between.any() else counters
 
 
 def _lanes(front: np.ndarray, terrain: np.ndarray) -> np.ndarray:
-    """Dead ends, found by cutting off end after end; what is left is rings and the ways between them."""
+    """Return the dead ends, by cutting off end after end until rings and the ways between them are left."""
     left = terrain == FLOOR
     while True:
         ways = np.sum(left[front] & (front != np.arange(len(front))[:, None]), axis=1)
@@ -105,7 +107,7 @@ def _lanes(front: np.ndarray, terrain: np.ndarray) -> np.ndarray:
 
 
 def _roomy(walk: np.ndarray, front: np.ndarray, terrain: np.ndarray) -> np.ndarray:
-    """[mine, theirs] whether the floor left to me, theirs blocked, is more than a dead-end lane."""
+    """Return [mine, theirs] whether the floor left to me, theirs blocked, is more than a dead-end lane."""
     roomy = np.ones((len(terrain), len(terrain)), bool)
     near = (walk > 0) & (walk <= 2) & (terrain == FLOOR)[None, :]
     for mine, theirs in zip(*np.nonzero(near), strict=True):
@@ -120,7 +122,7 @@ def _roomy(walk: np.ndarray, front: np.ndarray, terrain: np.ndarray) -> np.ndarr
 
 
 def _contents(menu: Menu, layout: OvercookedLayout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each item as a pot's contents (nothing among them): room for onions and tomatoes, missing, to be started."""
+    """Return for each item as a pot's contents: room for onions and tomatoes, ingredients missing, to be started."""
     room = np.zeros((NUM_ITEMS, 2), np.int32)
     missing, starts = np.zeros(NUM_ITEMS, np.int32), np.zeros(NUM_ITEMS, bool)
     wanted = _wanted(menu, layout)
@@ -140,7 +142,7 @@ def _contents(menu: Menu, layout: OvercookedLayout) -> tuple[np.ndarray, np.ndar
 
 
 def _wanted(menu: Menu, layout: OvercookedLayout) -> list[Recipe]:
-    """The ordered recipes that this kitchen has the ingredients for and that can be cooked as they are."""
+    """Return the ordered recipes that this kitchen has the ingredients for and that can be cooked as they are."""
     orders = [read_recipe(order) for order in menu.orders]
     has = (bool(layout.cells(ONIONS)), bool(layout.cells(TOMATOES)))
     feasible = [r for r in orders if (has[0] or not r[0]) and (has[1] or not r[1])]

@@ -1,0 +1,1 @@
+"""Scripted agents for the rescue game."""

@@ -12,7 +12,7 @@ FAR = 1_000_000  # no way
 def distances(
     sources: Bool[Array, "goal cell"], passable: Bool[Array, " cell"], front: Int[Array, "cell 4"]
 ) -> Int[Array, "goal cell"]:
-    """Steps from each cell to the nearest source of each goal; FAR where no way leads."""
+    """Return the steps from each cell to the nearest source of each goal; FAR where no way leads."""
     field = jnp.where(sources & passable, 0, FAR)
 
     def relax(carry):

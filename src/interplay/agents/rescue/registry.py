@@ -15,15 +15,20 @@ OF_THE_SEAT = -1
 
 
 class RescueAgents:
-    """`helper` plays its seat's role and helps the others; `loner` does its own work only; `nurse`, `firefighter` and
-    `police` play that role's script in any seat."""
+    """The family `rescue/NAME`.
+
+    `helper` plays its seat's role and helps the others; `loner` does its own work only; `nurse`, `firefighter` and
+    `police` play that role's script in any seat.
+    """
 
     @staticmethod
     def variants() -> list[str]:
+        """List the names of the agents in this family."""
         return ["helper", "loner", *ROLES]
 
     @staticmethod
     def make(variant: str = "", **options: Any) -> Agent:
+        """Make the agent of a name in this family."""
         if variant not in RescueAgents.variants():
             raise UnknownName("agent", f"rescue/{variant}", [f"rescue/{v}" for v in RescueAgents.variants()])
         if options:

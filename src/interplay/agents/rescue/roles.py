@@ -1,4 +1,4 @@
-"""Scripted rescuers: each role pursues its most pressing goal that it can walk to, knowing what its seat knows."""
+"""Scripted rescuers: each role pursues its most urgent goal that it can walk to, by what its seat knows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ORDERS = {
     FIREFIGHTER: ("report", "extinguish", "take_extinguisher", "bring_kit", "clear", "explore"),
     POLICE: ("report", "guard", "bring_kit", "take_kit", "explore"),
 }
-# A loner does only what no other role could do: nobody is told, brought or guarded anything.
+# A loner does only what no other role could do: it reports, brings and guards nothing.
 LONER_ORDERS = {
     NURSE: ("take_kit", "treat", "report", "explore"),
     FIREFIGHTER: ("extinguish", "take_extinguisher", "clear", "explore"),
@@ -56,7 +56,7 @@ class RescuerMemory(NamedTuple):
 
 
 def ranked(orders: Mapping[int, Sequence[str]]) -> Int[Array, "role goal"]:
-    """The rank of each goal for each role; NEVER if the role does not pursue it."""
+    """Return the rank of each goal for each role; NEVER if the role does not pursue it."""
     table = np.full((len(orders), len(GOALS)), NEVER, np.int32)
     for role, goals in orders.items():
         for rank, goal in enumerate(goals):
@@ -65,7 +65,7 @@ def ranked(orders: Mapping[int, Sequence[str]]) -> Int[Array, "role goal"]:
 
 
 class Rescuer(Policy):
-    """Plays the script of its seat's role, or of one given role (`role`)."""
+    """Plays the script of its seat's role, or of one fixed role (`role`)."""
 
     order: Int[Array, "role goal"]
     role: Int[Array, ""]  # -1: that of the seat
@@ -74,18 +74,26 @@ class Rescuer(Policy):
 
     @property
     def encoding(self) -> str:
+        """Name of the encoding that `act` reads."""
         return "knowledge"
 
     def bind(self, game: Game) -> Policy:
+        """Return the rescuer with the tables of a game.
+
+        Raises:
+            InterplayError: The game is not rescue.
+        """
         if "knowledge" not in game.encodings or not hasattr(game, "rules"):
             raise InterplayError(f"a scripted rescuer plays rescue/..., not {game.id}")
         front = jnp.array(game.rules.front.reshape(-1, 4))  # type: ignore[attr-defined]
         return Rescuer(self.order, self.role, front, jnp.array(game.rules.roles))  # type: ignore[attr-defined]
 
     def init(self, key, seat):
+        """Return the memory at the start of an episode."""
         return RescuerMemory(jnp.zeros(self.front.shape[0], bool), jnp.int32(-1), jnp.array(False))  # type: ignore[union-attr]
 
     def act(self, memory, obs: Knowledge, legal, key):
+        """Choose an action and update the memory."""
         looked = memory.looked | obs.sight
         cell = obs.cell[obs.seat]
         role = jnp.where(self.role >= 0, self.role, self.roles[obs.seat])  # type: ignore[index]
@@ -107,9 +115,9 @@ class Rescuer(Policy):
         return RescuerMemory(looked, cell, walked), action, Info(logits)
 
     def _goals(self, obs: Knowledge, role, looked) -> Bool[Array, "goal cell"]:
-        """The cells that each goal wants to face (or, to explore, to stand in)."""
-        held, cells = obs.held[obs.seat], jnp.arange(obs.terrain.shape[0])
-        empty, kit, tool = held < 0, held == KIT, held == EXTINGUISHER
+        """Return the cells that each goal wants to face (or, to explore, to stand in)."""
+        held_tool, cells = obs.held[obs.seat], jnp.arange(obs.terrain.shape[0])
+        empty, kit, tool = held_tool < 0, held_tool == KIT, held_tool == EXTINGUISHER
         nurses = self.roles == NURSE  # type: ignore[operator]
         others = jnp.arange(obs.cell.shape[0]) != obs.seat
 
@@ -133,14 +141,14 @@ class Rescuer(Policy):
         return jnp.stack([goals[name] for name in GOALS])
 
     def _sources(self, obs: Knowledge, masks: Bool[Array, "goal cell"]) -> Bool[Array, "goal cell"]:
-        """Where to stand for each goal: beside what it wants to face, and not unguarded in a danger zone."""
+        """Return where to stand for each goal: beside what it wants to face, and not unguarded in a danger zone."""
         beside = jnp.any(masks[:, self.front], axis=-1)
         able = (obs.terrain != DANGER) | obs.guarded[obs.seat]
         facing = jnp.arange(len(GOALS)) != GOALS.index("explore")
         return jnp.where(facing[:, None], beside & able, masks)
 
     def _towards(self, obs: Knowledge, field, mask, passable) -> Int[Array, ""]:
-        """The step down the field; at its end a turn towards the goal, then the interact."""
+        """Return the step down the field; at its end a turn towards the goal, then the interact."""
         near = self.front[obs.cell[obs.seat]]  # type: ignore[index]
         here = field[obs.cell[obs.seat]]
         step = jnp.argmin(jnp.where(passable[near], field[near], FAR))

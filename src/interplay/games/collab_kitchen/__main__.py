@@ -1,4 +1,4 @@
-"""`python -m interplay.games.collab_kitchen [LEVELS]`: the shortest plans of all dishes as a Markdown table.
+"""Print the shortest plans of all dishes as a Markdown table: `python -m interplay.games.collab_kitchen [LEVELS]`.
 
 LEVELS such as 1-3 or 6; all six by default. A number with ≥ is the proved bound below a plan that may not be shortest.
 """
@@ -16,21 +16,23 @@ from interplay.games.search import SearchResult
 HEAD = ("level", "dish", "published", "original", "rc", "nrc", "nrc: chef alone", "nrc: assistant alone")
 
 
-def told(found: SearchResult) -> str:
-    if found.actions is None:
+def format_length(result: SearchResult) -> str:
+    """Format a plan's length and, unless it is the shortest, the proved bound."""
+    if result.actions is None:
         return "none"
-    return f"{found.length}" if found.shortest else f"{found.length} (≥ {found.lower})"
+    return f"{result.length}" if result.shortest else f"{result.length} (≥ {result.lower})"
 
 
 def lengths(ordered: Dish) -> list[str]:
-    """The lengths of plans in the three kitchens."""
+    """Return the lengths of plans in the three kitchens."""
     solvers = [KitchenSolver(make(variant, {"dish": ordered.name})) for variant in ("original", "rc", "nrc")]
-    together = [told(solver.together()) for solver in solvers]
-    alone = [told(solvers[2].alone(seat)) for seat in (0, 1)]
+    together = [format_length(solver.together()) for solver in solvers]
+    alone = [format_length(solvers[2].alone(seat)) for seat in (0, 1)]
     return [*together, *alone]
 
 
 def main(arguments: list[str]) -> None:
+    """Print the table for a range of levels."""
     low, _, high = (arguments or ["1-6"])[0].partition("-")
     levels = range(int(low), int(high or low) + 1)
     print("| " + " | ".join(HEAD) + " |")

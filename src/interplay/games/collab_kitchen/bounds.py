@@ -1,7 +1,7 @@
-"""How many steps a kitchen is from its dish at least, if nobody were ever in the way and all hands were free.
+"""Lower bounds on the steps to the delivered dish, if nobody were in the way and all hands were free.
 
-Every food that is still to come goes a way of its own: it is fetched, carried (by one cook, or by several over
-counters), put in, worked on, and so on to the hatch. No plan is shorter than the longest of these ways.
+Every food that is still to come has a path of its own: it is fetched, carried (by one cook, or by several over
+counters), put in, processed, and so on to the hatch. No plan is shorter than the longest of these paths.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LETTER = {kind.name: letter for letter, kind in KINDS.items()}
 
 
 class Spot(NamedTuple):
-    """Where a thing is: in a seat's hands, or at one of some stations, which let it go after `left` steps."""
+    """Where a thing is: in a seat's hands, or at one of some stations, which release it after `left` steps."""
 
     seat: int | None
     stations: tuple[int, ...] = ()
@@ -31,7 +31,7 @@ class Spot(NamedTuple):
 
 
 class BoundedThing(NamedTuple):
-    """Something that is there."""
+    """A thing that exists."""
 
     food: str
     on_dish: bool
@@ -58,7 +58,9 @@ class Ways:
         }
         self.counters = [k for k, s in enumerate(layout.stations) if s.letter == "X"]
         self.utensils = [k for k, s in enumerate(layout.stations) if s.letter in KINDS]
-        self.held: dict[tuple[int, str], Int[np.ndarray, " pose"]] = {}  # (seat, kind): until what is held is put there
+        self.carrying: dict[
+            tuple[int, str], Int[np.ndarray, " pose"]
+        ] = {}  # (seat, kind): until a held thing is put there
         self.lying: dict[str, Int[np.ndarray, " station"]] = {}  # kind: until what lies at a station is put there
         for letter in self.stations:
             self._carry(letter)
@@ -67,29 +69,32 @@ class Ways:
         self._tails(dish.food, HATCH, 0)
 
     def _carry(self, letter: str) -> None:
-        """Costs to a kind of station: by one cook, or over one counter after another."""
+        """Compute the costs to a kind of station: by one cook, or over one counter after another."""
         lying = np.full(len(self.layout.stations), FAR, np.int32)
         while True:
-            held = {}
+            carrying = {}
             for cook in self.cooks:
                 direct = cook.steps[:, self.stations[letter]].min(axis=1, initial=FAR) + 1
                 over = (cook.steps[:, self.counters] + 1 + lying[self.counters]).min(axis=1, initial=FAR)
-                held[cook.seat] = np.minimum(np.minimum(direct, over), FAR)
-            better = np.array([self._from(k, held) for k in range(len(lying))], np.int32)
+                carrying[cook.seat] = np.minimum(np.minimum(direct, over), FAR)
+            better = np.array([self._from(k, carrying) for k in range(len(lying))], np.int32)
             if (better >= lying).all():
                 break
             lying = np.minimum(lying, better)
         self.lying[letter] = lying
-        for seat, cost in held.items():
-            self.held[seat, letter] = cost
+        for seat, cost in carrying.items():
+            self.carrying[seat, letter] = cost
 
-    def _from(self, station: int, held: dict[int, np.ndarray]) -> int:
-        """Take it and carry it on, whoever can."""
-        costs = [held[c.seat][c.faces == station].min(initial=FAR) for c in self.cooks]
+    def _from(self, station: int, carrying: dict[int, np.ndarray]) -> int:
+        """Return the steps to take a thing from a station and carry it on, by whoever can."""
+        costs = [carrying[c.seat][c.faces == station].min(initial=FAR) for c in self.cooks]
         return int(min(FAR, 1 + min(costs)))
 
     def _gap(self, letter: str) -> int:
-        """Steps between two arrivals at a kind of station: a cook who alone comes there has to fetch in between."""
+        """Return the steps between two arrivals at a kind of station.
+
+        A cook who alone comes there has to fetch in between.
+        """
         here = self.stations[letter]
         coming = [c for c in self.cooks if np.isin(c.faces, here).any()]
         if len(coming) != 1 or len(here) != 1:
@@ -102,7 +107,7 @@ class Ways:
         return min(rounds, default=1)
 
     def _tails(self, food: str, to: str, then: int) -> None:
-        """For each food: where it goes, and the steps from its arrival there until the dish is delivered."""
+        """Compute for each food where it goes, and the steps from its arrival there until the dish is delivered."""
         self.parent[food], self.tail[food] = to, then
         made = process(food)
         if made is not None:
@@ -112,11 +117,11 @@ class Ways:
                 self._tails(part, letter, TAKES + out + then)
 
     def _between(self, letter: str, to: str) -> int:
-        """From a finished utensil of one kind to a station of another."""
+        """Return the steps from a finished utensil of one kind to a station of another."""
         return int(self.lying[to][self.stations[letter]].min(initial=FAR))
 
     def legs(self, world: KitchenWorld) -> Iterator[Leg]:
-        """What is still on its way, wherever it now is."""
+        """Yield what is still on its way, wherever it is now."""
         things = [t for t in self._things(world) if not t.on_dish or self._served(t)]
         needed = [self.dish.food]
         for food in needed:
@@ -147,7 +152,7 @@ class Ways:
         return Leg(Spot(None, tuple(self.stations[DISHES])), letter, then)
 
     def _things(self, world: KitchenWorld) -> Iterator[BoundedThing]:
-        """Everything there is; what a utensil works on counts as what it makes."""
+        """Yield everything that exists; what a utensil works on counts as its product."""
         for seat, item in enumerate(world.hands):
             if item is not None:
                 yield BoundedThing(item.food, item.on_dish, Spot(seat))
@@ -162,11 +167,11 @@ class Ways:
                 yield BoundedThing(self.makes(station, utensil.contents), False, Spot(None, (station,), utensil.left))
 
     def makes(self, station: int, contents: tuple[KitchenItem, ...]) -> str:
-        """What a utensil makes of its contents."""
+        """Return what a utensil makes of its contents."""
         return cooked(KINDS[self.layout.stations[station].letter].makes, tuple(i.food for i in contents))
 
     def bound(self, world: KitchenWorld) -> Int[np.ndarray, " joint"]:
-        """At least so many steps, for every joint pose."""
+        """Return a lower bound on the steps for every joint pose."""
         a, b = self.floor.first, self.floor.second
         longest = np.zeros((a.count, b.count), np.int32)
         meeting: dict[tuple[str, int], list[np.ndarray]] = {}
@@ -187,8 +192,8 @@ class Ways:
         if leg.spot.seat is not None:
             if leg.spot.seat not in (a.seat, b.seat):
                 return np.full((1, 1), FAR)
-            held = self.held[leg.spot.seat, leg.to] + leg.then
-            return held[:, None] if leg.spot.seat == a.seat else held[None, :]
+            carrying = self.carrying[leg.spot.seat, leg.to] + leg.then
+            return carrying[:, None] if leg.spot.seat == a.seat else carrying[None, :]
         costs = []
         for station in leg.spot.stations:
             reach = np.minimum(a.steps[:, station][:, None], b.steps[:, station][None, :])
@@ -197,7 +202,7 @@ class Ways:
         return np.minimum.reduce(costs)
 
     def _one_by_one(self, world: KitchenWorld, cook: Poses) -> np.ndarray:
-        """A cook alone carries one thing after the other, and starts every utensil itself: all of it adds up."""
+        """Return the bound of a cook alone, who carries one thing after the other and starts every utensil: the sum."""
         total, present = np.zeros((cook.count, 1), np.int32), Counter(t.food for t in self._things(world))
         unfilled = self.dish.plated and not any(map(self._served, self._things(world)))
         for leg in self.legs(world):
@@ -212,7 +217,7 @@ class Ways:
         return np.minimum(total - int(unfilled), FAR)  # filling a dish is taking the meal out
 
     def _to_make(self, food: str, present: Counter[str]) -> list[str]:
-        """The foods whose utensils are still to be started."""
+        """Return the foods whose utensils are still to be started."""
         made = process(food)
         if made is None:
             return []
@@ -222,15 +227,15 @@ class Ways:
         return [food, *(f for part in made.inputs for f in self._to_make(part, present))]
 
     def _there(self, leg: Leg) -> bool:
-        """Whether the thing is in a utensil of the kind that it is to go to."""
+        """Return whether the thing is in a utensil of the kind that it is to go to."""
         return bool(leg.spot.stations) and leg.spot.stations[0] in self.stations[leg.to]
 
     def work(self, world: KitchenWorld) -> int:
-        """All that is left to carry and to work on, in steps of one cook: no bound, but tells how far along it is."""
+        """Return all carrying and processing that is left, in steps of one cook: a measure of progress, not a bound."""
         total, waiting = 0, set()
         for leg in self.legs(world):
             if leg.spot.seat is not None:
-                cost = self.held.get((leg.spot.seat, leg.to))
+                cost = self.carrying.get((leg.spot.seat, leg.to))
                 total += FAR if cost is None else int(cost.min(initial=FAR))
             elif not self._there(leg):
                 total += int(self.lying[leg.to][list(leg.spot.stations)].min()) + leg.spot.left

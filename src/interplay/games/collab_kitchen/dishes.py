@@ -1,4 +1,4 @@
-"""What can be cooked: thirty dishes in six levels, as data, and how foods are made of foods."""
+"""Thirty dishes in six levels, as data, and how foods are made of foods."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _TABLE = {
 
 
 class Dish(NamedTuple):
-    """Something that can be ordered."""
+    """A dish that can be ordered."""
 
     name: str
     level: int
@@ -65,7 +65,7 @@ class Process(NamedTuple):
 
 
 def cooked(makes: str, inputs: tuple[str, ...]) -> str:
-    """The food that a utensil makes of its contents."""
+    """Return the food that a utensil makes of its contents."""
     if makes == "slices":
         return f"{inputs[0]}~slices"
     return f"{makes}({'+'.join(sorted(inputs))})"
@@ -73,7 +73,7 @@ def cooked(makes: str, inputs: tuple[str, ...]) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def process(food: str) -> Process | None:
-    """How this food is made; None for an ingredient."""
+    """Return how this food is made; None for an ingredient."""
     if food in INGREDIENTS:
         return None
     if food.endswith("~slices") and food.removesuffix("~slices") in INGREDIENTS:
@@ -85,7 +85,7 @@ def process(food: str) -> Process | None:
 
 
 def _split(inside: str) -> tuple[str, ...]:
-    """The foods between the plus signs that stand in no inner bracket."""
+    """Split at the plus signs outside of inner brackets."""
     parts, depth = [""], 0
     for letter in inside:
         depth += {"(": 1, ")": -1}.get(letter, 0)
@@ -98,7 +98,7 @@ def _split(inside: str) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def is_meal(food: str) -> bool:
-    """Soups, stews and patties: made of several foods or of a cooked one. No hand holds them, only a dish."""
+    """Return whether a food (soup, stew, patty) is made of several foods or of a cooked one, and so needs a dish."""
     made = process(food)
     if made is None or made.kind.makes not in ("boiled", "baked"):
         return False
@@ -106,7 +106,7 @@ def is_meal(food: str) -> bool:
 
 
 def accepts(kind: Kind, food: str) -> bool:
-    """Whether a utensil takes a food: the board cuts what is whole and raw, the blender mashes nothing twice."""
+    """Return whether a utensil takes a food: the board cuts what is whole and raw, the blender mashes nothing twice."""
     if kind.makes == "slices":
         return food in INGREDIENTS
     return not is_meal(food) and not (kind.makes == "mashed" and food.startswith("mashed("))
@@ -114,23 +114,23 @@ def accepts(kind: Kind, food: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def parts(food: str) -> tuple[str, ...]:
-    """A food and all that it is made of, each as often as it is needed, raw ones first."""
+    """Return a food and all that it is made of, each as often as it is needed, raw ones first."""
     made = process(food)
     return (food,) if made is None else (*(p for i in made.inputs for p in parts(i)), food)
 
 
 def raw(food: str) -> tuple[str, ...]:
-    """The ingredients that a food takes, each as often as it is needed."""
+    """Return the ingredients that a food takes, each as often as it is needed."""
     return tuple(p for p in parts(food) if p in INGREDIENTS)
 
 
 def _listed() -> dict[str, Dish]:
-    found = {}
+    dishes = {}
     for level, text in _TABLE.items():
         for number, entry in enumerate(text.split("; "), 1):
             name, food = _meaning(level, entry)
-            found[name] = Dish(name, level, number, food, plated=is_meal(food))
-    return found
+            dishes[name] = Dish(name, level, number, food, plated=is_meal(food))
+    return dishes
 
 
 def _meaning(level: int, entry: str) -> tuple[str, str]:
@@ -154,7 +154,11 @@ LEVELS = tuple(HORIZONS)
 
 
 def dish(name: str) -> Dish:
-    """The dish of this name; case, underscores for spaces and a missing `~slices` do not matter."""
+    """Return the dish of this name; case, underscores for spaces and a missing `~slices` do not matter.
+
+    Raises:
+        UnknownName: There is no such dish.
+    """
     wanted = _plain(name)
     for known in DISHES.values():
         if wanted == _plain(known.name):
@@ -167,7 +171,7 @@ def _plain(name: str) -> str:
 
 
 def dish_of(level: int, number: int = 1) -> Dish:
-    """The dish of a level (1 to 6) and a number within it (1 to 5)."""
+    """Return the dish of a level (1 to 6) and a number within it (1 to 5)."""
     for known in DISHES.values():
         if (known.level, known.number) == (level, number):
             return known
@@ -175,7 +179,7 @@ def dish_of(level: int, number: int = 1) -> Dish:
 
 
 def recipe_lines(ordered: Dish) -> list[str]:
-    """The recipe in words, one step a line, in an order in which it can be cooked."""
+    """Return the recipe in words, one step a line, in an order in which it can be cooked."""
     lines = []
     for food in dict.fromkeys(parts(ordered.food)):
         made = process(food)

@@ -1,4 +1,4 @@
-"""The kitchen in symbols: what its facts are, and which operators a played episode instantiates.
+"""The symbolic domain of the kitchen: its facts, and the operators that a played episode instantiates.
 
 A food keeps its name through everything that is done to it; cooked with others it becomes part of a new food. So
 cutting, cooking, baking and stirring add facts about foods, and counters and utensils are where they change hands.
@@ -15,7 +15,7 @@ from interplay.games.collab_kitchen import rules
 from interplay.games.collab_kitchen.dishes import KINDS
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.layouts import Station
-from interplay.games.collab_kitchen.rules import Deed
+from interplay.games.collab_kitchen.rules import CompletedAction
 from interplay.games.collab_kitchen.state import KitchenItem, KitchenState, Utensil
 from interplay.symbolic.declare import NATURE, DomainError, Recorder, SymbolicTrace, SymbolicWorld, declare
 
@@ -144,7 +144,7 @@ class KitchenReader:
             self.world.add(_name(station), _TYPES[station.letter])
 
     def read(self, states: Sequence[KitchenState], actions: Any) -> SymbolicTrace:
-        """`states` [step + 1], `actions` [step, seat]."""
+        """Return the symbolic trace of `states` [step + 1] and `actions` [step, seat]."""
         joint_actions = np.asarray(actions)
         if joint_actions.ndim != 2 or joint_actions.shape[1] != len(self.agents):
             raise DomainError(
@@ -153,10 +153,10 @@ class KitchenReader:
         state: KitchenState = states[0]
         recorder = Recorder(self.world, self.agents, self._start(state))
         for t, joint in enumerate(joint_actions):
-            after, deeds = rules.advance(self.game.rules, state, tuple(int(a) for a in joint))
+            after, completed = rules.advance(self.game.rules, state, tuple(int(a) for a in joint))
             world = state.world
-            for deed in deeds:
-                self._do(recorder, t, deed, world)
+            for act in completed:
+                self._do(recorder, t, act, world)
             self._finish(recorder, t, state, after)
             state = after
         return recorder.finish(
@@ -164,7 +164,7 @@ class KitchenReader:
         )
 
     def _start(self, state: KitchenState) -> frozenset[int]:
-        """Only a kitchen at rest can be read from: nothing has been taken yet."""
+        """Return the facts of the start state, in which nothing has been taken yet."""
         if state.world.taken:
             raise DomainError(f"{self.game.id}: an episode is read from its start, where nothing has been taken yet")
         facts = [self.world.fact("free", agent) for agent in self.agents]
@@ -176,69 +176,69 @@ class KitchenReader:
     def _called(self, lineage: str, kind: str) -> str:
         return self.world.add(lineage.replace("#", "_").replace("+", "_and_"), kind)
 
-    def _do(self, recorder: Recorder, t: int, deed: Deed, world: Any) -> None:
-        agent, station, letter = self.agents[deed.seat], _name(deed.station), deed.station.letter
-        thing = self._called(deed.lineage, "plate" if deed.object == "dish" else "food")
+    def _do(self, recorder: Recorder, t: int, act: CompletedAction, world: Any) -> None:
+        agent, station, letter = self.agents[act.seat], _name(act.station), act.station.letter
+        thing = self._called(act.lineage, "plate" if act.object == "dish" else "food")
 
-        def do(operator: str, *objects: str, needs: Sequence[int] = ()) -> None:
-            recorder.do(t, deed.seat, operator, agent, *objects, needs=needs)
+        def do(operator: str, *objects: str, preconditions: Sequence[int] = ()) -> None:
+            recorder.do(t, act.seat, operator, agent, *objects, preconditions=preconditions)
 
-        if deed.verb == "pickup":
+        if act.verb == "pickup":
             if letter in "ID":
                 do("get", thing, station)
             elif letter == "X":
                 do("take", thing, station)
             else:
-                done = world.utensils[deed.station.index].done
+                done = world.utensils[act.station.index].done
                 do("take_out" if done else "take_back", thing, station)
-        elif deed.verb == "place_obj_on_counter":
+        elif act.verb == "place_obj_on_counter":
             do("put", thing, station)
-        elif deed.verb == "put_obj_in_utensil":
-            do("put_in", thing, station, needs=self._known(recorder, thing))
-        elif deed.verb == "fill_dish_with_food":
-            held = world.hands[deed.seat]
-            do("fill", thing, self._thing(held), station)
-        elif deed.verb == "deliver":
-            needs = self._known(recorder, thing)
-            do("deliver" if deed.right else "discard", thing, station, needs=needs)
+        elif act.verb == "put_obj_in_utensil":
+            do("put_in", thing, station, preconditions=self._known(recorder, thing))
+        elif act.verb == "fill_dish_with_food":
+            dish = world.hands[act.seat]
+            do("fill", thing, self._thing(dish), station)
+        elif act.verb == "deliver":
+            preconditions = self._known(recorder, thing)
+            do("deliver" if act.right else "discard", thing, station, preconditions=preconditions)
         else:
-            self._set_going(recorder, t, deed, world.utensils[deed.station.index])
+            self._set_going(recorder, t, act, world.utensils[act.station.index])
 
-    def _set_going(self, recorder: Recorder, t: int, deed: Deed, utensil: Utensil) -> None:
-        agent, station = self.agents[deed.seat], _name(deed.station)
+    def _set_going(self, recorder: Recorder, t: int, act: CompletedAction, utensil: Utensil) -> None:
+        agent, station = self.agents[act.seat], _name(act.station)
         inputs = [self._thing(item) for item in utensil.contents]
-        one = {"cook": "cook_one", "bake": "bake_one"}.get(deed.verb, deed.verb)
+        verb = {"cook": "cook_one", "bake": "bake_one"}.get(act.verb, act.verb)
         if len(inputs) == 1:
-            recorder.do(t, deed.seat, one, agent, inputs[0], station)
+            recorder.do(t, act.seat, verb, agent, inputs[0], station)
             return
         mix = self._called(rules.mixed(utensil.contents).lineage, "food")
         facts = [self.world.fact("inside", food, station) for food in inputs]
         known = [fact for food in inputs for fact in self._known(recorder, food)]
-        recorder.do(t, deed.seat, f"{deed.verb}_together", agent, mix, station, needs=[*facts, *known])
+        recorder.do(t, act.seat, f"{act.verb}_together", agent, mix, station, preconditions=[*facts, *known])
         for food in inputs:
             recorder.do(t, NATURE, "merges", food, station)
 
     def _known(self, recorder: Recorder, thing: str) -> list[int]:
-        """What was done to a food before, on which whatever is done with it now depends."""
+        """Return what was done to a food before, on which whatever is done with it now depends."""
         if self.world.types[thing] != "food":
             return []
         facts = [self.world.fact(state, thing) for state in (*_STATES.values(), "joined")]
         return [fact for fact in facts if fact in recorder.now]
 
     def _finish(self, recorder: Recorder, t: int, before: KitchenState, after: KitchenState) -> None:
-        """Utensils that are done with this step."""
+        """Record the utensils that are done with this step."""
         for station, old, new in zip(self.game.layout.utensils, before.world.utensils, after.world.utensils):
             if new.done and not old.done:
                 food = self._thing(new.contents[0])
                 recorder.do(t, NATURE, _EVENTS[KINDS[station.letter].makes], food, _name(station))
 
     def _reach(self) -> dict[str, frozenset[int]]:
-        """Which seats can use what is at a station."""
+        """Return which seats can use what is at a station."""
         seats, layout = range(len(self.agents)), self.game.layout
         return {_name(s): frozenset(k for k in seats if layout.reaches(k, s)) for s in layout.stations}
 
     def _partners(self) -> dict[str, dict[int, frozenset[int]]]:
-        """Who can hand what to whom: those who reach a counter, or a utensil, in common."""
+        """Return who can hand what to whom: seats that reach a counter, or a utensil, in common."""
         layout, seats = self.game.layout, range(len(self.agents))
 
         def sharing(stations: Sequence[Station]) -> dict[int, frozenset[int]]:

@@ -1,4 +1,4 @@
-"""The kitchen as text, which is what a language model reads, and as shapes. All is seen by all but the recipe."""
+"""The kitchen as text, which language models read, and as shapes. All is visible to all but the recipe."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ CELL = 40
 
 
 def text(game: Kitchen, state: KitchenState, seat: int | None = None) -> str:
-    """What a seat reads: the map, everybody, everything, what it can reach and do, and the recipe if it knows it."""
+    """Return what a seat reads.
+
+    The map, all cooks and things, what the seat can reach and do, and the recipe if it knows it.
+    """
     lines = [f"Step {state.time} of {game.horizon}.", *_map(game, state), _legend(game)]
     for s, cook in enumerate(state.cooks):
         you = " (you)" if s == seat else ""
-        held = state.world.hands[s]
+        item = state.world.hands[s]
         lines.append(
             f"{game.seat_names[s]}{you} at ({cook.x},{cook.y}) facing {WAYS[cook.facing]}, "
-            f"holds {_told(held) if held else 'nothing'}"
+            f"holds {item.text if item else 'nothing'}"
         )
     for station, utensil in zip(game.layout.utensils, state.world.utensils):
         lines.append(f"{station.name}: {_utensil(station, utensil)}")
-    laid = [f"({s.cell[0]},{s.cell[1]}) {_told(i)}" for s, i in zip(game.layout.counters, state.world.counters) if i]
+    laid = [f"({s.cell[0]},{s.cell[1]}) {i.text}" for s, i in zip(game.layout.counters, state.world.counters) if i]
     lines.append(f"counters: {'; '.join(laid) if laid else 'all empty'}")
     return "\n".join([*lines, *_about(game, seat)])
 
@@ -54,6 +57,7 @@ def _about(game: Kitchen, seat: int | None) -> list[str]:
 
 
 def knowing(game: Kitchen) -> str:
+    """Return the names of the seats that know the recipe."""
     return " and the ".join(name for name, role in zip(game.seat_names, game.roles) if role.knows_recipe)
 
 
@@ -70,10 +74,6 @@ def _legend(game: Kitchen) -> str:
     cooks = (f"{s + 1} {name}" for s, name in enumerate(game.seat_names))
     signs = (f"{letter} {name}" for letter, name in here.items())
     return f"({', '.join((*cooks, *signs))}; places are (x,y), counted from 0 at the top left)"
-
-
-def _told(item: KitchenItem) -> str:
-    return f"{item.food} on a dish" if item.on_dish and item.food else item.name
 
 
 def _utensil(station: Station, utensil: Utensil) -> str:
@@ -101,7 +101,7 @@ _SIGNS = {"I": "food", "D": "dishes", "C": "board", "B": "blender", "P": "pot", 
 
 
 class Labels(NamedTuple):
-    """What stands in the picture, in words of one's own: signs of stations, foods, how far a utensil is, the order."""
+    """The words in the picture: signs of stations, foods, progress of a utensil, the order."""
 
     sign: Callable[[str], str]
     food: Callable[[str], str]
@@ -116,7 +116,7 @@ def _labels(game: Kitchen, seat: int | None) -> Labels:
 
 
 def scene(game: Kitchen, state: KitchenState, seat: int | None = None, labels: Labels | None = None) -> Scene:
-    """The kitchen as shapes; the order is written below for those who know it."""
+    """Return the kitchen as shapes; the order is written below for those who know it."""
     layout, labels = game.layout, labels or _labels(game, seat)
     width, height = layout.width * CELL, layout.height * CELL
     backdrop: list[Shape] = [
@@ -145,14 +145,14 @@ def scene(game: Kitchen, state: KitchenState, seat: int | None = None, labels: L
 
 
 def _colour(food: str) -> str:
-    """A colour of its own for every ingredient, the same in every derivation."""
+    """Return an ingredient's colour, the same in every derivation."""
     root = food.split("(")[-1].split("+")[0].split(")")[0].partition("~")[0]
     mix = zlib.crc32(root.encode())
     return f"#{90 + mix % 140:02x}{80 + (mix >> 8) % 150:02x}{60 + (mix >> 16) % 110:02x}"
 
 
 def short(food: str) -> str:
-    """A food in a few letters: what was done last, and to what."""
+    """Return a food in a few letters: what was done last, and to what."""
     root = food.split("(")[-1].split("+")[0].split(")")[0]
     mark = "+" if "+" in food else ""
     done = {"boiled": "b.", "baked": "o.", "mashed": "m."}.get(food.partition("(")[0], "") if "(" in food else ""
@@ -197,7 +197,7 @@ def _cook(state: KitchenState, seat: int, x: float, y: float, own: bool, labels:
         ("circle", x + 11 * dx, y + 11 * dy, 3.5, "#ffffff"),
         ("text", x, y - 2, str(seat + 1), 11, "#ffffff", "middle"),
     ]
-    held = state.world.hands[seat]
-    if held is not None:
-        shapes.append(_item(held, x + 7, y + 9, labels, 0.65))
+    item = state.world.hands[seat]
+    if item is not None:
+        shapes.append(_item(item, x + 7, y + 9, labels, 0.65))
     return shapes

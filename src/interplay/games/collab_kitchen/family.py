@@ -1,4 +1,4 @@
-"""What can be done with the kitchens of teams that talk."""
+"""The family of kitchens for teams that talk."""
 
 from interplay.games.family import GameFamily
 

@@ -1,6 +1,6 @@
-"""Where cooks can stand and face, as tables: joint moves of one or two cooks, and how far everything is.
+"""Poses of cooks as tables: joint moves of one or two cooks, and all distances.
 
-A pose is a cell and a way to face. Cooks who do not act stand where they are, in the way.
+A pose is a cell and a facing. Cooks who do not act stand where they are, in the way.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ class Poses(NamedTuple):
 
     @property
     def count(self) -> int:
+        """The number of poses."""
         return len(self.cooks)
 
 
 def poses(layout: KitchenLayout, seat: int, start: Cook, blocked: frozenset[Cell], moves: bool = True) -> Poses:
-    """All poses that a cook can come to; of one who does not move, its own."""
+    """Return all poses that a cook can come to; of one who does not move, its own."""
     cells = _reached(layout, (start.x, start.y), blocked) if moves else [(start.x, start.y)]
     cooks = tuple(Cook(*cell, way) for cell in cells for way in range(4)) if moves else (start,)
     index = {cook: k for k, cook in enumerate(cooks)}
@@ -58,21 +59,21 @@ def _reached(layout: KitchenLayout, start: Cell, blocked: frozenset[Cell]) -> li
 
 
 def _moves_to(layout: KitchenLayout, cooks, index, goal: Bool[np.ndarray, " pose"], cells: set[Cell]) -> np.ndarray:
-    """Moves from every pose to the nearest goal pose, by breadth from the goals backwards."""
+    """Return the moves from every pose to the nearest goal pose, breadth first from the goals backwards."""
     before: dict[int, list[int]] = {}
     for k, cook in enumerate(cooks):
         for way, (dx, dy) in enumerate(MOVES):
             cell = (cook.x + dx, cook.y + dy)
             there = Cook(*(cell if cell in cells else (cook.x, cook.y)), way)
             before.setdefault(index[there], []).append(k)
-    found = np.where(goal, 0, FAR).astype(np.int32)
+    steps = np.where(goal, 0, FAR).astype(np.int32)
     queue = [int(k) for k in np.flatnonzero(goal)]
     for here in queue:
         for k in before.get(here, ()):
-            if found[k] == FAR:
-                found[k] = found[here] + 1
+            if steps[k] == FAR:
+                steps[k] = steps[here] + 1
                 queue.append(k)
-    return found
+    return steps
 
 
 class Floor(NamedTuple):
@@ -90,7 +91,7 @@ class Floor(NamedTuple):
 
 
 def floor_of(layout: KitchenLayout, cooks: tuple[Cook, ...], active: tuple[int, ...]) -> Floor:
-    """The tables for the active seats (one or two), the others standing where they are."""
+    """Compute the tables for the active seats (one or two), the others standing where they are."""
     still = frozenset((c.x, c.y) for s, c in enumerate(cooks) if s not in active)
     first = poses(layout, active[0], cooks[active[0]], still)
     if len(active) == 1:
@@ -102,7 +103,7 @@ def floor_of(layout: KitchenLayout, cooks: tuple[Cook, ...], active: tuple[int, 
 
 
 def _joint_moves(first: Poses, second: Poses, alone: bool) -> np.ndarray:
-    """As `rules.walk`, for all joint poses at once."""
+    """Compute `rules.walk` for all joint poses at once."""
     (here_a, want_a, way_a), (here_b, want_b, way_b) = _wishes(first), _wishes(second)
     if alone:
         want_b, way_b = want_b[:, :1], way_b[:, :1]
@@ -123,7 +124,7 @@ def _code(x: int, y: int) -> int:
 
 
 def _wishes(of: Poses) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The cell where each pose is, the cell that each move wants, and the way faced after it."""
+    """Return the cell of each pose, the cell that each move aims at, and the facing after it."""
     cells = {(c.x, c.y) for c in of.cooks}
     here = np.array([_code(c.x, c.y) for c in of.cooks])
     want, way = np.zeros((of.count, len(_STEPS)), int), np.zeros((of.count, len(_STEPS)), int)

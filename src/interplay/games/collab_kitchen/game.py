@@ -1,4 +1,4 @@
-"""The kitchen as a game of interplay: a thin shell around the rules. Plain Python, and deterministic."""
+"""The kitchen as a game: a thin shell around the rules. Plain Python, and deterministic."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ DEFAULT_DISH = "boiled egg"
 
 
 class Kitchen:
-    """Cooks who make one dish. The episode ends when it is delivered; `step.reward` pays whoever delivers it."""
+    """A kitchen in which cooks make one dish.
+
+    The episode ends when it is delivered; `step.reward` pays the seat that delivers it.
+    """
 
     replayable: ClassVar[bool] = True
     rules_version: ClassVar[str] = "kitchen-1"
@@ -66,18 +69,21 @@ class Kitchen:
 
     @property
     def layout(self) -> KitchenLayout:
+        """The kitchen's layout."""
         return self.rules.layout
 
     @property
     def dish(self) -> Dish:
+        """The dish that is ordered."""
         return self.rules.dish
 
     @property
     def roles(self) -> tuple[KitchenRole, ...]:
+        """The role of each seat."""
         return self.rules.roles
 
     def init(self, key: Any = None, **start: Any) -> KitchenState:
-        """The kitchen as its layout draws it: nothing is left to chance."""
+        """Return the start state, which the layout determines."""
         for name in start:
             raise UnknownName("start value", name, [])
         layout = self.layout
@@ -92,6 +98,7 @@ class Kitchen:
         return KitchenState(0, cooks, world)
 
     def start(self, state: KitchenState) -> dict[str, Any]:
+        """Return nothing: chance decides nothing."""
         return {}
 
     def step(self, state: KitchenState, actions: Sequence[int] | Any, key: Any = None) -> tuple[KitchenState, Step]:
@@ -99,13 +106,13 @@ class Kitchen:
         chosen = tuple(int(a) for a in np.asarray(actions))
         if len(chosen) != self.num_seats:
             raise InterplayError(f"{self.id}: {len(chosen)} actions for {self.num_seats} seats")
-        after, deeds = rules.advance(self.rules, state, chosen)
+        after, completed = rules.advance(self.rules, state, chosen)
         reward = np.zeros(self.num_seats, np.float32)
         events = np.zeros((self.num_seats, len(EVENTS)), np.int32)
-        for deed in deeds:
-            events[deed.seat, EVENTS.index(deed.verb if deed.right else "deliver_wrong")] += 1
-            if deed.verb == "deliver" and deed.right:
-                reward[deed.seat] += REWARD
+        for act in completed:
+            events[act.seat, EVENTS.index(act.verb if act.right else "deliver_wrong")] += 1
+            if act.verb == "deliver" and act.right:
+                reward[act.seat] += REWARD
         done = after.world.delivered is not None
         step = Step(
             reward=reward,  # type: ignore[arg-type]
@@ -117,6 +124,7 @@ class Kitchen:
         return after, step
 
     def observe(self, state: KitchenState, encoding: str = "state") -> Any:
+        """Return what every seat sees."""
         if encoding == "state":
             seen = np.empty(self.num_seats, object)
             for seat in range(self.num_seats):
@@ -127,7 +135,7 @@ class Kitchen:
         raise UnknownName("encoding", encoding, list(self.encodings))
 
     def legal(self, state: KitchenState) -> Any:
-        """Staying and moving always; what hands do where it has an effect."""
+        """Return the legal actions: staying and moving always, others where they have an effect."""
         mask = np.zeros((self.num_seats, len(self.action_names)), bool)
         mask[:, : RIGHT + 1] = True
         for seat, cook in enumerate(state.cooks):
@@ -138,33 +146,36 @@ class Kitchen:
         return mask
 
     def to_move(self, state: KitchenState) -> Any:
+        """Return that all seats are to move."""
         return np.ones(self.num_seats, bool)
 
     def checksum(self, state: KitchenState) -> int:
-        """A fingerprint of a state for traces."""
+        """Return a checksum of a state for traces."""
         return zlib.crc32(canonical_text(tuple(state)).encode())
 
     def render(self, state: KitchenState, seat: int | None = None) -> str:
+        """Return the state as text for a seat."""
         from interplay.games.collab_kitchen import draw
 
         return draw.text(self, state, seat)
 
     def scene(self, state: KitchenState, seat: int | None = None) -> Scene:
+        """Return the state as shapes."""
         from interplay.games.collab_kitchen import draw
 
         return draw.scene(self, state, seat)
 
 
-def _seat_names(found: tuple[KitchenRole, ...]) -> tuple[str, ...]:
+def _seat_names(roles: tuple[KitchenRole, ...]) -> tuple[str, ...]:
     names = []
-    for seat, role in enumerate(found):
-        before = sum(other.name == role.name for other in found[:seat])
+    for seat, role in enumerate(roles):
+        before = sum(other.name == role.name for other in roles[:seat])
         names.append(role.name if before == 0 else f"{role.name} {before + 1}")
     return tuple(names)
 
 
 def _check_cookable(constants: rules.KitchenRules) -> None:
-    """Every utensil that the dish takes is there, and somebody who may use it can reach it."""
+    """Check that every utensil the dish needs exists, and that somebody who may use it can reach it."""
     layout, ordered = constants.layout, constants.dish
     needed = {made.kind.name for made in map(process, parts(ordered.food)) if made is not None}
     wanted = {letter: kind.verb for letter, kind in KINDS.items() if kind.name in needed}
@@ -198,7 +209,7 @@ class KitchenOptions:
 
 
 def variants() -> list[str]:
-    """The original kitchen, and its twins with (rc) and without (nrc) required cooperation."""
+    """List the original kitchen, and its twins with (rc) and without (nrc) required cooperation."""
     return list(layouts.LAYOUTS)
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from interplay.errors import InterplayError
 from interplay.games.collab_kitchen.dishes import KINDS
 from interplay.games.collab_kitchen.state import MOVES
-from interplay.games.family import check_size
+from interplay.games.text_maps import check_size
 
 ORIGINAL = "XXXPX/I X1X/C2X X/D X O/XBXSX"
 NRC = "XXXXPXX/I  X 1X/C 2X  X/D  X  O/X     X/XXBXSXX"
@@ -29,7 +29,7 @@ Cell = tuple[int, int]
 
 
 class Station(NamedTuple):
-    """Something to stand before: its letter, where it is, its name, and its number among counters or utensils."""
+    """A station: its letter, its cell, its name, and its number among counters or utensils."""
 
     letter: str
     cell: Cell
@@ -38,7 +38,7 @@ class Station(NamedTuple):
 
 
 class KitchenLayout(NamedTuple):
-    """A kitchen."""
+    """A kitchen's map."""
 
     text: str
     rows: tuple[str, ...]  # without the digits
@@ -47,39 +47,46 @@ class KitchenLayout(NamedTuple):
 
     @property
     def width(self) -> int:
+        """Cells from left to right."""
         return len(self.rows[0])
 
     @property
     def height(self) -> int:
+        """Cells from top to bottom."""
         return len(self.rows)
 
     def at(self, cell: Cell) -> str:
+        """Return the letter of a cell."""
         return self.rows[cell[1]][cell[0]]
 
     def is_floor(self, cell: Cell) -> bool:
+        """Return whether a cook can stand in a cell."""
         return self.at(cell) == FLOOR
 
     def by_cell(self) -> dict[Cell, Station]:
+        """Return the stations by their cell."""
         return _by_cell(self)
 
     @property
     def counters(self) -> tuple[Station, ...]:
+        """The counters, in reading order."""
         return _of(self, "X")
 
     @property
     def utensils(self) -> tuple[Station, ...]:
+        """The utensils, in reading order."""
         return _of(self, "".join(KINDS))
 
     def reachable(self, seat: int) -> frozenset[Cell]:
-        """The floor that a cook can come to, if others make way."""
+        """Return the floor that a cook can come to, if others make way."""
         return _floor_from(self, self.starts[seat])
 
     def reaches(self, seat: int, station: Station) -> bool:
-        """Whether a cook can come to stand before a station."""
+        """Return whether a cook can come to stand before a station."""
         return any(cell in self.reachable(seat) for cell in beside(station.cell))
 
     def shared(self, counter: Station) -> bool:
-        """Whether two cooks or more can use a counter."""
+        """Return whether two cooks or more can use a counter."""
         return sum(self.reaches(seat, counter) for seat in range(len(self.starts))) > 1
 
 
@@ -105,13 +112,17 @@ def _floor_from(layout: KitchenLayout, start: Cell) -> frozenset[Cell]:
 
 
 def beside(cell: Cell) -> list[Cell]:
-    """The four neighbours of a cell, some of them perhaps outside of the kitchen."""
+    """Return the four neighbours of a cell, some of them perhaps outside of the kitchen."""
     return [(cell[0] + dx, cell[1] + dy) for dx, dy in MOVES]
 
 
 @functools.lru_cache(maxsize=256)
 def parse(text: str) -> KitchenLayout:
-    """The kitchen of a text; an error says which row and column is wrong."""
+    """Parse a kitchen.
+
+    Raises:
+        InterplayError: The text is no kitchen; the message names row and column.
+    """
     check_size(text, "layout")
     rows = text.strip("\n").replace("\n", "/").split("/")
     if len(rows) < 3 or min(map(len, rows)) < 3:
@@ -128,25 +139,25 @@ def parse(text: str) -> KitchenLayout:
 
 
 def _starts(rows: list[str]) -> tuple[Cell, ...]:
-    known, found = {*PLACES, FLOOR, WALL}, {}
+    known, starts = {*PLACES, FLOOR, WALL}, {}
     for y, row in enumerate(rows):
         for x, letter in enumerate(row):
             if letter.isdigit():
-                if letter in found:
+                if letter in starts:
                     raise InterplayError(f"layout, row {y + 1}, column {x + 1}: cook {letter} starts in two places")
-                found[letter] = (x, y)
+                starts[letter] = (x, y)
             elif letter not in known:
                 raise InterplayError(
                     f"layout, row {y + 1}, column {x + 1}: {letter!r} means nothing; letters are "
                     f"{' '.join(PLACES)}, # for a wall, a space for floor, digits for cooks"
                 )
-    if not found:
+    if not starts:
         raise InterplayError("layout: no cook; write 1, 2, ... where cooks start")
-    if sorted(found) != [str(n + 1) for n in range(len(found))] or len(found) > MAX_SEATS:
+    if sorted(starts) != [str(n + 1) for n in range(len(starts))] or len(starts) > MAX_SEATS:
         raise InterplayError(
-            f"layout: cooks {', '.join(sorted(found))}; number them from 1 on without a gap, up to {MAX_SEATS}"
+            f"layout: cooks {', '.join(sorted(starts))}; number them from 1 on without a gap, up to {MAX_SEATS}"
         )
-    return tuple(found[digit] for digit in sorted(found))
+    return tuple(starts[digit] for digit in sorted(starts))
 
 
 def _closed(rows: tuple[str, ...]) -> None:
@@ -161,18 +172,18 @@ def _stations(rows: tuple[str, ...]) -> tuple[Station, ...]:
     cells = [(letter, (x, y)) for y, row in enumerate(rows) for x, letter in enumerate(row) if letter in PLACES]
     total = {letter: sum(other == letter for other, _ in cells) for letter in PLACES}
     count: dict[str, int] = {}
-    found = []
+    stations = []
     for letter, cell in cells:
         group = "utensil" if letter in KINDS else letter
         index = count[group] = count.get(group, -1) + 1
-        number = sum(s.letter == letter for s in found) + 1
+        number = sum(s.letter == letter for s in stations) + 1
         many = letter in KINDS and total[letter] > 1
-        found.append(Station(letter, cell, f"{PLACES[letter]}{number if many else ''}", index))
-    return tuple(found)
+        stations.append(Station(letter, cell, f"{PLACES[letter]}{number if many else ''}", index))
+    return tuple(stations)
 
 
 def _complete(layout: KitchenLayout) -> None:
-    """There must be a place to get things from and to bring them to; what a dish needs is asked by the game."""
+    """Check that there are dispensers and a hatch; what a dish needs is checked by the game."""
     seats = range(len(layout.starts))
     for letter in "IS":
         here = [s for s in layout.stations if s.letter == letter]

@@ -1,4 +1,4 @@
-"""Who did what, from an episode alone: one execution per completed act, with the lineage of the thing."""
+"""Who did what in an episode: one execution per completed act, with the lineage of the thing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Execution", "executions", "recipe_closure", "reference_plans"]
 
 
 class Execution(NamedTuple):
-    """Something that was done in step `t`.
+    """An act that was completed in step `t`.
 
     `object` is what it was done to, named as it was before: cutting a potato is `cut` of `potato`, starting a stew
     `cook` of `bell_pepper~slices+corn`, filling a dish `fill_dish_with_food` of what was filled in.
@@ -29,9 +29,15 @@ class Execution(NamedTuple):
 
 
 def executions(game: Kitchen, states: Sequence[KitchenState], actions: Any) -> list[Execution]:
-    """All executions of an episode: `states` [step + 1] (or the start alone in a list), `actions` [step, seat]."""
-    state, found = states[0], []
+    """Return all executions of an episode.
+
+    Args:
+        game: The kitchen.
+        states: [step + 1], or the start state alone in a list.
+        actions: [step, seat].
+    """
+    state, executed = states[0], []
     for t, joint in enumerate(actions):
-        state, deeds = rules.advance(game.rules, state, tuple(int(a) for a in joint))
-        found += [Execution(t, d.seat, d.verb, d.object, d.lineage, d.station.name) for d in deeds]
-    return found
+        state, completed = rules.advance(game.rules, state, tuple(int(a) for a in joint))
+        executed += [Execution(t, d.seat, d.verb, d.object, d.lineage, d.station.name) for d in completed]
+    return executed

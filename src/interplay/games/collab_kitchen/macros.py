@@ -1,7 +1,7 @@
-"""Macro actions: what a cook plans in, and how each is checked and walked out.
+"""Macro actions: how each is checked and carried out.
 
-`parse_macro` reads one, `verify` says whether a seat can do it now and if not why not, `next_primitive` gives the
-next step of it. Paths are planned anew at every step, around the other cooks.
+`parse_macro` reads one, `verify` says whether a seat can do it now and if not why not, `next_primitive` gives the next
+step of it. Paths are planned at every step, around the other cooks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from interplay.games.collab_kitchen.state import (
     START,
     STAY,
     TAKE,
-    KitchenItem,
     KitchenState,
 )
 from interplay.games.collab_kitchen.words import LONGEST_WAIT, Macro, ParseError, food_name, parse_macro, place_name
@@ -85,7 +84,7 @@ OK = MacroVerdict(True)
 
 
 def places(game: Kitchen, name: str) -> list[Station]:
-    """The stations of this name: `pot`, `pot2`, all counters for `counter`, one of them for `counter(2,1)`."""
+    """Return the stations of a name: `pot`, `pot2`, all counters for `counter`, one of them for `counter(2,1)`."""
     stations = game.layout.stations
     spot = re.fullmatch(r"([a-z_]+)\((\d+),(\d+)\)", name)
     if spot:
@@ -95,7 +94,7 @@ def places(game: Kitchen, name: str) -> list[Station]:
 
 
 def verify(game: Kitchen, state: KitchenState, seat: int, macro: Macro) -> MacroVerdict:
-    """Whether this seat can do this now: format, role, reach, hands, and what is where."""
+    """Check whether this seat can do this now: format, role, reach, hands, and what is where."""
     if macro.verb not in VERBS:
         return MacroVerdict(False, "unknown_verb", f"there is no action {macro.verb!r}; actions are {', '.join(VERBS)}")
     if macro.verb not in game.roles[seat].verbs:
@@ -106,12 +105,12 @@ def verify(game: Kitchen, state: KitchenState, seat: int, macro: Macro) -> Macro
     if macro.verb == "wait":
         fits = macro.number is not None and 1 <= macro.number <= LONGEST_WAIT
         return OK if fits else MacroVerdict(False, "bad_arguments", f"write wait(n) with n from 1 to {LONGEST_WAIT}")
-    found = targets(game, state, seat, macro)
-    return found if isinstance(found, MacroVerdict) else OK
+    stations = targets(game, state, seat, macro)
+    return stations if isinstance(stations, MacroVerdict) else OK
 
 
 def targets(game: Kitchen, state: KitchenState, seat: int, macro: Macro) -> list[Station] | MacroVerdict:
-    """The stations at which the seat could do this now, or why there are none."""
+    """Return the stations at which the seat could do this now, or why there are none."""
     named = _named(game, macro)
     if isinstance(named, MacroVerdict):
         return named
@@ -158,7 +157,7 @@ def _letters(verb: str) -> str:
 
 
 def _known(name: str) -> bool:
-    """Whether a thing could have this name."""
+    """Return whether a thing could have this name."""
     try:
         return name == "dish" or len(parts(name)) > 0
     except InterplayError:
@@ -166,23 +165,18 @@ def _known(name: str) -> bool:
 
 
 def _hands(game: Kitchen, state: KitchenState, seat: int, macro: Macro) -> MacroVerdict | None:
-    held, who = state.world.hands[seat], game.seat_names[seat]
-    if macro.verb == "pickup" and held is not None:
-        return MacroVerdict(False, "hands_full", f"the {who} holds {told(held)} already; put it down first")
-    if macro.verb in ("place_obj_on_counter", "put_obj_in_utensil", "deliver") and held is None:
+    item, who = state.world.hands[seat], game.seat_names[seat]
+    if macro.verb == "pickup" and item is not None:
+        return MacroVerdict(False, "hands_full", f"the {who} holds {item.text} already; put it down first")
+    if macro.verb in ("place_obj_on_counter", "put_obj_in_utensil", "deliver") and item is None:
         return MacroVerdict(False, "hands_empty", f"the {who} holds nothing")
-    if macro.verb == "fill_dish_with_food" and (held is None or not held.on_dish or held.food):
+    if macro.verb == "fill_dish_with_food" and (item is None or not item.on_dish or item.food):
         return MacroVerdict(False, "hands_empty", f"the {who} holds no empty dish; pick one up first")
     return None
 
 
-def told(item: KitchenItem) -> str:
-    """An item for people: `egg`, `dish`, `boiled(...) on a dish`."""
-    return f"{item.food} on a dish" if item.on_dish and item.food else item.name
-
-
 def _at(state: KitchenState, seat: int, macro: Macro, station: Station) -> MacroVerdict:
-    """Whether it can be done at this station."""
+    """Check whether it can be done at this station."""
     if macro.verb == "pickup":
         return _pickup_at(state, macro.object or "", station)
     if macro.verb == "place_obj_on_counter":
@@ -239,14 +233,14 @@ def _put_at(state: KitchenState, seat: int, station: Station) -> MacroVerdict:
         what = "holds what it made" if utensil.done else f"works for {utensil.left} more steps"
         return MacroVerdict(False, "utensil_busy", f"the {station.name} {what}")
     if item.on_dish or not accepts(kind, item.food):
-        return MacroVerdict(False, "wrong_object", f"the {station.name} does not take {told(item)}")
+        return MacroVerdict(False, "wrong_object", f"the {station.name} does not take {item.text}")
     if len(utensil.contents) >= kind.capacity:
         return MacroVerdict(False, "utensil_full", f"the {station.name} takes no more than {kind.capacity}")
     return OK
 
 
 def legal_macros(game: Kitchen, state: KitchenState, seat: int) -> list[Macro]:
-    """Every macro action that this seat can do now, requests aside; waiting is `wait(1)`."""
+    """Return every macro action that this seat can do now, requests aside; waiting is `wait(1)`."""
     tried = [Macro("wait", number=1), Macro("place_obj_on_counter"), Macro("deliver")]
     for station in game.layout.stations:
         if station.letter in KINDS:
@@ -272,20 +266,26 @@ def _offered(state: KitchenState, station: Station) -> list[str]:
 
 
 def next_primitive(game: Kitchen, state: KitchenState, seat: int, macro: Macro, at: Station | None = None) -> MacroStep:
-    """The next step of a macro action, and whether it is the last. One that cannot be done now waits.
+    """Return the next step of a macro action, and whether it is the last. One that cannot be done now waits.
 
-    `at` chooses among the places where it could be done: the cook goes there, and waits there for what is missing.
-    A wait is done when its number is down to 1: use `rest`. Whoever waits makes way for others. Should a lower seat
-    use the same counter or utensil in the very same step, the last step has no effect: `executions` tells.
+    A wait is done when its number is down to 1: use `rest`. Whoever waits makes way for others. Should a lower seat use
+    the same counter or utensil in the very same step, the last step has no effect: `executions` shows it.
+
+    Args:
+        game: The kitchen.
+        state: The current state.
+        seat: The cook's seat.
+        macro: The macro action.
+        at: Which of the possible stations to use: the cook goes there, and waits there for what is missing.
     """
     if macro.verb == "request":
         return MacroStep(STAY, True)
     if macro.verb == "wait":
         return MacroStep(paths.make_way(game.layout, state, seat), (macro.number or 1) <= 1)
-    found = [at] if at is not None else targets(game, state, seat, macro)
-    if isinstance(found, MacroVerdict):
+    stations = [at] if at is not None else targets(game, state, seat, macro)
+    if isinstance(stations, MacroVerdict):
         return MacroStep(paths.make_way(game.layout, state, seat), False)
-    station = nearest(game, state, seat, found, passing=macro.verb == "place_obj_on_counter")
+    station = nearest(game, state, seat, stations, passing=macro.verb == "place_obj_on_counter")
     move = paths.towards(game.layout, state, seat, station.cell)
     if move is not None:
         return MacroStep(move, False)
@@ -296,7 +296,7 @@ def next_primitive(game: Kitchen, state: KitchenState, seat: int, macro: Macro, 
 
 
 def primitive(macro: Macro, station: Station) -> int:
-    """What the hand does once the cook faces the station."""
+    """Return the action that the cook takes once it faces the station."""
     if macro.verb == "pickup" and station.letter == "I":
         return FIRST_INGREDIENT + INGREDIENTS.index(macro.object or "")
     same = {"pickup": TAKE, "place_obj_on_counter": PUT, "put_obj_in_utensil": PUT, "fill_dish_with_food": FILL}
@@ -304,7 +304,7 @@ def primitive(macro: Macro, station: Station) -> int:
 
 
 def nearest(game: Kitchen, state: KitchenState, seat: int, stations: list[Station], passing: bool = False) -> Station:
-    """The station to go to. To pass something on: a counter that others reach too, and near to them."""
+    """Return the station to go to; to pass something on, a counter that others reach too, and near to them."""
     layout = game.layout
 
     def cost(station: Station) -> tuple:
@@ -312,9 +312,9 @@ def nearest(game: Kitchen, state: KitchenState, seat: int, stations: list[Statio
         if not passing:
             return (mine,)
         theirs = [
-            len(found)
+            len(path)
             for s, cook in enumerate(state.cooks)
-            if s != seat and (found := paths.way(layout, cook, station.cell)) is not None
+            if s != seat and (path := paths.way(layout, cook, station.cell)) is not None
         ]
         return (not theirs, mine + min(theirs, default=0), mine)
 
@@ -322,5 +322,5 @@ def nearest(game: Kitchen, state: KitchenState, seat: int, stations: list[Statio
 
 
 def rest(macro: Macro) -> Macro | None:
-    """What is left of a wait after one step of it; None: nothing."""
+    """Return what is left of a wait after one step of it; None: nothing."""
     return macro._replace(number=macro.number - 1) if macro.verb == "wait" and (macro.number or 1) > 1 else None  # type: ignore[operator]

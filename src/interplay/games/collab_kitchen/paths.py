@@ -1,4 +1,4 @@
-"""Ways through the kitchen: shortest walks to stand before a station, around the other cooks or in spite of them."""
+"""Shortest walks to stand before a station, around the other cooks or ignoring them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _faces(cook: Cook, target: Cell) -> bool:
 def way(
     layout: KitchenLayout, cook: Cook, target: Cell, blocked: frozenset[Cell] = frozenset()
 ) -> tuple[int, ...] | None:
-    """The fewest moves after which the cook faces the target; None if there is no way."""
+    """Return the fewest moves after which the cook faces the target; None if there is no way."""
     if _faces(cook, target):
         return ()
     seen: dict[Cook, tuple[Cook, int] | None] = {cook: None}
@@ -55,33 +55,36 @@ def _walked(seen: dict[Cook, tuple[Cook, int] | None], end: Cook) -> tuple[int, 
 
 
 def others(state: KitchenState, seat: int) -> frozenset[Cell]:
-    """The cells where the other cooks stand."""
+    """Return the cells where the other cooks stand."""
     return frozenset((c.x, c.y) for s, c in enumerate(state.cooks) if s != seat)
 
 
 def distance(layout: KitchenLayout, state: KitchenState, seat: int, target: Cell) -> int:
-    """Moves to face a target around the others as they stand; ways that somebody blocks come after all others."""
-    found = way(layout, state.cooks[seat], target, others(state, seat))
-    if found is not None:
-        return len(found)
-    found = way(layout, state.cooks[seat], target)
-    return FAR if found is None else FAR // 2 + len(found)
+    """Return the moves to face a target around the others as they stand.
+
+    Ways that somebody blocks count as longer than all others.
+    """
+    path = way(layout, state.cooks[seat], target, others(state, seat))
+    if path is not None:
+        return len(path)
+    path = way(layout, state.cooks[seat], target)
+    return FAR if path is None else FAR // 2 + len(path)
 
 
 def towards(layout: KitchenLayout, state: KitchenState, seat: int, target: Cell) -> int | None:
-    """The next move on the way to face a target; None once it is faced. Whoever is blocked keeps pushing.
+    """Return the next move on the way to face a target; None once it is faced. Whoever is blocked keeps pushing.
 
     Two who block each other would do so for ever, so the one of the higher seat gives way every third step.
     """
     cook, blocked = state.cooks[seat], others(state, seat)
-    found = way(layout, cook, target, blocked)
-    if found is None:
-        found = way(layout, cook, target)
-        if found is None:
+    path = way(layout, cook, target, blocked)
+    if path is None:
+        path = way(layout, cook, target)
+        if path is None:
             return STAY
-    if not found:
+    if not path:
         return None
-    there = _ahead(layout, cook, found[0], frozenset())
+    there = _ahead(layout, cook, path[0], frozenset())
     cell = (there.x, there.y)
     moves = cell != (cook.x, cook.y)
     if moves and state.time % 3 == 2:
@@ -90,11 +93,11 @@ def towards(layout: KitchenLayout, state: KitchenState, seat: int, target: Cell)
             return _aside(layout, cook, blocked)
         if any(_faces(c, cell) for c in rivals):
             return STAY
-    return found[0]
+    return path[0]
 
 
 def make_way(layout: KitchenLayout, state: KitchenState, seat: int) -> int:
-    """What a cook does who only waits: stay, or step aside from another who faces it."""
+    """Return the action of a cook who only waits: stay, or step aside from another who faces it."""
     cook = state.cooks[seat]
     pushed = any(s != seat and _faces(c, (cook.x, cook.y)) for s, c in enumerate(state.cooks))
     return _aside(layout, cook, others(state, seat)) if pushed else STAY

@@ -1,7 +1,7 @@
 """Plans for a team: who does what, where and after whom, from any state of the kitchen.
 
-Where there are few ingredients the plan is the shortest there is; where there are three, one found by a search that
-keeps only the most advanced kitchens of each step. More than two cooks: the best two of them work.
+With up to two ingredients the plan is the shortest there is; with three it comes from a search that keeps only the most
+advanced kitchens of each step. Of more than two cooks the best two work.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.layouts import Station
 from interplay.games.collab_kitchen.macros import next_primitive
 from interplay.games.collab_kitchen.paths import make_way
-from interplay.games.collab_kitchen.rules import Deed, KitchenRules
+from interplay.games.collab_kitchen.rules import CompletedAction, KitchenRules
 from interplay.games.collab_kitchen.search import Search, SearchPlan
 from interplay.games.collab_kitchen.state import FIRST_INGREDIENT, STAY, KitchenState
 from interplay.games.collab_kitchen.words import Macro
@@ -32,9 +32,9 @@ EXACT_LIMIT = 150_000  # joint poses
 
 
 class Planned(NamedTuple):
-    """A macro action of a plan. `next_primitive(game, state, seat, macro, at)` walks it out, waiting at its place.
+    """A macro action of a plan, carried out by `next_primitive(game, state, seat, macro, at)`.
 
-    `after` is the (seat, place in that seat's queue) of what another cook has to have done there before.
+    `after` is the (seat, index in that seat's queue) of what another cook has to do there before.
     """
 
     macro: Macro
@@ -57,31 +57,37 @@ class TeamPlan(NamedTuple):
 
 
 def plan_team(game: Kitchen, state: KitchenState, seats: tuple[int, ...] | None = None) -> TeamPlan:
-    """A plan from here to the delivered dish; an error if none is found.
+    """Return a plan from here to the delivered dish.
 
-    `seats` says who acts, one or two of all, while the others stand where they are; by default the best two.
+    Args:
+        game: The kitchen.
+        state: The state to start from.
+        seats: Who acts, one or two of all, while the others stand where they are; None: the best two.
+
+    Raises:
+        InterplayError: The seats are wrong, or no plan is found.
     """
     if seats is not None and (
         not 1 <= len(set(seats)) == len(seats) <= 2 or not set(seats) <= set(range(game.num_seats))
     ):
         raise InterplayError(f"seats: {seats!r}; one or two different seats of 0 to {game.num_seats - 1} can act")
-    found = _found(game.rules, state._replace(time=0), None if seats is None else tuple(sorted(set(seats))))
-    if found.actions is None:
+    plan = _cached_plan(game.rules, state._replace(time=0), None if seats is None else tuple(sorted(set(seats))))
+    if plan.actions is None:
         who = "the team" if seats is None else " and the ".join(game.seat_names[seat] for seat in seats)
         raise InterplayError(
             f"{game.id}: no plan of {who} to {game.dish.name!r} from step {state.time} on; something may be out of "
             "reach, or somebody stands in the way"
         )
-    return TeamPlan(_queues(game, state, found.actions), found.actions, found.lower or 0)
+    return TeamPlan(_queues(game, state, plan.actions), plan.actions, plan.lower or 0)
 
 
 @functools.lru_cache(maxsize=512)
-def _found(constants: KitchenRules, state: KitchenState, active: tuple[int, ...] | None) -> SearchPlan:
+def _cached_plan(constants: KitchenRules, state: KitchenState, active: tuple[int, ...] | None) -> SearchPlan:
     fresh = state.world.taken == 0
     alike = _like(constants.dish) if fresh else constants.dish
     if alike.name != constants.dish.name:
-        found = _found(constants._replace(dish=alike), state, active)
-        return found._replace(actions=_renamed(found.actions, alike, constants.dish))
+        plan = _cached_plan(constants._replace(dish=alike), state, active)
+        return plan._replace(actions=_renamed(plan.actions, alike, constants.dish))
     seats = range(len(constants.roles))
     pairs = [active] if active is not None else list(combinations(seats, 2)) or [(0,)]
     plans = [search_plan(constants, state, pair) for pair in pairs]
@@ -90,18 +96,18 @@ def _found(constants: KitchenRules, state: KitchenState, active: tuple[int, ...]
 
 
 def search_plan(constants: KitchenRules, state: KitchenState, active: tuple[int, ...]) -> SearchPlan:
-    """A plan of these seats, the others standing by: exact for one or two ingredients, else quick."""
+    """Search a plan of these seats, the others standing by: exact for one or two ingredients, else quick."""
     most = 2 * constants.horizon
     if len(raw(constants.dish.food)) <= 2:
-        found = Search(constants, state, active).exact(most, EXACT_LIMIT)
-        if found.actions is not None or found.lower is None:
-            return found
+        plan = Search(constants, state, active).exact(most, EXACT_LIMIT)
+        if plan.actions is not None or plan.lower is None:
+            return plan
     search = Search(constants, state, active, thorough=False)
     return search.quick(most, WIDTH_SMALL if len(search.floor.after) <= FEW_POSES else WIDTH)
 
 
 def shape(food: str) -> str:
-    """What is done to make a food, whatever it is made of."""
+    """Return what is done to make a food, whatever it is made of."""
     made = process(food)
     if made is None:
         return "?"
@@ -109,13 +115,13 @@ def shape(food: str) -> str:
 
 
 def _leaves(food: str) -> list[str]:
-    """Ingredients in the order of the shape."""
+    """Return the ingredients in the order of the shape."""
     made = process(food)
     return [food] if made is None else [leaf for part in sorted(made.inputs, key=shape) for leaf in _leaves(part)]
 
 
 def _like(dish: Dish) -> Dish:
-    """The first dish that is made in the same way: its plans are this one's, with other ingredients."""
+    """Return the first dish that is made in the same way: its plans are this one's, with other ingredients."""
     return next((d for d in DISHES.values() if shape(d.food) == shape(dish.food)), dish)
 
 
@@ -133,27 +139,27 @@ def _queues(game: Kitchen, state: KitchenState, actions: np.ndarray) -> tuple[tu
     queues: list[list[Planned]] = [[] for _ in game.roles]
     last: dict[Station, tuple[int, int]] = {}
     for t, joint in enumerate(actions):
-        state, deeds = rules.advance(game.rules, state, tuple(int(a) for a in joint))
-        for deed in deeds:
-            before = last.get(deed.station)
-            waits = before is not None and before[0] != deed.seat
-            queues[deed.seat].append(Planned(macro_of(deed), deed.station, t, before if waits else None))
-            if deed.station.letter not in "IDS":
-                last[deed.station] = (deed.seat, len(queues[deed.seat]) - 1)
+        state, completed = rules.advance(game.rules, state, tuple(int(a) for a in joint))
+        for act in completed:
+            before = last.get(act.station)
+            waits = before is not None and before[0] != act.seat
+            queues[act.seat].append(Planned(macro_of(act), act.station, t, before if waits else None))
+            if act.station.letter not in "IDS":
+                last[act.station] = (act.seat, len(queues[act.seat]) - 1)
     return tuple(tuple(queue) for queue in queues)
 
 
-def macro_of(deed: Deed) -> Macro:
-    """The macro action that a deed completes, its place spelled out."""
-    x, y = deed.station.cell
-    place = f"counter({x},{y})" if deed.station.letter == "X" else deed.station.name
-    return Macro(deed.verb, deed.object if deed.verb == "pickup" else None, place)
+def macro_of(act: CompletedAction) -> Macro:
+    """Return the macro action that an act completes, its place spelled out."""
+    x, y = act.station.cell
+    place = f"counter({x},{y})" if act.station.letter == "X" else act.station.name
+    return Macro(act.verb, act.object if act.verb == "pickup" else None, place)
 
 
 class Follower:
-    """A team that carries out a plan: `act(seat, state)` gives a seat's next primitive, to be asked once a step.
+    """A team that carries out a plan: `act(seat, state)` gives a seat's next primitive, called once a step.
 
-    While all goes as planned these are the plan's own steps; if not, the queues are walked out, each act after those
+    While all goes as planned these are the plan's own steps; if not, the queues are carried out, each act after those
     that it has to wait for.
     """
 
@@ -165,11 +171,12 @@ class Follower:
             self.expected.append(rules.advance(game.rules, self.expected[-1], tuple(map(int, joint)))[0])
 
     def current(self, seat: int) -> Planned | None:
-        """What a seat is about to do; None: nothing any more."""
+        """Return what a seat is about to do; None: nothing any more."""
         queue = self.plan.queues[seat]
         return queue[self.done[seat]] if self.done[seat] < len(queue) else None
 
     def act(self, seat: int, state: KitchenState) -> int:
+        """Return a seat's next primitive."""
         step, current = state.time - self.begun, self.current(seat)
         if step < len(self.expected) and state == self.expected[step]:
             self.done[seat] += current is not None and current.t == step

@@ -1,8 +1,8 @@
-"""What a dish asks of the two roles: reference plans and their closure, derived from the recipe alone.
+"""Reference plans of a dish for the two roles, and their closure, derived from the recipe alone.
 
 The plans are for the original two rooms: the chef has pot, oven and hatch, assistants have the rest, and what passes
-between them goes over a counter. Where several foods meet in the last utensil they may come in any order, so a
-dish has as many reference plans as there are orders: 1, 1, 1, 2, 2 and 6 by level.
+between them goes over a counter. Where several foods meet in the last utensil they may come in any order, so a dish has
+as many reference plans as there are orders: 1, 1, 1, 2, 2 and 6 by level.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ReferenceAct(NamedTuple):
 
 
 def reference_plans(ordered: Dish | str) -> list[tuple[ReferenceAct, ...]]:
-    """One plan for each order in which the last utensil can be filled."""
+    """Return one plan for each order in which the last utensil can be filled."""
     wanted = dish(ordered) if isinstance(ordered, str) else ordered
     last = process(wanted.food)
     assert last is not None, "no dish is a raw ingredient"
@@ -35,7 +35,7 @@ def reference_plans(ordered: Dish | str) -> list[tuple[ReferenceAct, ...]]:
 
 
 def _make(food: str, order: tuple[str, ...] | None = None) -> list[ReferenceAct]:
-    """Until the food's utensil is started."""
+    """Return the acts until the food's utensil is started."""
     made = process(food)
     assert made is not None
     owner, kind = _OWNER[made.kind.verb], made.kind
@@ -47,7 +47,7 @@ def _make(food: str, order: tuple[str, ...] | None = None) -> list[ReferenceAct]
 
 
 def _bring(food: str, to: str) -> list[ReferenceAct]:
-    """Until the food is in the hands of a role."""
+    """Return the acts until the food is in the hands of a role."""
     made = process(food)
     if made is None:
         holder, acts, place = ASSISTANT, [], "ingredient_dispenser"
@@ -80,5 +80,5 @@ def _serve(wanted: Dish, kind: Kind) -> list[ReferenceAct]:
 
 
 def recipe_closure(ordered: Dish | str) -> dict[tuple[str, str], int]:
-    """Everything that a dish needs done, as (verb, object), with how often."""
+    """Return everything that a dish needs done, as (verb, object), with how often."""
     return dict(Counter((act.verb, act.object) for act in reference_plans(ordered)[0]))

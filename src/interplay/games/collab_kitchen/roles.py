@@ -13,7 +13,7 @@ VERBS = SHARED_VERBS + OWN_VERBS
 
 
 class KitchenRole(NamedTuple):
-    """A cook's part."""
+    """The role of a cook."""
 
     name: str
     verbs: tuple[str, ...]  # of VERBS, in that order
@@ -21,7 +21,7 @@ class KitchenRole(NamedTuple):
 
     @property
     def data(self) -> dict[str, Any]:
-        """The role as plain JSON values."""
+        """Return the role as plain JSON values."""
         return {"name": self.name, "verbs": list(self.verbs), "knows_recipe": self.knows_recipe}
 
 
@@ -32,25 +32,29 @@ ABLE_ASSISTANT = KitchenRole("assistant", VERBS, False)
 
 
 def split_roles(seats: int) -> tuple[KitchenRole, ...]:
-    """A chef who cooks, bakes and delivers, and assistants who cut and stir."""
+    """Return a chef who cooks, bakes and delivers, and assistants who cut and stir."""
     return (CHEF, *[ASSISTANT] * (seats - 1))
 
 
 def able_roles(seats: int) -> tuple[KitchenRole, ...]:
-    """Everybody may do everything; the recipe stays with the chef."""
+    """Return roles that may all do everything; only the chef knows the recipe."""
     return (ABLE_CHEF, *[ABLE_ASSISTANT] * (seats - 1))
 
 
 def read_roles(data: Sequence[Mapping[str, Any]], seats: int) -> tuple[KitchenRole, ...]:
-    """Roles from plain data: [{"name": "chef", "verbs": ["cook", ...] or "all", "knows_recipe": true}, ...]."""
+    """Read roles from data: [{"name": "chef", "verbs": ["cook", ...] or "all", "knows_recipe": true}, ...].
+
+    Raises:
+        InterplayError: The data are wrong, or nobody knows the recipe.
+    """
     if not isinstance(data, Sequence) or isinstance(data, str):
         raise InterplayError(f"roles: {data!r}; give a list with one entry for each of the {seats} seats")
     if len(data) != seats:
         raise InterplayError(f"roles: {len(data)} given, but the layout has {seats} starting places")
-    found = tuple(_role(entry, seat) for seat, entry in enumerate(data))
-    if not any(role.knows_recipe for role in found):
+    roles = tuple(_role(entry, seat) for seat, entry in enumerate(data))
+    if not any(role.knows_recipe for role in roles):
         raise InterplayError("roles: nobody knows the recipe; set knows_recipe to true for one role at least")
-    return found
+    return roles
 
 
 def _role(entry: Mapping[str, Any], seat: int) -> KitchenRole:

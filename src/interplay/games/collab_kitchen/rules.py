@@ -1,8 +1,8 @@
 """The rules of the kitchen, as pure functions.
 
-A step resolves what cooks do with their hands, seat by seat, on the kitchen as it was before the step: a station
-serves one cook a step, the lower seat first. Then all walk at once: two who want one cell, or each other's, stay.
-Then the utensils work on.
+A step resolves what cooks do with their hands, seat by seat, on the kitchen as it was before the step: a station serves
+one cook a step, the lower seat first. Then all walk at once: two who want one cell, or each other's, stay. Then the
+utensils work on.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class KitchenRules(NamedTuple):
-    """All that does not change in an episode."""
+    """The constants of an episode."""
 
     layout: KitchenLayout
     dish: Dish
@@ -42,8 +42,8 @@ class KitchenRules(NamedTuple):
     horizon: int
 
 
-class Deed(NamedTuple):
-    """What a cook did with its hands: the verb of the macro action, the thing, where, and what came of it."""
+class CompletedAction(NamedTuple):
+    """A completed action of a cook: the verb of the macro action, the thing, where, and whether it was right."""
 
     seat: int
     verb: str
@@ -54,10 +54,10 @@ class Deed(NamedTuple):
 
 
 class KitchenOutcome(NamedTuple):
-    """The kitchen after somebody's hands did something."""
+    """The kitchen after a completed action."""
 
     world: KitchenWorld
-    deed: Deed
+    act: CompletedAction
 
 
 def _set(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
@@ -65,13 +65,13 @@ def _set(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
 
 
 def faced(layout: KitchenLayout, cook: Cook) -> Station | None:
-    """The station in front of a cook."""
+    """Return the station in front of a cook."""
     dx, dy = MOVES[cook.facing]
     return layout.by_cell().get((cook.x + dx, cook.y + dy))
 
 
 def use(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station, action: int) -> KitchenOutcome | None:
-    """What a hand does at a station; None if it can do nothing."""
+    """Return the outcome of an action at a station; None if it has no effect."""
     if action >= FIRST_INGREDIENT:
         kind = INGREDIENTS[action - FIRST_INGREDIENT]
         return _dispense(rules, world, seat, station, kind) if station.letter == "I" else None
@@ -97,7 +97,7 @@ def _dispense(
         return None
     item = KitchenItem(kind, not kind, f"{kind or 'dish'}#{world.taken + 1}")
     after = world._replace(hands=_set(world.hands, seat, item), taken=world.taken + 1)
-    return KitchenOutcome(after, Deed(seat, "pickup", item.name, item.lineage, station))
+    return KitchenOutcome(after, CompletedAction(seat, "pickup", item.name, item.lineage, station))
 
 
 def _take(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station) -> KitchenOutcome | None:
@@ -116,11 +116,11 @@ def _take(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station)
     if item is None:
         return None
     after = after._replace(hands=_set(after.hands, seat, item))
-    return KitchenOutcome(after, Deed(seat, "pickup", item.name, item.lineage, station))
+    return KitchenOutcome(after, CompletedAction(seat, "pickup", item.name, item.lineage, station))
 
 
 def _out_of(utensil: Utensil) -> tuple[KitchenItem | None, Utensil]:
-    """What a bare hand gets: the product if it is no meal; before the start, what was put in last."""
+    """Return what a bare hand gets: the product if it is no meal; before the start, what was put in last."""
     if not utensil.contents or utensil.left not in (None, 0):
         return None, utensil
     item = utensil.contents[-1]
@@ -147,7 +147,7 @@ def _put(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station) 
     else:
         return None
     after = after._replace(hands=_set(after.hands, seat, None))
-    return KitchenOutcome(after, Deed(seat, verb, item.name, item.lineage, station))
+    return KitchenOutcome(after, CompletedAction(seat, verb, item.name, item.lineage, station))
 
 
 def _start(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station) -> KitchenOutcome | None:
@@ -159,18 +159,18 @@ def _start(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station
     running = utensil._replace(left=TAKES)
     after = world._replace(utensils=_set(world.utensils, station.index, running))
     mix = mixed(utensil.contents)
-    return KitchenOutcome(after, Deed(seat, kind.verb, mix.food, mix.lineage, station))
+    return KitchenOutcome(after, CompletedAction(seat, kind.verb, mix.food, mix.lineage, station))
 
 
 def mixed(contents: tuple[KitchenItem, ...]) -> KitchenItem:
-    """Several items as one: their names and lineages joined."""
+    """Return several items as one: their names and lineages joined."""
     food = "+".join(sorted(i.food for i in contents))
     return KitchenItem(food, False, "+".join(sorted("+".join(i.lineage for i in contents).split("+"))))
 
 
 def _fill(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station) -> KitchenOutcome | None:
-    held = world.hands[seat]
-    if held is None or not held.on_dish or held.food or station.letter not in KINDS:
+    dish = world.hands[seat]
+    if dish is None or not dish.on_dish or dish.food or station.letter not in KINDS:
         return None
     utensil = world.utensils[station.index]
     if not utensil.done or not _may(rules, seat, "fill_dish_with_food"):
@@ -180,7 +180,7 @@ def _fill(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station)
         hands=_set(world.hands, seat, food._replace(on_dish=True)),
         utensils=_set(world.utensils, station.index, Utensil()),
     )
-    return KitchenOutcome(after, Deed(seat, "fill_dish_with_food", food.food, food.lineage, station))
+    return KitchenOutcome(after, CompletedAction(seat, "fill_dish_with_food", food.food, food.lineage, station))
 
 
 def _deliver(rules: KitchenRules, world: KitchenWorld, seat: int, station: Station) -> KitchenOutcome | None:
@@ -189,16 +189,16 @@ def _deliver(rules: KitchenRules, world: KitchenWorld, seat: int, station: Stati
         return None
     right = is_ordered(rules.dish, item)
     after = world._replace(hands=_set(world.hands, seat, None), delivered=item if right else world.delivered)
-    return KitchenOutcome(after, Deed(seat, "deliver", item.name, item.lineage, station, right))
+    return KitchenOutcome(after, CompletedAction(seat, "deliver", item.name, item.lineage, station, right))
 
 
 def is_ordered(dish: Dish, item: KitchenItem) -> bool:
-    """Whether this is what was ordered, on a dish if it is a meal."""
+    """Return whether this is what was ordered, on a dish if it is a meal."""
     return item.food == dish.food and item.on_dish == dish.plated
 
 
 def tick(layout: KitchenLayout, world: KitchenWorld) -> KitchenWorld:
-    """The utensils work on for a step."""
+    """Let the utensils work for a step."""
     if all(u.left is None or u.left == 0 for u in world.utensils):
         return world
     return world._replace(utensils=tuple(_worked(s, u) for s, u in zip(layout.utensils, world.utensils)))
@@ -215,7 +215,7 @@ def _worked(station: Station, utensil: Utensil) -> Utensil:
 
 
 def walk(layout: KitchenLayout, cooks: tuple[Cook, ...], actions: tuple[int, ...]) -> tuple[Cook, ...]:
-    """All turn and walk at once."""
+    """Let all turn and walk at once."""
     turned = tuple(
         cook._replace(facing=a - UP) if UP <= a <= RIGHT else cook for cook, a in zip(cooks, actions, strict=True)
     )
@@ -228,14 +228,14 @@ def walk(layout: KitchenLayout, cooks: tuple[Cook, ...], actions: tuple[int, ...
             if layout.is_floor(cell):
                 wanted[seat] = cell
     while True:  # who is held up may hold up others in turn
-        stuck = [s for s in range(len(cooks)) if wanted[s] != here[s] and _held_up(s, here, wanted)]
+        stuck = [s for s in range(len(cooks)) if wanted[s] != here[s] and _is_blocked(s, here, wanted)]
         if not stuck:
             return tuple(cook._replace(x=x, y=y) for cook, (x, y) in zip(turned, wanted))
         for seat in stuck:
             wanted[seat] = here[seat]
 
 
-def _held_up(seat: int, here: list, wanted: list) -> bool:
+def _is_blocked(seat: int, here: list, wanted: list) -> bool:
     for other in range(len(here)):
         if other == seat:
             continue
@@ -247,19 +247,19 @@ def _held_up(seat: int, here: list, wanted: list) -> bool:
 
 def advance(
     rules: KitchenRules, state: KitchenState, actions: tuple[int, ...]
-) -> tuple[KitchenState, tuple[Deed, ...]]:
-    """One step: the state after it, and the deeds in the order in which they were resolved."""
+) -> tuple[KitchenState, tuple[CompletedAction, ...]]:
+    """Play one step: return the state after it, and the completed actions in the order in which they were resolved."""
     layout, world = rules.layout, state.world
-    deeds, busy = [], set()
+    completed, busy = [], set()
     for seat, action in enumerate(actions):
         station = faced(layout, state.cooks[seat]) if action > RIGHT else None
         if station is None or station.cell in busy:
             continue
         outcome = use(rules, world, seat, station, action)
         if outcome is not None:
-            world, deed = outcome
-            deeds.append(deed)
+            world, act = outcome
+            completed.append(act)
             if station.letter not in "IDS":
                 busy.add(station.cell)
     cooks = walk(layout, state.cooks, actions)
-    return KitchenState(state.time + 1, cooks, tick(layout, world)), tuple(deeds)
+    return KitchenState(state.time + 1, cooks, tick(layout, world)), tuple(completed)

@@ -1,8 +1,8 @@
-"""Plans in primitive steps: all joint poses of a world at once, step by step, as sets.
+"""Search for plans in primitive steps: all joint poses of a world at once, step by step, as sets.
 
-Without a width the search is exact: it tries the shortest length that the bound allows, then one more, and so on,
-so that the first plan found is the shortest. With a width only the most advanced worlds of each step are kept: a
-plan is found soon, and is usually as short, but proves nothing.
+Without a width the search is exact: it tries the shortest length that the bound allows, then one more, and so on, so
+that the first plan is the shortest. With a width only the most advanced worlds of each step are kept: a plan is found
+soon, and is usually as short, but proves nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Layer = dict[int, np.ndarray]  # world -> the joint poses that are new in this s
 
 
 class SearchPlan(NamedTuple):
-    """Joint actions [step, seat] of a plan or None, a proven lower bound (None: no plan exists), states looked at."""
+    """Joint actions [step, seat] of a plan or None, a proved lower bound (None: no plan exists), states expanded."""
 
     actions: Int[np.ndarray, "step seat"] | None
     lower: int | None
@@ -50,11 +50,11 @@ class Search:
 
     @property
     def bound(self) -> int:
-        """No plan is shorter."""
+        """A lower bound on the length of every plan."""
         return int(self.worlds.bound(self.first_world)[self.start])
 
     def exact(self, most: int, limit: int | None = None, below: int | None = None) -> SearchPlan:
-        """The shortest plan of at most `most` steps, shorter than `below` (a known plan's length).
+        """Return the shortest plan of at most `most` steps, shorter than `below` (a known plan's length).
 
         Gives up after `limit` joint poses; the lower bound is what was proved by then.
         """
@@ -62,25 +62,25 @@ class Search:
             return SearchPlan(None, None, self.expanded)
         top = most + 1 if below is None else min(most + 1, below)
         for length in range(self.bound, top):
-            found, complete = self._within(length, None, limit)
-            if found is not None:
-                return SearchPlan(found, length, self.expanded)
+            plan, complete = self._within(length, None, limit)
+            if plan is not None:
+                return SearchPlan(plan, length, self.expanded)
             if not complete:
                 return SearchPlan(None, length, self.expanded)
         return SearchPlan(None, top, self.expanded)
 
     def quick(self, most: int, width: int) -> SearchPlan:
-        """A plan by keeping `width` worlds a step: as long as the bound, if that fails one step longer, and so on."""
+        """Return a plan by keeping `width` worlds a step, as short as that allows."""
         if self.bound >= FAR:
             return SearchPlan(None, None, self.expanded)
         for length in range(self.bound, most + 1):
-            found, _ = self._within(length, width, None)
-            if found is not None:
-                return SearchPlan(found, self.bound, self.expanded)
+            plan, _ = self._within(length, width, None)
+            if plan is not None:
+                return SearchPlan(plan, self.bound, self.expanded)
         return SearchPlan(None, self.bound, self.expanded)
 
     def _within(self, length: int, width: int | None, limit: int | None) -> tuple[np.ndarray | None, bool]:
-        """A plan of at most `length` steps, and whether the search looked everywhere that it meant to."""
+        """Return a plan of at most `length` steps, and whether the search was complete."""
         seen: dict[int, np.ndarray] = {}
         layers: list[Layer] = [{self.first_world: np.array([self.start])}]
         came: list[dict[int, set[int]]] = [{}]
@@ -121,7 +121,7 @@ class Search:
         return marked, origin
 
     def _able(self, turn: Turn, joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The joint poses in which hands can do this, and the joint moves left to those who walk."""
+        """Return the joint poses in which hands can do this, and the joint moves left to those who walk."""
         if turn.first is not None:
             joint = joint[self.faces_a[joint] == turn.first.station]
         if turn.second is not None:
@@ -152,7 +152,10 @@ class Search:
         return layer
 
     def _most_advanced(self, layer: Layer, least: dict[int, int], width: int) -> Layer:
-        """The best worlds at each stage of the recipe, so that detours, such as laying something aside, survive."""
+        """Return the best worlds at each stage of the recipe.
+
+        So detours, such as laying something aside, survive.
+        """
         taken: dict[tuple, int] = {}
         kept = {}
         for world in sorted(layer, key=lambda w: (least[w] + self.worlds.work(w), w)):
@@ -163,7 +166,7 @@ class Search:
         return kept
 
     def _way(self, layers: list[Layer], came: list[dict[int, set[int]]], world: int, joint: int) -> np.ndarray:
-        """The joint actions that lead to a world and joint pose after the last layer."""
+        """Return the joint actions that lead to a world and joint pose after the last layer."""
         actions = []
         for t in range(len(layers) - 1, -1, -1):
             before, world, joint = self._before(layers[t], sorted(came[t + 1][world]), world, joint)

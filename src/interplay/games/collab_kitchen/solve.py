@@ -1,4 +1,4 @@
-"""Does a kitchen require cooperation? Exact searches for each cook alone and for all, on the rules themselves."""
+"""Decide whether a kitchen requires cooperation, by exact searches for each cook alone and for all."""
 
 from __future__ import annotations
 
@@ -28,20 +28,22 @@ class KitchenSolver:
         self.goal = f"{game.dish.name} delivered"
 
     def reached(self, state: KitchenState, step: Step) -> bool:
+        """Return whether the dish is delivered."""
         return state.world.delivered is not None
 
     def alone(self, seat: int) -> SearchResult:
-        """The others stand where they start, in the way or not."""
+        """Search a plan of one cook; the others stand where they start, in the way or not."""
         return self._solo(self.game, seat)
 
     def unhindered(self, seat: int) -> SearchResult:
+        """Search a plan of one cook in a kitchen without the others."""
         game, _ = self.by_itself(seat)
         if game is self.game:
             return SearchResult(actions=None, lower=None, why=self._why_not(self.game, seat, hindered=False))
         return self._solo(game, 0)
 
     def by_itself(self, seat: int) -> tuple[Kitchen, Mapping[str, Any]]:
-        """The kitchen with this cook only; the game itself if the cook could not do anything there."""
+        """Return the kitchen with this cook only; the game itself if the cook could not do anything there."""
         rows = []
         for row in self.game.layout.text.split("/"):
             rows.append("".join(_only(letter, seat) for letter in row))
@@ -56,7 +58,7 @@ class KitchenSolver:
             return self.game, {}
 
     def together(self) -> SearchResult:
-        """All act. Of more than two cooks two act, so that their plan is one, but no bound."""
+        """Search a joint plan. Of more than two cooks two act, so that their plan is valid, but bounds nothing."""
         game, state = self.game, self.game.init()
         if game.num_seats == 1:
             return self._solo(game, 0)
@@ -83,7 +85,7 @@ class KitchenSolver:
         return plan
 
     def _why_not(self, game: Kitchen, seat: int, hindered: bool = True) -> str:
-        """What a cook cannot do without which there is no dish; empty if nothing."""
+        """Return what a cook cannot do without which there is no dish; empty if nothing."""
         made = [process(food) for food in parts(game.dish.food)]
         kinds = {m.kind for m in made if m is not None}
         letters = ["I", *(letter for letter, kind in KINDS.items() if kind in kinds), *("D" * game.dish.plated), "S"]

@@ -30,20 +30,26 @@ class KitchenItem(NamedTuple):
         """The food, or `dish` for an empty one."""
         return self.food or "dish"
 
+    @property
+    def text(self) -> str:
+        """The name for people: `egg`, `dish`, `boiled(...) on a dish`."""
+        return f"{self.food} on a dish" if self.on_dish and self.food else self.name
+
 
 class Utensil(NamedTuple):
-    """What is in a utensil. `left` is None before it starts, then the steps it still works; 0: it is done."""
+    """The contents of a utensil. `left` is None before it starts, then the steps it still works; 0: it is done."""
 
     contents: tuple[KitchenItem, ...] = ()
     left: int | None = None
 
     @property
     def done(self) -> bool:
+        """Whether its product is ready."""
         return self.left == 0
 
 
 class KitchenWorld(NamedTuple):
-    """Everything but the cooks' places and the clock."""
+    """Everything but the cooks' poses and the time."""
 
     hands: tuple[KitchenItem | None, ...]  # by seat
     counters: tuple[KitchenItem | None, ...]  # in the order of `Layout.counters`
@@ -53,7 +59,7 @@ class KitchenWorld(NamedTuple):
 
 
 class Cook(NamedTuple):
-    """Where a cook stands, and which way it faces (an index of WAYS)."""
+    """Where a cook stands, and its facing (an index of WAYS)."""
 
     x: int
     y: int
@@ -61,7 +67,7 @@ class Cook(NamedTuple):
 
 
 class KitchenState(NamedTuple):
-    """A moment in the kitchen."""
+    """The state of the game."""
 
     time: int
     cooks: tuple[Cook, ...]  # by seat

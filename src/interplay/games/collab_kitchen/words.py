@@ -1,4 +1,4 @@
-"""Macro actions as words: how they are written, and how what was written is read."""
+"""Macro actions as text: writing and parsing."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ParseError(NamedTuple):
 
 
 def parse_macro(text: str) -> Macro | ParseError:
-    """A macro action from text such as `pickup(egg, ingredient_dispenser)`; a ParseError says what is wrong."""
+    """Parse a macro action such as `pickup(egg, ingredient_dispenser)`; a ParseError says what is wrong."""
     match = re.fullmatch(r"\s*([A-Za-z_]+)\s*\((.*)\)\s*[.;]?\s*", text, flags=re.DOTALL)
     if not match:
         return ParseError("not_a_call", f"{text.strip()!r} is no action; write verb(argument, ...)", text)
@@ -82,7 +82,7 @@ def _built(verb: str, arguments: list[str], text: str) -> Macro | ParseError:
 
 
 def _split(inside: str) -> list[str]:
-    """Arguments at the commas that stand in no inner bracket."""
+    """Split at the commas outside of inner brackets."""
     parts, depth = [""], 0
     for letter in inside:
         depth += {"(": 1, ")": -1}.get(letter, 0)
@@ -99,7 +99,7 @@ def _bare(argument: str) -> str:
 
 
 def food_name(text: str) -> str:
-    """A food's own name: `Boiled egg` is boiled(egg), `sliced potato` potato~slices."""
+    """Return a food's canonical name: `Boiled egg` is boiled(egg), `sliced potato` potato~slices."""
     name = re.sub(r"\s+", "_", text.strip().lower())
     sliced = re.fullmatch(r"(?:sliced|chopped|cut)_(\w+)|(\w+?)[_~]slices?", name)
     if sliced and (sliced[1] or sliced[2]) in INGREDIENTS:
@@ -109,7 +109,7 @@ def food_name(text: str) -> str:
 
 
 def place_name(text: str) -> str:
-    """A station's own name: `pot0` is pot, `board` chopping_board."""
+    """Return a station's canonical name: `pot0` is pot, `board` chopping_board."""
     name = re.sub(r"\s+", "_", text.strip().lower())
     name = name.removesuffix("0") if not name.endswith(("10", "20")) and "(" not in name else name
     return ALIASES.get(name, name).replace(",_", ",")

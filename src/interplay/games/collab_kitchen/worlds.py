@@ -1,4 +1,4 @@
-"""What hands can do, as a graph: which world comes of which act at which station. Made by the rules themselves.
+"""The graph of worlds: which world follows from which act at which station, by the rules themselves.
 
 Worlds are numbered as they are met. Lineages are left out, since plans do not depend on them, and so are acts that
 cannot help: a plan stays a plan without what is done to things that do not end up in the delivered dish.
@@ -30,7 +30,7 @@ from interplay.games.collab_kitchen.state import (
 
 
 class WorldAct(NamedTuple):
-    """What a seat can do at a station (its number)."""
+    """An act of a seat at a station (its number)."""
 
     station: int
     action: int
@@ -60,38 +60,42 @@ class Worlds:
         self.stations = constants.layout.stations
 
     def number(self, world: KitchenWorld) -> int:
+        """Return the number of a world, a new one if it was not met before."""
         bare = _bare(world)
-        found = self._number.get(bare)
-        if found is None:
-            found = self._number[bare] = len(self.all)
+        number = self._number.get(bare)
+        if number is None:
+            number = self._number[bare] = len(self.all)
             self.all.append(bare)
-        return found
+        return number
 
     def delivered(self, number: int) -> bool:
+        """Return whether the dish is delivered in a world."""
         return self.all[number].delivered is not None
 
     def bound(self, number: int) -> np.ndarray:
-        found = self._bounds.get(number)
-        if found is None:
-            found = self._bounds[number] = self.ways.bound(self.all[number])
-        return found
+        """Return the lower bound of a world for every joint pose."""
+        bound = self._bounds.get(number)
+        if bound is None:
+            bound = self._bounds[number] = self.ways.bound(self.all[number])
+        return bound
 
     def work(self, number: int) -> int:
-        found = self._work.get(number)
-        if found is None:
-            found = self._work[number] = self.ways.work(self.all[number])
-        return found
+        """Return the work that is left in a world."""
+        work = self._work.get(number)
+        if work is None:
+            work = self._work[number] = self.ways.work(self.all[number])
+        return work
 
     def stage(self, number: int) -> tuple[str, ...]:
-        """How far the recipe is: what foods there are, wherever they are."""
+        """Return how far the recipe is: what foods there are, wherever they are."""
         return tuple(sorted(item.name for item in self._things(self.all[number])))
 
     def turns(self, number: int) -> list[Turn]:
-        """Everything that hands can do in one step, doing nothing first."""
-        found = self._turns.get(number)
-        if found is None:
-            found = self._turns[number] = self._all_turns(self.all[number])
-        return found
+        """Return everything that hands can do in one step, doing nothing first."""
+        turns = self._turns.get(number)
+        if turns is None:
+            turns = self._turns[number] = self._all_turns(self.all[number])
+        return turns
 
     def _all_turns(self, world: KitchenWorld) -> list[Turn]:
         first, second = self.ways.floor.first.seat, self.ways.floor.second.seat
@@ -100,39 +104,39 @@ class Worlds:
         def turn(a: WorldAct | None, b: WorldAct | None, after: KitchenWorld) -> Turn:
             return Turn(a, b, self.number(rules.tick(layout, after)))
 
-        found = [turn(None, None, world)]
+        turns = [turn(None, None, world)]
         acts_b = self._acts(world, second) if second >= 0 else []
-        found += [turn(None, b, after) for b, after in acts_b]
+        turns += [turn(None, b, after) for b, after in acts_b]
         for a, after in self._acts(world, first):
-            found.append(turn(a, None, after))
+            turns.append(turn(a, None, after))
             for b, _ in acts_b:
                 if a.station == b.station and self.stations[a.station].letter not in "IDS":
                     continue
                 both = rules.use(self.rules, after, second, self.stations[b.station], b.action)
                 if both is not None:
-                    found.append(turn(a, b, both.world))
-        return found
+                    turns.append(turn(a, b, both.world))
+        return turns
 
     def _acts(self, world: KitchenWorld, seat: int) -> list[tuple[WorldAct, KitchenWorld]]:
-        """The acts of one seat that may help."""
+        """Return the acts of one seat that may help."""
         missing = self._missing(world)
         faced = set(self._poses(seat).faces.tolist())
-        found = []
+        acts = []
         for number, station in enumerate(self.stations):
             if number not in faced:
                 continue
             for action in self._tried(world, seat, station, missing):
                 outcome = rules.use(self.rules, world, seat, station, action)
                 if outcome is not None:
-                    found.append((WorldAct(number, action), outcome.world))
-        return found
+                    acts.append((WorldAct(number, action), outcome.world))
+        return acts
 
     def _poses(self, seat: int):
         floor = self.ways.floor
         return floor.first if seat == floor.first.seat else floor.second
 
     def _missing(self, world: KitchenWorld) -> Counter[str]:
-        """What has to come from the dispensers yet; `dish` among it."""
+        """Return what still has to come from the dispensers, `dish` included."""
         there: Counter[str] = Counter()
         dishes = 0
         for item in self._things(world):
@@ -146,13 +150,13 @@ class Worlds:
         return missing
 
     def _things(self, world: KitchenWorld) -> list[KitchenItem]:
-        found = [item for item in (*world.hands, *world.counters) if item is not None]
+        items = [item for item in (*world.hands, *world.counters) if item is not None]
         for station, utensil in zip(self.rules.layout.utensils, world.utensils):
             if utensil.left in (None, 0):
-                found += utensil.contents
+                items += utensil.contents
             else:
-                found.append(KitchenItem(_product(station, utensil), False, ""))
-        return found
+                items.append(KitchenItem(_product(station, utensil), False, ""))
+        return items
 
     def _useful(self, item: KitchenItem) -> bool:
         if item.on_dish:
@@ -160,26 +164,26 @@ class Worlds:
         return item.food in self.needed
 
     def _tried(self, world: KitchenWorld, seat: int, station: Station, missing: Counter[str]) -> list[int]:
-        held, letter = world.hands[seat], station.letter
+        item, letter = world.hands[seat], station.letter
         if letter == "I":
             return [FIRST_INGREDIENT + INGREDIENTS.index(k) for k in missing if k != "dish"]
         if letter == "D":
             return [TAKE] if missing["dish"] else []
         if letter == "S":
-            wanted = held is not None and (rules.is_ordered(self.rules.dish, held) or not self._useful(held))
+            wanted = item is not None and (rules.is_ordered(self.rules.dish, item) or not self._useful(item))
             return [DELIVER] if wanted else []
         if letter == "X":
-            if held is not None:
+            if item is not None:
                 return [PUT]
-            item = world.counters[station.index]
-            return [TAKE] if item is not None and self._useful(item) else []
-        return self._at_utensil(world.utensils[station.index], held, station)
+            lying = world.counters[station.index]
+            return [TAKE] if lying is not None and self._useful(lying) else []
+        return self._at_utensil(world.utensils[station.index], item, station)
 
-    def _at_utensil(self, utensil: Utensil, held: KitchenItem | None, station: Station) -> list[int]:
-        if held is not None:
+    def _at_utensil(self, utensil: Utensil, item: KitchenItem | None, station: Station) -> list[int]:
+        if item is not None:
             if utensil.done:
                 return [FILL]
-            return [PUT] if self.thorough or self._fits(utensil, held, station) else []
+            return [PUT] if self.thorough or self._fits(utensil, item, station) else []
         if utensil.left is None and utensil.contents:
             product = _product(station, utensil) in self.needed
             started = [START] if product else []
@@ -187,10 +191,10 @@ class Worlds:
             return [*started, TAKE] if self.thorough or hopeless else started
         return [TAKE] if utensil.done else []
 
-    def _fits(self, utensil: Utensil, held: KitchenItem, station: Station) -> bool:
-        """Whether the recipe wants this food beside what is in the utensil."""
-        foods = (*(i.food for i in utensil.contents), held.food)
-        return not held.on_dish and self._may_become(foods, station)
+    def _fits(self, utensil: Utensil, item: KitchenItem, station: Station) -> bool:
+        """Return whether the recipe wants this food beside what is in the utensil."""
+        foods = (*(i.food for i in utensil.contents), item.food)
+        return not item.on_dish and self._may_become(foods, station)
 
     def _may_become(self, foods: tuple[str, ...], station: Station) -> bool:
         kind, have = KINDS[station.letter], Counter(foods)
@@ -206,7 +210,7 @@ def _product(station: Station, utensil: Utensil) -> str:
 
 
 def _bare(world: KitchenWorld) -> KitchenWorld:
-    """A world without lineages."""
+    """Return a world without lineages."""
 
     def bare(item: KitchenItem | None) -> KitchenItem | None:
         return None if item is None else KitchenItem(item.food, item.on_dish, "")

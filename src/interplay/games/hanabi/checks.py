@@ -1,4 +1,4 @@
-"""Errors for people: decks that are none, and moves that the rules forbid. Outside of compiled code."""
+"""Checks of decks and moves with readable errors, outside of compiled code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, NO_CAR
 
 
 def check_deck(rules: HanabiRules, deck: Any) -> np.ndarray:
-    """The deck as identities, [deck] int8; an error that says what is wrong with it."""
+    """Return the deck as identities, [deck] int8.
+
+    Raises:
+        InterplayError: It is no deck of these rules; the message says why.
+    """
     cards = np.asarray(deck)
     size = rules.deck_size
     if cards.ndim != 2 or cards.shape[1] != 2 or not np.issubdtype(cards.dtype, np.integer):
@@ -41,7 +45,11 @@ def check_deck(rules: HanabiRules, deck: Any) -> np.ndarray:
 
 
 def check_actions(rules: HanabiRules, action_names: tuple[str, ...], state: HanabiState, actions: Any) -> None:
-    """An error for the first seat whose action is not legal: which, why, and what was."""
+    """Check that every seat's action is legal.
+
+    Raises:
+        InterplayError: One is not; the message says which, why, and what was legal.
+    """
     legal = np.asarray(hanabi.legal(rules, state))
     actions = np.asarray(actions)
     if actions.shape != (rules.players,):

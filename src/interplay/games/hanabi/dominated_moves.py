@@ -1,6 +1,6 @@
-"""Moves that no player should make, or that none needs to regret, by what its maker knows of the card it uses.
+"""Moves that are clearly good or clearly bad by what their maker knows of the card.
 
-What a metric counts and what a reward pays for is the same function.
+Metrics and rewards use the same functions.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ NAMES = ("g1", "g2", "g3")  # discards a playable card, plays an unplayable one 
 def known(
     rules: HanabiRules, state: HanabiState, action: Int[Array, ""]
 ) -> tuple[Bool[Array, " sense"], Bool[Array, " sense"]]:
-    """Whether the card that the mover uses is known to be playable, and known to be unplayable, in each sense of KNOWN.
-    Of a hint it says nothing."""
+    """Return whether the card that the mover uses is known to be playable, and known to be unplayable.
+
+    Each in every sense of KNOWN; false for hints.
+    """
     seat, slot = state.time % rules.players, jnp.asarray(rules.moves.slot)[action]
     can_be = jnp.stack([cards.public(rules, state)[seat, slot], cards.seen(rules, state, seat)[slot]])
     fits = cards.pack(rules, cards.playable(rules, state))
@@ -27,7 +29,7 @@ def known(
 
 
 def flags(rules: HanabiRules, state: HanabiState, action: Int[Array, ""]) -> Bool[Array, "name sense"]:
-    """Whether a move is of each kind in NAMES."""
+    """Return whether a move is of each kind in NAMES."""
     playable, unplayable = known(rules, state, action)
     kind = jnp.asarray(rules.moves.kind)[action]
     plays, discards = kind == PLAY, kind == DISCARD

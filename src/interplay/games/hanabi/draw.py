@@ -1,4 +1,4 @@
-"""Hanabi for people: as text and as shapes. Each card shows what it is and, below, what its owner has been told."""
+"""Hanabi as text and as shapes. Each card shows what it is and, below, what hints have told its owner."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CARD_W, CARD_H, GAP, MARGIN = 58, 74, 10, 24
 
 
 def text(rules: HanabiRules, action_names: tuple[str, ...], state: HanabiState, seat: int | None = None) -> str:
-    """The state; with a seat, without the cards that this seat may not see."""
+    """Return the state as text; with a seat, without the cards that this seat may not see."""
     turn = int(state.time) % rules.players
     over = bool(hanabi.is_over(rules, state))
     whose = f"over, score {int(hanabi.score(rules, state))}" if over else f"seat {turn} to move"
@@ -37,7 +37,7 @@ def text(rules: HanabiRules, action_names: tuple[str, ...], state: HanabiState, 
 
 
 def last_move(rules: HanabiRules, action_names: tuple[str, ...], state: HanabiState) -> str:
-    """The move before in words."""
+    """Return the last move in words."""
     last = state.last
     if rules.moves.kind[int(last.action)] == NOOP:
         return "none yet"
@@ -50,7 +50,7 @@ def last_move(rules: HanabiRules, action_names: tuple[str, ...], state: HanabiSt
 
 
 def knowledge(rules: HanabiRules, state: HanabiState, owner: int, slot: int) -> str:
-    """What hints allow: suits and ranks; `RY|12`, or `R|1-5` when nothing is known of the rank."""
+    """Return what hints allow: suits and ranks; `RY|12`, or `R|1-5` when nothing is known of the rank."""
     bits = int(state.possible[owner, slot])
     ids = [i for i in range(rules.identities) if bits >> i & 1]
     suits = "".join(s for k, s in enumerate(rules.suits) if any(i // rules.ranks == k for i in ids))
@@ -69,7 +69,7 @@ def _discards(rules: HanabiRules, state: HanabiState) -> list[str]:
 
 
 def scene(rules: HanabiRules, action_names: tuple[str, ...], state: HanabiState, seat: int | None = None) -> Scene:
-    """The table; with a seat, as this seat sees it: its own cards lie face down."""
+    """Return the table as shapes; with a seat, as this seat sees it, its own cards face down."""
     suits = len(rules.suits)
     columns = max(suits, rules.hand_size)
     hands_left = MARGIN + 84
@@ -121,8 +121,8 @@ def _hand(rules: HanabiRules, state: HanabiState, owner: int, seat: int | None, 
         if card == NO_CARD:
             continue
         x = left + slot * (CARD_W + GAP)
-        told = int(state.told_colours[owner, slot]) or int(state.told_ranks[owner, slot])
-        if told:
+        hinted = int(state.told_colours[owner, slot]) or int(state.told_ranks[owner, slot])
+        if hinted:
             shapes.append(("rect", x - 3, top - 3, CARD_W + 6, CARD_H + 6, "#e08a2e", 8))
         suit = rules.suits[card // rules.ranks]
         hidden = owner == seat

@@ -1,7 +1,7 @@
-"""What a seat may see: as the field's two standard vectors, and as a record for agents that think in cards.
+"""Observations: the field's two standard vectors, and a record for agents that reason about cards.
 
-The vectors are nearly all bits, so each is first put together as bits of a few words and then spread out to
-numbers in one go. `_sections` lists what stands in them, in order.
+The vectors are nearly all bits, so each is first assembled as bits of a few words and then expanded to numbers at once.
+`_sections` lists their parts in order.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Bits(NamedTuple):
 
 
 def vector_size(rules: HanabiRules) -> int:
-    """Numbers in either vector: 658 for two players."""
+    """Return the size of either vector: 658 for two players."""
     ids, colours, ranks = rules.identities, len(rules.colours), rules.ranks
     seats, slots = rules.players, rules.hand_size
     hands = (seats - 1) * slots * ids + seats
@@ -52,13 +52,13 @@ Observers = Int[Array, " observer"] | np.ndarray | None  # seats whose view is a
 
 
 def hle(rules: HanabiRules, state: HanabiState, observers: Observers = None) -> Float[Array, "observer size"]:
-    """The canonical vector of the Hanabi Learning Environment, [observer, size]."""
+    """Return the canonical vector of the Hanabi Learning Environment, [observer, size]."""
     around = _around(rules, observers)
     return _spread(_public(rules, state, around) + _knowledge(rules, state, around)).astype(jnp.float32)
 
 
 def belief(rules: HanabiRules, state: HanabiState, observers: Observers = None) -> Float[Array, "observer size"]:
-    """As `hle`, but with the odds of each card by hints and cards gone in place of what it may be (JaxMARL's)."""
+    """Return `hle` with the odds of each card by hints and cards gone in place of what it may be (JaxMARL's)."""
     around = _around(rules, observers)
     public = _spread(_public(rules, state, around)).astype(jnp.float32)
     ids = np.arange(rules.identities)
@@ -67,31 +67,31 @@ def belief(rules: HanabiRules, state: HanabiState, observers: Observers = None) 
     weight = ((state.possible[..., None] >> ids.astype(np.uint32)) & 1).astype(jnp.float32) * left
     total = jnp.sum(weight, axis=-1, keepdims=True)
     odds = jnp.where(total > 0, weight / jnp.where(total > 0, total, 1.0), 0.0)
-    told = _spread([Bits(_told(rules, state)[..., None], len(rules.colours) + rules.ranks)]).astype(jnp.float32)
-    cards = jnp.concatenate([odds, told], axis=-1)[around]
+    hints = _spread([Bits(_hint_bits(rules, state)[..., None], len(rules.colours) + rules.ranks)]).astype(jnp.float32)
+    cards = jnp.concatenate([odds, hints], axis=-1)[around]
     return jnp.concatenate([public, cards.reshape(len(around), -1)], axis=-1)
 
 
 def _around(rules: HanabiRules, observers: Observers) -> Any:
-    """[observer, k] is the seat that sits k after the observer."""
+    """Return [observer, k] the seat that sits k after the observer."""
     seats = np.arange(rules.players)
     return ((seats if observers is None else observers)[:, None] + seats) % rules.players
 
 
 def _public(rules: HanabiRules, state: HanabiState, around: Any) -> list[Bits]:
-    """All that stands before what is known of each card."""
+    """Return all sections before what is known of each card."""
     return _hands(rules, state, around) + _board(rules, state, len(around)) + _last_move(rules, state, around[:, 0])
 
 
 def _hands(rules: HanabiRules, state: HanabiState, around: Any) -> list[Bits]:
-    """The others' cards, and whose hand lacks a card."""
+    """Return the others' cards, and whose hand lacks a card."""
     others = card_bit(state.hands)[around[:, 1:]].reshape(len(around), -1)
     short = (state.hands[:, -1] == NO_CARD).astype(U32)[around]
     return [Bits(others, rules.identities), Bits(short, 1)]
 
 
 def _board(rules: HanabiRules, state: HanabiState, observers: int) -> list[Bits]:
-    """Cards left in the deck, fireworks, hint tokens, lives and discards: the same for all."""
+    """Return cards left in the deck, fireworks, hint tokens, lives and discards: the same for all."""
     deck = rules.deck_size - rules.players * rules.hand_size
     height = state.fireworks.astype(jnp.int32)
     fireworks = jnp.where(height > 0, U32(1) << (height - 1).astype(U32), U32(0))
@@ -110,7 +110,7 @@ def _board(rules: HanabiRules, state: HanabiState, observers: int) -> list[Bits]
 
 
 def _last_move(rules: HanabiRules, state: HanabiState, observers: Any) -> list[Bits]:
-    """Who did what to whom and what came of it; all zeros before the first move."""
+    """Return who did what to whom with which outcome; all zeros before the first move."""
     moves, last, seats = rules.moves, state.last, rules.players
     kind = jnp.asarray(moves.kind)[last.action]
     hint = jnp.asarray(moves.hint)[last.action]
@@ -125,18 +125,18 @@ def _last_move(rules: HanabiRules, state: HanabiState, observers: Any) -> list[B
     def same_for_all(bits):
         return jnp.broadcast_to(jnp.where(happened, bits, U32(0)), (len(observers),))[:, None]
 
-    def one(index, present):
+    def one_hot(index, present):
         return jnp.where(present, U32(1) << jnp.maximum(index, 0).astype(U32), U32(0))
 
     slot = jnp.asarray(moves.slot)[last.action]
     return [
-        Bits(one(actor_back, happened)[:, None], seats),
-        Bits(same_for_all(one(jnp.asarray(order)[kind], kind < 4)), 4),
-        Bits(one(receiver_back, happened & is_hint)[:, None], seats),
-        Bits(same_for_all(one(hint, kind == HINT_COLOUR)), len(rules.colours)),
-        Bits(same_for_all(one(hint - len(rules.colours), kind == HINT_RANK)), rules.ranks),
+        Bits(one_hot(actor_back, happened)[:, None], seats),
+        Bits(same_for_all(one_hot(jnp.asarray(order)[kind], kind < 4)), 4),
+        Bits(one_hot(receiver_back, happened & is_hint)[:, None], seats),
+        Bits(same_for_all(one_hot(hint, kind == HINT_COLOUR)), len(rules.colours)),
+        Bits(same_for_all(one_hot(hint - len(rules.colours), kind == HINT_RANK)), rules.ranks),
         Bits(same_for_all(_pack_bools(last.touched)), rules.hand_size),
-        Bits(same_for_all(one(slot, uses)), rules.hand_size),
+        Bits(same_for_all(one_hot(slot, uses)), rules.hand_size),
         Bits(same_for_all(card_bit(last.card)), rules.identities),
         Bits(same_for_all(last.scored.astype(U32)), 1),
         Bits(same_for_all(last.token.astype(U32)), 1),
@@ -144,23 +144,23 @@ def _last_move(rules: HanabiRules, state: HanabiState, observers: Any) -> list[B
 
 
 def _knowledge(rules: HanabiRules, state: HanabiState, around: Any) -> list[Bits]:
-    """What each card may be by its hints and what was told of it, observer's hand first."""
+    """Return what each card may be by its hints, and the hints on it, observer's hand first."""
     possible = state.possible[around].reshape(len(around), -1)
-    told = _told(rules, state)[around].reshape(len(around), -1)
+    hints = _hint_bits(rules, state)[around].reshape(len(around), -1)
     width = len(rules.colours) + rules.ranks
     return [
         field
         for i in range(possible.shape[1])
-        for field in (Bits(possible[:, i : i + 1], rules.identities), Bits(told[:, i : i + 1], width))
+        for field in (Bits(possible[:, i : i + 1], rules.identities), Bits(hints[:, i : i + 1], width))
     ]
 
 
-def _told(rules: HanabiRules, state: HanabiState) -> UInt32[Array, "seat slot"]:
+def _hint_bits(rules: HanabiRules, state: HanabiState) -> UInt32[Array, "seat slot"]:
     return state.told_colours.astype(U32) | (state.told_ranks.astype(U32) << len(rules.colours))
 
 
 def _ones(number: Int[Array, ""], width: int) -> list[Bits]:
-    """`number` ones and then zeros."""
+    """Return `number` ones and then zeros."""
     fields = []
     for start in range(0, width, 31):
         part = min(31, width - start)
@@ -174,7 +174,7 @@ def _pack_bools(flags) -> UInt32[Array, ""]:
 
 
 def _spread(fields: list[Bits]) -> UInt32[Array, "*batch size"]:
-    """All fields one after the other, one number per bit."""
+    """Return all fields one after the other, one number per bit."""
     words: list = []
     filled = 0
     for field in fields:
@@ -194,7 +194,7 @@ def _spread(fields: list[Bits]) -> UInt32[Array, "*batch size"]:
 
 @record
 class HanabiView:
-    """What a seat may see, in cards. The observer's own cards are HIDDEN; the rest is public."""
+    """What a seat may see, as cards. The observer's own cards are HIDDEN; the rest is public."""
 
     seat: Int[Array, ""]
     time: Int[Array, ""]
@@ -211,9 +211,9 @@ class HanabiView:
 
 
 def seen(rules: HanabiRules, state: HanabiState) -> HanabiView:
-    """Every seat's record, [seat, ...]."""
+    """Return every seat's record, [seat, ...]."""
 
-    def of(seat):
+    def view(seat):
         own = (jnp.arange(rules.players) == seat)[:, None]
         return HanabiView(
             seat=seat,
@@ -230,4 +230,4 @@ def seen(rules: HanabiRules, state: HanabiState) -> HanabiView:
             last=state.last,
         )
 
-    return jax.vmap(of)(jnp.arange(rules.players, dtype=jnp.int32))
+    return jax.vmap(view)(jnp.arange(rules.players, dtype=jnp.int32))

@@ -1,4 +1,4 @@
-"""What can be done with games of Hanabi."""
+"""The family of Hanabi games."""
 
 from interplay.games.family import GameFamily
 

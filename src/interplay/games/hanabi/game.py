@@ -1,4 +1,4 @@
-"""Hanabi as a game of interplay: the rules behind the common contract."""
+"""Hanabi as a game: the rules behind the common contract."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SETS: dict[str, dict[str, Any]] = {  # rule sets by name: what they change
 
 @dataclass(frozen=True, kw_only=True)
 class HanabiOptions:
-    """What a game of Hanabi may change of its rule set; null leaves it as it is (see `Rules`)."""
+    """The options of a game of Hanabi; None leaves the rule set as it is (see `HanabiRules`)."""
 
     hand_size: int | None = None
     suits: str | None = None
@@ -44,7 +44,7 @@ class HanabiOptions:
 
 
 def variants() -> list[str]:
-    """`2p` ... `5p`, and the same with other rule sets, such as `2p-rainbow`."""
+    """List `2p` ... `5p`, and the same with other rule sets, such as `2p-rainbow`."""
     return [f"{players}p{'-' if name else ''}{name}" for name in SETS for players in range(2, 6)]
 
 
@@ -96,12 +96,14 @@ class Hanabi:
         return hanabi.deal(self.rules, identities)
 
     def start(self, state: HanabiState) -> dict[str, Any]:
+        """Return the deck that `init` takes."""
         return {"deck": jnp.stack([state.deck // self.rules.ranks, state.deck % self.rules.ranks], axis=-1)}
 
     @compiled()
     def step(
         self, state: HanabiState, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None
     ) -> tuple[HanabiState, Step]:
+        """Play one joint action; only that of the seat to move counts."""
         after = hanabi.step(self.rules, state, jnp.asarray(actions))
         return after, Step(
             reward=hanabi.reward(self.rules, state, after),
@@ -114,7 +116,11 @@ class Hanabi:
     def checked_step(
         self, state: HanabiState, actions: Any, key: PRNGKeyArray | None = None
     ) -> tuple[HanabiState, Step]:
-        """As `step`, outside of compiled code: an illegal action is an error that says why and what was legal."""
+        """Play one joint action, outside of compiled code.
+
+        Raises:
+            InterplayError: An action is illegal; the message says why and what was legal.
+        """
         if bool(hanabi.is_over(self.rules, state)):
             raise InterplayError(f"this game is over after {int(state.time)} moves")
         checks.check_actions(self.rules, self.action_names, state, actions)
@@ -122,6 +128,7 @@ class Hanabi:
 
     @compiled(1)
     def observe(self, state: HanabiState, encoding: str) -> Any:
+        """Return what every seat sees."""
         if encoding == "hle":
             return encode.hle(self.rules, state)
         if encoding == "belief":
@@ -135,7 +142,7 @@ class Hanabi:
         raise UnknownName("encoding", encoding, list(self.encodings))
 
     def observe_as(self, state: HanabiState, encoding: str, seat: Int[Array, ""]) -> Any:
-        """What one seat sees, without the others' work: `observe(state, encoding)[seat]`."""
+        """Return what one seat sees, `observe(state, encoding)[seat]`, without computing the others'."""
         vectors = {"hle": encode.hle, "belief": encode.belief}
         if encoding in vectors:
             return vectors[encoding](self.rules, state, jnp.reshape(seat, 1))[0]
@@ -143,19 +150,23 @@ class Hanabi:
 
     @compiled()
     def legal(self, state: HanabiState) -> Bool[Array, "seat action"]:
+        """Return the legal actions; off turn only the no-op."""
         return hanabi.legal(self.rules, state)
 
     def to_move(self, state: HanabiState) -> Bool[Array, " seat"]:
+        """Return the seat to move."""
         return hanabi.to_move(self.rules, state)
 
     def score(self, state: HanabiState) -> Int[Array, ""]:
-        """The score if the game ended now."""
+        """Return the score if the game ended now."""
         return hanabi.score(self.rules, state)
 
     def render(self, state: HanabiState, seat: int | None = None) -> str:
+        """Return the state as text."""
         return draw.text(self.rules, self.action_names, state, seat)
 
     def scene(self, state: HanabiState, seat: int | None = None) -> Scene:
+        """Return the state as shapes."""
         return draw.scene(self.rules, self.action_names, state, seat)
 
 

@@ -1,8 +1,8 @@
-"""Hands that a seat could hold for all it knows, and the state in which it does.
+"""Hands that a seat could hold by what it knows, and the state in which it does.
 
 A seat knows the other hands, the open cards and its hints. By these alone, every way to deal it cards from those it
-does not see is as likely as the next: this is what moves made at random would tell. (Nearly: that a hint was possible
-at all tells a little more.)
+does not see is equally likely, as if moves were made at random. (Nearly: that a hint was possible at all tells a little
+more.)
 """
 
 from __future__ import annotations
@@ -19,19 +19,22 @@ from interplay.games.hanabi.state import NO_CARD, HanabiRules, HanabiState
 
 
 def unseen(rules: HanabiRules, state: HanabiState, seat: Int[Array, ""]) -> Int[Array, " identity"]:
-    """Copies of each identity that a seat sees nowhere: they are in its hand or in the deck."""
-    held = cards.in_hands(rules, state.hands)
-    return jnp.asarray(rules.total_copies) - cards.gone(rules, state) - (jnp.sum(held, axis=0) - held[seat])
+    """Return the copies of each identity that a seat sees nowhere: they are in its hand or in the deck."""
+    in_hand = cards.in_hands(rules, state.hands)
+    return jnp.asarray(rules.total_copies) - cards.gone(rules, state) - (jnp.sum(in_hand, axis=0) - in_hand[seat])
 
 
 def draw_hand(
     rules: HanabiRules, state: HanabiState, seat: Int[Array, ""], key: PRNGKeyArray, candidates: int = 8
 ) -> tuple[Int8[Array, " slot"], Bool[Array, ""]]:
-    """A hand that fits the hints, and whether one was found.
+    """Draw a hand that fits the hints.
 
     Cards are drawn one after the other by the copies that are left, so a hand whose later cards had few choices comes
-    up too often. Of several such hands one is kept by the product of the choices that each had, which sets this right
+    up too often. Of several such hands one is kept by the product of the choices that each had, which corrects this
     (exactly, with many candidates).
+
+    Returns:
+        The hand, and whether one was found.
     """
     hands, weights = jax.vmap(lambda k: _one_by_one(rules, state, seat, k))(jax.random.split(key, candidates))
     chosen = jax.random.categorical(jax.random.fold_in(key, candidates), weights)
@@ -41,7 +44,7 @@ def draw_hand(
 def _one_by_one(
     rules: HanabiRules, state: HanabiState, seat: Int[Array, ""], key: PRNGKeyArray
 ) -> tuple[Int8[Array, " slot"], Float[Array, ""]]:
-    """A hand, and the logarithm of how many choices there were; minus infinity if it came to none."""
+    """Return a hand, and the logarithm of the number of choices; minus infinity if there was none."""
     left, choices, hand = unseen(rules, state, seat).astype(jnp.float32), jnp.float32(0.0), []
     noise = jax.random.gumbel(key, (rules.hand_size, rules.identities))
     ids = np.arange(rules.identities, dtype=np.uint32)
@@ -58,7 +61,7 @@ def _one_by_one(
 def set_hand(
     rules: HanabiRules, state: HanabiState, seat: Int[Array, ""], hand: Int8[Array, " slot"], key: PRNGKeyArray
 ) -> HanabiState:
-    """The state with this hand in its place, and the rest of what the seat does not see as a shuffled deck."""
+    """Return the state with this hand in its place, and the rest of what the seat does not see as a shuffled deck."""
     dealt_out = jnp.sum(hand[:, None] == jnp.arange(rules.identities), axis=0, dtype=jnp.int32)
     rest = unseen(rules, state, seat) - dealt_out
     place = jnp.arange(rules.deck_size, dtype=jnp.int32)

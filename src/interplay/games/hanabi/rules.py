@@ -22,7 +22,7 @@ from interplay.games.hanabi.state import (
 
 
 def shuffle(rules: HanabiRules, key: PRNGKeyArray) -> Int8[Array, " deck"]:
-    """A deck in random order: each card goes to the place that its random number has among all of them.
+    """Return a deck in random order: each card goes to the rank of its random number.
 
     Counting smaller numbers is far quicker than sorting fifty of them, on CPU and GPU alike.
     """
@@ -34,7 +34,7 @@ def shuffle(rules: HanabiRules, key: PRNGKeyArray) -> Int8[Array, " deck"]:
 
 
 def deal(rules: HanabiRules, deck: Int8[Array, " deck"]) -> HanabiState:
-    """The first state: seat 0 takes its whole hand from the top of the deck, then seat 1, and so on."""
+    """Return the first state: seat 0 takes its whole hand from the top of the deck, then seat 1, and so on."""
     seats, slots = rules.players, rules.hand_size
     anything = (1 << rules.identities) - 1
     return HanabiState(
@@ -61,16 +61,16 @@ def deal(rules: HanabiRules, deck: Int8[Array, " deck"]) -> HanabiState:
 
 
 def to_move(rules: HanabiRules, state: HanabiState) -> Bool[Array, " seat"]:
-    """Seats move in turn."""
+    """Return the seat to move; seats move in turn."""
     return jnp.arange(rules.players) == state.time % rules.players
 
 
 def legal(rules: HanabiRules, state: HanabiState) -> Bool[Array, "seat action"]:
-    """What each seat may do: off turn nothing but the no-op.
+    """Return what each seat may do: off turn nothing but the no-op.
 
-    One may play any card of one's hand, discard one unless all hint tokens are there, and, for a token,
-    tell another player all cards of one colour or one rank, of which there must be at least one.
-    Some programs that recorded games were laxer on both counts; `discard_when_full` and `empty_hints` follow them.
+    One may play any card of one's hand, discard one unless all hint tokens are there, and, for a token, tell another
+    player all cards of one colour or one rank, of which there must be at least one. Some programs that recorded games
+    were laxer on both counts; `discard_when_full` and `empty_hints` follow them.
     """
     seats = rules.players
     turn = to_move(rules, state)
@@ -88,7 +88,7 @@ def legal(rules: HanabiRules, state: HanabiState) -> Bool[Array, "seat action"]:
 
 
 def step(rules: HanabiRules, state: HanabiState, actions: Int[Array, " seat"]) -> HanabiState:
-    """One turn: the seat to move plays, discards or hints; the others wait."""
+    """Play one turn: the seat to move plays, discards or hints; the others wait."""
     turn = to_move(rules, state)
     action = jnp.sum(jnp.where(turn, actions, 0)).astype(jnp.int32)
     kind = jnp.asarray(rules.moves.kind)[action]
@@ -132,7 +132,7 @@ def use_card(rules: HanabiRules, state: HanabiState, action: Int[Array, ""], pla
 
 
 def draw(rules: HanabiRules, state: HanabiState, gone: Bool[Array, "seat slot"]) -> HanabiState:
-    """Younger cards move up to fill the gap, and the top card of the deck becomes the newest, while there is one."""
+    """Move younger cards up to fill the gap, and draw the top card of the deck while there is one."""
     turn = jnp.any(gone, axis=1, keepdims=True)
     from_next = turn & (jnp.cumsum(gone, axis=1) > 0)
     is_newest = turn & (jnp.arange(rules.hand_size) == rules.hand_size - 1)
@@ -155,7 +155,7 @@ def draw(rules: HanabiRules, state: HanabiState, gone: Bool[Array, "seat slot"])
 
 
 def give_hint(rules: HanabiRules, state: HanabiState, action: Int[Array, ""]) -> HanabiState:
-    """Name all cards of one colour or rank in another hand. The cards not named are told something, too."""
+    """Name all cards of one colour or rank in another hand; the cards not named get negative information."""
     moves = rules.moves
     receiver = (state.time + jnp.asarray(moves.offset)[action]) % rules.players
     receives = (jnp.arange(rules.players) == receiver)[:, None]
@@ -184,22 +184,22 @@ def give_hint(rules: HanabiRules, state: HanabiState, action: Int[Array, ""]) ->
 
 
 def is_over(rules: HanabiRules, state: HanabiState) -> Bool[Array, ""]:
-    """No life is left, all fireworks are complete, or every seat has had a turn since the last card was drawn."""
+    """Return whether no life is left, all fireworks are complete, or every seat had a turn after the last draw."""
     return (state.lives <= 0) | (points(state) == rules.max_score) | (state.turns_left <= 0)
 
 
 def points(state: HanabiState) -> Int[Array, ""]:
-    """The cards on the table."""
+    """Return the number of cards played."""
     return jnp.sum(state.fireworks, dtype=jnp.int32)
 
 
 def score(rules: HanabiRules, state: HanabiState) -> Int[Array, ""]:
-    """The points, which a team without lives loses (or, by the rule set, keeps)."""
+    """Return the points, which a team without lives loses (or, by the rule set, keeps)."""
     return jnp.where((state.lives <= 0) & (rules.bomb == "zero"), 0, points(state))
 
 
 def reward(rules: HanabiRules, before: HanabiState, after: HanabiState) -> Float[Array, " seat"]:
-    """What the move did to the score, credited to the seat that made it."""
+    """Return the change of the score, credited to the seat that moved."""
     gain = score(rules, after) - score(rules, before)
     return jnp.where(to_move(rules, before), gain, 0).astype(jnp.float32)
 
@@ -208,7 +208,7 @@ EVENTS = ("played", "misplayed", "discarded", "hinted_colour", "hinted_rank", "c
 
 
 def events(rules: HanabiRules, before: HanabiState, after: HanabiState) -> Int[Array, "seat event"]:
-    """What happened, to the seat that moved."""
+    """Return the events of a move, for the seat that made it."""
     last = after.last
     kind = jnp.asarray(rules.moves.kind)[last.action]
     plays = kind == PLAY
@@ -220,5 +220,5 @@ def events(rules: HanabiRules, before: HanabiState, after: HanabiState) -> Int[A
 
 
 def union(sets: UInt32[Array, "*batch n"]) -> UInt32[Array, "*batch"]:
-    """The identities in any of the sets along the last axis."""
+    """Return the identities in any of the sets along the last axis."""
     return jax.lax.reduce(sets, jnp.uint32(0), jax.lax.bitwise_or, (sets.ndim - 1,))

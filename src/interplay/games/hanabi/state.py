@@ -1,7 +1,7 @@
-"""What a game of Hanabi is made of: the rule set, which is data, and the state, which is small integers.
+"""The rule set of Hanabi, which is data, and the state, which is small integers.
 
-A card's identity is one number, suit * ranks + (rank - 1), and a set of identities is the bits of one uint32.
-So what a hint says is a set, what a card can still be is a set, and learning is one `and`.
+A card's identity is one number, suit * ranks + (rank - 1), and a set of identities is the bits of one uint32. So a hint
+is a set, what a card can still be is a set, and learning is one `and`.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ class HanabiRules:
 
     @property
     def ranks(self) -> int:
+        """The number of ranks."""
         return len(self.copies)
 
     @property
@@ -72,19 +73,25 @@ class HanabiRules:
 
     @property
     def identities(self) -> int:
+        """The number of different cards."""
         return len(self.suits) * self.ranks
 
     @property
     def deck_size(self) -> int:
+        """The number of cards."""
         return len(self.suits) * sum(self.copies)
 
     @property
     def max_score(self) -> int:
+        """The score of complete fireworks."""
         return self.identities
 
     @property
     def horizon(self) -> int:
-        """The longest game: every card but the last is discarded, and every token so gained is spent at once."""
+        """Moves of the longest game.
+
+        Every card but the last is discarded, and every token so gained is spent at once.
+        """
         draws = self.deck_size - self.players * self.hand_size
         return 2 * draws + self.hint_tokens - 1 + self.players
 
@@ -95,6 +102,7 @@ class HanabiRules:
 
     @cached_property
     def sorted_deck(self) -> np.ndarray:
+        """The deck in order of identities, [deck] int8."""
         return np.repeat(np.arange(self.identities, dtype=np.int8), self.total_copies)
 
     @cached_property
@@ -109,9 +117,11 @@ class HanabiRules:
 
     @cached_property
     def moves(self) -> MoveTable:
-        return MoveTable.of(self)
+        """The meaning of each action."""
+        return MoveTable.from_rules(self)
 
     def card_name(self, identity: int) -> str:
+        """Return a card's name, such as R1; -- for no card, ?? for a hidden one."""
         if identity < 0:
             return "--" if identity == NO_CARD else "??"
         return f"{self.suits[identity // self.ranks]}{identity % self.ranks + 1}"
@@ -119,7 +129,7 @@ class HanabiRules:
 
 @dataclass(frozen=True)
 class MoveTable:
-    """What each action number means: discards, plays, colour hints, rank hints, and last the no-op."""
+    """The meaning of each action: discards, plays, colour hints, rank hints, and last the no-op."""
 
     kind: np.ndarray  # [action]
     slot: np.ndarray  # of the card played or discarded; 0 otherwise
@@ -128,7 +138,8 @@ class MoveTable:
     touches: np.ndarray  # the identities that the hint touches; none otherwise
 
     @classmethod
-    def of(cls, rules: HanabiRules) -> MoveTable:
+    def from_rules(cls, rules: HanabiRules) -> MoveTable:
+        """List the actions of a rule set."""
         colours, ranks = len(rules.colours), rules.ranks
         others = range(1, rules.players)
         rows = [(DISCARD, slot, 0, 0) for slot in range(rules.hand_size)]
@@ -142,12 +153,13 @@ class MoveTable:
 
     @property
     def noop(self) -> int:
+        """The number of the no-op."""
         return len(self.kind) - 1
 
 
 @record
 class LastMove:
-    """The move before, as all seats saw it. Before the first move: the no-op."""
+    """The last move, as all seats saw it. Before the first move: the no-op."""
 
     action: Int[Array, ""]
     card: Int8[Array, ""]  # the card that was played or discarded; NO_CARD after a hint
@@ -158,7 +170,7 @@ class LastMove:
 
 @record
 class HanabiState:
-    """Everything, the hidden included."""
+    """The whole state, hidden cards included."""
 
     deck: Int8[Array, " deck"]  # identities, top card first; it stays as it was, `dealt` moves on
     dealt: Int[Array, ""]  # cards that have left the deck
@@ -176,5 +188,5 @@ class HanabiState:
 
 
 def card_bit(cards: Int8[Array, "*shape"]) -> UInt32[Array, "*shape"]:
-    """The set that holds just this card; empty for an empty slot or a hidden card."""
+    """Return the set of just this card; empty for an empty slot or a hidden card."""
     return jnp.where(cards >= 0, jnp.uint32(1) << jnp.maximum(cards, 0).astype(jnp.uint32), jnp.uint32(0))

@@ -1,6 +1,6 @@
-"""Colours by other names. The rules treat all colours alike, so a game in which they are exchanged is as good.
+"""Permutations of colours: the rules treat all colours alike, so a game with permuted colours is equivalent.
 
-An order g says that what is seen as colour i is really colour g[i]. A vector is then gathered by g where it speaks of
+An order g says that what is seen as colour i is really colour g[i]. A vector is then gathered by g where it refers to
 colours, and whoever hints the colour seen as i hints the real colour g[i] (not the place of i in g).
 """
 
@@ -26,27 +26,27 @@ VECTORS = ("hle", "belief")
 
 @lru_cache(maxsize=16)
 def orders(rules: HanabiRules) -> np.ndarray:
-    """[order, colour] all of them; the first leaves everything as it is."""
+    """Return all permutations, [order, colour]; the first is the identity."""
     return np.array(list(permutations(range(len(rules.colours)))), np.int32)
 
 
 def suits_of(rules: HanabiRules, order: Any) -> np.ndarray:
-    """The order of the suits: of the colours that can be named as `order` says, of wild ones as they are."""
+    """Return the order of the suits: nameable colours as `order` says, wild ones unchanged."""
     named = [rules.suits.index(c) for c in rules.colours]
-    found = np.arange(len(rules.suits))
-    found[named] = np.array(named)[np.asarray(order)]
-    return found
+    order_of_suits = np.arange(len(rules.suits))
+    order_of_suits[named] = np.array(named)[np.asarray(order)]
+    return order_of_suits
 
 
 def cards_seen_as(rules: HanabiRules, order: Any) -> np.ndarray:
-    """[identity] by which name each real card is seen; it renames decks."""
+    """Return the identity as which each real card is seen, [identity]; it renames decks."""
     real = (suits_of(rules, order)[:, None] * rules.ranks + np.arange(rules.ranks)).reshape(-1)
     return np.argsort(real)  # real[i] is what is seen as i
 
 
 @lru_cache(maxsize=16)
 def vector_places(rules: HanabiRules) -> np.ndarray:
-    """[order, place] of each number of a seat's vector, the place of the real vector where it stands."""
+    """Return for each number of a seat's vector its index in the real vector, [order, place]."""
     return np.stack([_places(rules, order) for order in orders(rules)])
 
 
@@ -67,7 +67,7 @@ def _places(rules: HanabiRules, order: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=16)
 def real_moves(rules: HanabiRules) -> np.ndarray:
-    """[order, action] the move that is made when one is chosen as it is seen; also whose legality it has."""
+    """Return the move that is made when one is chosen as it is seen, [order, action]; also whose legality it has."""
     moves = rules.moves
     is_colour = moves.kind == HINT_COLOUR
     actions = np.arange(len(moves.kind))
@@ -85,8 +85,10 @@ class Recoloured:
 
 
 class OwnColours:
-    """Hanabi in which every seat has its own names for the colours, drawn anew in every game. The seats cannot agree on
-    what tells colours apart by name."""
+    """Hanabi in which every seat has its own random permutation of the colours in every game.
+
+    The seats cannot agree on conventions that tell colours apart by name.
+    """
 
     pure = True
 
@@ -101,23 +103,32 @@ class OwnColours:
         return getattr(self.base, name)
 
     def init(self, key: PRNGKeyArray, deck: Any = None) -> Recoloured:
+        """Shuffle, deal, and draw a permutation for each seat."""
         for_deck, for_order = jax.random.split(key)
         drawn = jax.random.randint(for_order, (self.base.num_seats,), 0, len(orders(self.base.rules)))
         order = drawn.at[0].set(0) if self.keep_first else drawn
         return Recoloured(plain=self.base.init(for_deck, deck), order=order)
 
     def step(self, state: Recoloured, actions: Int[Array, " seat"], key: Any = None) -> tuple[Recoloured, Step]:
+        """Play one joint action, as each seat sees its colours."""
         real = jnp.take_along_axis(self._moves[state.order], jnp.asarray(actions)[:, None], axis=1)[:, 0]
         after, step = self.base.step(state.plain, real, key)
         return Recoloured(plain=after, order=state.order), step
 
     def observe(self, state: Recoloured, encoding: str) -> Array:
+        """Return what every seat sees, in its own colours.
+
+        Raises:
+            InterplayError: The encoding is no vector.
+        """
         if encoding not in VECTORS:
             raise InterplayError(f"colours can be exchanged in {' and '.join(VECTORS)}, not in {encoding!r}")
         return jnp.take_along_axis(self.base.observe(state.plain, encoding), self._places[state.order], axis=1)
 
     def legal(self, state: Recoloured) -> Bool[Array, "seat action"]:
+        """Return the legal actions, in each seat's own colours."""
         return jnp.take_along_axis(self.base.legal(state.plain), self._moves[state.order], axis=1)
 
     def to_move(self, state: Recoloured) -> Bool[Array, " seat"]:
+        """Return the seat to move."""
         return self.base.to_move(state.plain)

@@ -1,1 +1,1 @@
-"""Games of ours for other toolkits, and other toolkits' games for ours. Each module needs its optional package."""
+"""Adapters between our games and other toolkits. Each module needs its optional package."""

@@ -1,4 +1,4 @@
-"""What can be done with wrapped environments of JaxMARL. Variants are not listed: that alone would import JaxMARL."""
+"""The family of wrapped JaxMARL environments. Variants are not listed: that alone would import JaxMARL."""
 
 from interplay.games.family import GameFamily
 

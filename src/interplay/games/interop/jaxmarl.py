@@ -1,7 +1,7 @@
-"""JaxMARL's environments as games of ours: `interplay.make("jaxmarl/MPE_simple_spread_v3")` or `from_jaxmarl(env)`.
+"""JaxMARL's environments as games: `interplay.make("jaxmarl/MPE_simple_spread_v3")` or `from_jaxmarl(env)`.
 
-Needs the optional package: pip install "interplay[jaxmarl]". An agent's rewards, as JaxMARL pays them, become the
-score that `score` says. JaxMARL does not tell why an episode ended: at the horizon it counts as cut, before it as over.
+Needs the optional package: pip install "interplay[jaxmarl]". An agent's rewards become the score as `score` says.
+JaxMARL does not say why an episode ended: at the horizon it counts as truncated, before it as terminated.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Score = Literal["mean", "sum"]
 
 @record
 class Wrapped:
-    """A state of a JaxMARL environment. Observations ride along, since not every environment can make them again."""
+    """A state of a JaxMARL environment, with its observations, since not every environment can compute them again."""
 
     time: Int[Array, ""]
     inner: Any  # the environment's own state
@@ -47,15 +47,18 @@ def from_jaxmarl(
     deterministic: bool = False,
     turn_based: bool = False,
 ) -> JaxMARLGame:
-    """A JaxMARL environment (a `MultiAgentEnv` with discrete actions) as a game.
+    """Make a game of a JaxMARL environment (a `MultiAgentEnv` with discrete actions).
 
-    id, options: what `interplay.make` needs to make this game again, such as "my_module:make_my_game"; without
-        them the game can be played, but its traces cannot be replayed.
-    horizon: no episode is longer; by default the environment's `max_steps`.
-    score: "mean" for environments that pay every agent the team's reward (most of JaxMARL's), "sum" for those that
-        pay each agent its own. Either way the team's score is the sum of what is credited to the seats.
-    deterministic: say so if `step_env` makes no use of its key. Only then is the game replayable.
-    turn_based: the last action is a no-op, and a seat that can do nothing else is not to move.
+    Args:
+        env: The environment.
+        id: What `interplay.make` needs to make this game, such as "my_module:make_my_game"; without it the game can be
+            played, but its traces cannot be replayed.
+        options: Options for the same purpose.
+        horizon: The longest episode; by default the environment's `max_steps`.
+        score: "mean" for environments that pay every agent the team's reward (most of JaxMARL's), "sum" for those that
+            pay each agent its own. Either way the team's score is the sum of what is credited to the seats.
+        deterministic: Whether `step_env` makes no use of its key. Only then is the game replayable.
+        turn_based: Whether the last action is a no-op, and a seat that can do nothing else is not to move.
     """
     return JaxMARLGame(env, id, options or {}, horizon, score, deterministic, turn_based)
 
@@ -106,7 +109,7 @@ def _is_flat(value: Any) -> bool:
 
 
 def load_jaxmarl() -> Any:
-    """The package, imported without its chatter."""
+    """Import the package without its output."""
     try:
         with _silence():
             import jaxmarl
@@ -117,7 +120,7 @@ def load_jaxmarl() -> Any:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """No prints and no warnings. JaxMARL puts `sys.__stdout__` back while it is imported, so that is caught too."""
+    """Suppress prints and warnings, also to `sys.__stdout__`, which JaxMARL restores while it is imported."""
     names = ("stdout", "stderr", "__stdout__", "__stderr__")
     before = {name: getattr(sys, name) for name in names}
     try:
@@ -137,14 +140,14 @@ def _quiet(build: Any) -> Any:
         return build()
 
 
-def _resolved(variant: str, given: dict[str, Any]) -> dict[str, Any]:
-    if variant != "overcooked" or not isinstance(given.get("layout"), str):
-        return given
+def _resolved(variant: str, env_kwargs: dict[str, Any]) -> dict[str, Any]:
+    if variant != "overcooked" or not isinstance(env_kwargs.get("layout"), str):
+        return env_kwargs
     with _silence():
         from jaxmarl.environments.overcooked import overcooked_layouts  # type: ignore[import-not-found]
-    if given["layout"] not in overcooked_layouts:
-        raise UnknownName("layout of JaxMARL", given["layout"], list(overcooked_layouts))
-    return given | {"layout": overcooked_layouts[given["layout"]]}
+    if env_kwargs["layout"] not in overcooked_layouts:
+        raise UnknownName("layout of JaxMARL", env_kwargs["layout"], list(overcooked_layouts))
+    return env_kwargs | {"layout": overcooked_layouts[env_kwargs["layout"]]}
 
 
 class JaxMARLGame:
@@ -186,13 +189,14 @@ class JaxMARLGame:
         self._mask_of = _mask_method(env, inner)
 
     def init(self, key: PRNGKeyArray, **start: Any) -> Wrapped:
+        """Reset the environment, or restore a state from `start`."""
         if start:
             return self._restored(start)
         obs, inner = self.env.reset(key)
         return Wrapped(time=jnp.int32(0), inner=inner, obs=self._stacked(obs))
 
     def start(self, state: Wrapped) -> dict[str, Any]:
-        """All of the state, by the names of its fields: chance may decide anything in a JaxMARL reset."""
+        """Return all of the state, by the names of its fields: chance may decide anything in a JaxMARL reset."""
         leaves = jax.tree_util.tree_leaves_with_path(state.inner)
         return {_name(path): _bits(leaf) for path, leaf in leaves} | {"obs": state.obs}
 
@@ -208,6 +212,7 @@ class JaxMARLGame:
         return Wrapped(time=jnp.int32(0), inner=inner, obs=jnp.asarray(start["obs"], self.encodings["obs"].dtype))
 
     def step(self, state: Wrapped, actions: Int[Array, " seat"], key: PRNGKeyArray) -> tuple[Wrapped, Step]:
+        """Play one joint action."""
         actions = jnp.asarray(actions)
         chosen = {agent: actions[seat] for seat, agent in enumerate(self.seat_names)}
         # `step_env`, not `step`: the latter starts the next episode by itself.
@@ -235,6 +240,7 @@ class JaxMARLGame:
         return jnp.stack([jnp.pad(view, (0, size - view.shape[0])) for view in flat])
 
     def observe(self, state: Wrapped, encoding: str = "obs") -> Any:
+        """Return what every seat sees."""
         if encoding == "obs":
             return state.obs
         if encoding == "state":
@@ -245,6 +251,7 @@ class JaxMARLGame:
         raise UnknownName("encoding", encoding, list(self.encodings))
 
     def legal(self, state: Wrapped) -> Bool[Array, "seat action"]:
+        """Return the actions that exist for each seat and that the environment's mask allows."""
         exist = jnp.arange(len(self.action_names)) < jnp.array(self._actions)[:, None]
         if self._mask_of is None:
             return exist
@@ -254,19 +261,21 @@ class JaxMARLGame:
         return exist & jnp.stack([jnp.pad(row, (0, size - row.shape[0])) for row in rows])
 
     def to_move(self, state: Wrapped) -> Bool[Array, " seat"]:
+        """Return which seats can do more than the no-op; all, unless the game is turn-based."""
         if not self._turn_based:
             return jnp.ones(self.num_seats, bool)
         return self.legal(state)[:, :-1].any(axis=1)
 
     def render(self, state: Wrapped, seat: int | None = None) -> str:
-        """The fields of the state; for a seat, the numbers that it observes."""
+        """Return the fields of the state; for a seat, the numbers that it observes."""
         lines = [f"time {int(state.time)}"]
         if seat is not None:
-            return "\n".join([*lines, f"{self.seat_names[seat]} observes {_shown(state.obs[seat])}"])
+            return "\n".join([*lines, f"{self.seat_names[seat]} observes {_format(state.obs[seat])}"])
         leaves = jax.tree_util.tree_leaves_with_path(state.inner)
-        return "\n".join([*lines, *(f"{_name(path)}: {_shown(_bits(leaf))}" for path, leaf in leaves)])
+        return "\n".join([*lines, *(f"{_name(path)}: {_format(_bits(leaf))}" for path, leaf in leaves)])
 
     def scene(self, state: Wrapped, seat: int | None = None) -> Scene:
+        """Return the text of `render` as shapes."""
         lines = self.render(state, seat).splitlines()
         shapes = tuple(("text", 8, 14 * (i + 1), line[:90], 10, "#23262b", "start") for i, line in enumerate(lines))
         return Scene(560, 14 * (len(lines) + 1), (("rect", 0, 0, 560, 14 * (len(lines) + 1), "#ffffff", 0),), shapes)
@@ -280,7 +289,7 @@ def _num_actions(env: Any, agent: str, name: str) -> int:
 
 
 def _mask_method(env: Any, inner: Any) -> Any:
-    """How the environment tells legal actions: Hanabi has its own name for it, and many do not at all."""
+    """Return the environment's function for legal actions; None if it has none."""
     for method in ("get_avail_actions", "get_legal_moves"):
         function = getattr(env, method, None)
         if function is None:
@@ -312,5 +321,5 @@ def _from_bits(value: Any, like: Any) -> Array:
     return jnp.asarray(value, like.dtype).reshape(like.shape)
 
 
-def _shown(array: Any) -> str:
+def _format(array: Any) -> str:
     return np.array2string(np.asarray(array).reshape(-1), max_line_width=10_000, threshold=24, precision=3)

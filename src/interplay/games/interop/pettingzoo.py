@@ -1,4 +1,4 @@
-"""Any game of ours as a PettingZoo parallel environment: `to_pettingzoo(interplay.make("overcooked/cramped_room"))`.
+"""Any game as a PettingZoo parallel environment: `to_pettingzoo(interplay.make("overcooked/cramped_room"))`.
 
 Needs the optional package: pip install "interplay[pettingzoo]".
 """
@@ -35,14 +35,16 @@ def to_pettingzoo(
     share_reward: bool = True,
     render_mode: Literal["ansi", "rgb_array"] | None = None,
 ) -> GameEnv:
-    """The game as a `pettingzoo.ParallelEnv`. Its agents are the game's seats, under their names.
+    """Make a `pettingzoo.ParallelEnv` of a game. Its agents are the game's seats, under their names.
 
-    encoding: what agents observe; by default the first one of the game that is an array and not privileged.
-    action_mask: legal actions always stand in `infos[agent]["action_mask"]`; with "observation" an observation is a
-        dict of "observation" and "action_mask", as in PettingZoo's turn-based games.
-    illegal: an illegal action is an error, or is replaced by the first legal one (off turn, that is the no-op).
-    share_reward: every agent gets the team's reward; otherwise each gets what its seat has earned.
-    render_mode: what `render` gives: "ansi" text, or "rgb_array" a picture.
+    Args:
+        game: The game.
+        encoding: What agents observe; by default the game's first encoding that is an array and not privileged.
+        action_mask: Legal actions are always in `infos[agent]["action_mask"]`; with "observation" an observation is a
+            dict of "observation" and "action_mask", as in PettingZoo's turn-based games.
+        illegal: An illegal action is an error, or is replaced by the first legal one (off turn, the no-op).
+        share_reward: Every agent gets the team's reward; otherwise each gets what its seat has earned.
+        render_mode: What `render` returns: "ansi" text, or "rgb_array" an image.
     """
     name = encoding or default_encoding(game)
     if name not in game.encodings:
@@ -51,7 +53,7 @@ def to_pettingzoo(
 
 
 def default_encoding(game: Game) -> str:
-    """The first encoding of a game that is an array and not privileged."""
+    """Return the first encoding of a game that is an array and not privileged."""
     for name, encoding in game.encodings.items():
         if encoding.shape not in (None, (0,)) and not encoding.privileged:
             return name
@@ -59,7 +61,7 @@ def default_encoding(game: Game) -> str:
 
 
 class GameEnv(ParallelEnv):
-    """A game of interplay behind PettingZoo's parallel interface; made by `to_pettingzoo`."""
+    """A game behind PettingZoo's parallel interface; made by `to_pettingzoo`."""
 
     def __init__(self, game: Game, encoding: str, action_mask: Masks, illegal: str, share_reward: bool, render_mode):
         self.game, self.encoding = game, encoding
@@ -75,7 +77,7 @@ class GameEnv(ParallelEnv):
         self._make_spaces()
 
     def _make_spaces(self) -> None:
-        """One space object per agent, kept: PettingZoo seeds them."""
+        """Make one space object per agent and keep it, since PettingZoo seeds them."""
         actions = len(self.game.action_names)
 
         def view() -> Any:
@@ -88,13 +90,15 @@ class GameEnv(ParallelEnv):
         self.action_spaces: dict[str, Any] = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> gymnasium.Space:
+        """Return an agent's observation space."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> gymnasium.Space:
+        """Return an agent's action space."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict, dict]:
-        """A new episode. `options["start"]` fixes what chance would decide, as in `game.init`."""
+        """Start a new episode. `options["start"]` fixes what chance would decide, as in `game.init`."""
         if seed is not None:
             self._key = jax.random.key(seed)
         self._key, for_start = jax.random.split(self._key)
@@ -104,6 +108,14 @@ class GameEnv(ParallelEnv):
         return self._views()
 
     def step(self, actions: dict[str, Any]) -> tuple[dict, dict, dict, dict, dict]:
+        """Play one joint action.
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos, by agent.
+
+        Raises:
+            InterplayError: The episode is over, or an action is illegal.
+        """
         if not self.agents:
             raise InterplayError("this episode is over (or has not begun): call reset()")
         chosen = np.array([self._checked(agent, actions) for agent in self.agents], np.int32)
@@ -149,6 +161,7 @@ class GameEnv(ParallelEnv):
         return observations, infos
 
     def render(self) -> Any:
+        """Return the state as text or as an image; None without a render mode."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render_mode; give to_pettingzoo(..., render_mode='ansi')")
             return None
@@ -159,6 +172,7 @@ class GameEnv(ParallelEnv):
         return self.game.scene(self._state).rgb()
 
     def close(self) -> None:
+        """End the episode."""
         self._state, self.agents = None, []
 
 
@@ -167,7 +181,7 @@ def _seat_view(views: Any, seat: int) -> Any:
 
 
 def _as_plain(view: Any) -> Any:
-    """An array as it is; a record as a flat dict from the field's path to its array."""
+    """Return an array as it is; a record as a flat dict from the field's path to its array."""
     if isinstance(view, np.ndarray | np.generic):
         return np.asarray(view)
     leaves = jax.tree_util.tree_leaves_with_path(view)
@@ -175,7 +189,7 @@ def _as_plain(view: Any) -> Any:
 
 
 def space_of(game: Game, encoding: str) -> gymnasium.Space:
-    """The space of what one seat sees in an encoding."""
+    """Return the space of what one seat sees in an encoding."""
     shape, dtype = game.encodings[encoding].shape, game.encodings[encoding].dtype
     if shape is not None:
         return _box(shape, np.dtype(dtype))

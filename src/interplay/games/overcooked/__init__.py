@@ -1,0 +1,1 @@
+"""Overcooked: chefs who share a kitchen and deliver soups."""

@@ -1,4 +1,4 @@
-"""Overcooked in symbols: its facts, and the operators that a played episode instantiates.
+"""The symbolic domain of Overcooked: its facts, and the operators that a played episode instantiates.
 
 States hold no identities, so the reader gives each onion, tomato and dish one when it is fetched, each soup one when
 its first ingredient goes into the pot, and carries them from hand to counter, into the pot and onto the plate.
@@ -147,13 +147,13 @@ class OvercookedReader:
         self._reached: dict[tuple[int, ...], Any] = {}
 
     def _name(self, cell: int) -> str:
-        """`counter_3_2` lies in column 3, row 2, counted from 0."""
+        """Return a cell's name: `counter_3_2` lies in column 3, row 2, counted from 0."""
         x, y = self.game.layout.xy(cell)
         kind = _KINDS[self.kitchen.terrain[cell]]
         return self.world.add(f"{kind}_{x}_{y}", kind)
 
     def read(self, states: Any, actions: Any) -> SymbolicTrace:
-        """`states` with a leading [step + 1] axis, `actions` [step, seat]."""
+        """Return the symbolic trace of `states` with a leading [step + 1] axis and `actions` [step, seat]."""
         s = jax.tree_util.tree_map(np.asarray, states)
         actions = np.asarray(actions)
         if actions.ndim != 2 or actions.shape[1] != len(self.chefs) or s.items.shape[1:] != (len(self.cells),):
@@ -179,15 +179,15 @@ class OvercookedReader:
         things = _Things([""] * len(self.chefs), {})
         facts = []
         for seat, chef in enumerate(self.chefs):
-            cell, facing, held = (int(a[0][seat]) for a in (s.cell, s.facing, s.held))
+            cell, facing, item = (int(a[0][seat]) for a in (s.cell, s.facing, s.held))
             facts += [
                 fact("at", chef, self.cells[cell]),
                 fact("facing", chef, self.cells[kitchen.front[cell * 4 + facing]]),
             ]
-            things.hand[seat] = self._given(things, held)
+            things.hand[seat] = self._initial_object(things, item)
             facts.append(fact("holding", chef, things.hand[seat]) if things.hand[seat] else fact("free", chef))
         for cell in np.flatnonzero((kitchen.terrain == COUNTER) | (kitchen.terrain == POT)).tolist():
-            thing, pot = self._given(things, int(s.items[0][cell])), kitchen.terrain[cell] == POT
+            thing, pot = self._initial_object(things, int(s.items[0][cell])), kitchen.terrain[cell] == POT
             if not thing:
                 facts.append(fact("empty" if pot else "clear", self.cells[cell]))
                 continue
@@ -200,8 +200,8 @@ class OvercookedReader:
                 facts.append(fact("ready" if timer == 0 else "cooking", thing, self.cells[cell]))
         return things, facts
 
-    def _given(self, things: _Things, item: int) -> str:
-        """The object of an item that is there from the start."""
+    def _initial_object(self, things: _Things, item: int) -> str:
+        """Return the object of an item that is there from the start."""
         if item == OvercookedItem.NOTHING:
             return ""
         if not is_soup(item):
@@ -212,7 +212,7 @@ class OvercookedReader:
         return soup
 
     def _record(self, recorder: Recorder, things: _Things, s: Any, actions: np.ndarray) -> None:
-        """All operators in the game's order: interacts seat by seat, then walking, then the pots."""
+        """Record all operators in the game's order: interacts seat by seat, then walking, then the pots."""
         kitchen, pots = self.kitchen, self.kitchen.pots
         here = s.cell.astype(np.int64) * 4 + s.facing
         front = kitchen.front[here[:-1]]  # [step, seat]
@@ -249,25 +249,25 @@ class OvercookedReader:
         return step
 
     def _interacts(self, recorder: Recorder, things: _Things, s: Any, t: int, acting: list, front: list) -> None:
-        """The interacts of one time step; a later chef finds what an earlier one left."""
+        """Record the interacts of one time step; a later chef finds what an earlier one left."""
         kitchen, table, left = self.kitchen, self.kitchen.table.packed, {}
         for seat, acts in enumerate(acting):
             if not acts:
                 continue
-            cell, held = front[seat], int(s.held[t, seat])
+            cell, in_hand = front[seat], int(s.held[t, seat])
             item, timer = left.get(cell) or (int(s.items[t, cell]), int(s.timer[t, cell]))
             phase = 0 if timer < 0 else 1 if timer > 0 else 2
-            index = ((int(kitchen.terrain[cell]) * NUM_ITEMS + item) * NUM_PHASES + phase) * NUM_ITEMS + held
+            index = ((int(kitchen.terrain[cell]) * NUM_ITEMS + item) * NUM_PHASES + phase) * NUM_ITEMS + in_hand
             out = int(table[index])
             if not out & EFFECTIVE:
                 continue
-            self._operator(recorder, things, t, seat, cell, item, held, out)
+            self._operator(recorder, things, t, seat, cell, item, in_hand, out)
             new = out & 31
             started = int(kitchen.time[new]) if out & STARTS else IDLE if out & PLATES else timer
             left[cell] = (new, started)
 
     def _operator(
-        self, recorder: Recorder, things: _Things, t: int, seat: int, cell: int, item: int, held: int, out: int
+        self, recorder: Recorder, things: _Things, t: int, seat: int, cell: int, item: int, in_hand: int, out: int
     ):
         chef, place, hand, world = self.chefs[seat], self.cells[cell], things.hand, self.world
         terrain, mine = self.kitchen.terrain[cell], hand[seat]
@@ -278,7 +278,7 @@ class OvercookedReader:
             hand[seat] = things.place.pop(cell)
             recorder.do(t, seat, "pick_up", chef, hand[seat], place)
         elif terrain == SERVING:
-            ordered = self.kitchen.menu.is_ordered(SOUPS[held])
+            ordered = self.kitchen.menu.is_ordered(SOUPS[in_hand])
             recorder.do(t, seat, "serve" if ordered else "waste", chef, mine, place)
             hand[seat] = ""
         elif terrain != POT:
@@ -293,14 +293,14 @@ class OvercookedReader:
             hand[seat] = ""
         elif out & PLATES:
             soup = things.place.pop(cell)
-            needs = [world.fact("in", i, soup, place) for i in things.contents[soup]]
-            recorder.do(t, seat, "plate", chef, mine, soup, place, needs=needs)
+            preconditions = [world.fact("in", i, soup, place) for i in things.contents[soup]]
+            recorder.do(t, seat, "plate", chef, mine, soup, place, preconditions=preconditions)
             hand[seat] = soup
         else:
             recorder.do(t, seat, "cook", chef, things.place[cell], place)
 
     def _compare(self, things: _Things, s: Any) -> None:
-        """What was carried through the episode must be what lies and is held at its end."""
+        """Check that what was carried through the episode is what lies and is held at its end."""
         for seat, thing in enumerate(things.hand):
             if bool(thing) != bool(s.held[-1][seat]):
                 raise DomainError(
@@ -316,7 +316,7 @@ class OvercookedReader:
         return f"the actions are not those that led to these states of {self.game.id}"
 
     def _reach(self, starts: tuple[int, ...]) -> Any:
-        """Who can come to face which counter and pot, and through which channel who can give to whom."""
+        """Return who can come to face which counter and pot, and through which channel who can give to whom."""
         if starts not in self._reached:
             able = [layouts.beside(self.game.layout, [cell]) for cell in starts]
             reach, partners = {}, {}

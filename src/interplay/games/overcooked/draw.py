@@ -1,4 +1,4 @@
-"""An Overcooked kitchen as text and as shapes. Pure functions of the layout's rows and a state.
+"""An Overcooked kitchen as text and as shapes: pure functions of the layout's rows and a state.
 
 Chefs are called by their seat's name: chef 1 sits in seat 0. The number is on the hat.
 """
@@ -28,21 +28,21 @@ _NAMES = {
 
 
 def text(rows: Sequence[str], state: Any) -> str:
-    """A map with one line per row of the kitchen, then what is held, cooked and lying about.
+    """Return a map with one line per row of the kitchen, then what is held, cooked and lying about.
 
     In the map `1↑o` is chef 1 facing north with an onion; `Poo` a pot with two onions; `Xd` a dish on a counter.
     Letters: o onion, t tomato, d dish, s soup.
     """
     height = len(rows)
-    cells, facing, held, items, timer = _plain(state)
-    chefs = {cell: f"{seat + 1}{ARROWS[facing[seat]]}{_letter(held[seat])}" for seat, cell in enumerate(cells)}
+    cells, facing, hands, items, timer = _plain(state)
+    chefs = {cell: f"{seat + 1}{ARROWS[facing[seat]]}{_letter(hands[seat])}" for seat, cell in enumerate(cells)}
     lines = [f"time {int(state.time)}"]
     for y, row in enumerate(rows):
         line = (chefs.get(x * height + y) or _cell(tile, items[x * height + y]) for x, tile in enumerate(row))
         lines.append("".join(f"{word:<5}" for word in line).rstrip())
     for seat, cell in enumerate(cells):
         where, look = divmod(cell, height), FACING_NAMES[facing[seat]]
-        lines.append(f"chef {seat + 1} at {where} facing {look} holds {name(held[seat])}")
+        lines.append(f"chef {seat + 1} at {where} facing {look} holds {name(hands[seat])}")
     for cell, item in enumerate(items):
         x, y = divmod(cell, height)
         if rows[y][x] == "P":
@@ -53,12 +53,12 @@ def text(rows: Sequence[str], state: Any) -> str:
 
 
 def scene(rows: Sequence[str], state: Any, seat: int | None = None, cook_time: int = 20) -> Scene:
-    """The kitchen as shapes. Everybody sees all of it; `seat` only rings that seat's chef.
+    """Return the kitchen as shapes. Everybody sees all of it; `seat` only rings that seat's chef.
 
     `cook_time` is how long a soup cooks, the length of the progress bar.
     """
     rows, height = tuple(rows), len(rows)
-    cells, facing, held, items, timer = _plain(state)
+    cells, facing, hands, items, timer = _plain(state)
     shapes: list[Shape] = []
     for cell, item in enumerate(items):
         if item:
@@ -69,13 +69,13 @@ def scene(rows: Sequence[str], state: Any, seat: int | None = None, cook_time: i
     # Chefs further down stand in front of those above.
     for chef in sorted(range(len(cells)), key=lambda c: cells[c] % height):
         x, y = divmod(cells[chef], height)
-        sprite = sprites.chef(chef, facing[chef], held[chef], chef == seat)
+        sprite = sprites.chef(chef, facing[chef], hands[chef], chef == seat)
         shapes.append(("group", x * CELL, y * CELL, sprite))
     return Scene(len(rows[0]) * CELL, height * CELL, _backdrop(rows), tuple(shapes))
 
 
 def name(item: int) -> str:
-    """An item in words."""
+    """Return an item in words."""
     if not is_soup(item):
         return _NAMES[OvercookedItem(item)]
     return f"a soup of {_ingredients(item)}"
@@ -111,7 +111,7 @@ def _cell(tile: str, item: int) -> str:
 
 def _ingredients(item: int) -> str:
     counts = ((onions_in(item), "onion", "onions"), (tomatoes_in(item), "tomato", "tomatoes"))
-    return " and ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts if n) or "nothing"
+    return " and ".join(f"{n} {singular if n == 1 else plural}" for n, singular, plural in counts if n) or "nothing"
 
 
 def _pot_words(item: int, timer: int) -> str:

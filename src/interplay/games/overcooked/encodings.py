@@ -1,4 +1,4 @@
-"""How a chef sees the kitchen: the field's standard planes, and a short vector of features."""
+"""Observations of a kitchen: the field's standard planes, and short vectors of features."""
 
 from __future__ import annotations
 
@@ -40,22 +40,26 @@ class OvercookedView:
 
 
 def num_planes(seats: int) -> int:
+    """Return the number of planes."""
     return 5 * seats + 16
 
 
 def planes(kitchen: StaticTables, state: OvercookedState) -> UInt8[Array, "seat width height plane"]:
-    """The standard observation, 26 planes for two chefs, equal to overcooked_ai's lossless encoding.
+    """Return the standard observation, 26 planes for two chefs, equal to overcooked_ai's lossless encoding.
 
     The seat's own place first, then the others' in seat order; the same for the four directions; pots, counters,
-    onions, tomatoes, dishes, serving; then onions and tomatoes in idle pots, in soups, steps left to cook, soups
-    done, dishes, onions, tomatoes; urgency.
+    onions, tomatoes, dishes, serving; then onions and tomatoes in idle pots, in soups, steps left to cook, soups done,
+    dishes, onions, tomatoes; urgency.
     """
     return jnp.moveaxis(planes_first(kitchen, state), 1, -1)
 
 
 def planes_first(kitchen: StaticTables, state: OvercookedState) -> UInt8[Array, "seat plane width height"]:
-    """The same planes with the plane axis first: what convolutions of equinox read, and several times cheaper to
-    make on a CPU, since each plane is written in one piece."""
+    """Return the same planes with the plane axis first.
+
+    Convolutions of equinox read them so, and they are several times cheaper to make on a CPU, since each plane is
+    written in one piece.
+    """
     if jax.default_backend() == "cpu":
         # Fusing the planes into whatever reads them would cost several times what writing them does.
         made = jax.lax.optimization_barrier(_bytewise(kitchen, state))
@@ -81,7 +85,7 @@ def _bytewise(kitchen: StaticTables, state: OvercookedState) -> UInt8[Array, "se
 
 
 def _things(kitchen: StaticTables, state: OvercookedState, here) -> list:
-    """The planes of things and time, the same for every seat, each [cell]."""
+    """Return the planes of things and time, the same for every seat, each [cell]."""
     zero = jnp.int8(0)
     carried = jnp.sum(jnp.where(here, state.held.astype(jnp.int8)[:, None], zero), axis=0, dtype=jnp.int8)
     thing = state.items + carried  # a chef stands on floor, where nothing lies
@@ -104,8 +108,11 @@ def _things(kitchen: StaticTables, state: OvercookedState, here) -> list:
 
 
 class OvercookedFeatures:
-    """A short vector: for each chef, the seat's own first, facing, what is held, and the way to the nearest of
-    everything; then every pot; then the time left. Built once per kitchen, since it needs its distances."""
+    """A short vector of features.
+
+    For each chef, the seat's own first: facing, what is held, and the way to the nearest of everything; then every pot;
+    then the time left. Built once per kitchen, since it needs its distances.
+    """
 
     STANDING = (ONIONS, TOMATOES, DISHES, SERVING)  # what never moves: the way to it is looked up
     LYING = ("onion", "tomato", "dish", "soup", "empty_counter")
@@ -123,10 +130,12 @@ class OvercookedFeatures:
 
     @property
     def size(self) -> int:
+        """The number of features."""
         nearest, pots = len(self.STANDING) + len(self.LYING), len(self.kitchen.pots)
         return self.seats * (4 + 7 + 2 + 3 * (nearest + pots)) + 6 * pots + 1
 
     def __call__(self, state: OvercookedState) -> Float[Array, "seat feature"]:
+        """Return the features of every seat."""
         chefs = self._chefs(state)
         left = ((self.kitchen.horizon - state.time) / self.kitchen.horizon).astype(jnp.float32)
         shared = jnp.concatenate([self._pot_contents(state), left[None]])
@@ -137,17 +146,17 @@ class OvercookedFeatures:
         return jnp.stack(views)
 
     def _chefs(self, state: OvercookedState) -> Float[Array, "seat feature"]:
-        """All chefs at once: on a GPU the number of operations counts, not their size."""
-        held, cell = state.held, state.cell
-        soup = is_soup(held)
+        """Return the features of all chefs at once: on a GPU the number of operations counts, not their size."""
+        item, cell = state.held, state.cell
+        soup = is_soup(item)
         hand = [
-            held == OvercookedItem.NOTHING,
-            held == OvercookedItem.ONION,
-            held == OvercookedItem.TOMATO,
-            held == OvercookedItem.DISH,
+            item == OvercookedItem.NOTHING,
+            item == OvercookedItem.ONION,
+            item == OvercookedItem.TOMATO,
+            item == OvercookedItem.DISH,
             soup,
-            jnp.where(soup, onions_in(held), 0) / 3,
-            jnp.where(soup, tomatoes_in(held), 0) / 3,
+            jnp.where(soup, onions_in(item), 0) / 3,
+            jnp.where(soup, tomatoes_in(item), 0) / 3,
         ]
         facing = (state.facing[:, None] == jnp.arange(4)).astype(jnp.float32)
         hands = jnp.stack([h.astype(jnp.float32) for h in hand], axis=-1)
@@ -155,7 +164,7 @@ class OvercookedFeatures:
         return jnp.concatenate([facing, hands, *known[:2], self._ways_to_lying(state), known[2]], axis=-1)
 
     def _ways_to_lying(self, state: OvercookedState) -> Float[Array, "seat way"]:
-        """To the nearest counter with each thing on it, and the nearest empty one."""
+        """Return the way to the nearest counter with each thing on it, and the nearest empty one."""
         item = state.items[self._counters]
         kinds = [
             item == OvercookedItem.ONION,
@@ -175,7 +184,7 @@ class OvercookedFeatures:
         return ways.reshape(self.seats, -1)
 
     def _table(self, masks: list[np.ndarray]) -> Float[np.ndarray, "cell way"]:
-        """(dx, dy, exists) from every cell to the nearest reachable cell of each mask, as shares of the kitchen."""
+        """Return (dx, dy, exists) from every cell to the nearest cell of each mask, as shares of the kitchen."""
         ways = np.zeros((len(self.distance), len(masks), 3), np.float32)
         for number, mask in enumerate(masks):
             distance = np.where(mask, self.distance, UNREACHABLE)
@@ -200,8 +209,10 @@ class OvercookedFeatures:
 
 
 class Details:
-    """The features, and everything else a chef can see: all chefs' surroundings, every counter, and
-    last, for each action, whether it would do anything. With it the vector tells the whole state."""
+    """The features, and everything else a chef can see, so that the vector determines the whole state.
+
+    All chefs' surroundings, every counter, and last, for each action, whether it would do anything.
+    """
 
     KINDS = (COUNTER, POT, ONIONS, TOMATOES, DISHES, SERVING)
 
@@ -213,6 +224,7 @@ class Details:
 
     @property
     def size(self) -> int:
+        """The number of features."""
         return self._features.size + self._features.seats * self._around + 4 * len(self._counters) + len(ACTIONS)
 
     @property
@@ -220,6 +232,7 @@ class Details:
         return len(self.KINDS) + 4 + 4
 
     def __call__(self, state: OvercookedState) -> Float[Array, "seat feature"]:
+        """Return the features of every seat."""
         around, counters = self._surroundings(state), self._on(state.items[self._counters]).reshape(-1)
         useful = self._useful(state)
         features, views = self._features(state), []
@@ -229,13 +242,13 @@ class Details:
         return jnp.stack(views)
 
     def _surroundings(self, state: OvercookedState) -> Float[Array, "seat feature"]:
-        """What a chef faces and what lies there, and which of the four cells beside it are free."""
+        """Return what a chef faces and what lies there, and which of the four cells beside it are free."""
         front = rules.faced_cells(self.kitchen, state)
         kind = jnp.asarray(self.kitchen.terrain)[front][:, None] == np.array(self.KINDS)
         return jnp.concatenate([kind.astype(jnp.float32), self._on(state.items[front]), self._free(state)], axis=1)
 
     def _on(self, item: Array) -> Float[Array, "place 4"]:
-        """What lies in a place: onion, tomato, dish or soup."""
+        """Return what lies in a place: onion, tomato, dish or soup."""
         lies = [item == OvercookedItem.ONION, item == OvercookedItem.TOMATO, item == OvercookedItem.DISH, is_soup(item)]
         return jnp.stack(lies, axis=-1).astype(jnp.float32)
 
@@ -245,6 +258,6 @@ class Details:
         return ((jnp.asarray(self.kitchen.terrain)[beside] == FLOOR) & ~taken).astype(jnp.float32)
 
     def _useful(self, state: OvercookedState) -> Float[Array, "seat action"]:
-        """Moves turn a chef at least; an interact may do nothing at all."""
+        """Return which actions do anything: moves turn a chef at least; an interact may do nothing at all."""
         every = jnp.ones((self._features.seats, len(ACTIONS)), jnp.float32)
         return every.at[:, INTERACT].set(rules.effective_interacts(self.kitchen, state).astype(jnp.float32))

@@ -1,4 +1,4 @@
-"""What can be done with the kitchens of Overcooked."""
+"""The family of Overcooked kitchens."""
 
 from interplay.games.family import GameFamily
 

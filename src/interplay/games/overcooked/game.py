@@ -1,4 +1,4 @@
-"""Overcooked as a game of interplay: a thin shell around the rules."""
+"""Overcooked as a game: a thin shell around the rules."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Overcooked:
         self.id, self.options = id, dict(options or {})
         self.layout, self.menu, self.horizon, self.num_seats = layout, menu, horizon, players
         self.rule_out_null_interacts = rule_out_null_interacts
-        self.kitchen = StaticTables.of(layout, menu, horizon)
+        self.kitchen = StaticTables.from_layout(layout, menu, horizon)
         self.seat_names = tuple(f"chef {seat + 1}" for seat in range(players))
         self._starts = np.array(layouts.seat_starts(layout, players), np.int32)
         self._features = OvercookedFeatures(self.kitchen, players)
@@ -94,7 +94,7 @@ class Overcooked:
         positions: Int[Array, "seat 2"] | None = None,
         facing: Int[Array, " seat"] | None = None,
     ) -> OvercookedState:
-        """Chefs at their starts (or at these (x, y)), facing north (or these ways), an empty kitchen."""
+        """Return an empty kitchen with chefs at their starts (or `positions`, (x, y)), facing north (or `facing`)."""
         xy = jnp.asarray(self._starts if positions is None else self._checked(positions), jnp.int32)
         size = self.layout.size
         return OvercookedState(
@@ -107,6 +107,7 @@ class Overcooked:
         )
 
     def start(self, state: OvercookedState) -> dict[str, Any]:
+        """Return the chefs' positions and facings."""
         height = self.layout.height
         return {"positions": jnp.stack([state.cell // height, state.cell % height], axis=-1), "facing": state.facing}
 
@@ -114,11 +115,12 @@ class Overcooked:
     def step(
         self, state: OvercookedState, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None
     ) -> tuple[OvercookedState, Step]:
-        """Play one joint action. Nothing here is left to chance, so the key is not used."""
+        """Play one joint action. Nothing is left to chance, so the key is not used."""
         return rules.step(self.kitchen, state, jnp.asarray(actions))
 
     @compiled(1)
     def observe(self, state: OvercookedState, encoding: str = "planes") -> Any:
+        """Return what every seat sees."""
         if encoding == "planes":
             return planes(self.kitchen, state)
         if encoding == "planes_first":
@@ -137,26 +139,30 @@ class Overcooked:
 
     @compiled()
     def legal(self, state: OvercookedState) -> Bool[Array, "seat action"]:
+        """Return the legal actions: all, or only interacts with an effect if the options say so."""
         legal = jnp.ones((self.num_seats, len(ACTIONS)), bool)
         if self.rule_out_null_interacts:
             legal = legal.at[:, INTERACT].set(rules.effective_interacts(self.kitchen, state))
         return legal
 
     def to_move(self, state: OvercookedState) -> Bool[Array, " seat"]:
+        """Return that all seats are to move."""
         return jnp.ones(self.num_seats, bool)
 
     def render(self, state: OvercookedState, seat: int | None = None) -> str:
+        """Return the state as text."""
         from interplay.games.overcooked import draw
 
         return draw.text(self.layout.rows, state)
 
     def scene(self, state: OvercookedState, seat: int | None = None) -> Scene:
+        """Return the state as shapes."""
         from interplay.games.overcooked import draw
 
         return draw.scene(self.layout.rows, state, seat, cook_time=int(self.kitchen.time.max()))
 
     def _checked(self, positions: Any) -> Any:
-        """Concrete start places are checked; traced ones cannot be."""
+        """Check concrete start places; traced ones cannot be checked."""
         if not isinstance(positions, np.ndarray | list | tuple):
             return positions
         places = np.asarray(positions)
@@ -172,20 +178,24 @@ class Overcooked:
 
 
 def variants() -> list[str]:
-    """The names of the registered kitchens."""
+    """List the names of the registered kitchens."""
     return [*layouts.ONE_RECIPE, *layouts.SEVERAL_RECIPES]
 
 
 def make(variant: str, options: Mapping[str, Any]) -> Overcooked:
-    """Make a registered kitchen, or one from text (`layout=`) or from a file (`layout_file=`)."""
-    name, given = layouts.ALIASES.get(variant, variant), dict(options)
+    """Make a registered kitchen, or one from text (`layout=`) or from a file (`layout_file=`).
+
+    Raises:
+        UnknownName: There is no such kitchen.
+    """
+    name, recorded_options = layouts.ALIASES.get(variant, variant), dict(options)
     defaults = layouts.SEVERAL_RECIPES_OPTIONS if name in layouts.SEVERAL_RECIPES else {}
-    settings = build(OvercookedOptions, {**defaults, **given})
+    settings = build(OvercookedOptions, {**defaults, **recorded_options})
     text = layouts.read(settings.layout_file).text if settings.layout_file is not None else settings.layout
     if text is not None:
         layout, name = layouts.parse(text, "layout"), "custom"
-        given.pop("layout_file", None)
-        given["layout"] = layout.text
+        recorded_options.pop("layout_file", None)
+        recorded_options["layout"] = layout.text
     elif name in layouts.ONE_RECIPE or name in layouts.SEVERAL_RECIPES:
         layout = layouts.parse((layouts.ONE_RECIPE | layouts.SEVERAL_RECIPES)[name], name)
     else:
@@ -198,5 +208,5 @@ def make(variant: str, options: Mapping[str, Any]) -> Overcooked:
         players=len(layout.starts) if settings.players is None else settings.players,
         horizon=settings.horizon,
         rule_out_null_interacts=settings.rule_out_null_interacts,
-        options={k: list(v) if isinstance(v, tuple) else v for k, v in given.items()},
+        options={k: list(v) if isinstance(v, tuple) else v for k, v in recorded_options.items()},
     )

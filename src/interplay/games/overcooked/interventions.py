@@ -1,4 +1,4 @@
-"""Changes to states that counterfactuals ask for."""
+"""Changes to states for counterfactual rollouts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from interplay.games.overcooked.state import COUNTER, OvercookedItem, Overcooked
 
 
 def remove_object(game: Overcooked, before: OvercookedState, after: OvercookedState, seat: int) -> OvercookedState:
-    """The state after a step in which this seat put something on a counter, without that thing."""
+    """Return the state after a step in which this seat put something on a counter, without that thing.
+
+    Raises:
+        InterplayError: The seat put nothing on a counter.
+    """
     front = np.asarray(faced_cells(game.kitchen, before))
     place = int(front[seat])
     put = int(before.held[seat]) > 0 and int(after.held[seat]) == 0 and game.kitchen.terrain[place] == COUNTER

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interplay.errors import InterplayError
-from interplay.games.family import LARGEST_MAP, check_size
 from interplay.games.overcooked.state import MOVES, TERRAIN
+from interplay.games.text_maps import LARGEST_MAP, position, split_rows
 from interplay.safe_files import read_text
 
 MAX_SEATS = 4
@@ -66,20 +66,25 @@ class OvercookedLayout:
 
     @property
     def width(self) -> int:
+        """Cells from left to right."""
         return len(self.rows[0])
 
     @property
     def height(self) -> int:
+        """Cells from top to bottom."""
         return len(self.rows)
 
     @property
     def size(self) -> int:
+        """The number of cells."""
         return self.width * self.height
 
     def cell(self, x: int, y: int) -> int:
+        """Return the number of the cell at (x, y)."""
         return x * self.height + y
 
     def xy(self, cell: int) -> tuple[int, int]:
+        """Return a cell's (x, y)."""
         return divmod(cell, self.height)
 
     @property
@@ -88,10 +93,11 @@ class OvercookedLayout:
         return tuple(TERRAIN.index(self.rows[y][x]) for x in range(self.width) for y in range(self.height))
 
     def cells(self, kind: int) -> tuple[int, ...]:
+        """Return the cells of a kind of terrain."""
         return tuple(c for c, k in enumerate(self.terrain) if k == kind)
 
     def neighbour(self, cell: int, direction: int) -> int | None:
-        """The cell beside this one, or None beyond the walls."""
+        """Return the cell beside this one, or None beyond the walls."""
         (x, y), (dx, dy) = self.xy(cell), MOVES[direction]
         inside = 0 <= x + dx < self.width and 0 <= y + dy < self.height
         return self.cell(x + dx, y + dy) if inside else None
@@ -106,21 +112,27 @@ class OvercookedLayout:
 
 
 def parse(text: str, name: str = "layout") -> OvercookedLayout:
-    """Read a kitchen. Anything wrong is an error that says which row and column, counted from 1, and why."""
-    rows = _rows(text, name)
+    """Parse a kitchen.
+
+    Raises:
+        InterplayError: The text is no kitchen; the message says which row and column, counted from 1, and why.
+    """
+    rows = split_rows(text, name, "layout")
     grid = [list(row) for row in rows]
     starts: dict[int, tuple[int, int]] = {}
     for y, row in enumerate(rows):
         for x, letter in enumerate(row):
             if letter.isdigit() and "1" <= letter <= str(MAX_SEATS):
                 if int(letter) in starts:
-                    first = _place(*starts[int(letter)])
-                    raise InterplayError(f"{name}: {_place(x, y)}: chef {letter} starts here and at {first}; once only")
+                    first = position(*starts[int(letter)])
+                    raise InterplayError(
+                        f"{name}: {position(x, y)}: chef {letter} starts here and at {first}; once only"
+                    )
                 starts[int(letter)] = (x, y)
                 grid[y][x] = " "
             elif letter not in TERRAIN:
                 raise InterplayError(
-                    f"{name}: {_place(x, y)}: unknown letter {letter!r}; use X counter, P pot, O onions, T tomatoes, "
+                    f"{name}: {position(x, y)}: unknown letter {letter!r}; use X counter, P pot, O onions, T tomatoes, "
                     f"D dishes, S serving, a space for floor, and 1 to {MAX_SEATS} where chefs start"
                 )
     layout = OvercookedLayout(tuple("".join(row) for row in grid), _ordered(starts, name))
@@ -130,12 +142,12 @@ def parse(text: str, name: str = "layout") -> OvercookedLayout:
 
 
 def read(path: str | Path) -> OvercookedLayout:
-    """A kitchen from a text file."""
+    """Read a kitchen from a text file."""
     return parse(read_text(path, limit=2 * LARGEST_MAP).strip("\n"), str(path))
 
 
 def seat_starts(layout: OvercookedLayout, seats: int) -> tuple[tuple[int, int], ...]:
-    """Start places for any number of chefs: the drawn ones, then free floor cells in reading order."""
+    """Return start places for any number of chefs: the drawn ones, then free floor cells in reading order."""
     taken = list(layout.starts[:seats])
     free = [(x, y) for y in range(layout.height) for x in range(layout.width) if layout.rows[y][x] == " "]
     for place in free:
@@ -146,19 +158,6 @@ def seat_starts(layout: OvercookedLayout, seats: int) -> tuple[tuple[int, int], 
     if len(taken) < seats:
         raise InterplayError(f"this kitchen has floor for {len(taken)} chefs, not for {seats}")
     return tuple(taken)
-
-
-def _rows(text: str, name: str) -> list[str]:
-    check_size(text, name)
-    rows = text.split("/") if "/" in text else text.split("\n")
-    if not any(row.strip() for row in rows):
-        raise InterplayError(f"{name}: the layout is empty")
-    for y, row in enumerate(rows):
-        if len(row) != len(rows[0]):
-            raise InterplayError(
-                f"{name}: row {y + 1} has {len(row)} columns, row 1 has {len(rows[0])}; all rows must be equally long"
-            )
-    return rows
 
 
 def _ordered(starts: Mapping[int, tuple[int, int]], name: str) -> tuple[tuple[int, int], ...]:
@@ -175,7 +174,9 @@ def _check_walls(layout: OvercookedLayout, name: str) -> None:
         for x, letter in enumerate(row):
             edge = x in (0, layout.width - 1) or y in (0, layout.height - 1)
             if edge and letter == " ":
-                raise InterplayError(f"{name}: {_place(x, y)}: floor at the edge; kitchens are walled by counters (X)")
+                raise InterplayError(
+                    f"{name}: {position(x, y)}: floor at the edge; kitchens are walled by counters (X)"
+                )
 
 
 def _check_reach(layout: OvercookedLayout, name: str) -> None:
@@ -194,12 +195,12 @@ def _check_one(layout: OvercookedLayout, name: str, letter: str, what: str, reac
     if not cells:
         raise InterplayError(f"{name}: there is no {what} ({letter}), so no soup can be served")
     if not reached & set(cells):
-        where = ", ".join(_place(*layout.xy(c)) for c in cells)
+        where = ", ".join(position(*layout.xy(c)) for c in cells)
         raise InterplayError(f"{name}: {where}: no chef can reach this {what} ({letter}); no {what} is reachable")
 
 
 def beside(layout: OvercookedLayout, sources: Sequence[int]) -> set[int]:
-    """Every cell that someone who starts in one of these cells can come to face or stand in."""
+    """Return every cell that someone who starts in one of these cells can come to face or stand in."""
     terrain, seen, queue = layout.terrain, set(sources), deque(sources)
     while queue:
         cell = queue.popleft()
@@ -210,7 +211,3 @@ def beside(layout: OvercookedLayout, sources: Sequence[int]) -> set[int]:
                 if TERRAIN[terrain[near]] == " ":
                     queue.append(near)
     return seen
-
-
-def _place(x: int, y: int) -> str:
-    return f"row {y + 1}, column {x + 1}"

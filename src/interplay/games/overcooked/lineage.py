@@ -1,23 +1,23 @@
-"""Who helped whom, counted inside the compiled rollout: every item remembers who held it.
+"""Hand-overs between chefs, counted inside the compiled rollout: every item records who held it.
 
-The twin of the symbolic count (`metrics.interdependence`), made for training and for millions of steps. A record
-beside the state follows each item through hands, counters, pot and plate:
+The compiled counterpart of the symbolic count (`metrics.interdependence`), made for training and for millions of steps.
+A record beside the state follows each item through hands, counters, pot and plate:
 
     lineage = begin(game.num_seats, game.layout.size)
     after, step = game.step(state, actions, key)
     lineage = follow(game.kitchen, lineage, state, after, actions)
     lineage.counts.constructive          # [channel, giver, receiver] so far
 
-A hand-over: what one chef put on a counter another one takes. It loops if the giver holds the item again later, or
-the receiver held it before; it is constructive if it does not loop and the item ends up in a soup that is delivered
-and was ordered; all others are irrelevant. Loops are known when they close, constructive hand-overs when the soup is
-delivered, irrelevant ones when the episode ends: they are what is left.
+A hand-over: what one chef put on a counter another one takes. It loops if the giver holds the item again later, or the
+receiver held it before; it is constructive if it does not loop and the item ends up in a soup that is delivered and was
+ordered; all others are irrelevant. Loops are known when they close, constructive hand-overs when the soup is delivered,
+irrelevant ones when the episode ends: they are what is left.
 
 Through a pot, too, things pass from hand to hand: whoever plates a soup uses every ingredient that others put in, and
-the soup itself, which is the doing of whoever set it cooking.
+the soup itself, which is credited to whoever set it cooking.
 
-Since an item that is handed to one chef twice loops, each chef is the receiver of at most one hand-over of an item
-that can still become constructive. So an item's whole past fits into one integer.
+Since an item that is handed to one chef twice loops, each chef is the receiver of at most one hand-over of an item that
+can still become constructive. So an item's whole history fits into one integer.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ class Counts:
 
     @property
     def irrelevant(self) -> Int[Array, "channel giver receiver"]:
-        """At the end of an episode. Before, those of items still under way are among them."""
+        """At the end of an episode; before, hand-overs of items still under way are among them."""
         return self.links - self.looping - self.constructive
 
 
 @record
 class Lineage:
-    """The past of every item in the kitchen, packed as told above."""
+    """The history of every item in the kitchen, packed as described above."""
 
     hand: Int[Array, " seat"]
     place: Int[Array, " cell"]  # items on counters; pots
@@ -86,7 +86,7 @@ class Lineage:
 
 
 def begin(seats: int, cells: int) -> Lineage:
-    """The record of an empty kitchen. What lies there already has no past: nobody gave it."""
+    """Return the record of an empty kitchen. What lies there already has no history: nobody gave it."""
     words = -(-len(CHANNELS) * seats * (seats - 1) // _PER_WORD)
 
     def zeros(*shape: int) -> Any:
@@ -111,10 +111,10 @@ def begin(seats: int, cells: int) -> Lineage:
 
 
 def teaming_reward(before: Lineage, after: Lineage, channels: tuple[str, ...] = ("counters",)) -> Float[Array, " seat"]:
-    """One point to the giver and one to the receiver of each constructive hand-over, paid when its soup is delivered.
+    """Return one point to the giver and one to the receiver of each constructive hand-over, when its soup is delivered.
 
-    The training reward of the paper is r_task + TEAMING_WEIGHT * r_teaming. With two chefs both are paid the number
-    of constructive hand-overs in the soup.
+    The training reward of the paper is r_task + TEAMING_WEIGHT * r_teaming. With two chefs both are paid the number of
+    constructive hand-overs in the soup.
     """
     new = after.counts.constructive - before.counts.constructive
     chosen = sum((new[CHANNELS.index(c)] for c in channels), jnp.zeros_like(new[0]))
@@ -124,7 +124,7 @@ def teaming_reward(before: Lineage, after: Lineage, channels: tuple[str, ...] = 
 def track(
     kitchen: StaticTables, start: OvercookedState, actions: Int[Array, "step seat"], played: Any = None
 ) -> Lineage:
-    """The record at the end of an episode. Steps where `played` is false are padding and count nothing."""
+    """Return the record at the end of an episode. Steps where `played` is false are padding and count nothing."""
     from interplay.games.overcooked.rules import step
 
     def turn(carry: tuple[OvercookedState, Lineage], now: tuple[Any, Any]) -> tuple[Any, None]:
@@ -147,7 +147,7 @@ def follow(
     after: OvercookedState,
     actions: Int[Array, " seat"],
 ) -> Lineage:
-    """The record after a step of the rules. What each chef did shows in what they held before and after."""
+    """Return the record after a step of the rules. What each chef did follows from what they held before and after."""
     return _Turn(kitchen, lineage, before, after, actions).lineage()
 
 
@@ -209,24 +209,24 @@ class _Turn:
         self.subtasks.append((gives | gets | plates | starts).astype(jnp.int32))
 
     def _receive(self, seat: int, item: Any, takes: Any) -> Any:
-        """The item once this seat has taken it from a counter: the hand-over is noted, and loops are closed."""
-        last, held = (item >> _LAST) & _SEAT, (item >> seat) & 1 > 0
+        """Return the item once this seat has taken it from a counter; record the hand-over and close loops."""
+        last, held_before = (item >> _LAST) & _SEAT, (item >> seat) & 1 > 0
         for other in range(self.seats):
             if other == seat:
                 continue
             handed = takes & (last == other + 1)
             self._add(self.links, (0, other, seat), handed)
-            back = takes & (_given(item, other) == seat + 1)  # the giver has it again: that hand-over was a loop
-            self._add(self.looping, (0, other, seat), handed & held)
+            back = takes & (_giver(item, other) == seat + 1)  # the giver has it again: that hand-over was a loop
+            self._add(self.looping, (0, other, seat), handed & held_before)
             self._add(self.looping, (0, seat, other), back)
             self._add(self.accepted, (0, other), handed)
             item = jnp.where(back, item & ~(_SEAT << (_FROM + 3 * other)), item)
-        fresh = (last > 0) & (last != seat + 1) & ~held
+        fresh = (last > 0) & (last != seat + 1) & ~held_before
         item = jnp.where(fresh, item | last << (_FROM + 3 * seat), item)
         return (item & ~(_SEAT << _LAST)) | (seat + 1) << _LAST | 1 << seat
 
     def _plate(self, seat: int, pot: Any, plates: Any) -> Any:
-        """The load of what others put into the pot and set cooking, now used by this seat."""
+        """Return the load of what others put into the pot and set cooking, now used by this seat."""
         load = jnp.zeros_like(self.hand_load[seat])
         for other in range(self.seats):
             if other == seat:
@@ -239,7 +239,7 @@ class _Turn:
         return load
 
     def _own_start(self, pot: Any, seat: int) -> Any:
-        """1 if this seat set the soup cooking by an interact of its own; the last ingredient starts it otherwise."""
+        """Return 1 if this seat set the soup cooking by an interact; else its last ingredient starts it."""
         return (pot >> (_CONTENTS + 2)) & 1 & (((pot >> _STARTER) & _SEAT) == seat + 1)
 
     def _deliver(self, item: Any, load: Any, serves: Any) -> None:
@@ -255,11 +255,11 @@ class _Turn:
         self._add(self.triggers, (1, seat), fills & usable)
 
     def _weight(self, item: Any) -> Any:
-        """The load of an item's hand-overs that may still become constructive."""
+        """Return the load of an item's hand-overs that may still become constructive."""
         load = jnp.zeros_like(self.hand_load[0])
         for channel, giver, receiver in self._keys():
             if channel == 0:
-                load = load + jnp.where(_given(item, receiver) == giver + 1, self._unit((0, giver, receiver)), 0)
+                load = load + jnp.where(_giver(item, receiver) == giver + 1, self._unit((0, giver, receiver)), 0)
         return load
 
     def _share(self, seat: int) -> None:
@@ -306,13 +306,16 @@ class _Turn:
         return Lineage(hand=hand, place=place, hand_load=hand_load, place_load=place_load, counts=counts)
 
 
-def _given(item: Any, receiver: int) -> Any:
-    """From whom a seat had the item, + 1; 0 if from nobody, or in a loop."""
+def _giver(item: Any, receiver: int) -> Any:
+    """Return from whom a seat had the item, + 1; 0 if from nobody, or in a loop."""
     return (item >> (_FROM + 3 * receiver)) & _SEAT
 
 
 def _fill(pot: Any, seat: int) -> Any:
-    """A pot with one more ingredient. Whoever put in the last one set it cooking, until somebody starts it by hand."""
+    """Return a pot with one more ingredient.
+
+    Its chef counts as having set it cooking until somebody starts it by hand.
+    """
     contents = (pot >> _CONTENTS) & 3
     pot = pot | (seat + 1) << 3 * contents
     return (pot & ~(_SEAT << _STARTER)) + (1 << _CONTENTS) | (seat + 1) << _STARTER
@@ -334,12 +337,12 @@ def _gather(counts: dict, shape: tuple[int, ...]) -> Any:
 
 
 def _ordered(kitchen: StaticTables) -> np.ndarray:
-    """[item] whether it is a soup that was ordered."""
+    """Return [item] whether it is a soup that was ordered."""
     return np.array([item in SOUPS and kitchen.menu.is_ordered(SOUPS[item]) for item in range(NUM_ITEMS)])
 
 
 def _region(kitchen: StaticTables) -> np.ndarray:
-    """[cell] the part of the floor to which a cell belongs; -1 elsewhere."""
+    """Return [cell] the part of the floor to which a cell belongs; -1 elsewhere."""
     region = np.full(kitchen.layout.size, -1, np.int32)
     for number, cell in enumerate(np.flatnonzero(kitchen.terrain == FLOOR)):
         if region[cell] < 0:
@@ -348,7 +351,7 @@ def _region(kitchen: StaticTables) -> np.ndarray:
 
 
 def _reach(kitchen: StaticTables) -> Array:
-    """[region, cell] whether someone in that part of the floor can come to face the cell."""
+    """Return [region, cell] whether someone in that part of the floor can come to face the cell."""
     region = _region(kitchen)
     table = np.zeros((max(region.max() + 1, 1), kitchen.layout.size), bool)
     for number in np.unique(region[region >= 0]):

@@ -1,8 +1,8 @@
 """The standard planes four cells at a time, for GPUs.
 
 A plane is made of bytes, and a GPU spends as long on a byte as on a word. So the codes of four neighbouring cells are
-packed into one 32-bit word, and every comparison serves four cells at once. Bytes here stay below 128, which
-is what makes `_equal` work. The numbers are those of `encodings.planes_first`, and a test holds the two equal.
+packed into one 32-bit word, and every comparison serves four cells at once. Bytes here stay below 128, which is what
+makes `_equal` work. The numbers equal those of `encodings.planes_first`, which a test checks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ONES, LOW_BITS = 0x01010101, 0x7F7F7F7F
 def planes(
     kitchen: StaticTables, state: OvercookedState, map_kinds: Sequence[int], urgent: int
 ) -> UInt8[Array, "seat plane cell"]:
-    """All planes of every seat."""
+    """Return all planes of every seat."""
     seats, size = state.cell.shape[0], state.items.shape[0]
     chef, thing = _codes(state)
     facing = [[_equal(chef, 1 + 4 * seat + way) for way in range(4)] for seat in range(seats)]
@@ -42,7 +42,7 @@ def planes(
 
 
 def _codes(state: OvercookedState) -> tuple[Words, Words]:
-    """Who stands in each cell (1 + 4 * seat + facing, or 0) and what lies or is carried there."""
+    """Return who stands in each cell (1 + 4 * seat + facing, or 0) and what lies or is carried there."""
     cells = jnp.arange(state.items.shape[0], dtype=jnp.int16)
     chef, thing = jnp.zeros(state.items.shape, jnp.int8), state.items
     for seat in range(state.cell.shape[0]):
@@ -53,7 +53,7 @@ def _codes(state: OvercookedState) -> tuple[Words, Words]:
 
 
 def _things(kitchen: StaticTables, state: OvercookedState, thing: Words) -> list[Words]:
-    """Soups, steps left to cook, dishes, onions and tomatoes."""
+    """Return soups, steps left to cook, dishes, onions and tomatoes."""
     ones, pot = jnp.uint32(ONES), _constant(kitchen.terrain == POT)
     timer = _pack(state.timer + 1)  # 0 idle, 1 ready, more is cooking
     idle, ready = _equal(timer, 0), _equal(timer, 1)
@@ -76,7 +76,7 @@ def _things(kitchen: StaticTables, state: OvercookedState, thing: Words) -> list
 
 
 def _pack(codes: Array) -> Words:
-    """[cell] bytes as [cell / 4] words, the last filled up with zeros."""
+    """Return [cell] bytes as [cell / 4] words, the last filled up with zeros."""
     full = jnp.pad(codes.astype(jnp.uint8), (0, -codes.shape[0] % 4))
     return jax.lax.bitcast_convert_type(full.reshape(-1, 4), jnp.uint32)
 
@@ -87,11 +87,14 @@ def _constant(mask: np.ndarray) -> Words:
 
 
 def _equal(words: Words, code: int) -> Words:
-    """1 in every byte that equals the code: adding 127 to a difference below 128 leaves its top bit 0 only at 0."""
+    """Return 1 in every byte that equals the code.
+
+    Adding 127 to a difference below 128 leaves its top bit 0 only at 0.
+    """
     difference = words ^ jnp.uint32(code * ONES)
     return (~(difference + jnp.uint32(LOW_BITS)) >> 7) & jnp.uint32(ONES)
 
 
 def _mask(bits: Words) -> Words:
-    """255 in every byte that holds a 1."""
+    """Return 255 in every byte that holds a 1."""
     return bits * jnp.uint32(255)

@@ -1,4 +1,4 @@
-"""What biased chefs may prefer, and which events tell behaviours apart: data of the field, in `preferences.json`."""
+"""Event weights of biased chefs, and events that tell behaviours apart: data of the field, in `preferences.json`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ DATA = Path(__file__).with_name("preferences.json")
 
 
 def reward_space(game: Overcooked) -> dict[str, Any]:
-    """`choices`: event -> weights to draw from; `at_most` so many not 0; `features`: what is counted of a chef;
-    `words`: event -> what doing much and little of it is called."""
+    """Return what evaluation partners may prefer.
+
+    `choices`: event -> weights to draw from; `at_most` so many not 0; `features`: what is counted of a chef; `words`:
+    event -> what doing much and little of it is called.
+    """
     several = len(game.menu.orders) > 1 or any("T" in order for order in game.menu.orders)
     data = json.loads(DATA.read_text())
     return data["several_recipes" if several else "one_recipe"] | {"words": data["words"]}

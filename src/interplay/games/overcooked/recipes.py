@@ -1,4 +1,4 @@
-"""Which soups are ordered, what they pay and how long they cook."""
+"""Orders of a kitchen: which soups are ordered, what they pay and how long they cook."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ ALL_RECIPES: tuple[Recipe, ...] = tuple(
 
 @dataclass(frozen=True, kw_only=True)
 class Menu:
-    """The rules of a kitchen that are not its map. Values and times go by precedence: one for all, listed
-    per order, summed per ingredient, or 20."""
+    """The rules of a kitchen that are not its map.
+
+    Values and times go by precedence: one for all, listed per order, summed per ingredient, or 20.
+    """
 
     orders: tuple[str, ...] = ("OOO",)  # as letters: OOT is two onions and a tomato
     bonus_orders: tuple[str, ...] = ()  # pay `order_bonus` times their value
@@ -46,38 +48,39 @@ class Menu:
             if read_recipe(order) not in ordered:
                 raise InterplayError(f"bonus_orders: {order} is not among the orders {', '.join(self.orders)}")
         for field in ("values", "times"):
-            given: Sequence[float] | None = getattr(self, field)
-            if given is not None and len(given) != len(self.orders):
-                raise InterplayError(f"{field}: {len(given)} given for {len(self.orders)} orders; give one for each")
-        for one, other in (("onion_value", "tomato_value"), ("onion_time", "tomato_time")):
-            if (getattr(self, one) is None) != (getattr(self, other) is None):
-                raise InterplayError(f"{one} and {other} must be given together")
+            listed: Sequence[float] | None = getattr(self, field)
+            if listed is not None and len(listed) != len(self.orders):
+                raise InterplayError(f"{field}: {len(listed)} given for {len(self.orders)} orders; give one for each")
+        for first, second in (("onion_value", "tomato_value"), ("onion_time", "tomato_time")):
+            if (getattr(self, first) is None) != (getattr(self, second) is None):
+                raise InterplayError(f"{first} and {second} must be given together")
         for recipe in ALL_RECIPES:
             if not 1 <= self.time(recipe) <= MAX_TIME:
                 raise InterplayError(f"cooking times lie between 1 and {MAX_TIME} steps, not {self.time(recipe)}")
 
     def time(self, recipe: Recipe) -> int:
-        """Steps from the start of cooking until the soup is ready."""
+        """Return the steps from the start of cooking until the soup is ready."""
         return int(self._by_precedence(recipe, self.cook_time, self.times, self.onion_time, self.tomato_time))
 
     def value(self, recipe: Recipe) -> float:
-        """Points for delivering this soup."""
+        """Return the points for delivering this soup."""
         if recipe not in map(read_recipe, self.orders):
             return float(self.unordered)
         base = self._by_precedence(recipe, self.delivery_reward, self.values, self.onion_value, self.tomato_value)
         return float(base * (self.order_bonus if recipe in map(read_recipe, self.bonus_orders) else 1))
 
     def is_ordered(self, recipe: Recipe) -> bool:
+        """Return whether a recipe is ordered."""
         return recipe in map(read_recipe, self.orders)
 
     def best_value(self, recipe: Recipe) -> float:
-        """v(soup): the highest value of an ordered recipe that still contains these ingredients, 0 if none."""
+        """Return v(soup): the highest value of an ordered recipe that still contains these ingredients, 0 if none."""
         within = [r for r in ALL_RECIPES if r[0] >= recipe[0] and r[1] >= recipe[1] and self.is_ordered(r)]
         return max([self.value(r) for r in within], default=0.0)
 
-    def _by_precedence(self, recipe: Recipe, one, listed, onion, tomato) -> float:
-        if one:
-            return one
+    def _by_precedence(self, recipe: Recipe, for_all, listed, onion, tomato) -> float:
+        if for_all:
+            return for_all
         if listed is not None and self.is_ordered(recipe):
             return listed[[read_recipe(o) for o in self.orders].index(recipe)]
         if onion is not None and tomato is not None:
@@ -86,7 +89,7 @@ class Menu:
 
 
 def read_recipe(letters: str) -> Recipe:
-    """(onions, tomatoes) of an order such as OOT."""
+    """Return (onions, tomatoes) of an order such as OOT."""
     recipe = (letters.count("O"), letters.count("T"))
     if sum(recipe) != len(letters) or not 1 <= len(letters) <= MAX_INGREDIENTS:
         raise InterplayError(

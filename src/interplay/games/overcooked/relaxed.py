@@ -1,4 +1,4 @@
-"""How many steps a soup needs at least: the kitchen relaxed until tables answer.
+"""Lower bounds on the steps to a soup, from a relaxed kitchen.
 
 A pose is cell * 4 + facing. In the relaxed kitchen chefs walk through each other, and what lies on a counter can be
 taken at once by anyone whose pose faces it. So the way of one thing, from where it is to where it is used, is a
@@ -56,20 +56,20 @@ class RelaxedOvercooked:
         self.pots = [self._pot(int(pot), to_serving) for pot in kitchen.pots]
 
     def _walks(self) -> Int[np.ndarray, "pose pose"]:
-        """Steps from pose to pose, with nobody in the way."""
+        """Return the steps from pose to pose, with nobody in the way."""
         size = 4 * len(self.terrain)
-        found = np.full((size, size), NEVER, np.int32)
+        steps = np.full((size, size), NEVER, np.int32)
         for source in self.poses:
-            found[source, source], queue = 0, [source]
+            steps[source, source], queue = 0, [source]
             for pose in queue:
                 for other in self._next[pose // 4]:
-                    if found[source, other] == NEVER:
-                        found[source, other] = found[source, pose] + 1
+                    if steps[source, other] == NEVER:
+                        steps[source, other] = steps[source, pose] + 1
                         queue.append(other)
-        return found
+        return steps
 
     def _ways(self, targets: Int[np.ndarray, " target"]) -> Int[np.ndarray, " pose"]:
-        """Steps until a thing in hand at a pose is used at one of these cells, the interact included."""
+        """Return the steps until a thing in hand at a pose is used at one of these cells, the interact included."""
         way = np.where(np.isin(self.facing, targets), 1, NEVER).astype(np.int64)
         while True:
             new = way.copy()
@@ -84,20 +84,20 @@ class RelaxedOvercooked:
             way = new
 
     def _fetched(self, sources: np.ndarray, way: np.ndarray) -> Int[np.ndarray, " pose"]:
-        """Steps until a thing from one of these cells, fetched by a chef with free hands, is used."""
+        """Return the steps until a thing from one of these cells, fetched by a chef with free hands, is used."""
         at = np.flatnonzero(np.isin(self.facing, sources))
         if not len(at):
             return np.full(len(way), NEVER, np.int64)
         return np.minimum((self.walks[:, at] + 1 + way[at]).min(axis=1), NEVER)
 
     def _freed(self, fetched: np.ndarray) -> Int[np.ndarray, " pose"]:
-        """The same for a chef who first has to part with what it holds."""
+        """Return the same for a chef who first has to put down what it holds."""
         places = [POT, SERVING, *([COUNTER] if len(self.counters) else [])]
         at = np.flatnonzero(np.isin(self.facing, np.flatnonzero(np.isin(self.terrain, places))))
         return np.minimum((self.walks[:, at] + 1 + fetched[at]).min(axis=1), NEVER)
 
     def _tables(self, way: np.ndarray) -> tuple[Any, Any]:
-        """[pose] for a thing in hand, [pose, counter] for one that a chef at the pose takes from a counter."""
+        """Return [pose] for a thing in hand, [pose, counter] for one that a chef at the pose takes from a counter."""
         taken = [self._fetched(np.array([c]), way) for c in self.counters]
         table = np.stack(taken, axis=1) if taken else np.zeros((len(way), 0), np.int64)
         return jnp.asarray(way, jnp.int32), jnp.asarray(table, jnp.int32)
@@ -115,8 +115,8 @@ class RelaxedOvercooked:
             fetched = self._fetched(sources, way)
             freed = self._freed(fetched)
             at = np.isin(self.facing, sources) & (fetched < NEVER)
-            again = int((freed[at] - fetched[at] + 1).min()) if at.any() else NEVER
-            table[item] = jnp.asarray(fetched, jnp.int32), jnp.asarray(freed, jnp.int32), min(again, NEVER)
+            between = int((freed[at] - fetched[at] + 1).min()) if at.any() else NEVER
+            table[item] = jnp.asarray(fetched, jnp.int32), jnp.asarray(freed, jnp.int32), min(between, NEVER)
         at = self.facing == pot
         table["serve"] = int(to_serving[at].min()) if at.any() else NEVER
         reach = self.walks[:, at].min(axis=1) + 1 if at.any() else np.full(len(way), NEVER)
@@ -124,15 +124,18 @@ class RelaxedOvercooked:
         return table
 
     def estimate(self, state: OvercookedState, movers: tuple[int, ...]) -> tuple[Int[Array, ""], Int[Array, ""]]:
-        """A lower bound on the steps to the next delivery of an ordered soup, NEVER if there can be none; and a guide
-        that is no bound: the ways of all that the soup needs, one after the other."""
+        """Return a lower bound on the steps to the next delivery of an ordered soup, and a guide.
+
+        The bound is NEVER if there can be no delivery. The guide is no bound: the ways of all that the soup needs, one
+        after the other.
+        """
         pose = state.cell * 4 + state.facing
         ordered = self._ordered
-        found = [jnp.where(jnp.asarray(ordered)[state.held[s]], self.soup_hand[pose[s]], NEVER) for s in movers]
+        ways = [jnp.where(jnp.asarray(ordered)[state.held[s]], self.soup_hand[pose[s]], NEVER) for s in movers]
         lying = jnp.asarray(ordered)[state.items[self.counters]]
         taken = jnp.min(self.soup_counter[pose[jnp.array(movers)]], axis=0)
-        found.append(jnp.min(jnp.where(lying, taken, NEVER), initial=NEVER))
-        plated = jnp.stack(found).min()
+        ways.append(jnp.min(jnp.where(lying, taken, NEVER), initial=NEVER))
+        plated = jnp.stack(ways).min()
         through = [self._through(table, state, pose, movers) for table in self.pots]
         lower, guide = (jnp.minimum(jnp.stack([plated, *way]).min(), NEVER) for way in zip(*through))
         return lower, guide
@@ -140,7 +143,7 @@ class RelaxedOvercooked:
     def _through(
         self, table: dict[Any, Any], state: OvercookedState, pose: Any, movers: tuple[int, ...]
     ) -> tuple[Any, Any]:
-        """The least number of steps, and the guide, if this pot's next soup is the one."""
+        """Return the least number of steps, and the guide, if this pot's next soup is the one."""
         item, timer = state.items[table["cell"]].astype(jnp.int32), state.timer[table["cell"]].astype(jnp.int32)
         dish = self._arrivals(table, state, pose, movers, OvercookedItem.DISH)[0]
         cooking = (timer >= 0) & jnp.asarray(self._ordered)[item]
@@ -166,33 +169,33 @@ class RelaxedOvercooked:
     def _arrivals(
         self, table: dict[Any, Any], state: OvercookedState, pose: Any, movers: tuple[int, ...], item: OvercookedItem
     ) -> Array:
-        """The first three arrivals of this kind of thing at the pot, if every chef did nothing else."""
-        fetched, freed, again = table[item]
+        """Return the first three arrivals of this kind of thing at the pot, if every chef did nothing else."""
+        fetched, freed, between = table[item]
         times = []
         for s in movers:
             times.append(jnp.where(state.held[s] == item, table["hand"][pose[s]], NEVER)[None])
             first = jnp.where(state.held[s] == OvercookedItem.NOTHING, fetched[pose[s]], freed[pose[s]])
-            times.append(first + again * jnp.arange(MOST))
+            times.append(first + between * jnp.arange(MOST))
         taken = jnp.min(table["counter"][pose[jnp.array(movers)]], axis=0)
         times.append(jnp.where(state.items[self.counters] == item, taken, NEVER))
         return _least(jnp.concatenate(times))
 
 
 def _least(times: Array) -> Array:
-    """The three least, in order: a few minima cost less than a sort."""
-    found = []
+    """Return the three least, in order: a few minima cost less than a sort."""
+    least = []
     for _ in range(MOST):
         at = jnp.argmin(times)
-        found.append(times[at])
+        least.append(times[at])
         times = jnp.where(jnp.arange(times.shape[0]) == at, NEVER, times)
-    return jnp.stack(found)
+    return jnp.stack(least)
 
 
 def _nth(times: Array, number: Any) -> Any:
-    """When the last of so many has arrived; at once if none is needed."""
+    """Return when the last of so many has arrived; at once if none is needed."""
     return jnp.where(number > 0, times[jnp.clip(number - 1, 0, MOST - 1)], 0)
 
 
 def _first(times: Array, number: Any) -> Any:
-    """The sum of the first so many."""
+    """Return the sum of the first so many."""
     return jnp.sum(jnp.where(jnp.arange(MOST) < number, times, 0))

@@ -1,7 +1,7 @@
 """The rules of Overcooked, as pure functions.
 
-One step: the interacts first, seat by seat, from where the chefs stand and face; then all walk at once; then the
-pots cook. Which interact does what is told in `interact.py`.
+One step: the interacts first, seat by seat, from where the chefs stand and face; then all walk at once; then the pots
+cook. `interact.py` says which interact does what.
 """
 
 from __future__ import annotations
@@ -75,57 +75,58 @@ def step(kitchen: StaticTables, state: OvercookedState, actions: Int[Array, " se
 def resolve_movement(
     kitchen: StaticTables, state: OvercookedState, actions: Int[Array, " seat"]
 ) -> tuple[Int[Array, " seat"], Int[Array, " seat"]]:
-    """Where the chefs stand and face afterwards.
+    """Return where the chefs stand and face afterwards.
 
     A chef always turns, even when blocked. If any two would meet in a cell or swap cells, nobody moves.
     """
     facing = jnp.where(actions < STAY, actions, state.facing)
     target = jnp.asarray(kitchen.walk)[state.cell * 6 + actions]
     clash = jnp.zeros((), bool)
-    for one in range(target.shape[0]):
-        for other in range(one):
-            meet = target[one] == target[other]
-            swap = (target[one] == state.cell[other]) & (target[other] == state.cell[one])
+    for seat in range(target.shape[0]):
+        for other in range(seat):
+            meet = target[seat] == target[other]
+            swap = (target[seat] == state.cell[other]) & (target[other] == state.cell[seat])
             clash = clash | meet | swap
     return jnp.where(clash, state.cell, target), facing
 
 
 def faced_cells(kitchen: StaticTables, state: OvercookedState) -> Int[Array, " seat"]:
+    """Return the cell that each chef faces."""
     return jnp.asarray(kitchen.front)[state.cell * 4 + state.facing]
 
 
-def look_up(kitchen: StaticTables, front, item, timer, held) -> Int[Array, ...]:
-    """The index of an interact in the table of outcomes."""
+def look_up(kitchen: StaticTables, front, item, timer, in_hand) -> Int[Array, ...]:
+    """Return the index of an interact in the table of outcomes."""
     phase = jnp.where(timer < 0, 0, jnp.where(timer > 0, 1, 2))
     terrain = jnp.asarray(kitchen.terrain)[front]
-    return ((terrain * NUM_ITEMS + item.astype(jnp.int32)) * NUM_PHASES + phase) * NUM_ITEMS + held
+    return ((terrain * NUM_ITEMS + item.astype(jnp.int32)) * NUM_PHASES + phase) * NUM_ITEMS + in_hand
 
 
 def resolve_interacts(kitchen: StaticTables, state: OvercookedState, actions: Int[Array, " seat"]) -> Interacts:
-    """All interacts in the order of the seats: a later chef finds what an earlier one left."""
+    """Resolve all interacts in the order of the seats: a later chef finds what an earlier one left."""
     front = faced_cells(kitchen, state)
     item, timer = list(state.items[front].astype(jnp.int32)), list(state.timer[front].astype(jnp.int32))
-    held, seats = list(state.held), range(front.shape[0])
+    hands, seats = list(state.held), range(front.shape[0])
     pots_in_use = _pots_in_use(kitchen, state)
     dishes_out = jnp.sum(state.items == OvercookedItem.DISH, dtype=jnp.int32)
     items_after, timer_after = state.items, state.timer
     packed, bits, delivered, useful = [], [], [], []
     for seat in seats:
-        index = look_up(kitchen, front[seat], item[seat], timer[seat], held[seat])
+        index = look_up(kitchen, front[seat], item[seat], timer[seat], hands[seat])
         acts = actions[seat] == INTERACT
         out = jnp.where(acts, jnp.asarray(kitchen.table.packed)[index], 0)
-        dishes_held = sum((h == OvercookedItem.DISH).astype(jnp.int32) for h in held)
+        dishes_held = sum((h == OvercookedItem.DISH).astype(jnp.int32) for h in hands)
         useful.append((out & TAKES_DISH > 0) & (dishes_out == 0) & (dishes_held < pots_in_use))
         bits.append(jnp.where(acts, jnp.asarray(kitchen.table.events)[index], 0))
         packed.append(out)
-        delivered.append(jnp.where(out & DELIVERS > 0, held[seat], OvercookedItem.NOTHING))
+        delivered.append(jnp.where(out & DELIVERS > 0, hands[seat], OvercookedItem.NOTHING))
         new_item = jnp.where(acts, out & 31, item[seat])
         started = jnp.asarray(kitchen.time).astype(jnp.int32)[new_item]
         new_timer = jnp.where(out & STARTS > 0, started, jnp.where(out & PLATES > 0, IDLE, timer[seat]))
         dishes_out += (new_item == OvercookedItem.DISH).astype(jnp.int32) - (item[seat] == OvercookedItem.DISH).astype(
             jnp.int32
         )
-        held[seat] = jnp.where(acts, (out >> 5) & 31, held[seat])
+        hands[seat] = jnp.where(acts, (out >> 5) & 31, hands[seat])
         for later in seats[seat + 1 :]:
             same = front[later] == front[seat]
             item[later] = jnp.where(same, new_item, item[later])
@@ -136,7 +137,7 @@ def resolve_interacts(kitchen: StaticTables, state: OvercookedState, actions: In
     return Interacts(
         items=items_after,
         timer=timer_after,
-        held=jnp.stack(held),
+        held=jnp.stack(hands),
         packed=jnp.stack(packed),
         event_bits=jnp.stack(bits),
         delivered=jnp.stack(delivered),
@@ -145,7 +146,7 @@ def resolve_interacts(kitchen: StaticTables, state: OvercookedState, actions: In
 
 
 def _pots_in_use(kitchen: StaticTables, state: OvercookedState) -> Int[Array, ""]:
-    """Pots that are ready, cooking or partly full, before anyone interacts."""
+    """Return the pots that are ready, cooking or partly full, before anyone interacts."""
     item, timer = state.items[kitchen.pots].astype(jnp.int32), state.timer[kitchen.pots]
     size = onions_in(item) + tomatoes_in(item)
     return jnp.sum((timer >= 0) | ((item > OvercookedItem.SOUP) & (size < 3)), dtype=jnp.int32)
@@ -174,7 +175,7 @@ def _events(
 
 
 def effective_interacts(kitchen: StaticTables, state: OvercookedState) -> Bool[Array, " seat"]:
-    """Whether an interact would change anything, for each chef alone."""
+    """Return whether an interact would change anything, for each chef alone."""
     front = faced_cells(kitchen, state)
     index = look_up(kitchen, front, state.items[front], state.timer[front], state.held)
     return jnp.asarray(kitchen.table.packed)[index] & EFFECTIVE > 0

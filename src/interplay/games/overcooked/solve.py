@@ -1,7 +1,7 @@
-"""The shortest way to a first soup: A* on the real rules, for one chef alone and for all together.
+"""Shortest plans to a first soup: A* on the real rules, for one chef alone and for all together.
 
-Successors come from `rules.step` itself. The estimate of the steps that are left solves a relaxed kitchen: chefs do
-not stand in each other's way, and somebody is always at the counter to take what another one puts there.
+Successors come from `rules.step` itself. The estimate of the steps that are left solves a relaxed kitchen: chefs do not
+stand in each other's way, and somebody is always at the counter to take what another one puts there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from interplay.games.overcooked.recipes import read_recipe
 from interplay.games.overcooked.relaxed import NEVER, RelaxedOvercooked
 from interplay.games.overcooked.state import COUNTER, DISHES, ONIONS, POT, SERVING, STAY, TOMATOES, OvercookedState
 from interplay.games.registry import make
-from interplay.games.search import Children, SearchResult, search
+from interplay.games.search import Children, RowHash, SearchResult, search
 
 BATCH = 512  # states expanded at once
 EXPAND_TOGETHER = 300_000  # states looked at before a search for the joint optimum settles for bounds
@@ -35,16 +35,17 @@ class OvercookedSolver:
         self.game, self.limit = game, limit
 
     def reached(self, state: OvercookedState, step: Any) -> bool:
+        """Return whether a soup was delivered for points."""
         return bool(np.any(np.asarray(step.reward) > 0))
 
     def by_itself(self, seat: int) -> tuple[Overcooked, dict[str, Any]]:
-        """The kitchen with one chef, who starts where this seat does."""
+        """Return the kitchen with one chef, who starts where this seat does."""
         whole = self.game.start(self.game.init(jax.random.key(0)))
         start = {name: np.asarray(value)[seat : seat + 1] for name, value in whole.items()}
         return make(self.game.id, **{**self.game.options, "players": 1}), start  # type: ignore[return-value]
 
     def alone(self, seat: int) -> SearchResult:
-        """The others stand idle where they start, in the way or not."""
+        """Search a plan of one chef; the others stand idle where they start, in the way or not."""
         start = self.game.init(jax.random.key(0))
         others = [int(c) for s, c in enumerate(start.cell) if s != seat]
         missing = self._missing([int(start.cell[seat])], others)
@@ -53,7 +54,7 @@ class OvercookedSolver:
         return self._solo(start, seat, others)
 
     def unhindered(self, seat: int) -> SearchResult:
-        """The others are out of the way: the plan is for a kitchen with this chef alone."""
+        """Search a plan of one chef in a kitchen without the others."""
         start = self.game.init(jax.random.key(0))
         missing = self._missing([int(start.cell[seat])], [])
         if missing:
@@ -63,7 +64,7 @@ class OvercookedSolver:
         return self._solo(single, 0, [])
 
     def together(self) -> SearchResult:
-        """All chefs at once: the shortest plan if the search gets there, else a plan and a lower bound."""
+        """Search a joint plan: the shortest if the search gets there, else a plan and a lower bound."""
         start = self.game.init(jax.random.key(0))
         missing = self._missing([int(c) for c in start.cell], [], hand_over=True)
         if missing:
@@ -78,7 +79,7 @@ class OvercookedSolver:
         return _Space(self.game, start, joint, others, counters=False, movers=(seat,)).solve(self.limit)
 
     def _missing(self, starts: list[int], blocked: list[int], hand_over: bool = False) -> str:
-        """What keeps these chefs from any soup, in words; nothing if they can reach all it takes.
+        """Return what keeps these chefs from any soup, in words; nothing if they can reach all it takes.
 
         Necessary and sufficient: whoever works alone must face every station, and whoever can do that can carry one
         thing after another. Together, things also travel over counters.
@@ -103,7 +104,7 @@ class OvercookedSolver:
 
 
 def _beside(layout: Any, starts: list[int], blocked: list[int]) -> set[int]:
-    """The cells that chefs can come to face when others stand on the blocked ones."""
+    """Return the cells that chefs can come to face when others stand on the blocked ones."""
     if not blocked:
         return beside(layout, starts)
     rows = [list(row) for row in layout.rows]
@@ -133,13 +134,11 @@ class _Space:
         terrain = np.array(game.layout.terrain)
         self.relaxed = RelaxedOvercooked(game.kitchen, tuple(terrain.tolist()), counters=counters, blocked=blocked)
         self.places = np.flatnonzero((terrain == COUNTER) | (terrain == POT))
-        rng = np.random.default_rng(0)
-        width = 3 * self.seats + len(self.places) + len(game.kitchen.pots)
-        self._mix = rng.integers(1, 2**32, (2, width), dtype=np.uint32) | np.uint32(1)
+        self._hash = RowHash(3 * self.seats + len(self.places) + len(game.kitchen.pots))
         self._expand = jax.jit(jax.vmap(self._children))
 
     def solve(self, limit: int) -> SearchResult:
-        """Any plan first, quickly; then the shortest, or a bound on it."""
+        """Search any plan first, quickly; then the shortest, or a bound on it."""
         row, estimate = np.asarray(self._pack(self.start)), int(self.relaxed.estimate(self.start, self.movers)[0])
         any_plan = search(self.expand, row, estimate, limit=limit, batch=64, guided=True)
         below = NEVER if any_plan.way is None else len(any_plan.way)
@@ -159,35 +158,26 @@ class _Space:
     def expand(self, rows: np.ndarray) -> Children:
         size = 64 if len(rows) <= 64 else BATCH  # two shapes to compile
         padded = np.concatenate([rows, np.repeat(rows[-1:], size - len(rows), axis=0)])
-        found = [np.asarray(a)[: len(rows)] for a in self._expand(padded)]
-        children, low, high, estimate, guide, goal = found
-        hashes = low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
-        return Children(children, hashes, estimate, guide, goal)
+        outputs = [np.asarray(a)[: len(rows)] for a in self._expand(padded)]
+        children, low, high, estimate, guide, goal = outputs
+        return Children(children, RowHash.joined(low, high), estimate, guide, goal)
 
     def _children(self, row: Any) -> tuple:
         state = self._unpack(row)
 
-        def one(actions: Any) -> tuple:
+        def successor(actions: Any) -> tuple:
             after, step = rules.step(self.kitchen, state, actions)
             packed = self._pack(after)
             estimate, guide = self.relaxed.estimate(after, self.movers)
             if not self.counters:  # alone, nothing is set down
                 estimate = jnp.where(jnp.any(after.items[self._set_down] > 0), NEVER, estimate)
-            return packed, *self._hash(packed), estimate, guide, jnp.any(step.reward > 0)
+            return packed, *self._hash.words(packed), estimate, guide, jnp.any(step.reward > 0)
 
-        return jax.vmap(one)(jnp.asarray(self.joint))
+        return jax.vmap(successor)(jnp.asarray(self.joint))
 
     @property
     def _set_down(self) -> np.ndarray:
         return np.flatnonzero(self.kitchen.terrain == COUNTER)
-
-    def _hash(self, row: Any) -> list:
-        found = []
-        for mix in self._mix:
-            total = jnp.sum((row.astype(jnp.uint32) + 1) * mix, dtype=jnp.uint32)
-            total = (total ^ (total >> 15)) * jnp.uint32(0x2C1B3C6D)
-            found.append(total ^ (total >> 13))
-        return found
 
     def _pack(self, state: OvercookedState) -> Any:
         parts = [state.cell, state.facing, state.held, state.items[self.places], state.timer[self.kitchen.pots] + 1]
@@ -196,13 +186,13 @@ class _Space:
     def _unpack(self, row: Any) -> OvercookedState:
         n = self.seats
         cuts = np.cumsum([n, n, n, len(self.places)])
-        cell, facing, held, items, timer = (p.astype(jnp.int32) for p in jnp.split(row, cuts))
+        cell, facing, hands, items, timer = (p.astype(jnp.int32) for p in jnp.split(row, cuts))
         size = self.start.items.shape[0]
         return OvercookedState(
             time=jnp.zeros((), jnp.int32),
             cell=cell,
             facing=facing,
-            held=held,
+            held=hands,
             items=jnp.zeros(size, jnp.int8).at[self.places].set(items.astype(jnp.int8)),
             timer=jnp.full(size, -1, jnp.int8).at[self.kitchen.pots].set((timer - 1).astype(jnp.int8)),
         )

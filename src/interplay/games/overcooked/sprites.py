@@ -1,4 +1,4 @@
-"""The pictures of a kitchen, drawn from shapes in a cell of CELL by CELL units. Each is a tuple of shapes."""
+"""Sprites of a kitchen, drawn from shapes in a cell of CELL by CELL units. Each is a tuple of shapes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD = "#1d7a5f"
 
 @lru_cache(maxsize=64)
 def tile(kind: str, odd: bool, front: bool) -> tuple[Sprite, ...]:
-    """What a cell of this terrain looks like when nothing lies on it; `front` when the floor begins below."""
+    """Return the look of a cell of this terrain with nothing on it; `front` when the floor begins below."""
     if kind == " ":
         return ((("rect", 1, 1, 46, 46, FLOOR_2 if odd else FLOOR, 3),),)
     top = 40 if front else 48
@@ -57,7 +57,7 @@ def _plates() -> Sprite:
 
 
 def _hatch() -> Sprite:
-    """A steel counter with a bell and arrows: soups leave the kitchen here."""
+    """Draw a steel counter with a bell and arrows: soups leave the kitchen here."""
     return (
         ("rect", 3, 3, 42, 37, STEEL_DARK, 5),
         ("rect", 5, 5, 38, 33, "#54606b", 4),
@@ -81,7 +81,7 @@ def _stove() -> Sprite:
 
 
 def _dome(x: float, y: float, r: float, share: float = 1.0) -> tuple[tuple[float, float], ...]:
-    """The upper half of a disc; the left `share` of it as a gleam."""
+    """Return the upper half of a disc; the left `share` of it as a gleam."""
     arc = [math.pi * (1 - i / 12 * share) for i in range(13)]
     return (*((round(x + r * math.cos(a), 1), round(y - r * math.sin(a), 1)) for a in arc), (x, y))
 
@@ -125,13 +125,13 @@ def _dish(x: float, y: float, r: float) -> Sprite:
 
 
 def soup_colour(item: int) -> str:
-    """Onion soup is golden, tomato soup red, a mixed one in between."""
+    """Return a soup's colour: onion soup is golden, tomato soup red, a mixed one in between."""
     onions, tomatoes = onions_in(item), tomatoes_in(item)
     return "#e3b04b" if not tomatoes else "#d4492f" if not onions else "#e0803a"
 
 
 def _plated(x: float, y: float, r: float, item: int) -> Sprite:
-    """A bowl of soup, with one pip for each ingredient: the recipe can be read without its colour."""
+    """Draw a bowl of soup, with one pip for each ingredient: the recipe can be read without its colour."""
     bowl: Sprite = (
         ("ellipse", x, y + 2, r, round(r * 0.78, 1), "#00000038"),
         ("ellipse", x, y, r, round(r * 0.76, 1), PLATE_RIM),
@@ -155,7 +155,7 @@ def _pips(x: float, y: float, spread: float, r: float, item: int) -> Sprite:
 
 @lru_cache(maxsize=64)
 def item(kind: int, x: float = 24, y: float = 22, r: float = 11) -> Sprite:
-    """An item lying on a counter, or elsewhere around a point."""
+    """Draw an item lying on a counter, or elsewhere around a point."""
     if is_soup(kind):
         return _plated(x, y, round(r * 1.25, 1), kind)
     match OvercookedItem(kind):
@@ -170,7 +170,7 @@ def item(kind: int, x: float = 24, y: float = 22, r: float = 11) -> Sprite:
 
 @lru_cache(maxsize=1024)
 def pot_contents(contents: int, timer: int, cook_time: int) -> Sprite:
-    """What is in a pot: its ingredients, then a bar and the steps left, then steam and a tick."""
+    """Draw what is in a pot: its ingredients, then a bar and the steps left, then steam and a tick."""
     inside: Sprite = (("circle", 24, 20, 13.5, soup_colour(contents)), *_pips(24, 19, 5.4, 3.7, contents))
     if timer < 0:
         return inside
@@ -197,11 +197,11 @@ _EYES = ((), ((20, 22), (28, 22)), ((27, 21), (32, 21)), ((16, 21), (21, 21)))
 
 
 @lru_cache(maxsize=1024)
-def chef(seat: int, facing: int, held: int, mine: bool = False) -> Sprite:
-    """A chef in the seat's colour, looking where it faces, with what it holds held out in front."""
+def chef(seat: int, facing: int, in_hand: int, mine: bool = False) -> Sprite:
+    """Draw a chef in the seat's colour, looking where it faces, with what it holds in front."""
     colour = SEAT_COLOURS[seat % len(SEAT_COLOURS)]
     x, y = _REACH[facing]
-    hands: Sprite = item(held, x, y, 8.5) if held else ()
+    hands: Sprite = item(in_hand, x, y, 8.5) if in_hand else ()
     ring: Sprite = (("ellipse", 24, 41, 20, 7, "#ffffffd0"), ("ellipse", 24, 41, 17, 5.4, colour)) if mine else ()
     body: Sprite = (
         *ring,
@@ -209,7 +209,7 @@ def chef(seat: int, facing: int, held: int, mine: bool = False) -> Sprite:
         ("rect", 11, 25, 26, 18, INK, 9),
         ("rect", 12.5, 26, 23, 15.5, colour, 8),
         *_apron(facing),
-        *_arms(facing, bool(held), colour),
+        *_arms(facing, bool(in_hand), colour),
         ("circle", 24, 19, 10.5, INK),
         ("circle", 24, 19, 9.2, HAIR if facing == 0 else SKIN),
         *(("circle", ex, ey, 1.6, INK) for ex, ey in _EYES[facing]),
@@ -224,7 +224,7 @@ def _apron(facing: int) -> Sprite:
 
 
 def _arms(facing: int, reaching: bool, colour: str) -> Sprite:
-    """Hands stretched out when they hold something, else at rest; to the front they show the facing."""
+    """Draw hands stretched out when they hold something, else at rest; to the front they show the facing."""
     resting = (((14, 27), (34, 27)), ((14, 37), (34, 37)), ((33, 33), (36, 35)), ((15, 33), (12, 35)))
     stretched = (((14, 27), (38, 18)), ((16, 38), (32, 38)), ((36, 33), (39, 35)), ((12, 33), (9, 35)))
     shoulders = (((14, 30), (34, 30)), ((14, 31), (34, 31)), ((28, 32), (30, 34)), ((20, 32), (18, 34)))[facing]

@@ -1,7 +1,7 @@
-"""The state of an Overcooked kitchen, and how its small integers are to be read.
+"""The state of an Overcooked kitchen, and the meaning of its small integers.
 
-Cells are numbered x * height + y, so a [cell] array reshaped to (width, height) is the map in the order of
-the field's standard observation. Whatever lies in a cell, in a pot or in a hand is one small integer, an item.
+Cells are numbered x * height + y, so a [cell] array reshaped to (width, height) is the map in the order of the field's
+standard observation. Whatever lies in a cell, in a pot or in a hand is one small integer, an item.
 """
 
 from __future__ import annotations
@@ -36,27 +36,28 @@ NUM_ITEMS = 20  # four single items and 4 x 4 contents of a soup
 
 
 def soup(onions: int, tomatoes: int) -> int:
-    """The item that is a soup (plated, or in a pot at whatever stage) with these ingredients."""
+    """Return the item that is a soup (plated, or in a pot at whatever stage) with these ingredients."""
     return OvercookedItem.SOUP + 4 * onions + tomatoes
 
 
 def is_soup(item):
+    """Return whether an item is a soup."""
     return item >= OvercookedItem.SOUP
 
 
 def onions_in(item):
-    """Onions in a soup; meaningless for other items."""
+    """Return the onions in a soup; meaningless for other items."""
     return (item - OvercookedItem.SOUP) // 4
 
 
 def tomatoes_in(item):
-    """Tomatoes in a soup; meaningless for other items."""
+    """Return the tomatoes in a soup; meaningless for other items."""
     return (item - OvercookedItem.SOUP) % 4
 
 
 @record
 class OvercookedState:
-    """Everything that the rules know of a kitchen; the terrain belongs to the game, not to its state."""
+    """The state of a kitchen; the terrain belongs to the game, not to its state."""
 
     time: Int[Array, ""]
     cell: Int[Array, " seat"]  # where each chef stands

@@ -1,4 +1,4 @@
-"""A kitchen made ready for the compiled rules: its map and menu as constant arrays."""
+"""Constant arrays of a kitchen's map and menu, for the compiled rules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class StaticTables:
     pots: np.ndarray  # [pot] their cells
 
     @classmethod
-    def of(cls, layout: OvercookedLayout, menu: Menu, horizon: int) -> StaticTables:
+    def from_layout(cls, layout: OvercookedLayout, menu: Menu, horizon: int) -> StaticTables:
+        """Compute the tables of a layout and a menu."""
         terrain = np.array(layout.terrain, np.int32)
         value, time = np.zeros(NUM_ITEMS, np.float32), np.zeros(NUM_ITEMS, np.int8)
         for item, recipe in SOUPS.items():
@@ -53,7 +54,7 @@ def _ways(layout: OvercookedLayout) -> tuple[np.ndarray, np.ndarray]:
 
 
 def walking_distances(layout: OvercookedLayout) -> np.ndarray:
-    """[cell, cell] steps from standing in a floor cell to standing in, or beside, another cell.
+    """Return [cell, cell] steps from standing in a floor cell to standing in, or beside, another cell.
 
     To a floor cell it is the length of the walk; to anything else, that of the walk to the nearest cell beside it.
     """

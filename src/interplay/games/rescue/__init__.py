@@ -1,0 +1,1 @@
+"""Search and rescue: a team of nurses, firefighters and police searches a burning house."""

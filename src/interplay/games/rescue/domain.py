@@ -1,9 +1,9 @@
-"""Search and rescue in symbols: what its facts are, and which operators a played episode instantiates.
+"""The symbolic domain of search and rescue: its facts, and the operators that a played episode instantiates.
 
-Treatments and walks last many steps but are one deed each: `treat_*` stands at the first step of a stretch of
+Treatments and walks last many steps but are one operator each: `treat_*` stands at the first step of a stretch of
 treatment under unchanged conditions, `finish` at the last; `navigate` stands at the first step of a walk that ends
-beside a victim whose place is known, `arrive` where it ends. A deed also needs what made the way to it: debris
-cleared and fires put out that the agent walked over since its last deed.
+beside a victim whose place is known, `arrive` where it ends. An operator also needs what cleared the way to it: debris
+removed and fires put out that the agent walked over since its last operator.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ _USE_FACTS = dict(zip(USES, ("unused", "used", "lent")))
 
 @dataclass
 class _Episode:
-    """The bookkeeping of one reading."""
+    """The intermediate state of reading one episode."""
 
     states: Any
     did: Any  # Did with [step, seat] arrays
@@ -142,7 +142,7 @@ class _Episode:
     cared: dict[int, set[int]] = field(default_factory=dict)  # victim -> facts of care so far
     crossed: dict[int, list[int]] = field(
         default_factory=dict
-    )  # seat -> facts of what it walked over since its last deed
+    )  # seat -> facts of what it walked over since its last operator
     walks: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # (time, seat) -> victims walked to
 
 
@@ -152,15 +152,15 @@ def _resolve(constants: rules.RescueRules, states: Any, actions: Any) -> rules.D
 
 
 def _did(constants: rules.RescueRules, states: Any, actions: np.ndarray) -> rules.Did:
-    """What each interact was, [step, seat], by the rules themselves; padded, so that few lengths are compiled."""
+    """Return what each interact was, [step, seat], by the rules; padded, so that few lengths are compiled."""
     steps = len(actions)
     spare = -steps % 64
 
     def padded(values: np.ndarray) -> np.ndarray:
         return np.concatenate([values, np.repeat(values[-1:], spare, axis=0)])
 
-    found = _resolve(constants, jax.tree_util.tree_map(lambda a: padded(a[:-1]), states), padded(actions))
-    return jax.tree_util.tree_map(lambda a: np.asarray(a)[:steps], found)
+    did = _resolve(constants, jax.tree_util.tree_map(lambda a: padded(a[:-1]), states), padded(actions))
+    return jax.tree_util.tree_map(lambda a: np.asarray(a)[:steps], did)
 
 
 class RescueReader:
@@ -182,12 +182,12 @@ class RescueReader:
                 self.world.add(name, kind)
 
     def place(self, kind: str, cell: Any) -> str:
-        """The name of a cell, a fire or debris: `cell_3_2` lies in column 3, row 2, counted from 0."""
+        """Return the name of a cell, a fire or debris: `cell_3_2` lies in column 3, row 2, counted from 0."""
         x, y = divmod(int(cell), self.rules.height)
         return self.world.add(f"{kind}_{x}_{y}", kind)
 
     def read(self, states: Any, actions: Any) -> SymbolicTrace:
-        """`states` with a leading [step + 1] axis, `actions` [step, seat]."""
+        """Return the symbolic trace of `states` with a leading [step + 1] axis and `actions` [step, seat]."""
         states = jax.tree_util.tree_map(np.asarray, states)
         actions = np.asarray(actions, np.int32)
         if actions.ndim != 2 or actions.shape[1] != len(self.agents):
@@ -211,7 +211,7 @@ class RescueReader:
         )
 
     def _partners(self, nurses: frozenset[int], danger: bool) -> dict[str, dict[int, frozenset[int]]]:
-        """Through which channel who can help whom: nurses treat, firefighters clear the way, police guard."""
+        """Return through which channel who can help whom: nurses treat, firefighters clear the way, police guard."""
         seats = range(len(self.agents))
         roles, all_but = self.rules.roles, {s: frozenset(seats) - {s} for s in seats}
         return {
@@ -225,7 +225,7 @@ class RescueReader:
     def _start(self, states: Any) -> frozenset[int]:
         fact, cell = self.world.fact, states.cell[0]
         facts = [fact("at", a, self.place("cell", c)) for a, c in zip(self.agents, cell)]
-        facts += [fact("free", a) for a, held in zip(self.agents, states.held[0]) if held < 0]
+        facts += [fact("free", a) for a, tool in zip(self.agents, states.held[0]) if tool < 0]
         facts += [fact("has", a, self.tools[h]) for a, h in zip(self.agents, states.held[0]) if h >= 0]
         facts += [fact("lies", t, self.place("cell", c)) for t, c in zip(self.tools, states.tool_cell[0]) if c >= 0]
         for tool, kind in enumerate(self.rules.tool_kinds):
@@ -239,7 +239,10 @@ class RescueReader:
         return frozenset(facts)
 
     def _find_walks(self, e: _Episode) -> None:
-        """For each visit to a victim, the first step towards it after its place was known and the last deed done."""
+        """Find the walk to each visit to a victim.
+
+        It begins with the first step towards the victim after its place was known and the last operator.
+        """
         operation, target, cell = e.did.operation, e.did.target, e.states.cell
         for seat, role in enumerate(self.rules.roles):
             if role != NURSE:
@@ -259,26 +262,26 @@ class RescueReader:
         if operation == rules.NONE:
             return
         agent, tool = self.agents[seat], int(e.did.tool[t, seat])
-        needs, do = [*self._guards(e, t, seat), *e.crossed.pop(seat, ())], e.recorder.do
+        preconditions, do = [*self._guards(e, t, seat), *e.crossed.pop(seat, ())], e.recorder.do
         if operation == rules.PASS:
             name = "lend" if e.did.lent[t, seat] else "hand_over"
-            do(t, seat, name, agent, self.tools[tool], self.agents[target], needs=needs)
+            do(t, seat, name, agent, self.tools[tool], self.agents[target], preconditions=preconditions)
         elif operation == rules.GUARD:
             self._guard(e, t, seat, target)
         elif operation == rules.DISCOVER:
-            do(t, seat, "discover", agent, self.victims[target], needs=needs)
+            do(t, seat, "discover", agent, self.victims[target], preconditions=preconditions)
         elif operation == rules.TREAT:
-            self._treat(e, t, seat, target, tool, needs)
+            self._treat(e, t, seat, target, tool, preconditions)
         elif operation == rules.EXTINGUISH:
-            do(t, seat, "extinguish", agent, self.tools[tool], self.place("fire", target), needs=needs)
+            do(t, seat, "extinguish", agent, self.tools[tool], self.place("fire", target), preconditions=preconditions)
         elif operation == rules.CLEAR:
-            do(t, seat, "clear_debris", agent, self.place("debris", target), needs=needs)
+            do(t, seat, "clear_debris", agent, self.place("debris", target), preconditions=preconditions)
         else:
             name = "take" if operation == rules.TAKE else "put"
-            do(t, seat, name, agent, self.tools[tool], self.place("cell", target), needs=needs)
+            do(t, seat, name, agent, self.tools[tool], self.place("cell", target), preconditions=preconditions)
 
     def _guards(self, e: _Episode, t: int, seat: int) -> list[int]:
-        """Whoever acts in a danger zone depends on the officer who guards them."""
+        """Return the facts of the officer who guards an agent that acts in a danger zone."""
         if self.rules.roles[seat] == POLICE or e.states.terrain[t][e.states.cell[t, seat]] != DANGER:
             return []
         guards = (
@@ -295,7 +298,7 @@ class RescueReader:
         elif old != whom:
             e.recorder.do(t, seat, "guard_instead", agent, self.agents[old], self.agents[whom])
 
-    def _treat(self, e: _Episode, t: int, seat: int, victim: int, tool: int, needs: list[int]) -> None:
+    def _treat(self, e: _Episode, t: int, seat: int, victim: int, tool: int, preconditions: list[int]) -> None:
         agent, name, do = self.agents[seat], self.victims[victim], e.recorder.do
         fact, now = self.world.fact, e.recorder.now
         if e.beside.get(seat) != victim:
@@ -306,13 +309,21 @@ class RescueReader:
             e.treating[seat] = conditions
             verb = "go_on" if fact("begun", name) in now else "treat"
             if tool >= 0:
-                do(t, seat, f"{verb}_with_kit", agent, self.tools[tool], name, needs=[*needs, *quenched])
+                do(
+                    t,
+                    seat,
+                    f"{verb}_with_kit",
+                    agent,
+                    self.tools[tool],
+                    name,
+                    preconditions=[*preconditions, *quenched],
+                )
             else:
-                do(t, seat, f"{verb}_by_hand", agent, name, needs=[*needs, *quenched])
+                do(t, seat, f"{verb}_by_hand", agent, name, preconditions=[*preconditions, *quenched])
             care = "cared_with_kit" if tool >= 0 else "cared_by_hand"
             e.cared.setdefault(victim, set()).add(fact(care, agent, name))
         if e.did.finished[t, seat]:
-            do(t, seat, "finish", agent, name, needs=sorted(e.cared[victim]))
+            do(t, seat, "finish", agent, name, preconditions=sorted(e.cared[victim]))
 
     def _come(self, e: _Episode, t: int, seat: int, victim: int) -> None:
         agent, name, bound = self.agents[seat], self.victims[victim], self.world.fact
@@ -325,7 +336,7 @@ class RescueReader:
         e.beside[seat] = victim
 
     def _cross(self, e: _Episode, seat: int, cell: Any) -> None:
-        """Whoever walks where debris or a fire was depends, with the next deed, on its being gone."""
+        """Note that the agent's next operator depends on the removal of debris or a fire where it walks."""
         for was, kind, gone in (
             (e.states.debris[0], "debris", "cleared"),
             (e.states.burning[0], "fire", "extinguished"),
@@ -336,7 +347,7 @@ class RescueReader:
                     e.crossed[seat].append(fact)
 
     def _quenched(self, e: _Episode, victim: int) -> tuple[int, ...]:
-        """If no fire burns in the victim's room any more: the facts of the fires that once did."""
+        """Return the facts of the fires that once burned in the victim's room, if none burns any more."""
         room = self.rules.room
         inside = (room == room[e.states.victim_cell[0][victim]]) & e.states.burning[0]
         facts = tuple(self.world.fact("extinguished", self.place("fire", c)) for c in np.flatnonzero(inside))

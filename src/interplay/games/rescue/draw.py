@@ -1,4 +1,4 @@
-"""A house as text and as shapes. With a seat, only the victims that this seat knows of."""
+"""A house as text and as shapes; with a seat, only the victims that this seat knows of."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLOURS = {"nurse": "#2f7fd1", "firefighter": "#d1492f", "police": "#3b3f8f"}
 
 
 def text(rules: RescueRules, state: Any, seat: int | None = None) -> str:
-    """A map, one line per row, then everybody and everything in words.
+    """Return a map, one line per row, then all agents and victims in words.
 
     `0↑k` is seat 0 facing up with a kit; D debris, F fire, K kit, E extinguisher; V a victim the team knows of, ? one
     that it does not, v a treated one.
@@ -40,9 +40,9 @@ def text(rules: RescueRules, state: Any, seat: int | None = None) -> str:
         lines.append(f"{s} {name} at {where} facing {way} holds {_tool(rules, state, int(state.held[s]))}{guard}")
     for v, (cell, status) in enumerate(victims):
         if status != UNSEEN:
-            told = {SEEN: "not yet reported", KNOWN: "known", TREATED: "treated"}[status]
+            status_text = {SEEN: "not yet reported", KNOWN: "known", TREATED: "treated"}[status]
             share = round(100 * int(state.work[v]) / WORK)
-            lines.append(f"victim at {divmod(cell, rules.height)}: {told}, treatment {share} %")
+            lines.append(f"victim at {divmod(cell, rules.height)}: {status_text}, treatment {share} %")
     return "\n".join(lines)
 
 
@@ -54,13 +54,13 @@ def _tool(rules: RescueRules, state: Any, tool: int) -> str:
 
 
 def _victims(rules: RescueRules, state: Any, seat: int | None) -> list[tuple[int, int]]:
-    """(cell, what is known of it) of each victim."""
+    """Return (cell, what is known of it) of each victim."""
     cells = np.asarray(state.victim_cell).tolist()
     if seat is not None:
         known = np.asarray(knowledge(rules, state).victims[seat])
         return [(cell, int(known[cell])) for cell in cells]
-    treated, told = np.asarray(state.treated_by) >= 0, np.asarray(state.known)
-    return [(c, TREATED if t else KNOWN if k else SEEN) for c, t, k in zip(cells, treated, told)]
+    treated, reported = np.asarray(state.treated_by) >= 0, np.asarray(state.known)
+    return [(c, TREATED if t else KNOWN if k else SEEN) for c, t, k in zip(cells, treated, reported)]
 
 
 def _grid(rules: RescueRules, state: Any, victims: list[tuple[int, int]]) -> list[str]:
@@ -76,13 +76,15 @@ def _grid(rules: RescueRules, state: Any, victims: list[tuple[int, int]]) -> lis
         if status != UNSEEN:
             grid[cell] = _VICTIM[status]
     for seat, cell in enumerate(np.asarray(state.cell).tolist()):
-        held = int(state.held[seat])
-        grid[cell] = f"{seat}{ARROWS[int(state.facing[seat])]}{'' if held < 0 else 'ke'[rules.tool_kinds[held]]}"
+        tool_in_hand = int(state.held[seat])
+        grid[cell] = (
+            f"{seat}{ARROWS[int(state.facing[seat])]}{'' if tool_in_hand < 0 else 'ke'[rules.tool_kinds[tool_in_hand]]}"
+        )
     return grid
 
 
 def scene(rules: RescueRules, state: Any, seat: int | None = None) -> Scene:
-    """The house as shapes; with a seat, what that seat does not see is shaded."""
+    """Return the house as shapes; with a seat, what that seat does not see is shaded."""
     height, terrain = rules.height, np.asarray(state.terrain)
     backdrop: list[Shape] = [("rect", 0, 0, rules.width * CELL, height * CELL, "#efe9dd", 0)]
     colours = {WALL: "#5b5750", DOOR: "#d8c9a8", DANGER: "#f3c6c0"}
@@ -163,7 +165,7 @@ def _agent(rules: RescueRules, state: Any, seat: int, guarded: bool, own: bool, 
         ("circle", x + 16 + 9 * dx, y + 16 + 9 * dy, 3, "#ffffff"),
         ("text", x + 16, y + 16, str(seat), 11, "#ffffff", "middle"),
     ]
-    held = int(state.held[seat])
-    if held >= 0:
-        shapes += _tool_shapes(rules.tool_kinds[held], x + 17, y + 17, 0.45)
+    tool = int(state.held[seat])
+    if tool >= 0:
+        shapes += _tool_shapes(rules.tool_kinds[tool], x + 17, y + 17, 0.45)
     return shapes

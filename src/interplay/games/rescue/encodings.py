@@ -1,4 +1,4 @@
-"""How an agent sees the house: the map is known to all, a victim only once the team was told or it is in sight."""
+"""Observations of a house: the map is known to all, a victim only once it was reported to the team or is in sight."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Knowledge:
 
 
 def sight(rules: RescueRules, state: RescueState) -> Bool[Array, "seat cell"]:
-    """An agent sees the room it is in and the cells beside it."""
+    """Return which cells each agent sees: its room and the cells beside it."""
     room = jnp.asarray(rules.room)
     here = room[state.cell][:, None]
     near = jnp.asarray(rules.front).reshape(-1, 4)[state.cell]
@@ -50,11 +50,11 @@ def sight(rules: RescueRules, state: RescueState) -> Bool[Array, "seat cell"]:
 
 
 def knowledge(rules: RescueRules, state: RescueState) -> Knowledge:
-    """[seat] records."""
+    """Return the records of all seats, [seat, ...]."""
     seats, cells = len(rules.roles), state.terrain.shape[0]
     sees = sight(rules, state)
     kinds = jnp.asarray((*rules.tool_kinds, NOBODY), jnp.int32)
-    held = kinds[jnp.where(state.held >= 0, state.held, len(rules.tool_kinds))]
+    held_kind = kinds[jnp.where(state.held >= 0, state.held, len(rules.tool_kinds))]
     tools = jnp.full(cells + 1, NOBODY, jnp.int32)
     if rules.tool_kinds:
         tools = tools.at[jnp.where(state.tool_cell >= 0, state.tool_cell, cells)].set(kinds[:-1])
@@ -70,7 +70,7 @@ def knowledge(rules: RescueRules, state: RescueState) -> Knowledge:
         seat=jnp.arange(seats),
         cell=everyone(state.cell),
         facing=everyone(state.facing),
-        held=everyone(held),
+        held=everyone(held_kind),
         guarded=everyone(r.guarded(rules, state)),
         terrain=everyone(state.terrain),
         debris=everyone(state.debris),
@@ -94,7 +94,7 @@ PLANES = (
 
 
 def planes(rules: RescueRules, state: RescueState) -> Float[Array, "seat width height plane"]:
-    """What each seat knows, as planes; facts about the seat itself fill their plane."""
+    """Return what each seat knows, as planes; facts about the seat itself fill their plane."""
     seats, size = len(rules.roles), state.terrain.shape[0]
     known = knowledge(rules, state)
     roles, cells = jnp.asarray(rules.roles), jnp.arange(size)
@@ -105,7 +105,7 @@ def planes(rules: RescueRules, state: RescueState) -> Float[Array, "seat width h
     for seat in range(seats):
         others = here & (jnp.arange(seats) != seat)[:, None]
         mine = known.victims[seat]
-        held = known.held[seat, seat]
+        held_kind = known.held[seat, seat]
         views.append(
             jnp.stack(
                 [
@@ -119,7 +119,7 @@ def planes(rules: RescueRules, state: RescueState) -> Float[Array, "seat width h
                     *(mine == status for status in (SEEN, KNOWN, TREATED)),
                     jnp.where(mine > UNSEEN, done, 0.0),
                     known.sight[seat],
-                    *(jnp.full(size, held == kind) for kind in range(2)),
+                    *(jnp.full(size, held_kind == kind) for kind in range(2)),
                     jnp.full(size, known.guarded[seat, seat]),
                     *(jnp.full(size, rules.roles[seat] == role) for role in range(len(ROLES))),
                     jnp.full(size, left),

@@ -1,4 +1,4 @@
-"""What can be done with houses of search and rescue."""
+"""The family of search-and-rescue houses."""
 
 from interplay.games.family import GameFamily
 

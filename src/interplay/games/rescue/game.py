@@ -1,4 +1,4 @@
-"""Search and rescue as a game of interplay: a thin shell around the rules."""
+"""Search and rescue as a game: a thin shell around the rules."""
 
 from __future__ import annotations
 
@@ -45,15 +45,20 @@ class Rescue:
         }
 
     def init(self, key: PRNGKeyArray, **start: Any) -> RescueState:
-        """The house of this key; `start` fixes any part of what the key decides (see `generators.Start`)."""
+        """Draw the house of this key; `start` fixes any part of what the key decides (see `generators.Start`).
+
+        Raises:
+            UnknownName: A start value is not known.
+            InterplayError: It has the wrong shape.
+        """
         drawn = vars(self.plan.draw(key))
         for name, value in start.items():
             if name not in drawn:
                 raise UnknownName("start value", name, list(drawn))
-            given = jnp.asarray(value, drawn[name].dtype)
-            if given.shape != drawn[name].shape:
-                raise InterplayError(f"{name}: shape {given.shape}; this house takes {drawn[name].shape}")
-            drawn[name] = given
+            override = jnp.asarray(value, drawn[name].dtype)
+            if override.shape != drawn[name].shape:
+                raise InterplayError(f"{name}: shape {override.shape}; this house takes {drawn[name].shape}")
+            drawn[name] = override
         seats, victims, tools = self.num_seats, self.plan.num_victims, len(self.plan.tool_kinds)
         return RescueState(
             time=jnp.zeros((), jnp.int32),
@@ -67,17 +72,19 @@ class Rescue:
         )
 
     def start(self, state: RescueState) -> dict[str, Any]:
+        """Return all that the key decided."""
         return {field.name: getattr(state, field.name) for field in fields(generators.Start)}
 
     @compiled()
     def step(
         self, state: RescueState, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None
     ) -> tuple[RescueState, Step]:
-        """Play one joint action. Chance has its say at the start only, so the key is not used."""
+        """Play one joint action. Only the start is random, so the key is not used."""
         return rules.step(self.rules, state, jnp.asarray(actions))
 
     @compiled(1)
     def observe(self, state: RescueState, encoding: str = "planes") -> Any:
+        """Return what every seat sees."""
         if encoding == "planes":
             return encodings.planes(self.rules, state)
         if encoding == "knowledge":
@@ -91,17 +98,21 @@ class Rescue:
 
     @compiled()
     def legal(self, state: RescueState) -> Bool[Array, "seat action"]:
+        """Return that all actions are legal."""
         return jnp.ones((self.num_seats, len(ACTIONS)), bool)
 
     def to_move(self, state: RescueState) -> Bool[Array, " seat"]:
+        """Return that all seats are to move."""
         return jnp.ones(self.num_seats, bool)
 
     def render(self, state: RescueState, seat: int | None = None) -> str:
+        """Return the state as text."""
         from interplay.games.rescue import draw
 
         return draw.text(self.rules, state, seat)
 
     def scene(self, state: RescueState, seat: int | None = None) -> Scene:
+        """Return the state as shapes."""
         from interplay.games.rescue import draw
 
         return draw.scene(self.rules, state, seat)
@@ -117,27 +128,33 @@ class RescueOptions(Spec):
 
 
 def variants() -> list[str]:
-    """The drawn layouts, and `generated`, which draws a new house for every key."""
+    """List the drawn layouts, and `generated`, which draws a new house for every key."""
     return [*layouts.HOUSES, "generated"]
 
 
 def make(variant: str, options: Mapping[str, Any]) -> Rescue:
-    """Make a drawn house, a house from text (`house=`), or a generated one with the options of `Spec`."""
+    """Make a drawn house, a house from text (`house=`), or a generated one with the options of `Spec`.
+
+    Raises:
+        UnknownName: There is no such house or option.
+    """
     spec = {f.name for f in fields(Spec)}
     taken = spec if variant == "generated" else {"house", "hidden"}
     for option in options:
         if option not in taken | {"horizon"}:
             raise UnknownName("option", option, [*sorted(taken), "horizon"])
     settings = build(RescueOptions, options)
-    given = {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()}
+    recorded_options = {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()}
     if variant == "generated":
         plan = Generated(Spec(**{name: getattr(settings, name) for name in spec}))
-        return Rescue("rescue/generated", plan, horizon=settings.horizon, options=given)
+        return Rescue("rescue/generated", plan, horizon=settings.horizon, options=recorded_options)
     if settings.house is None and variant not in layouts.HOUSES:
         known = [f"rescue/{v}" for v in variants()]
         raise UnknownName("game", f"rescue/{variant}" if variant else "rescue", known)
     house = layouts.parse(layouts.HOUSES[variant] if settings.house is None else settings.house, variant or "house")
     if settings.house is not None:
-        given["house"] = house.text
+        recorded_options["house"] = house.text
     name = variant if settings.house is None else "custom"
-    return Rescue(f"rescue/{name}", DrawnHouse(house, settings.hidden), horizon=settings.horizon, options=given)
+    return Rescue(
+        f"rescue/{name}", DrawnHouse(house, settings.hidden), horizon=settings.horizon, options=recorded_options
+    )

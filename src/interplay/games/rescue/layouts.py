@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.games.family import check_size
 from interplay.games.rescue.state import DANGER, DOOR, EXTINGUISHER, FLOOR, KIT, MOVES, ROLES, WALL
+from interplay.games.text_maps import position, split_rows
 
 LETTERS = "#.+!DFKEV?nfp"
 MIN_SEATS, MAX_SEATS = 2, 5
@@ -53,62 +53,55 @@ class House:
 
     @property
     def size(self) -> int:
+        """The number of cells."""
         return self.width * self.height
 
     def xy(self, cell: int) -> tuple[int, int]:
+        """Return a cell's (x, y)."""
         return divmod(cell, self.height)
 
 
 def parse(text: str, name: str = "house") -> House:
-    """Read a house. Anything wrong is an error that says which row and column, counted from 1, and why."""
-    rows = _rows(text, name)
+    """Parse a house.
+
+    Raises:
+        InterplayError: The text is no house; the message says which row and column, counted from 1, and why.
+    """
+    rows = split_rows(text.strip("\n"), name, "house")
     width, height = len(rows[0]), len(rows)
     terrain = np.full(width * height, FLOOR, np.int32)
-    found: dict[str, list[int]] = {letter: [] for letter in LETTERS}
+    cells: dict[str, list[int]] = {letter: [] for letter in LETTERS}
     in_order: list[tuple[str, int]] = []
     for y, row in enumerate(rows):
         for x, letter in enumerate(row.replace(" ", ".")):
             if letter not in LETTERS:
                 raise InterplayError(
-                    f"{name}: {_place(x, y)}: unknown letter {letter!r}; use # wall, . floor, + door, ! danger, "
+                    f"{name}: {position(x, y)}: unknown letter {letter!r}; use # wall, . floor, + door, ! danger, "
                     f"D debris, F fire, K kit, E extinguisher, V victim, ? possible victim, n f p starts"
                 )
             if letter not in "#" and (x in (0, width - 1) or y in (0, height - 1)):
-                raise InterplayError(f"{name}: {_place(x, y)}: {letter!r} at the edge; a house is walled by #")
-            found[letter].append(x * height + y)
+                raise InterplayError(f"{name}: {position(x, y)}: {letter!r} at the edge; a house is walled by #")
+            cells[letter].append(x * height + y)
             in_order.append((letter, x * height + y))
     for letter, kind in (("#", WALL), ("+", DOOR), ("!", DANGER)):
-        terrain[found[letter]] = kind
+        terrain[cells[letter]] = kind
     debris, burning = np.zeros(width * height, bool), np.zeros(width * height, bool)
-    debris[found["D"]], burning[found["F"]] = True, True
-    terrain[[c for c in found["D"] if _between_walls(terrain, c, height)]] = DOOR
+    debris[cells["D"]], burning[cells["F"]] = True, True
+    terrain[[c for c in cells["D"] if _between_walls(terrain, c, height)]] = DOOR
     house = House(
         width,
         height,
         terrain,
         debris,
         burning,
-        tuple(found["V"]),
-        tuple(found["?"]),
+        tuple(cells["V"]),
+        tuple(cells["?"]),
         tuple((KIT if letter == "K" else EXTINGUISHER, c) for letter, c in in_order if letter in "KE"),
         tuple((STARTS[letter], c) for letter, c in in_order if letter in STARTS),
         "/".join(rows),
     )
     _check(house, name)
     return house
-
-
-def _rows(text: str, name: str) -> list[str]:
-    check_size(text, name)
-    rows = text.strip("\n").split("/") if "/" in text else text.strip("\n").split("\n")
-    if not any(row.strip() for row in rows):
-        raise InterplayError(f"{name}: the house is empty")
-    for y, row in enumerate(rows):
-        if len(row) != len(rows[0]):
-            raise InterplayError(
-                f"{name}: row {y + 1} has {len(row)} columns, row 1 has {len(rows[0])}; all rows must be equally long"
-            )
-    return rows
 
 
 def _between_walls(terrain: np.ndarray, cell: int, height: int) -> bool:
@@ -137,18 +130,18 @@ def _check(house: House, name: str) -> None:
             x, y = house.xy(cell)
             lacking = "" if STARTS["f"] in roles else " (debris and fires block, and there is no firefighter)"
             raise InterplayError(
-                f"{name}: {_place(x, y)}: no nurse can come beside the victim that lies or may lie here{lacking}; "
+                f"{name}: {position(x, y)}: no nurse can come beside the victim that lies or may lie here{lacking}; "
                 f"whatever lies in a cell blocks the way"
             )
 
 
 def neighbours(cell: int, height: int) -> list[int]:
-    """The four cells beside an inner cell."""
+    """Return the four cells beside an inner cell."""
     return [cell + dx * height + dy for dx, dy in MOVES]
 
 
 def flood(passable: np.ndarray, sources: list[int], height: int) -> np.ndarray:
-    """[cell] bool: where one can walk to from the sources."""
+    """Return [cell] bool: where one can walk to from the sources."""
     seen, queue = np.zeros(len(passable), bool), deque(sources)
     seen[sources] = True
     while queue:
@@ -160,7 +153,7 @@ def flood(passable: np.ndarray, sources: list[int], height: int) -> np.ndarray:
 
 
 def rooms(terrain: np.ndarray, height: int) -> np.ndarray:
-    """[cell] the number of each cell's room; -1 in walls and doorways."""
+    """Return [cell] the number of each cell's room; -1 in walls and doorways."""
     inside = (terrain == FLOOR) | (terrain == DANGER)
     room, number = np.full(len(terrain), -1, np.int32), 0
     for cell in range(len(terrain)):
@@ -170,12 +163,8 @@ def rooms(terrain: np.ndarray, height: int) -> np.ndarray:
     return room
 
 
-def _place(x: int, y: int) -> str:
-    return f"row {y + 1}, column {x + 1}"
-
-
 def role_names(starts: tuple[tuple[int, int], ...]) -> tuple[str, ...]:
-    """`nurse 1`, `firefighter 1`, `nurse 2`, ... by seat."""
+    """Return `nurse 1`, `firefighter 1`, `nurse 2`, ... by seat."""
     seen = [0] * len(ROLES)
     names = []
     for role, _ in starts:

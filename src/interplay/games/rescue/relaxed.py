@@ -1,8 +1,8 @@
-"""How many steps a first treated victim needs at least: the house relaxed until tables answer.
+"""Lower bounds on the steps to a first treated victim, from a relaxed house.
 
 A pose is cell * 4 + facing. In the relaxed house agents walk through each other and through tools, each firefighter
-clears every hazard first, and guards are at hand if there is police. What remains is: nobody walks faster than a step
-a cell or through a hazard that still blocks; tools are fetched; treatment is work at a certain speed.
+clears every hazard first, and guards are at hand if there is police. What remains is: nobody walks faster than a step a
+cell or through a hazard that still blocks; tools are fetched; treatment is work at a certain speed.
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ class RelaxedRescue:
         self.travel = jnp.asarray(self._travel(steps[0]))  # [cell, cell] a tool's way to one who faces the cell
 
     def _facing(self, front: np.ndarray, free: np.ndarray) -> Int[np.ndarray, "cell 4"]:
-        """The poses that face a cell; -1 where there is none."""
-        found = np.full((len(free), 4), -1)
+        """Return the poses that face a cell; -1 where there is none."""
+        poses = np.full((len(free), 4), -1)
         for pose in np.flatnonzero(np.repeat(free, 4)):
-            found[front[pose], pose % 4] = pose
-        return found
+            poses[front[pose], pose % 4] = pose
+        return poses
 
     def _steps(self, front: np.ndarray, free: np.ndarray, hazards: np.ndarray) -> Int[np.ndarray, "pose pose"]:
-        """Steps from pose to pose with nobody in the way.
+        """Return the steps from pose to pose with nobody in the way.
 
         A move may also only turn: what it faces (a tool, a hazard already counted as cleared) may block it.
         """
@@ -91,14 +91,14 @@ class RelaxedRescue:
         after = np.concatenate([here, np.where(free[ahead], ahead, here)], axis=1) * 4 + np.tile(np.arange(4), 2)
         size = 4 * len(free)
         edges = csr_matrix((np.ones(after.size), (np.repeat(poses, 8), after.ravel())), shape=(size, size))
-        found = shortest_path(edges, unweighted=True)
-        return np.where(np.isfinite(found), found, NEVER).astype(np.int32)
+        lengths = shortest_path(edges, unweighted=True)
+        return np.where(np.isfinite(lengths), lengths, NEVER).astype(np.int32)
 
     def _to_face(self, steps: np.ndarray, able: np.ndarray) -> Int[np.ndarray, "set pose cell"]:
-        """Steps until an agent faces a cell from where it can interact."""
+        """Return the steps until an agent faces a cell from where it can interact."""
         there = (self.facing >= 0) & able[self.facing]
-        found = np.where(there, steps[:, :, np.maximum(self.facing, 0)], NEVER)
-        return found.min(axis=-1).astype(np.int32)
+        nearest = np.where(there, steps[:, :, np.maximum(self.facing, 0)], NEVER)
+        return nearest.min(axis=-1).astype(np.int32)
 
     def _travel(self, steps: np.ndarray) -> Int[np.ndarray, "cell cell"]:
         size = len(steps) // 4
@@ -107,7 +107,7 @@ class RelaxedRescue:
         return there.min(axis=-1).astype(np.int32)
 
     def estimate(self, state: RescueState) -> Int[Array, ""]:
-        """No plan that treats a victim is shorter; NEVER: there is none."""
+        """Return a lower bound on the plans that treat a victim; NEVER: there is none."""
         pose = state.cell * 4 + state.facing
         blocking = (state.debris | state.burning)[self.hazards]
         left = jnp.sum(jnp.where(blocking[: len(self.tracked)], 1 << jnp.arange(len(self.tracked)), 0))
@@ -119,7 +119,7 @@ class RelaxedRescue:
         return jnp.min(jax.vmap(victim)(state.victim_cell, state.known, state.work))
 
     def _cleared(self, state: RescueState, pose: Array) -> Int[Array, " hazard"]:
-        """When each hazard can be gone at the earliest."""
+        """Return when each hazard can be gone at the earliest."""
         when = []
         for cell, fire in zip(self.hazards.tolist(), self.is_fire.tolist()):
             none = jnp.zeros(1, jnp.int32)
@@ -133,7 +133,7 @@ class RelaxedRescue:
     def _victim(
         self, state: RescueState, pose: Array, cell, known, work, left, blocking: Array, cleared: Array
     ) -> Array:
-        """Steps until the victim in this cell is treated."""
+        """Return the steps until the victim in this cell is treated."""
         waits = self._waits(cell, left, cleared)
         sets = jnp.where(waits < NEVER, left ^ jnp.asarray(self.sets), 0)  # what still blocks, [set]
         room = jnp.asarray(self.rules.room)
@@ -143,22 +143,22 @@ class RelaxedRescue:
         for n in self.nurses:
             hand = jnp.min(jnp.maximum(self.to_face[sets, pose[n], cell], waits))
             kit = jnp.min(jnp.maximum(self._with_tool(state, pose, n, KIT, cell, sets), waits))
-            found = self._discovered(pose, n, cell)
+            discovered = self._discovered(pose, n, cell)
             alone = jnp.where(known, 0, 1) if len(self.movers) == 1 else 0  # its own step of discovery
-            hand = jnp.maximum(hand + alone, jnp.where(known, 0, found))
+            hand = jnp.maximum(hand + alone, jnp.where(known, 0, discovered))
             by_hand.append(hand)
             with_kit.append(jnp.maximum(hand, kit + alone))
         return _finished(WORK - work, jnp.stack(by_hand), jnp.stack(with_kit), out)
 
     def _waits(self, cell: Any, left: Any, cleared: Array) -> Int[Array, " set"]:
-        """For each set of hazards that a way leads across once they are cleared: when it gets to the victim."""
+        """Return, for each set of hazards that a way leads across once they are cleared, when it gets to the victim."""
         sets = jnp.asarray(self.sets)
         back = jnp.min(self.to_face[0].reshape(-1, 4, self.to_face.shape[-1])[self.tracked, :, cell], axis=-1)
         waits = jnp.where(self.bits, (cleared[: len(self.tracked)] + back)[None], 0).max(axis=1, initial=0)
         return jnp.where((sets & ~left) != 0, NEVER, waits)
 
     def _discovered(self, pose: Array, nurse: int, cell: Any) -> Array:
-        """After how many steps a nurse can treat a victim that somebody has to report first."""
+        """Return after how many steps a nurse can treat a victim that somebody has to report first."""
         each = [self._face(a, pose[a], cell) + (a >= nurse) for a in self.movers]
         return jnp.min(jnp.stack(each))
 
@@ -169,7 +169,7 @@ class RelaxedRescue:
     def _with_tool(
         self, state: RescueState, pose: Array, seat: int, kind: int, cell: Any, sets: Array
     ) -> Int[Array, " set"]:
-        """When a seat can face a cell with such a tool in hand, by the hazards that block.
+        """Return when a seat can face a cell with such a tool in hand, by the hazards that block.
 
         It fetches the tool, or gets it from others. A tool moves a cell a step; only where it changes hands does it
         gain a step, and not twice on the same agent, who walks no faster himself.
@@ -198,7 +198,7 @@ class RelaxedRescue:
 
 
 def _finished(work: Any, by_hand: Array, with_kit: Array, out: Any) -> Array:
-    """The least number of steps after which nurses who begin at these times have done the work."""
+    """Return the least number of steps after which nurses who begin at these times have done the work."""
 
     def enough(time: Any) -> Bool[Array, ""]:
         def spent(since: Any) -> Array:

@@ -70,7 +70,7 @@ EVENTS = (
 )
 @dataclass(frozen=True, eq=False)
 class RescueRules:
-    """What the rules look up: the constants of a game. A pytree, so that houses of one shape compile once."""
+    """The constants of a game. A pytree, so that houses of one shape compile once."""
 
     width: int
     height: int
@@ -81,7 +81,7 @@ class RescueRules:
 
     @property
     def front(self) -> np.ndarray:
-        """[cell * 4] the cell faced from a cell in a direction; at the edge, the cell itself."""
+        """The cell faced from a cell in a direction, [cell * 4]; at the edge, the cell itself."""
         xs, ys = np.divmod(np.arange(self.width * self.height), self.height)
         columns = []
         for dx, dy in MOVES:
@@ -103,7 +103,7 @@ class Did:
 
 
 def step(rules: RescueRules, state: RescueState, actions: Int[Array, " seat"]) -> tuple[RescueState, Step]:
-    """One joint action."""
+    """Play one joint action."""
     after, did = interacts(rules, state, actions)
     cell, facing = walk(rules, after, actions)
     after = replace(after, cell=cell, facing=facing, time=state.time + 1)
@@ -121,29 +121,32 @@ def step(rules: RescueRules, state: RescueState, actions: Int[Array, " seat"]) -
 
 
 def interacts(rules: RescueRules, state: RescueState, actions: Int[Array, " seat"]) -> tuple[RescueState, Did]:
-    """All interacts in the order of the seats: a later agent finds what an earlier one left. `Did` is [seat]."""
+    """Resolve all interacts in the order of the seats; `Did` is [seat].
+
+    A later agent finds what an earlier one left.
+    """
     front = jnp.asarray(rules.front)[state.cell * 4 + state.facing]
 
-    def one(state: RescueState, seat: Int[Array, ""]) -> tuple[RescueState, Did]:
+    def interact(state: RescueState, seat: Int[Array, ""]) -> tuple[RescueState, Did]:
         return _interact(rules, state, seat, actions[seat] == INTERACT, front[seat])
 
-    return jax.lax.scan(one, state, jnp.arange(len(rules.roles), dtype=jnp.int32))
+    return jax.lax.scan(interact, state, jnp.arange(len(rules.roles), dtype=jnp.int32))
 
 
 def guarded(rules: RescueRules, state: RescueState) -> Bool[Array, " seat"]:
-    """Who is guarded: whoever an officer guards, and the officers themselves."""
+    """Return who is guarded: whoever an officer guards, and the officers themselves."""
     seats = jnp.arange(len(rules.roles))
     return jnp.any(state.guarding[None, :] == seats[:, None], axis=1) | (jnp.asarray(rules.roles) == POLICE)
 
 
 def room_burns(rules: RescueRules, state: RescueState, cell) -> Bool[Array, ""]:
-    """Whether a fire burns in the room of a cell."""
+    """Return whether a fire burns in the room of a cell."""
     room = jnp.asarray(rules.room)
     return jnp.any(state.burning & (room == room[cell]))
 
 
 def passable(rules: RescueRules, state: RescueState) -> Bool[Array, " cell"]:
-    """Where an agent may step, other agents aside."""
+    """Return where an agent may step, ignoring other agents."""
     free = (state.terrain != WALL) & ~state.debris & ~state.burning
     lying = jnp.where(state.tool_cell >= 0, state.tool_cell, 0)
     free = free.at[state.victim_cell].set(False)
@@ -153,7 +156,7 @@ def passable(rules: RescueRules, state: RescueState) -> Bool[Array, " cell"]:
 def walk(
     rules: RescueRules, state: RescueState, actions: Int[Array, " seat"]
 ) -> tuple[Int[Array, " seat"], Int[Array, " seat"]]:
-    """Where all stand and face after walking at once. Two who want one cell, or each other's, both stay."""
+    """Return where all stand and face after walking at once. Two who want one cell, or each other's, both stay."""
     seats = len(rules.roles)
     moves = actions < STAY
     facing = jnp.where(moves, actions, state.facing)
@@ -172,8 +175,8 @@ def walk(
 def _interact(rules: RescueRules, state: RescueState, seat, acts, front) -> tuple[RescueState, Did]:
     role, seats, tools = jnp.asarray(rules.roles)[seat], jnp.arange(len(rules.roles)), len(rules.tool_kinds)
     kinds = jnp.asarray((*rules.tool_kinds, NOBODY), jnp.int32)  # the last stands for an empty hand
-    held = state.held[seat]
-    kind = kinds[jnp.where(held >= 0, held, tools)]
+    tool_in_hand = state.held[seat]
+    kind = kinds[jnp.where(tool_in_hand >= 0, tool_in_hand, tools)]
     able = acts & (guarded(rules, state)[seat] | (state.terrain[state.cell[seat]] != DANGER))
 
     mates, victims = (state.cell == front) & (seats != seat), state.victim_cell == front
@@ -183,7 +186,7 @@ def _interact(rules: RescueRules, state: RescueState, seat, acts, front) -> tupl
     at_mate, at_victim, at_tool = able & jnp.any(mates), able & jnp.any(victims), able & jnp.any(lying)
     at_debris, at_fire = able & state.debris[front], able & state.burning[front]
     at_floor = able & (state.terrain[front] != WALL) & ~(at_mate | at_victim | at_tool | at_debris | at_fire)
-    full = held >= 0
+    full = tool_in_hand >= 0
 
     known, untreated = state.known[victim], state.treated_by[victim] < 0
     skilled = full & (kind == KIT) | ~full  # a nurse treats with a kit or with free hands
@@ -203,24 +206,24 @@ def _interact(rules: RescueRules, state: RescueState, seat, acts, front) -> tupl
     lent = choices[PASS] & (role == NURSE) & (kind == KIT) & jnp.any(beside & state.known & (state.treated_by < 0))
     after, finished = _apply(rules, state, seat, choices, front, mate, victim, tool, kind, lent)
     target = jnp.where(choices[PASS] | choices[GUARD], mate, jnp.where(at_victim, victim, front)).astype(jnp.int32)
-    moved = jnp.where(choices[TAKE], tool, held).astype(jnp.int32)
+    moved = jnp.where(choices[TAKE], tool, tool_in_hand).astype(jnp.int32)
     return after, Did(operation=operation, target=target, tool=moved, finished=finished, lent=lent)
 
 
 def _apply(
     rules: RescueRules, state: RescueState, seat, do, front, mate, victim, tool, kind, lent
 ) -> tuple[RescueState, Bool[Array, ""]]:
-    """The state after one interact; at most one of `do` is true."""
-    held = state.held[seat]
-    safe = jnp.maximum(held, 0)
+    """Return the state after one interact; at most one of `do` is true."""
+    tool_in_hand = state.held[seat]
+    safe = jnp.maximum(tool_in_hand, 0)
     gives, puts, takes = do[PASS], do[PUT], do[TAKE]
-    hands = state.held.at[seat].set(jnp.where(gives | puts, NOBODY, jnp.where(takes, tool, held)))
-    hands = hands.at[mate].set(jnp.where(gives, held, hands[mate]))
+    hands = state.held.at[seat].set(jnp.where(gives | puts, NOBODY, jnp.where(takes, tool, tool_in_hand)))
+    hands = hands.at[mate].set(jnp.where(gives, tool_in_hand, hands[mate]))
     where, use = state.tool_cell, state.tool_use
     if rules.tool_kinds:
         where = where.at[safe].set(jnp.where(puts, front, where[safe]))
         where = where.at[tool].set(jnp.where(takes, NOWHERE, where[tool]))
-        with_kit = do[TREAT] & (held >= 0)
+        with_kit = do[TREAT] & (tool_in_hand >= 0)
         use = use.at[safe].set(jnp.where(lent, PASSED, jnp.where(with_kit, USED, use[safe])))
     speed = jnp.where(kind == KIT, WITH_KIT, BY_HAND)
     speed = jnp.where(room_burns(rules, state, state.victim_cell[victim]), speed // FIRE_FACTOR, speed)
@@ -242,7 +245,7 @@ def _apply(
 
 
 def _shaped(did: Did) -> Float[Array, " seat"]:
-    """Training help: one point for finding a victim, putting out a fire or clearing debris."""
+    """Return the shaped reward: one point for finding a victim, putting out a fire or clearing debris."""
     return jnp.isin(did.operation, jnp.array([DISCOVER, EXTINGUISH, CLEAR])).astype(jnp.float32)
 
 

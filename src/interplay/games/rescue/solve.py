@@ -1,8 +1,8 @@
-"""The shortest way to a first treated victim: A* on the real rules, for one agent alone and for all together.
+"""Shortest plans to a first treated victim: A* on the real rules, for one agent alone and for all together.
 
 The house is the one that key 0 draws, and the search knows where its victims lie: it asks what the rules allow, not
-what a team that still has to search can do. Successors come from `rules.step` itself, one primitive action a step;
-the estimate (see `relaxed`) knows how long a treatment lasts, so its many steps are walked through without a choice.
+what a team that still has to search can do. Successors come from `rules.step` itself, one primitive action a step; the
+estimate (see `relaxed`) knows how long a treatment lasts, so its many steps are walked through without a choice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from interplay.games.rescue.game import Rescue
 from interplay.games.rescue.generators import Plan, Start
 from interplay.games.rescue.relaxed import RelaxedRescue
 from interplay.games.rescue.state import ACTIONS, DANGER, FLOOR, NOBODY, NURSE, STAY, RescueState
-from interplay.games.search import NEVER, Children, SearchResult, search
+from interplay.games.search import NEVER, Children, RowHash, SearchResult, search
 
 CHILDREN = 4096  # successors made at once
 EFFORT = 6_000_000  # successors looked at before a search settles for bounds
@@ -40,9 +40,11 @@ class OnlySeat:
 
     @property
     def roles(self) -> tuple[int, ...]:
+        """The role of the agent."""
         return (self.whole.roles[self.seat],)
 
     def draw(self, key: PRNGKeyArray) -> Start:
+        """Draw the house with this agent's start only."""
         start, mine = self.whole.draw(key), slice(self.seat, self.seat + 1)
         return replace(start, cell=start.cell[mine], facing=start.facing[mine])
 
@@ -57,10 +59,11 @@ class RescueSolver:
         self.state = game.init(jax.random.key(0)) if start is None else start
 
     def reached(self, state: RescueState, step: Any) -> bool:
+        """Return whether a treatment was finished."""
         return bool(np.any(np.asarray(step.events)[:, rules.EVENTS.index("finish_treatment")]))
 
     def by_itself(self, seat: int) -> tuple[Rescue, dict[str, Any]]:
-        """The house without the other agents."""
+        """Return the house without the other agents."""
         plan: Any = OnlySeat(self.game.plan, seat)
         single = Rescue(self.game.id, plan, horizon=self.game.horizon, options=self.game.options)
         mine = slice(seat, seat + 1)
@@ -68,17 +71,17 @@ class RescueSolver:
         return single, start
 
     def alone(self, seat: int) -> SearchResult:
-        """The others stand idle where they start, in the way or not."""
+        """Search a plan of one agent; the others stand idle where they start, in the way or not."""
         idle = tuple(int(c) for s, c in enumerate(self.state.cell) if s != seat)
-        return self._one(self.game, self.state, seat, idle)
+        return self._solo(self.game, self.state, seat, idle)
 
     def unhindered(self, seat: int) -> SearchResult:
-        """The others are out of the way: the plan is for a house with this agent alone."""
+        """Search a plan of one agent in a house without the others."""
         single, start = self.by_itself(seat)
-        return self._one(single, single.init(jax.random.key(0), **start), 0, ())
+        return self._solo(single, single.init(jax.random.key(0), **start), 0, ())
 
     def together(self) -> SearchResult:
-        """All at once: the shortest plan if the search gets there, else a plan and a lower bound."""
+        """Search a joint plan: the shortest if the search gets there, else a plan and a lower bound."""
         seats = self.game.num_seats
         joint = np.array(list(itertools.product(range(len(ACTIONS)), repeat=seats)), np.int32)
         relaxed = RelaxedRescue(self.game.rules, self.state, tuple(range(seats)))
@@ -89,7 +92,7 @@ class RescueSolver:
             )
         return space.solve(self.effort, self.game.horizon)
 
-    def _one(self, game: Rescue, start: RescueState, seat: int, idle: tuple[int, ...]) -> SearchResult:
+    def _solo(self, game: Rescue, start: RescueState, seat: int, idle: tuple[int, ...]) -> SearchResult:
         if game.rules.roles[seat] != NURSE:
             return SearchResult(actions=None, lower=None, why="only nurses treat victims")
         joint = np.full((len(ACTIONS), game.num_seats), STAY, np.int32)
@@ -100,7 +103,7 @@ class RescueSolver:
         return space.solve(self.effort, game.horizon)
 
     def _kept_by(self, game: Rescue, start: RescueState, seat: int, idle: tuple[int, ...]) -> str:
-        """What keeps a nurse from every victim: whatever, taken away by itself, would let her through."""
+        """Return what keeps a nurse from every victim: whatever, taken away by itself, would let her through."""
         clear = replace(start, debris=start.debris & False, burning=start.burning & False)
         calm = replace(start, terrain=jnp.where(start.terrain == DANGER, FLOOR, start.terrain))
         fewer = {
@@ -131,12 +134,11 @@ class _Space:
         self.batch = int(np.clip(CHILDREN // len(joint), 1, 128))
         self.first = int(jax.jit(relaxed.estimate)(start))
         self.row = np.asarray(self._pack(start))
-        rng = np.random.default_rng(0)
-        self._mix = rng.integers(1, 2**32, (2, len(self.row)), dtype=np.uint32) | np.uint32(1)
+        self._hash = RowHash(len(self.row))
         self._expand = jax.jit(jax.vmap(self._children))
 
     def solve(self, effort: int, horizon: int) -> SearchResult:
-        """Any plan first, quickly; then the shortest, or a bound on it."""
+        """Search any plan first, quickly; then the shortest, or a bound on it."""
         limit, below = effort // len(self.joint), horizon + 1
         if self.first >= below:
             late = f"no plan is shorter than {self.first} steps, and an episode has {horizon}"
@@ -157,30 +159,24 @@ class _Space:
     def expand(self, rows: np.ndarray) -> Children:
         padded = np.concatenate([rows, np.repeat(rows[-1:], self.batch - len(rows), axis=0)])
         children, low, high, estimate, goal = (np.asarray(a)[: len(rows)] for a in self._expand(padded))
-        hashes = low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
-        return Children(children, hashes, estimate, GREED * estimate, goal)
+        return Children(children, RowHash.joined(low, high), estimate, GREED * estimate, goal)
 
     def _children(self, row: Any) -> tuple:
         state = self._unpack(row)
 
-        def one(actions: Any) -> tuple:
+        def successor(actions: Any) -> tuple:
             after, _ = rules.step(self.rules, state, actions)
             packed = self._pack(after)
             estimate = jnp.minimum(self.relaxed.estimate(after), NEVER)
-            return packed, *self._hash(packed), estimate, jnp.any(after.treated_by >= 0)
+            return packed, *self._hash.words(packed), estimate, jnp.any(after.treated_by >= 0)
 
-        return jax.vmap(one)(jnp.asarray(self.joint))
-
-    def _hash(self, row: Any) -> list:
-        found = []
-        for mix in self._mix:
-            total = jnp.sum((row.astype(jnp.uint32) + 1) * mix, dtype=jnp.uint32)
-            total = (total ^ (total >> 15)) * jnp.uint32(0x2C1B3C6D)
-            found.append(total ^ (total >> 13))
-        return found
+        return jax.vmap(successor)(jnp.asarray(self.joint))
 
     def _pack(self, state: RescueState) -> Any:
-        """Two bytes a number. What tools were used for and who treated whom has no bearing on what follows."""
+        """Return the state as two bytes a number.
+
+        What does not affect the future is left out: uses of tools, who treated whom.
+        """
         guarding = state.guarding if self.guards else jnp.full_like(state.guarding, NOBODY)
         hazards = (state.debris | state.burning)[self.relaxed.hazards]
         parts = [state.cell, state.facing, state.held + 1, guarding + 1, hazards, state.tool_cell + 1]
@@ -192,13 +188,13 @@ class _Space:
         start, hazards = self.start, self.relaxed.hazards
         seats, tools, victims = start.cell.shape[0], start.tool_cell.shape[0], start.known.shape[0]
         cuts = np.cumsum([seats, seats, seats, seats, len(hazards), tools, victims])
-        cell, facing, held, guarding, there, tool_cell, known, work = jnp.split(low + 256 * high, cuts)
+        cell, facing, hands, guarding, there, tool_cell, known, work = jnp.split(low + 256 * high, cuts)
         blocking = jnp.zeros_like(start.debris).at[hazards].set(there > 0)
         return replace(
             start,
             cell=cell,
             facing=facing,
-            held=held - 1,
+            held=hands - 1,
             guarding=guarding - 1,
             debris=start.debris & blocking,
             burning=start.burning & blocking,

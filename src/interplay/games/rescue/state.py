@@ -1,7 +1,7 @@
-"""The state of a house in need of rescue, and how its small integers are to be read.
+"""The state of a house, and the meaning of its small integers.
 
-Cells are numbered x * height + y, so a [cell] array reshaped to (width, height) is the map. Whatever lies in a
-cell (debris, a fire, a victim, a tool) blocks the way.
+Cells are numbered x * height + y, so a [cell] array reshaped to (width, height) is the map. Whatever lies in a cell
+(debris, a fire, a victim, a tool) blocks the way.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ REWARD = 10.0
 
 @record
 class RescueState:
-    """Everything that the rules know of a house; rooms, roles and kinds of tools belong to the game."""
+    """The state of a house; rooms, roles and kinds of tools belong to the game."""
 
     time: Int[Array, ""]
     cell: Int[Array, " seat"]  # where each agent stands

@@ -90,11 +90,11 @@ def _facts(trace: SymbolicTrace, action: Grounded, channels: frozenset[str]) -> 
     def told(facts: Iterable[int]) -> tuple[int, ...]:
         return tuple(f for f in facts if world.about(f) is not None)
 
-    adds = told(action.adds)
+    adds = told(action.add_effects)
     found = _Facts(
-        told(dict.fromkeys(action.needs)),
+        told(dict.fromkeys(action.preconditions)),
         adds,
-        told(action.dropped - action.added),
+        told(action.delete_set - action.add_set),
         tuple(f for f in adds if world.predicate_of(f).channel in channels),
     )
     return found if any(found) else None
@@ -166,7 +166,9 @@ def _backward(chains: _Chains, trace: SymbolicTrace) -> set[int]:
 
 
 def _counts(trace: SymbolicTrace, edge: _Edge, options: InterdependenceOptions) -> bool:
-    return options.rule == "overlap" or trace.actions[edge.source].added <= trace.actions[edge.target].needed
+    return (
+        options.rule == "overlap" or trace.actions[edge.source].add_set <= trace.actions[edge.target].precondition_set
+    )
 
 
 def _link(trace: SymbolicTrace, edge: _Edge, possessions: Possessions, reached: set[int]) -> Link:

@@ -1,1 +1,1 @@
-"""Language models at Hanabi: prompts and a session."""
+"""Language models in Hanabi: prompts and a session."""

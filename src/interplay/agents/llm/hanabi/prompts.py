@@ -1,4 +1,4 @@
-"""What a model is told about Hanabi. The facts and the wording of the moves are those of the ad-hoc challenge."""
+"""Prompts for Hanabi. Facts and names of moves are those of the ad-hoc challenge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TIMES = {1: "one copy", 2: "two copies", 3: "three copies", 4: "four copies"}
 
 
 def move_name(rules: HanabiRules, action: int) -> str:
-    """A move as models write it, from the mover's seat: the next player is Teammate 0."""
+    """Return a move's name from the mover's seat: the next player is Teammate 0."""
     moves = rules.moves
     kind, slot, offset = moves.kind[action], int(moves.slot[action]), int(moves.offset[action])
     if kind == DISCARD:
@@ -23,13 +23,19 @@ def move_name(rules: HanabiRules, action: int) -> str:
 
 
 def hint_name(rules: HanabiRules, action: int) -> str:
+    """Return the colour or rank that a hint names."""
     hint = int(rules.moves.hint[action])
     colours = rules.colours
     return NAMES[colours[hint]] if hint < len(colours) else f"Rank {hint - len(colours) + 1}"
 
 
 def rules_text(rules: HanabiRules, *, printed: bool = False) -> str:
-    """The rules. `printed`: the counts of clue and life tokens as the challenge's paper prints them, swapped."""
+    """Return the rules as text.
+
+    Args:
+        rules: The rules of the game.
+        printed: Use the counts of clue and life tokens as the challenge's paper prints them, which are swapped.
+    """
     clues, lives = (rules.lives, rules.hint_tokens) if printed else (rules.hint_tokens, rules.lives)
     others = [f"Teammate {i}" for i in range(rules.players - 1)]
     order = ", then ".join(["you", *others])

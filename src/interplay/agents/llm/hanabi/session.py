@@ -8,7 +8,7 @@ import numpy as np
 
 from interplay.agents.api import Move, View
 from interplay.agents.llm.answers import TEXT, AnswerShape
-from interplay.agents.llm.chat import ChatMessage, ModelError
+from interplay.agents.llm.chat import ChatMessage
 from interplay.agents.llm.hanabi.prompts import CONVENTIONS, INSTRUCTION, NAMES, hint_name, move_name, rules_text
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.settings import LLMSettings
@@ -16,9 +16,9 @@ from interplay.games.hanabi.state import DISCARD, NO_CARD, NOOP, PLAY, HanabiRul
 
 
 class HanabiSession:
-    """Asks for one of the valid actions; once more if the answer is none of them; then discards the oldest card.
+    """Asks for one of the valid actions, at most twice, and then discards the oldest card.
 
-    When the model cannot be asked any more, the seat plays on by that same default, and the trace says so.
+    When the model cannot be asked any more, the seat continues with that default, and the trace records it.
     """
 
     def __init__(self, caller: Caller, settings: LLMSettings):
@@ -30,10 +30,11 @@ class HanabiSession:
         self._over = False
 
     def watch(self, view: View) -> None:
-        """Every turn, so that no move of a table of three is missed."""
+        """Record the last move, so that no turn of another seat is missed."""
         self._remember(view.look("seen"), view.seat)
 
     async def act(self, view: View) -> Move:
+        """Choose by the model, or by the default action."""
         seen = view.look("seen")
         self._remember(seen, view.seat)
         names = {move_name(self._rules, a): a for a in np.flatnonzero(view.legal).tolist()}
@@ -47,19 +48,10 @@ class HanabiSession:
         fields = {"game_state": TEXT, "action_options": TEXT, "best_action": tuple(names), "rationale": TEXT}
         shape = AnswerShape(fields, longest=1500)
         prompt = state_text(self._rules, seen, self._heard, list(names))
-        notes = (ChatMessage("system", self._head), ChatMessage("user", f"{prompt}\n\n{INSTRUCTION}"))
-        try:
-            reading = await self._caller.ask(notes, shape, "act")
-            if not reading.ok:
-                again = ChatMessage(
-                    "user", f"Your answer cannot be used: {reading.error}. Answer again, as one JSON object."
-                )
-                reading = await self._caller.ask((*notes, again), shape, "correct")
-        except ModelError as error:
-            self._over = True
-            self._caller.note("end", reason=error.reason, message=str(error))
-            return None
-        return names[reading.fields["best_action"]] if reading.fields else None
+        messages = (ChatMessage("system", self._head), ChatMessage("user", f"{prompt}\n\n{INSTRUCTION}"))
+        answer = await self._caller.ask_corrected(messages, shape, "act")
+        self._over = answer is None
+        return names[answer.fields["best_action"]] if answer and answer.fields else None
 
     def _remember(self, seen: Any, seat: int) -> None:
         rules, time = self._rules, int(seen.time)
@@ -71,21 +63,23 @@ class HanabiSession:
 
 
 def default_action(rules: HanabiRules, seen: Any, view: View) -> int:
-    """The oldest card that no clue has touched, discarded; if that is not allowed, the first clue."""
+    """Return the discard of the oldest untouched card; if that is illegal, the first clue."""
     seat = view.seat
-    told = np.asarray(seen.told_colours)[seat].astype(int) + np.asarray(seen.told_ranks)[seat]
+    clues_received = np.asarray(seen.told_colours)[seat].astype(int) + np.asarray(seen.told_ranks)[seat]
     legal = np.flatnonzero(view.legal)
     discards = [a for a in legal if rules.moves.kind[a] == DISCARD]
-    untouched = [a for a in discards if told[rules.moves.slot[a]] == 0]
+    untouched = [a for a in discards if clues_received[rules.moves.slot[a]] == 0]
     clues = [a for a in legal if rules.moves.kind[a] not in (DISCARD, PLAY)]
     return int((untouched or discards or clues or list(legal))[0])
 
 
 def who(rules: HanabiRules, seat: int, owner: int) -> str:
+    """Return the name of a seat as another seat says it."""
     return "You" if owner == seat else f"Teammate {(owner - seat) % rules.players - 1}"
 
 
 def last_move_text(rules: HanabiRules, seen: Any, mover: int, seat: int) -> str:
+    """Describe the last move."""
     last = seen.last
     action = int(last.action)
     kind, slot = rules.moves.kind[action], int(rules.moves.slot[action])
@@ -100,11 +94,12 @@ def last_move_text(rules: HanabiRules, seen: Any, mover: int, seat: int) -> str:
 
 
 def card_name(rules: HanabiRules, identity: int) -> str:
+    """Return a card's name, such as "Red 3"."""
     return f"{NAMES[rules.suits[identity // rules.ranks]]} {identity % rules.ranks + 1}"
 
 
 def state_text(rules: HanabiRules, seen: Any, heard: dict[int, str], valid: list[str]) -> str:
-    """The game as this seat sees it."""
+    """Describe the game as this seat sees it."""
     seat = int(seen.seat)
     fireworks = np.asarray(seen.fireworks)
     stacks = ", ".join(f"{NAMES[s]}: {int(h)}" for s, h in zip(rules.suits, fireworks, strict=True))

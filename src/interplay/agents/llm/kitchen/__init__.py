@@ -1,1 +1,1 @@
-"""Language models in the kitchen: prompts, and a session with a queue of macro actions."""
+"""Language models in the collaborative kitchen: prompts, and a session with a queue of macro actions."""

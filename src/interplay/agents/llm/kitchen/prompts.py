@@ -1,4 +1,4 @@
-"""What a cook is told. Nothing here says who cannot finish alone, and only those who know the recipe read it."""
+"""Prompts for the kitchen. Only seats that know the recipe read it, and nothing says who cannot finish alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ USAGE = {
 
 
 def system_text(game: Kitchen, seat: int, *, talk: bool) -> str:
-    """Role, rules and actions: the same throughout an episode."""
+    """Return role, rules and actions: the same throughout an episode."""
     role = game.roles[seat]
     partners = " and the ".join(name for s, name in enumerate(game.seat_names) if s != seat)
     verbs = [v for v in role.verbs if talk or v != "request"]
@@ -58,7 +58,7 @@ def system_text(game: Kitchen, seat: int, *, talk: bool) -> str:
 
 
 def user_text(situation: Situation, memory: str, aside: str, *, talk: bool) -> str:
-    """The moment: state, past, what a scaffold found, what went wrong, and what to answer."""
+    """Return the current state, the past, a scaffold's note, the last error, and what to answer."""
     game, state, seat = situation.game, situation.state, situation.seat
     blocks = ["# Kitchen\n" + game.render(state, seat)]
     past = _past(situation, memory)
@@ -86,10 +86,10 @@ def _past(situation: Situation, memory: str) -> list[str]:
 
 
 def _shortened(situation: Situation) -> list:
-    """What can be done now; of the many ingredients two stand for all."""
-    found = legal_macros(situation.game, situation.state, situation.seat)
-    raw = [m for m in found if m.verb == "pickup" and m.place == "ingredient_dispenser"]
-    return [m for m in found if m not in raw[2:]]
+    """Return what can be done now, with two ingredients standing for all."""
+    macros = legal_macros(situation.game, situation.state, situation.seat)
+    raw = [m for m in macros if m.verb == "pickup" and m.place == "ingredient_dispenser"]
+    return [m for m in macros if m not in raw[2:]]
 
 
 def _instruction(situation: Situation, talk: bool) -> str:
@@ -109,7 +109,8 @@ def _instruction(situation: Situation, talk: bool) -> str:
     return "\n".join(lines)
 
 
-def notes(situation: Situation, memory: str, aside: str, *, talk: bool) -> tuple[ChatMessage, ...]:
+def prompt_messages(situation: Situation, memory: str, aside: str, *, talk: bool) -> tuple[ChatMessage, ...]:
+    """Return the prompt for a situation."""
     return (
         ChatMessage("system", system_text(situation.game, situation.seat, talk=talk)),
         ChatMessage("user", user_text(situation, memory, aside, talk=talk)),

@@ -1,6 +1,7 @@
-"""A language model as a cook: a queue of macro actions, thought out when it is empty, checked before each act.
+"""A session in which a language model plays a cook with a queue of macro actions.
 
-An answer or act that cannot be used is told to the model, which may correct it once in a step; then it waits a step.
+The model plans when the queue is empty, and each act is verified before it is done. An answer or act that cannot be
+used is reported to the model, which may correct it once in a step; then the cook waits a step.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from interplay.agents.api import Move, TraceEvent
 from interplay.agents.dialogue import DialogueObservation, Message
-from interplay.agents.llm.kitchen.prompts import PLAN, SILENT_PLAN, notes
+from interplay.agents.llm.kitchen.prompts import PLAN, SILENT_PLAN, prompt_messages
 from interplay.agents.llm.kitchen.situation import Situation, SituationEvent
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.scaffolds.registry import scaffold
@@ -48,33 +49,37 @@ class KitchenSession:
         self._queue: list[Macro] = []
         self._begun: Macro | None = None  # the act under way
         self._hoped: Macro | None = None  # the act whose last step was just taken
-        self._held_up = 0  # steps in a row in which it did not get on
+        self._blocked_steps = 0  # steps in a row in which it did not get on
         self._age = 0  # steps since it began
         self._corrected = -1  # the step in which the one correction was used
         self._messages: list[Message] = []
         self._late: list[Message] = []  # said while settling; heard in the next step
-        self._deeds: list[Execution] = []
+        self._executions: list[Execution] = []
         self._memory: list[SituationEvent] = []
         self._aside: tuple[int, str] = (-1, "")
-        self._seen = 0  # the step up to which deeds are known
+        self._seen = 0  # the step up to which executions are known
 
-    # ------------------------------------------------------------ the runner's four calls
+    # ------------------------------------------------------------ called by the runner
     async def open(self, sight: DialogueObservation) -> Sequence[Message]:
+        """Begin a step: send delayed messages, and plan if the queue is empty."""
         self._look(sight)
         said, self._late = [dataclasses.replace(m, t=sight.t) for m in self._late], []
         return said if self._queue else [*said, *await self._think(sight, "plan")]
 
     def hear(self, message: Message) -> None:
+        """Receive a message that was sent to or by this seat."""
         self._messages.append(message)
         who = "you" if message.sender == self._seat else self._game.seat_names[message.sender]
         self._memory.append(SituationEvent(t=message.t, text=f"{who} said: {message.text}"))
 
     async def reply(self, sight: DialogueObservation, turn: int) -> Sequence[Message]:
+        """Answer the last messages, if the settings allow answers."""
         self._look(sight)
         answers = self._settings.dialogue == "cap"
         return await self._think(sight, "reply", turn=turn, replying=True) if answers else []
 
     async def settle(self, sight: DialogueObservation) -> Move:
+        """End a step: return the next primitive action of the queue."""
         while True:
             macro = self._queue[0] if self._queue else REST
             refused = self._refused(sight, macro)
@@ -88,9 +93,10 @@ class KitchenSession:
             self._late += await self._think(sight, "correct", feedback=refused)
 
     def take_events(self) -> list[TraceEvent]:
+        """Return the events since the last call."""
         return self._caller.take_events()
 
-    # ------------------------------------------------------------ thinking
+    # ------------------------------------------------------------ planning
     async def _think(
         self,
         sight: DialogueObservation,
@@ -100,7 +106,7 @@ class KitchenSession:
         feedback: str | None = None,
         replying: bool = False,
     ) -> Sequence[Message]:
-        """Ask the model; its plan goes into the queue, its words are handed back. A reply without a plan keeps it."""
+        """Ask the model, queue its plan and return its messages. A reply without a plan keeps the queue."""
         situation = self._situation(sight, purpose, feedback)
         aside = await self._aside_of(situation)
         reading = await self._ask(situation, aside)
@@ -123,11 +129,11 @@ class KitchenSession:
 
     async def _ask(self, situation: Situation, aside: str) -> Any:
         shape = PLAN if self._talk else SILENT_PLAN
-        prompt = notes(situation, self._settings.memory, aside, talk=self._talk)
+        prompt = prompt_messages(situation, self._settings.memory, aside, talk=self._talk)
         return await self._caller.ask(prompt, shape, situation.purpose, context=situation)
 
     async def _aside_of(self, situation: Situation) -> str:
-        """What the scaffold has to say, worked out once a step."""
+        """Return the scaffold's note, computed once per step."""
         if self._aside[0] != situation.t:
             self._aside = (situation.t, await self._scaffold.aside(situation, self._caller))
         return self._aside[1]
@@ -138,21 +144,21 @@ class KitchenSession:
             purpose=purpose,
             queue=tuple(self._queue),
             messages=tuple(self._messages),
-            deeds=tuple(self._deeds),
+            executions=tuple(self._executions),
             memory=tuple(self._memory),
             feedback=feedback,
         )
 
     def _read_plan(self, t: int, plan: Sequence[str]) -> tuple[list[Macro], list[Macro], str | None]:
-        """Acts and requests up to the first entry that cannot be read, and what is wrong with that one."""
+        """Parse a plan into acts and requests up to the first unreadable entry, and that entry's error."""
         macros: list[Macro] = []
         requests: list[Macro] = []
         for text in plan:
-            found = parse_macro(text)
-            if isinstance(found, ParseError):
-                self._note_refusal(t, found.error, found.message)
-                return macros, requests, found.message
-            (requests if found.verb == "request" else macros).append(found)
+            macro = parse_macro(text)
+            if isinstance(macro, ParseError):
+                self._note_refusal(t, macro.error, macro.message)
+                return macros, requests, macro.message
+            (requests if macro.verb == "request" else macros).append(macro)
         return macros, requests, None
 
     def _say(self, t: int, turn: int, say: str, requests: Sequence[Macro]) -> list[Message]:
@@ -176,27 +182,27 @@ class KitchenSession:
 
     # ------------------------------------------------------------ acting
     def _refused(self, sight: DialogueObservation, macro: Macro) -> str | None:
-        """Why the act cannot be done now; None if it can."""
+        """Return why the act cannot be done now; None if it can."""
         verdict = verify(self._game, sight.state, self._seat, macro)
         error, message = verdict.error, verdict.message
-        if verdict.ok and macro.verb != "wait" and (self._held_up >= PATIENCE or self._age >= LONGEST):
+        if verdict.ok and macro.verb != "wait" and (self._blocked_steps >= PATIENCE or self._age >= LONGEST):
             error, message = "blocked", f"{macro} does not get on: somebody is in the way"
         if self._begun != macro or error:
-            told = {"verb": macro.verb, "object": acted_on(self._game, sight.state, self._seat, macro)}
-            told["place"] = macro.place
+            act = {"verb": macro.verb, "object": acted_on(self._game, sight.state, self._seat, macro)}
+            act["place"] = macro.place
             if self._begun != macro:
-                self._caller.note("attempt", **told)
-            self._caller.note("verdict", **told, ok=not error, error=error or None, message=message)
+                self._caller.note("attempt", **act)
+            self._caller.note("verdict", **act, ok=not error, error=error or None, message=message)
         if not error:
             self._age = self._age + 1 if self._begun == macro else 0
             self._begun = macro
             return None
-        self._held_up = self._age = 0
+        self._blocked_steps = self._age = 0
         self._memory.append(SituationEvent(t=sight.t, text=f"your {macro} was impossible: {message}"))
         return f"{macro}: {message}"
 
     def _carry_on(self, sight: DialogueObservation, macro: Macro) -> int:
-        """The next step of an act; the queue moves on with its last one."""
+        """Return the next step of an act; advance the queue with its last one."""
         step = next_primitive(self._game, sight.state, self._seat, macro)
         if step.done and self._queue:
             self._hoped = self._queue.pop(0)
@@ -208,38 +214,43 @@ class KitchenSession:
         return step.action
 
     def _look(self, sight: DialogueObservation) -> None:
-        """What was done, by everybody, in steps not yet looked at: mostly the last one. A reply may come before the own
-        turn; and where others do not wait for a slow answer, steps may have been missed."""
+        """Read the executed acts of all steps since the last look.
+
+        Usually that is one step. A reply may come before the seat's own turn, and steps may be missed where others do
+        not wait for a slow answer.
+        """
         while self._seen < sight.t:
             t = self._seen
             self._seen += 1
             before, after = sight.states[t], sight.states[t + 1]
             still = after.cooks[self._seat] == before.cooks[self._seat]
-            self._held_up = self._held_up + 1 if still and self._begun is not None else 0
-            found = executions(self._game, [before], [sight.actions[t]])
-            if self._hoped is not None and self._hoped.verb != "wait" and all(d.seat != self._seat for d in found):
+            self._blocked_steps = self._blocked_steps + 1 if still and self._begun is not None else 0
+            done = executions(self._game, [before], [sight.actions[t]])
+            if self._hoped is not None and self._hoped.verb != "wait" and all(d.seat != self._seat for d in done):
                 self._queue.insert(0, self._hoped)  # somebody was quicker: it is checked and tried again
             self._hoped = None
-            for deed in found:
-                self._deeds.append(deed._replace(t=t))
-                who = "you" if deed.seat == self._seat else self._game.seat_names[deed.seat]
+            for execution in done:
+                self._executions.append(execution._replace(t=t))
+                who = "you" if execution.seat == self._seat else self._game.seat_names[execution.seat]
                 self._memory.append(
-                    SituationEvent(t=t, text=f"{who} did {deed.verb} of {deed.object} at the {deed.place}")
+                    SituationEvent(
+                        t=t, text=f"{who} did {execution.verb} of {execution.object} at the {execution.place}"
+                    )
                 )
 
     def _note_refusal(self, t: int, error: str, message: str) -> None:
-        """An answer, or an entry of a plan, that cannot be read."""
+        """Record an answer, or an entry of a plan, that cannot be read."""
         self._caller.note("verdict", verb=None, object=None, place=None, ok=False, error=error, message=message)
         self._memory.append(SituationEvent(t=t, text=f"your answer could not be used: {message}"))
 
 
 def acted_on(game: Kitchen, state: KitchenState, seat: int, macro: Macro) -> str | None:
-    """What an act is about, where its words do not say: what is held, or what is in the utensil."""
+    """Return what an act is about where its words do not say: the held item, or what is in the utensil."""
     if macro.object is not None or macro.verb in ("wait", "request"):
         return macro.object
-    held = state.world.hands[seat]
+    held_item = state.world.hands[seat]
     if macro.verb in ("place_obj_on_counter", "put_obj_in_utensil", "deliver"):
-        return held.name if held else None
+        return held_item.name if held_item else None
     letters = [letter for letter, kind in KINDS.items() if kind.verb == macro.verb]
     named = places(game, macro.place) if macro.place else [s for s in game.layout.stations if s.letter in letters]
     inside = [state.world.utensils[s.index].contents for s in named if s.letter in KINDS]

@@ -1,1 +1,1 @@
-"""Language models in Overcooked: macro actions, walked out step by step beside a bot, a trained policy or a person."""
+"""Language models in Overcooked: macro actions carried out step by step beside any partner."""

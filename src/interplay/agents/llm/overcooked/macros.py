@@ -1,4 +1,4 @@
-"""Macro actions of Overcooked: what a chef can set out to do, and the steps that lead there."""
+"""Macro actions of Overcooked: tasks of a chef, and the steps that carry them out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from interplay.games.overcooked.state import (
 
 
 class MacroTask(NamedTuple):
-    """Something to set out for: in words, and the cells at any of which it can be done. No cells: stand still."""
+    """A task in words, and the cells at any of which it can be done. No cells: stand still."""
 
     text: str
     cells: tuple[int, ...] = ()
@@ -36,7 +36,7 @@ class MacroTask(NamedTuple):
 
 
 class MacroKitchen(NamedTuple):
-    """A moment in plain numbers."""
+    """The state of the game in plain numbers."""
 
     cell: tuple[int, ...]
     facing: tuple[int, ...]
@@ -46,6 +46,8 @@ class MacroKitchen(NamedTuple):
 
 
 def look(state: Any) -> MacroKitchen:
+    """Read the state of the game into plain numbers."""
+
     def whole(values: Any) -> tuple[int, ...]:
         return tuple(int(v) for v in np.asarray(values))
 
@@ -55,73 +57,77 @@ def look(state: Any) -> MacroKitchen:
 
 
 def tasks(game: Overcooked, now: MacroKitchen, seat: int) -> list[MacroTask]:
-    """What this chef can set out to do now, in reach and with an effect."""
-    held = now.held[seat]
+    """Return the tasks that this chef can reach and that would have an effect."""
+    held_item = now.held[seat]
     reach = reachable(game, now, seat)
-    found = (
-        _empty_handed(game, now, reach) if held == OvercookedItem.NOTHING else _with_hands_full(game, now, reach, held)
+    possible = (
+        _empty_handed(game, now, reach)
+        if held_item == OvercookedItem.NOTHING
+        else _with_hands_full(game, now, reach, held_item)
     )
-    return [*found, MacroTask("wait for 1 step", steps=1), MacroTask("wait for 5 steps", steps=5)]
+    return [*possible, MacroTask("wait for 1 step", steps=1), MacroTask("wait for 5 steps", steps=5)]
 
 
 def _empty_handed(game: Overcooked, now: MacroKitchen, reach: set[int]) -> list[MacroTask]:
     terrain = game.kitchen.terrain
-    found = []
+    possible = []
     for kind, words in ((ONIONS, "get an onion"), (TOMATOES, "get a tomato"), (DISHES, "get a dish")):
         cells = tuple(c for c in reach if terrain[c] == kind)
         if cells:
-            found.append(MacroTask(f"{words} from the dispenser", cells))
+            possible.append(MacroTask(f"{words} from the dispenser", cells))
     for cell in sorted(reach):
         if terrain[cell] == COUNTER and now.items[cell]:
-            found.append(
+            possible.append(
                 MacroTask(f"pick up {item_name(int(now.items[cell]))} from the counter at {xy(game, cell)}", (cell,))
             )
         waits = terrain[cell] == POT and is_soup(now.items[cell]) and phase(now, cell) == IDLE_POT
         if waits and not game.menu.auto_cook:
-            found.append(MacroTask(f"start cooking in the pot at {xy(game, cell)}", (cell,)))
-    return found
+            possible.append(MacroTask(f"start cooking in the pot at {xy(game, cell)}", (cell,)))
+    return possible
 
 
-def _with_hands_full(game: Overcooked, now: MacroKitchen, reach: set[int], held: int) -> list[MacroTask]:
+def _with_hands_full(game: Overcooked, now: MacroKitchen, reach: set[int], held_item: int) -> list[MacroTask]:
     terrain = game.kitchen.terrain
-    found = []
+    possible = []
     for cell in sorted(c for c in reach if terrain[c] == POT):
         where, inside = f"the pot at {xy(game, cell)}", int(now.items[cell])
         room = not inside or (onions_in(inside) + tomatoes_in(inside) < 3)
-        if held in (OvercookedItem.ONION, OvercookedItem.TOMATO) and phase(now, cell) == IDLE_POT and room:
-            found.append(
-                MacroTask(f"put the {'onion' if held == OvercookedItem.ONION else 'tomato'} into {where}", (cell,))
+        if held_item in (OvercookedItem.ONION, OvercookedItem.TOMATO) and phase(now, cell) == IDLE_POT and room:
+            possible.append(
+                MacroTask(f"put the {'onion' if held_item == OvercookedItem.ONION else 'tomato'} into {where}", (cell,))
             )
-        if held == OvercookedItem.DISH and inside and phase(now, cell) in (READY, COOKING):
+        if held_item == OvercookedItem.DISH and inside and phase(now, cell) in (READY, COOKING):
             ready = "" if phase(now, cell) == READY else f", which is ready in {int(now.timer[cell])} steps"
-            found.append(MacroTask(f"fill the dish with the soup of {where}{ready}", (cell,)))
+            possible.append(MacroTask(f"fill the dish with the soup of {where}{ready}", (cell,)))
     serving = tuple(c for c in reach if terrain[c] == SERVING)
-    if is_soup(held) and serving:
-        found.append(MacroTask("deliver the soup", serving))
+    if is_soup(held_item) and serving:
+        possible.append(MacroTask("deliver the soup", serving))
     for cell in sorted(c for c in reach if terrain[c] == COUNTER and not now.items[c]):
-        found.append(MacroTask(f"put it down on the counter at {xy(game, cell)}", (cell,)))
-    return found
+        possible.append(MacroTask(f"put it down on the counter at {xy(game, cell)}", (cell,)))
+    return possible
 
 
 def phase(now: MacroKitchen, cell: int) -> int:
+    """Return whether a pot is idle, cooking or ready."""
     timer = int(now.timer[cell])
     return IDLE_POT if timer < 0 else READY if timer == 0 else COOKING
 
 
 def xy(game: Overcooked, cell: int) -> str:
+    """Return a cell's coordinates as text."""
     x, y = divmod(cell, game.layout.height)
     return f"({x}, {y})"
 
 
 def reachable(game: Overcooked, now: MacroKitchen, seat: int) -> set[int]:
-    """The cells beside which this chef can come to stand, others out of the way."""
+    """Return the cells beside which this chef can come to stand, ignoring others."""
     front, terrain = game.kitchen.front.reshape(-1, 4), game.kitchen.terrain
     steps = _distances(front, terrain, {now.cell[seat]}, set())
     return {int(c) for floor in steps for c in front[floor] if terrain[c] != FLOOR}
 
 
 def next_action(game: Overcooked, now: MacroKitchen, seat: int, task: MacroTask) -> int:
-    """The next step of a task: turn, walk around the others, or interact."""
+    """Return the next step of a task: turn, walk around the others, or interact."""
     if not task.cells:
         return STAY
     front, terrain = game.kitchen.front.reshape(-1, 4), game.kitchen.terrain
@@ -142,7 +148,7 @@ def next_action(game: Overcooked, now: MacroKitchen, seat: int, task: MacroTask)
 
 
 def _distances(front: np.ndarray, terrain: np.ndarray, starts: set[int], blocked: set[int]) -> dict[int, int]:
-    """Steps from each floor cell to the nearest start, around blocked cells."""
+    """Return steps from each floor cell to the nearest start, around blocked cells."""
     steps = dict.fromkeys(starts, 0)
     queue = deque(starts)
     while queue:

@@ -1,4 +1,4 @@
-"""A language model as a chef of Overcooked: asked for a task, walks it out, and is asked again when it is done."""
+"""A session in which a language model plays a chef: it is asked for a task, and again when that is done."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from interplay.agents.api import Move, View
 from interplay.agents.llm.answers import TEXT, AnswerShape
-from interplay.agents.llm.chat import ModelError, system_and_user
+from interplay.agents.llm.chat import ChatMessage, system_and_user
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.overcooked.macros import MacroKitchen, MacroTask, look, next_action, tasks
 from interplay.agents.llm.settings import LLMSettings
@@ -20,7 +20,7 @@ LETTERS = {"O": "onion", "T": "tomato"}
 
 
 class OvercookedSession:
-    """One chef in one episode. If its model cannot be asked any more it stands still, and the trace says so."""
+    """One chef in one episode. If its model cannot be asked any more it stands still, and the trace records it."""
 
     def __init__(self, caller: Caller, settings: LLMSettings):
         self._caller, self._settings = caller, settings
@@ -33,6 +33,7 @@ class OvercookedSession:
         self._over = False
 
     async def act(self, view: View) -> Move:
+        """Return the next step of the task; ask for a new task if there is none."""
         now = look(view.look("state").state)
         self._follow_up(now, view.seat, view.t)
         if self._task is None:
@@ -45,7 +46,7 @@ class OvercookedSession:
         return Move(action, self._caller.take_events())
 
     def _follow_up(self, now: MacroKitchen, seat: int, t: int) -> None:
-        """Whether the task is done, given up, or goes on."""
+        """Decide whether the task is done, given up, or continues."""
         before, task = self._before, self._task
         if before is None or task is None:
             return
@@ -75,18 +76,18 @@ class OvercookedSession:
             return REST
         options = {task.text: task for task in tasks(self._game, now, view.seat)}
         shape = AnswerShape({"analysis": TEXT, "task": tuple(options)})
-        notes = system_and_user(self._system(view.seat), self._user(view, now, list(options)))
-        try:
-            reading = await self._caller.ask(notes, shape, "task")
-            if not reading.ok:
-                again = f"{notes[1].text}\n\nYour last answer cannot be used: {reading.error}. Answer again."
-                reading = await self._caller.ask(system_and_user(notes[0].text, again), shape, "correct")
-        except ModelError as error:
+        messages = system_and_user(self._system(view.seat), self._user(view, now, list(options)))
+
+        def correct(error: str) -> tuple[ChatMessage, ...]:
+            text = f"{messages[1].text}\n\nYour last answer cannot be used: {error}. Answer again."
+            return system_and_user(messages[0].text, text)
+
+        answer = await self._caller.ask_corrected(messages, shape, "task", correct)
+        if answer is None:
             self._over = True
-            self._caller.note("end", reason=error.reason, message=str(error))
             return REST
-        chosen = options[reading.fields["task"]] if reading.fields else REST
-        self._caller.note("plan", task=chosen.text, fallback=reading.fields is None)
+        chosen = options[answer.fields["task"]] if answer.fields else REST
+        self._caller.note("plan", task=chosen.text, fallback=answer.fields is None)
         return chosen
 
     def _system(self, seat: int) -> str:
@@ -107,10 +108,10 @@ class OvercookedSession:
 
     def _user(self, view: View, now: MacroKitchen, options: list[str]) -> str:
         past = self._past[-REMEMBERED:] if self._settings.memory == "recent" else self._past
-        told = "\n".join(past) if past and self._settings.memory != "none" else "nothing yet"
+        past_text = "\n".join(past) if past and self._settings.memory != "none" else "nothing yet"
         empty = "nothing" if now.held[view.seat] == OvercookedItem.NOTHING else "something"
         return (
             f"# Kitchen\n{view.text()}\n(you are {self._game.seat_names[view.seat]}, and you hold {empty}; P pot, "
             "X counter, O onions, T tomatoes, D dishes, S serving; places are (x, y) from the top left)\n\n"
-            f"# What you did\n{told}\n\n# Your tasks\n" + "\n".join(f"- {option}" for option in options)
+            f"# What you did\n{past_text}\n\n# Your tasks\n" + "\n".join(f"- {option}" for option in options)
         )

@@ -1,1 +1,1 @@
-"""What is worked out about the partner before a decision. A scaffold adds to the prompt and to nothing else."""
+"""Scaffolds: what is inferred about the partner before a decision, and added to the prompt."""

@@ -1,7 +1,7 @@
 """Adaptive order of Theory of Mind: a reconstruction from a one-paragraph description, not the authors' program.
 
-Two experts predict the partner's next action: one takes it to act on its own plan (order 0), one to act on what it
-thinks I will do (order 1). Their weights follow how often each was right (hedge), and the cook reasons one order
+Two experts predict the partner's next action: one assumes that it acts on its own plan (order 0), one that it acts on
+what it expects of me (order 1). Their weights follow how often each was right (hedge), and the cook reasons one order
 above the better one.
 """
 
@@ -34,6 +34,7 @@ class AdaptiveOrder:
         self._seen = 0
 
     async def aside(self, situation: Situation, caller: Caller) -> str:
+        """Ask for both predictions, and describe the likelier one."""
         seat = partner_facts.partner(situation)
         self._learn(situation, seat)
         options = partner_facts.choices(situation, seat)
@@ -50,15 +51,15 @@ class AdaptiveOrder:
         likely = self._predicted[order] if self._predicted else None
         weights = [round(w, 3) for w in self._weights]
         caller.note("belief", scaffold="adaptive", about=seat, order=order, weights=weights, predicted=likely)
-        told = f"- most likely next action: {likely}\n" if likely else ""
-        return f"# Your partner, as inferred\n- order of reasoning: {order}\n{told}{ADVICE[order]}"
+        prediction = f"- most likely next action: {likely}\n" if likely else ""
+        return f"# Your partner, as inferred\n- order of reasoning: {order}\n{prediction}{ADVICE[order]}"
 
     def _learn(self, situation: Situation, seat: int) -> None:
         """Score the last predictions by what the partner did first since then."""
-        deeds = [d for d in situation.deeds if d.seat == seat]
-        if self._predicted and len(deeds) > self._seen:
-            deed = deeds[self._seen]
-            losses = [0.0 if partner_facts.same_act(choice, deed) else 1.0 for choice in self._predicted]
+        executed = [d for d in situation.executions if d.seat == seat]
+        if self._predicted and len(executed) > self._seen:
+            execution = executed[self._seen]
+            losses = [0.0 if partner_facts.same_act(choice, execution) else 1.0 for choice in self._predicted]
             raw = [w * math.exp(-RATE * loss) for w, loss in zip(self._weights, losses, strict=True)]
             self._weights = [w / sum(raw) for w in raw]
-        self._seen = len(deeds)
+        self._seen = len(executed)

@@ -1,4 +1,4 @@
-"""Belief tracking: a JSON belief about the partner, carried along and updated where there is new partner_facts.
+"""Belief tracking: a JSON belief about the partner, updated when there is new evidence.
 
 What can be computed (held object, latency and fulfilment of requests) is computed in code and never left to the model.
 """
@@ -26,35 +26,36 @@ class Belief:
     """The belief about one partner in one episode."""
 
     def __init__(self):
-        self._told: dict[str, Any] = {"subgoal": "unknown", "blocked_actions": [], "communication_style": "unknown"}
-        self._seen: set[str] = set()  # deeds and messages already taken in
+        self._belief: dict[str, Any] = {"subgoal": "unknown", "blocked_actions": [], "communication_style": "unknown"}
+        self._seen: set[str] = set()  # executions and messages already read
 
     async def aside(self, situation: Situation, caller: Caller) -> str:
+        """Update the belief if there is news, and return it as JSON."""
         seat = partner_facts.partner(situation)
         fresh = self._fresh(situation, seat)
         if fresh:
-            text = f"Belief so far: {json.dumps(self._told)}\n\nSince then:\n" + "\n".join(fresh)
+            text = f"Belief so far: {json.dumps(self._belief)}\n\nSince then:\n" + "\n".join(fresh)
             reading = await caller.ask(system_and_user(SYSTEM, text), SHAPE, "belief", scaffold=True, context=situation)
             if reading.fields:
-                self._told = {name: reading.fields[name] for name in self._told}
-        belief = {**self._told, **computed(situation, seat)}
+                self._belief = {name: reading.fields[name] for name in self._belief}
+        belief = {**self._belief, **computed(situation, seat)}
         caller.note("belief", scaffold="belief", about=seat, updated=bool(fresh), **belief)
         return "# Your belief about your partner\n" + json.dumps(belief, ensure_ascii=False)
 
     def _fresh(self, situation: Situation, seat: int) -> list[str]:
-        deeds = [f"step {d.t}: did {d.verb} of {d.object}" for d in situation.deeds if d.seat == seat]
+        executed = [f"step {d.t}: did {d.verb} of {d.object}" for d in situation.executions if d.seat == seat]
         said = [f"step {m.t}: said {m.text!r}" for m in situation.messages if m.sender == seat]
-        fresh = [line for line in deeds + said if line not in self._seen]
+        fresh = [line for line in executed + said if line not in self._seen]
         self._seen |= set(fresh)
         return fresh
 
 
 def computed(situation: Situation, seat: int) -> dict[str, Any]:
-    """Held object, mean steps until the last requests were done, and the share that was."""
+    """Return the held object, mean steps until the last requests were done, and the share that was."""
     last = partner_facts.requests(situation, situation.seat, seat)[-LAST:]
     latencies = [a.latency for a in last if a.latency is not None]
     return {
-        "held_object": partner_facts.held(situation, seat),
+        "held_object": partner_facts.held_name(situation, seat),
         "recent_latency": round(sum(latencies) / len(latencies), 1) if latencies else None,
         "recent_fulfillment": round(sum(a.done is not None for a in last) / len(last), 2) if last else None,
     }

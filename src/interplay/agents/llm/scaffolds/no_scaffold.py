@@ -10,4 +10,5 @@ class Baseline:
     """Adds nothing."""
 
     async def aside(self, situation: Situation, caller: Caller) -> str:
+        """Return an empty note."""
         return ""

@@ -1,4 +1,4 @@
-"""What can be computed about a partner without asking a model: what it holds, what it was asked, what came of it."""
+"""Facts about a partner computed without a model: what it holds, what it was asked, what came of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from interplay.games.collab_kitchen.rules import faced
 
 @dataclass(frozen=True)
 class PartnerRequest:
-    """A request of mine: when, what, and when it was done, if it was."""
+    """A request of this cook: when, what, and when it was done (None: not yet)."""
 
     t: int
     what: str
@@ -20,51 +20,56 @@ class PartnerRequest:
 
     @property
     def latency(self) -> int | None:
+        """Steps until it was done; None if it was not."""
         return None if self.done is None else self.done - self.t
 
 
 def partner(situation: Situation) -> int:
-    """The other cook; of several, the first."""
+    """Return the other cook; of several, the first."""
     return situation.others[0]
 
 
-def held(situation: Situation, seat: int) -> str:
+def held_name(situation: Situation, seat: int) -> str:
+    """Return the name of what a cook holds."""
     item = situation.state.world.hands[seat]
-    return "nothing" if item is None else item.name + (" on a dish" if item.on_dish and item.food else "")
+    return "nothing" if item is None else item.text
 
 
 def station(situation: Situation, seat: int) -> str:
+    """Return the name of the station that a cook faces."""
     at = faced(situation.game.layout, situation.state.cooks[seat])
     return "none" if at is None else at.name
 
 
 def requests(situation: Situation, by: int, of: int) -> list[PartnerRequest]:
-    """What one cook has asked of another in explicit requests; each deed fulfils one request."""
-    deeds = [d for d in situation.deeds if d.seat == of]
-    found = []
+    """Return what one cook has asked of another in explicit requests; each execution fulfils one request."""
+    executed = [d for d in situation.executions if d.seat == of]
+    asked = []
     for message in situation.messages:
         if message.sender != by or message.to not in (None, of):
             continue
         for unit in message.units:
-            match = next((d for d in deeds if d.t >= message.t and _fits(unit, d)), None)
+            match = next((d for d in executed if d.t >= message.t and _fits(unit, d)), None)
             if match is not None:
-                deeds.remove(match)
+                executed.remove(match)
             what = Macro(str(unit["verb"]), unit.get("object"), unit.get("place"))
-            found.append(PartnerRequest(message.t, str(what), None if match is None else match.t))
-    return found
+            asked.append(PartnerRequest(message.t, str(what), None if match is None else match.t))
+    return asked
 
 
-def _fits(unit, deed: Execution) -> bool:
-    return unit["verb"] == deed.verb and unit.get("object") in (None, deed.object)
+def _fits(unit, execution: Execution) -> bool:
+    return unit["verb"] == execution.verb and unit.get("object") in (None, execution.object)
 
 
 def choices(situation: Situation, seat: int) -> tuple[str, ...]:
-    """What a cook could do next, as texts."""
+    """Return what a cook could do next, as texts."""
     return tuple(str(m) for m in legal_macros(situation.game, situation.state, seat))
 
 
-def same_act(choice: str, deed: Execution) -> bool:
-    """Whether a predicted action is what was then done."""
+def same_act(choice: str, execution: Execution) -> bool:
+    """Return whether a predicted action is what was then done."""
     verb, _, inside = choice.partition("(")
     named = inside.rstrip(")").split(", ")[0]
-    return verb == deed.verb and (verb != "pickup" or inside.startswith(deed.object) or named == deed.object)
+    return verb == execution.verb and (
+        verb != "pickup" or inside.startswith(execution.object) or named == execution.object
+    )

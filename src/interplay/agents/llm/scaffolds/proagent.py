@@ -1,7 +1,7 @@
 """ProAgent: infer the partner's state, predict its next action, choose a sub-goal that anticipates it.
 
 The partner's state is computed in code. The prediction is a choice among what the partner can do, so that a model
-cannot predict the impossible; it names the anticipatory sub-goal in the same breath.
+cannot predict the impossible; the same answer names the anticipatory sub-goal.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ with one JSON object: "analysis", "next_action" (exactly as listed), "subgoal"."
 
 
 class ProAgent:
-    """Predicts one partner, anew at every decision."""
+    """Predicts one partner at every decision."""
 
     async def aside(self, situation: Situation, caller: Caller) -> str:
+        """Ask for a prediction, and describe the partner's state and likely next action."""
         seat = partner_facts.partner(situation)
         inferred = partner_state(situation, seat)
-        told = "\n".join(f"- {name}: {value}" for name, value in inferred.items())
+        facts = "\n".join(f"- {name}: {value}" for name, value in inferred.items())
         options = partner_facts.choices(situation, seat)
         text = (
-            f"{situation.game.render(situation.state, situation.seat)}\n\nYour partner:\n{told}\n\n"
+            f"{situation.game.render(situation.state, situation.seat)}\n\nYour partner:\n{facts}\n\n"
             "Actions it can do next:\n" + "\n".join(f"- {option}" for option in options)
         )
         shape = AnswerShape({"analysis": TEXT, "next_action": options, "subgoal": TEXT})
@@ -34,7 +35,7 @@ class ProAgent:
         predicted = reading.fields["next_action"] if reading.fields else None
         subgoal = reading.fields["subgoal"] if reading.fields else None
         caller.note("belief", scaffold="proagent", about=seat, **inferred, predicted=predicted, subgoal=subgoal)
-        lines = ["# Your partner, as inferred", told]
+        lines = ["# Your partner, as inferred", facts]
         if predicted:
             lines.append(f"- most likely next action: {predicted}")
         if subgoal:
@@ -43,12 +44,12 @@ class ProAgent:
 
 
 def partner_state(situation: Situation, seat: int) -> dict[str, str]:
-    """Role, held object, station, last request and likely sub-goal, from the trace alone."""
+    """Return role, held object, station, last request and likely sub-goal, from the trace alone."""
     said = [m for m in situation.messages if m.sender == seat]
     waiting = [a.what for a in partner_facts.requests(situation, situation.seat, seat) if a.done is None]
     return {
         "role": situation.name(seat),
-        "held": partner_facts.held(situation, seat),
+        "held": partner_facts.held_name(situation, seat),
         "station": partner_facts.station(situation, seat),
         "last_request": said[-1].text if said else "none",
         "likely_subgoal": waiting[0] if waiting else "unknown",

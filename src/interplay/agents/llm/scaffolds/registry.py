@@ -24,9 +24,10 @@ class Scaffold(Protocol):
     """One cook's scaffold in one episode."""
 
     async def aside(self, situation: Situation, caller: Caller) -> str:
-        """A block for the decision prompt. Calls made here are marked, so that their tokens count apart."""
+        """Return a block for the decision prompt. Calls made here are marked, so that their tokens count apart."""
         ...
 
 
 def scaffold(name: str) -> Scaffold:
+    """Make the scaffold of a name."""
     return SCAFFOLDS.load(name)()

@@ -1,1 +1,1 @@
-"""Models without a model: the reference team and its degraded versions, and models that answer badly on purpose."""
+"""Scripted models: the reference team and its degraded versions, and models that answer badly on purpose."""

@@ -1,4 +1,4 @@
-"""The reference team made worse in one way each: what an audit of communication must tell apart.
+"""The reference team made worse in one way each, as test cases for an audit of communication.
 
 chatty      talks without asking for anything               -> messages without a request, tokens
 redundant   asks once more, in words, for what was just done -> redundant requests
@@ -32,11 +32,12 @@ WORDS = {
 
 
 class Chatty(Reference):
-    """Has something nice to say whenever it plans."""
+    """Adds a remark without a request whenever it plans."""
 
     name = "scripted/chatty"
 
     def small_talk(self, situation: Situation) -> str:
+        """Return a friendly remark."""
         return CHATTER[situation.t % len(CHATTER)] if situation.purpose == "plan" else ""
 
 
@@ -46,44 +47,47 @@ class Redundant(Reference):
     name = "scripted/redundant"
 
     def small_talk(self, situation: Situation) -> str:
+        """Return requests for what was just done."""
         if situation.purpose != "plan" or not situation.knows_recipe():
             return ""
         said = sum(m.text.count("Please ") for m in situation.messages if m.sender == situation.seat)
-        done = [d for d in situation.deeds if d.seat != situation.seat and d.verb in WORDS]
-        return " ".join(_in_words(deed) for deed in done[said:])
+        done = [d for d in situation.executions if d.seat != situation.seat and d.verb in WORDS]
+        return " ".join(_in_words(execution) for execution in done[said:])
 
 
-def _in_words(deed: Execution) -> str:
-    return WORDS[deed.verb].format(object=deed.object, place=deed.place.replace("_", " "))
+def _in_words(execution: Execution) -> str:
+    return WORDS[execution.verb].format(object=execution.object, place=execution.place.replace("_", " "))
 
 
 class Deaf(Reference):
-    """As assistant, hears nothing."""
+    """Ignores all requests when it is the assistant."""
 
     name = "scripted/deaf"
 
     def to_do(self, situation: Situation) -> list[Macro]:
+        """Return nothing."""
         return []
 
 
 class Forgetful(Reference):
-    """As assistant, forgets the second of every three requests until it is asked again."""
+    """Forgets, as assistant, the second of every three requests until it is asked again."""
 
     name = "scripted/forgetful"
 
     def to_do(self, situation: Situation) -> list[Macro]:
-        """What comes after a forgotten request cannot be done before it, so it waits too."""
+        """Return the requests up to a forgotten one; what comes after it has to wait too."""
         wanted = asked_of(situation)
         forgotten = next((i for i, w in enumerate(wanted) if w.number % 3 == 1 and w.times == 1), len(wanted))
         return [w.macro for w in wanted[:forgotten]]
 
 
 class Clumsy(Reference):
-    """As assistant, first looks for everything on the counter."""
+    """Looks, as assistant, for everything on the counter first."""
 
     name = "scripted/clumsy"
 
     def follow(self, situation: Situation) -> list[str]:
+        """Return the plan, with the wrong place for a first pickup."""
         plan = super().follow(situation)
         todo = self.to_do(situation)
         slips = bool(todo) and plan == [str(todo[0])] and todo[0].verb == "pickup" and todo[0].place != "counter"

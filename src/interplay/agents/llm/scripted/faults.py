@@ -1,4 +1,4 @@
-"""Models that answer badly, to show what then happens."""
+"""Models that answer badly, to test how errors are handled."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from interplay.agents.llm.scripted.simple import Scripted
 
 
 class Prose(Scripted):
-    """Talks about it at length."""
+    """Answers in prose instead of JSON."""
 
     name = "scripted/prose"
 
-    def answer(self, ask: ChatRequest) -> str:
+    def answer(self, request: ChatRequest) -> str:
+        """Return a sentence."""
         return "Sure! I think we should first pick up the egg and then see how it goes."
 
 
@@ -22,23 +23,26 @@ class HalfJson(Scripted):
 
     name = "scripted/half_json"
 
-    def answer(self, ask: ChatRequest) -> str:
+    def answer(self, request: ChatRequest) -> str:
+        """Return half a JSON object."""
         return '{"analysis": "we need an egg", "plan": ["pickup(egg, ingred'
 
 
 class UnknownVerb(Scripted):
-    """Plans what nobody can do."""
+    """Plans an action that does not exist."""
 
     name = "scripted/unknown_verb"
 
-    def fill(self, ask: ChatRequest) -> dict[str, Any]:
-        return super().fill(ask) | {"plan": ["teleport(egg)"]}
+    def fill(self, request: ChatRequest) -> dict[str, Any]:
+        """Return the fields of the answer."""
+        return super().fill(request) | {"plan": ["teleport(egg)"]}
 
 
 class Endless(Scripted):
-    """Always has another question."""
+    """Asks another question at every turn."""
 
     name = "scripted/endless"
 
-    def fill(self, ask: ChatRequest) -> dict[str, Any]:
-        return super().fill(ask) | {"plan": ["wait(1)"], "say": "What do you think?"}
+    def fill(self, request: ChatRequest) -> dict[str, Any]:
+        """Return the fields of the answer."""
+        return super().fill(request) | {"plan": ["wait(1)"], "say": "What do you think?"}

@@ -1,8 +1,8 @@
-"""The reference team: a planner behind the same prompts and answers as any model, which talks exactly as needed.
+"""The reference team: a planner behind the same prompts as any model, which sends exactly the requests needed.
 
-Who knows the recipe leads: it follows a team plan and asks for each act of its partner once, early enough to be done
-in time and late enough to be done within the audit's window. The partner knows nothing but what it is asked.
-Nothing is remembered between calls: all follows from the states, deeds and messages so far.
+The cook that knows the recipe leads: it follows a team plan and asks for each act of its partner once, early enough to
+be done in time and late enough to be done within the audit's window. The partner knows nothing but what it is asked.
+Nothing is remembered between calls: all follows from the states, executions and messages so far.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WAIT = "wait(1)"
 
 
 class PlannedAct(NamedTuple):
-    """An act of a plan: what, when, and what another seat has to have done before (seat, place in its queue)."""
+    """An act of a plan: what, when, and what another seat has to do before (seat, index in its queue)."""
 
     macro: Macro
     t: int
@@ -37,7 +37,7 @@ class PlannedAct(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """An open request: what, the how-manieth of all, and how often it was asked."""
+    """An open request: what, its number among all requests, and how often it was asked."""
 
     macro: Macro
     number: int
@@ -52,30 +52,32 @@ class PlanProgress(NamedTuple):
     done: tuple[int, ...]
 
     def next(self, seat: int) -> PlannedAct | None:
+        """Return a seat's next act; None if its queue is done."""
         queue = self.queues[seat]
         return queue[self.done[seat]] if self.done[seat] < len(queue) else None
 
 
 class Reference(Scripted):
-    """The planner-backed perfect talker, in either role."""
+    """The planner-backed team member, as leader or assistant."""
 
     name = "scripted/reference"
 
-    def fill(self, ask: ChatRequest) -> dict[str, Any]:
-        situation = ask.context
-        if not isinstance(situation, Situation) or ask.purpose not in ("plan", "reply", "correct"):
-            return super().fill(ask)
+    def fill(self, request: ChatRequest) -> dict[str, Any]:
+        """Return the plan and the messages of the leader or the assistant."""
+        situation = request.context
+        if not isinstance(situation, Situation) or request.purpose not in ("plan", "reply", "correct"):
+            return super().fill(request)
         leader = next(s for s, role in enumerate(situation.game.roles) if role.knows_recipe)
         plan = self.lead(situation) if leader == situation.seat else self.follow(situation)
         say = " ".join(filter(None, [self.addressed(situation, plan), self.small_talk(situation)]))
-        return super().fill(ask) | {"plan": plan} | ({"say": say} if say and "say" in self._fields(ask) else {})
+        return super().fill(request) | {"plan": plan} | ({"say": say} if say and "say" in self._fields(request) else {})
 
     @staticmethod
-    def _fields(ask: ChatRequest) -> Any:
-        return (ask.schema or {}).get("properties", {})
+    def _fields(request: ChatRequest) -> Any:
+        return (request.schema or {}).get("properties", {})
 
     def addressed(self, situation: Situation, plan: list[str]) -> str:
-        """Among more than two cooks, whom the requests are for."""
+        """Return whom the requests are for, among more than two cooks."""
         if len(situation.others) < 2 or not any(entry.startswith("request(") for entry in plan):
             return ""
         progress = self.progress(situation)
@@ -83,11 +85,12 @@ class Reference(Scripted):
         return f"{situation.name(asked[0])}, please:" if asked else ""
 
     def small_talk(self, situation: Situation) -> str:
-        """What is said beside requests: nothing."""
+        """Return what is said beside requests: nothing."""
         return ""
 
-    # ------------------------------------------------------------ who knows the recipe
+    # ------------------------------------------------------------ the leader, who knows the recipe
     def lead(self, situation: Situation) -> list[str]:
+        """Return the leader's plan: requests to one partner, then its own next act."""
         progress = self.progress(situation)
         if progress is None:
             return [WAIT]
@@ -100,25 +103,26 @@ class Reference(Scripted):
         return [*wanted, str(act.macro) if act is not None and ready else WAIT]
 
     def progress(self, situation: Situation) -> PlanProgress | None:
-        """The plan that explains what was done; where something else was done, a new one from there."""
+        """Return the plan that explains what was done; after a deviation, a new one from there."""
         game, states = situation.game, situation.sight.states
         queues, start, done = self.planned(game, states[0], situation.seat), 0, [0] * game.num_seats
-        for deed in situation.deeds:
-            if deed.t < start or queues is None:
+        for execution in situation.executions:
+            if execution.t < start or queues is None:
                 continue
-            queue, at = queues[deed.seat], done[deed.seat]
-            if at < len(queue) and fits(queue[at].macro, deed):
-                done[deed.seat] += 1
+            queue, at = queues[execution.seat], done[execution.seat]
+            if at < len(queue) and fits(queue[at].macro, execution):
+                done[execution.seat] += 1
             else:
-                start, done = deed.t + 1, [0] * game.num_seats
+                start, done = execution.t + 1, [0] * game.num_seats
                 queues = self.planned(game, states[start], situation.seat)
         return None if queues is None else PlanProgress(queues, start, tuple(done))
 
     def planned(self, game: Kitchen, state: KitchenState, seat: int) -> tuple[tuple[PlannedAct, ...], ...] | None:
+        """Return each seat's acts in a plan from this state; None if there is none."""
         return team_queues(game, state)
 
     def requests(self, situation: Situation, progress: PlanProgress, other: int) -> list[Macro]:
-        """What to ask of a partner now: acts whose time comes near, and what was asked and not done for long."""
+        """Return what to ask of a partner now: acts that are due soon, and overdue requests."""
         queue, done = progress.queues[other], progress.done[other]
         window = audit_window(situation.game)
         asked, last = 0, progress.start
@@ -134,13 +138,14 @@ class Reference(Scripted):
         fresh = fresh[: min(AT_ONCE, max(1, sum(progress.start + act.t <= soon for act in queue[asked:])))]
         if fresh or asked <= done:
             return fresh
-        since = max([last, *(d.t for d in situation.deeds if d.seat == other)])
+        since = max([last, *(d.t for d in situation.executions if d.seat == other)])
         waited = situation.t - max(since, progress.start + queue[done].t)
         possible = verify(situation.game, situation.state, other, queue[done].macro).ok
         return [queue[done].macro] if waited > window and possible else []
 
-    # ------------------------------------------------------------ who does not
+    # ------------------------------------------------------------ the assistant
     def follow(self, situation: Situation) -> list[str]:
+        """Return the assistant's plan: its first open request if possible, else wait."""
         todo = self.to_do(situation)
         if situation.purpose == "reply" and situation.queue and situation.queue[0].verb != "wait":
             return []
@@ -149,7 +154,7 @@ class Reference(Scripted):
         return [WAIT]
 
     def to_do(self, situation: Situation) -> list[Macro]:
-        """What was asked and is not done yet, in order."""
+        """Return what was asked and is not done yet, in order."""
         return [wanted.macro for wanted in asked_of(situation)]
 
 
@@ -158,20 +163,24 @@ class Soloist(Reference):
 
     name = "scripted/soloist"
 
-    def fill(self, ask: ChatRequest) -> dict[str, Any]:
-        situation = ask.context
-        if not isinstance(situation, Situation) or ask.purpose not in ("plan", "reply", "correct"):
-            return super().fill(ask)
-        return Scripted.fill(self, ask) | {"plan": self.lead(situation)}
+    def fill(self, request: ChatRequest) -> dict[str, Any]:
+        """Return the plan of a leader."""
+        situation = request.context
+        if not isinstance(situation, Situation) or request.purpose not in ("plan", "reply", "correct"):
+            return super().fill(request)
+        return Scripted.fill(self, request) | {"plan": self.lead(situation)}
 
     def planned(self, game: Kitchen, state: KitchenState, seat: int) -> tuple[tuple[PlannedAct, ...], ...] | None:
+        """Return a plan in which only this seat works."""
         return solo_queues(game, state, seat)
 
     def requests(self, situation: Situation, progress: PlanProgress, other: int) -> list[Macro]:
+        """Return no requests."""
         return []
 
 
 def audit_window(game: Kitchen) -> int:
+    """Return the number of steps within which the audit expects a request to be done."""
     return math.ceil(WINDOW * game.horizon)
 
 
@@ -180,15 +189,17 @@ def _allowed(situation: Situation, macro: Macro) -> bool:
 
 
 def _turn(progress: PlanProgress, act: PlannedAct) -> bool:
-    """Whether what has to come before is done."""
+    """Return whether what has to come before is done."""
     return act.after is None or progress.done[act.after[0]] > act.after[1]
 
 
 def asked_of(situation: Situation) -> list[Wanted]:
-    """The open requests to this cook, in order. The first of them, asked alone once more after a window without news,
-    is asked again, not anew: the leader reminds its partner in just this way."""
+    """Return the open requests to this cook, in order.
+
+    The first of them, asked alone once more after a window without news, counts as a reminder, not as a new request.
+    """
     asked = [(m.t, 0, m) for m in situation.messages if m.sender != situation.seat]
-    mine = [(d.t, 1, d) for d in situation.deeds if d.seat == situation.seat]
+    mine = [(d.t, 1, d) for d in situation.executions if d.seat == situation.seat]
     open_: list[Wanted] = []
     number, news, window = 0, 0, audit_window(situation.game)
     for t, _, thing in sorted([*asked, *mine], key=lambda event: event[:2]):
@@ -208,35 +219,40 @@ def asked_of(situation: Situation) -> list[Wanted]:
     return open_
 
 
-def fits(macro: Macro, deed: Execution) -> bool:
-    return macro.verb == deed.verb and macro.object in (None, deed.object)
+def fits(macro: Macro, execution: Execution) -> bool:
+    """Return whether an execution fulfils a macro action."""
+    return macro.verb == execution.verb and macro.object in (None, execution.object)
 
 
 def same(macro: Macro, unit: Any) -> bool:
+    """Return whether a message's unit asks for a macro action."""
     return macro.verb == unit["verb"] and macro.object == unit.get("object")
 
 
 def _plain(macro: Macro) -> Macro:
-    """Any counter will do between two cooks: whoever passes something on chooses the one that suits both."""
+    """Replace a numbered counter by any counter: between two cooks, whoever passes something on chooses it."""
     return macro._replace(place="counter") if (macro.place or "").startswith("counter(") else macro
 
 
 def team_queues(game: Kitchen, state: KitchenState) -> tuple[tuple[PlannedAct, ...], ...] | None:
-    """Each seat's acts in a team plan from here; None if there is none."""
+    """Return each seat's acts in a team plan from here; None if there is none."""
     try:
         plan = plan_team(game, state)
     except InterplayError:
         return None
     name = _plain if game.num_seats == 2 else Macro._make  # among three, which counter tells for whom
     queues = tuple(tuple(PlannedAct(name(p.macro), p.t, p.after) for p in queue) for queue in plan.queues)
-    return _finished_by_whoever_is_there(game, queues)
+    return _finished_by_starter(game, queues)
 
 
-def _finished_by_whoever_is_there(
+def _finished_by_starter(
     game: Kitchen, queues: tuple[tuple[PlannedAct, ...], ...]
 ) -> tuple[tuple[PlannedAct, ...], ...]:
-    """A plan in single steps may have one cook walk up while the other's utensil works. In macro actions nobody can set
-    out for what is not ready, so whoever started the utensil also finishes, where it can."""
+    """Let the cook that started a utensil also finish with it, where it can.
+
+    A plan in single steps may have one cook walk up while the other's utensil works. In macro actions nobody can set
+    out for what is not ready.
+    """
     for taker, queue in enumerate(queues):
         for at, act in enumerate(queue):
             if act.after is None or (act.macro.place or "").startswith("counter"):
@@ -250,7 +266,7 @@ def _finished_by_whoever_is_there(
 
 
 def _cut(queue: tuple[PlannedAct, ...], at: int, taker: int) -> tuple[tuple[PlannedAct, ...], tuple[PlannedAct, ...]]:
-    """A queue without what comes from `at` on, and that for whoever takes it over, its dish fetched from a counter."""
+    """Split a queue at `at`; the second part is for the cook that takes it over, its dish fetched from a counter."""
     head, tail = queue[:at], tuple(act._replace(after=None) for act in queue[at:])
     if queue[at].macro.verb == "pickup":
         return head, tail
@@ -268,13 +284,14 @@ def _can(game: Kitchen, seat: int, macro: Macro) -> bool:
 
 
 def solo_queues(game: Kitchen, state: KitchenState, seat: int) -> tuple[tuple[PlannedAct, ...], ...] | None:
+    """Return a plan in which only one seat works; None if there is none."""
     actions = _solo(game.rules, state._replace(time=0), seat)
     if actions is None:
         return None
     queues: list[list[PlannedAct]] = [[] for _ in game.roles]
-    for deed in executions(game, [state], actions):
-        macro = Macro(deed.verb, deed.object if deed.verb == "pickup" else None, deed.place)
-        queues[deed.seat].append(PlannedAct(macro, deed.t))
+    for execution in executions(game, [state], actions):
+        macro = Macro(execution.verb, execution.object if execution.verb == "pickup" else None, execution.place)
+        queues[execution.seat].append(PlannedAct(macro, execution.t))
     return tuple(map(tuple, queues))
 
 

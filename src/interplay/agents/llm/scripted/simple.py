@@ -1,4 +1,4 @@
-"""The base of all scripted models, and two for tests and for solo play."""
+"""The base class of scripted models, and two for tests and solo play."""
 
 from __future__ import annotations
 
@@ -10,27 +10,29 @@ from interplay.agents.llm.chat import Answer, ChatRequest
 
 
 def count_tokens(text: str) -> int:
-    """Words and marks: a stand-in for tokens that is the same everywhere."""
+    """Count words and punctuation marks, as a deterministic stand-in for tokens."""
     return len(re.findall(r"\w+|[^\w\s]", text))
 
 
 class Scripted:
-    """Answers by a rule. Subclasses say what; tokens are counted as words and marks, and nothing takes time."""
+    """A model that answers by a rule, in no time, with tokens counted as words and marks."""
 
     name = "scripted/base"
 
-    async def chat(self, ask: ChatRequest) -> Answer:
-        text = self.answer(ask)
+    async def chat(self, request: ChatRequest) -> Answer:
+        """Answer a request."""
+        text = self.answer(request)
         return Answer(
-            text=text, tokens_in=count_tokens(ask.text), tokens_out=count_tokens(text), latency_s=0.0, cost=0.0
+            text=text, tokens_in=count_tokens(request.text), tokens_out=count_tokens(text), latency_s=0.0, cost=0.0
         )
 
-    def answer(self, ask: ChatRequest) -> str:
-        return json.dumps(self.fill(ask), ensure_ascii=False)
+    def answer(self, request: ChatRequest) -> str:
+        """Return the answer's text: its fields as JSON."""
+        return json.dumps(self.fill(request), ensure_ascii=False)
 
-    def fill(self, ask: ChatRequest) -> dict[str, Any]:
-        """The fields of the answer; by default the first choice everywhere, and nothing said."""
-        properties = (ask.schema or {}).get("properties", {})
+    def fill(self, request: ChatRequest) -> dict[str, Any]:
+        """Return the fields of the answer; by default the first choice everywhere, and nothing said."""
+        properties = (request.schema or {}).get("properties", {})
         return {name: self._first(kind) for name, kind in properties.items()}
 
     @staticmethod
@@ -45,10 +47,11 @@ class First(Scripted):
 
 
 class Idle(Scripted):
-    """Waits, for as long as a plan may, and never speaks."""
+    """Waits as long as a plan may, and never speaks."""
 
     name = "scripted/idle"
 
-    def fill(self, ask: ChatRequest) -> dict[str, Any]:
-        fields = super().fill(ask)
-        return fields | ({"plan": ["wait(20)"]} if "plan" in fields and ask.purpose != "reply" else {})
+    def fill(self, request: ChatRequest) -> dict[str, Any]:
+        """Return the fields of the answer."""
+        fields = super().fill(request)
+        return fields | ({"plan": ["wait(20)"]} if "plan" in fields and request.purpose != "reply" else {})

@@ -1,4 +1,4 @@
-"""Games that people played together: 76 of 2019, on five kitchens. See ATTRIBUTION.md beside this file."""
+"""The 76 games of 2019 that people played together, on five kitchens. See ATTRIBUTION.md beside this file."""
 
 from __future__ import annotations
 
@@ -30,10 +30,12 @@ class HumanGame:
 
     @property
     def length(self) -> int:
+        """Steps played."""
         return len(self.actions)
 
     @property
     def game_id(self) -> str:
+        """The id of the kitchen."""
         return f"overcooked/{self.layout}"
 
     @property
@@ -58,7 +60,7 @@ class HumanGame:
 
 
 def human_games() -> list[HumanGame]:
-    """The 76 human-human games of 2019 (Carroll et al., overcooked_ai, MIT licence), by layout and pair."""
+    """Return the 76 human-human games of 2019 (Carroll et al., overcooked_ai, MIT licence), by layout and pair."""
     return list(_shipped())
 
 
