@@ -17,11 +17,11 @@ from interplay.traces import TraceSet
 PATIENCE_S = 5.0  # after which people are told that the database is away
 
 
-def open_books(address: str) -> Database:
+def open_study_database(address: str) -> Database:
     return open_database(address, (SERVER, HISTORY), patience_s=PATIENCE_S)
 
 
-def base_of(database: Database) -> Base:
+def make_base(database: Database) -> Base:
     return Base(database, requests_per_second=100, burst=600)  # from one address, which a class of people may share
 
 

@@ -28,7 +28,7 @@ ABANDONED = "abandoned"  # ended early, because someone in it stopped taking par
 REMARKS = {"flag": "flag", "chat": "message", "takeover": "takeover", "back": "back"}  # events that are remarks too
 
 
-class Sitter(NamedTuple):
+class SeatedPerson(NamedTuple):
     """A person in a game, and the numbers of theirs that were taken."""
 
     person: int
@@ -49,28 +49,28 @@ class DepartedPerson(NamedTuple):
     never: Sequence[int]
 
 
-Told = tuple[int, int | None, str, dict[str, Any]]  # step, seat, kind, payload
+StoredEvent = tuple[int, int | None, str, dict[str, Any]]  # step, seat, kind, payload
 
 
 @dataclass(frozen=True)
-class Dealt:
+class GameRecord:
     """A game that is in play, with all that was stored of it."""
 
     id: int  # the first person's row
-    sitters: tuple[Sitter, ...]
+    people: tuple[SeatedPerson, ...]
     setting: str
     bots: Mapping[int, str]  # by seat: the partners
     chance: tuple[int, int]
     joints: list[list[int]]  # by step
-    remarks: list[Told]
+    remarks: list[StoredEvent]
     room: Room | None = None  # in which its people met
     taken: frozenset[int] = frozenset()  # seats of people who left, in which bots play
     doing: Mapping[int, str | None] = field(default_factory=dict)  # by seat, of games played by acts
 
 
-def deal(
+def begin_or_resume(
     tx: Tx, clock: Clock, protocol: Protocol, number: int, seats: dict[str, int], shown: str | None = None
-) -> Dealt:
+) -> GameRecord:
     """The game of the page that a person sees: a new one, or the one that was begun. `seats`: how many a game has;
     `shown`: the page that the browser shows, where it told."""
     who = person(tx, number, lock=True)
@@ -86,10 +86,12 @@ def deal(
     row = tx.execute(own).one()
     lead = row.joint or row.id
     query = sa.select(games).where((games.c.id == lead) | (games.c.joint == lead)).order_by(games.c.id)
-    sitters = [_sitter(tx, protocol, one) for one in tx.execute(query)]
+    seated = [_seated_person(tx, protocol, one) for one in tx.execute(query)]
     partner = room.item.otherwise if room else row.partner
-    bots = {seat: partner for seat in range(seats[row.setting]) if all(one.seat != seat for one in sitters)}
-    return _happened(tx, Dealt(lead, tuple(sitters), row.setting, bots, (row.chance[0], row.chance[1]), [], [], room))
+    bots = {seat: partner for seat in range(seats[row.setting]) if all(one.seat != seat for one in seated)}
+    return _happened(
+        tx, GameRecord(lead, tuple(seated), row.setting, bots, (row.chance[0], row.chance[1]), [], [], room)
+    )
 
 
 def _begin(
@@ -118,41 +120,41 @@ def _begin(
         lead = lead or found
 
 
-def _sitter(tx: Tx, protocol: Protocol, row: Any) -> Sitter:
+def _seated_person(tx: Tx, protocol: Protocol, row: Any) -> SeatedPerson:
     who = person(tx, row.person)
     page = next(page for page in who.pages(protocol) if page.id == row.page)
-    return Sitter(who.id, who.public, row.id, row.seat, page, stopped=who.status == WITHDRAWN)
+    return SeatedPerson(who.id, who.public, row.id, row.seat, page, stopped=who.status == WITHDRAWN)
 
 
-def _happened(tx: Tx, dealt: Dealt) -> Dealt:
+def _happened(tx: Tx, record: GameRecord) -> GameRecord:
     """With all that the journal tells."""
-    seats = {one.person: one.seat for one in dealt.sitters}
-    joints, seqs = dealt.joints, {number: set() for number in seats}
+    seats = {one.person: one.seat for one in record.people}
+    joints, seqs = record.joints, {number: set() for number in seats}
     taken, doing, came = set(), {}, set()
-    rows = [one.game for one in dealt.sitters]
+    rows = [one.game for one in record.people]
     query = sa.select(events.c.person, events.c.kind, events.c.t, events.c.payload).where(events.c.game.in_(rows))
     for number, kind, t, payload in tx.execute(query.order_by(events.c.id)):
         seqs[number].update(payload.get("seqs", ()))
         told = {name: value for name, value in payload.items() if name != "seqs"}
         if kind == "step":
             if t != len(joints):
-                raise RuntimeError(f"game {dealt.id}: step {t} is stored where step {len(joints)} is due")
+                raise RuntimeError(f"game {record.id}: step {t} is stored where step {len(joints)} is due")
             joints.append(payload["joint"])
             doing |= {int(seat): act for seat, act in payload.get("doing", {}).items()}
-            dealt.remarks.extend((t, seat, "deadline", {"late": True}) for seat in payload.get("missed", ()))
+            record.remarks.extend((t, seat, "deadline", {"late": True}) for seat in payload.get("missed", ()))
         elif kind == "act":
             doing[seats[number]] = payload["action"]
         elif kind == "remark":
-            dealt.remarks.append((t, payload["seat"], payload["what"], payload["payload"]))
+            record.remarks.append((t, payload["seat"], payload["what"], payload["payload"]))
         elif kind == "join":
             came.add(number)
         elif kind in REMARKS:
             seat = payload.get("seat", seats[number])
-            dealt.remarks.append((t, seat, REMARKS[kind], told))
+            record.remarks.append((t, seat, REMARKS[kind], told))
             taken = taken | {seat} if kind == "takeover" else taken
             taken = taken - {seat} if kind == "back" else taken
-    sitters = tuple(one._replace(seqs=frozenset(seqs[one.person]), came=one.person in came) for one in dealt.sitters)
-    return replace(dealt, sitters=sitters, taken=frozenset(taken), doing=doing)
+    seated = tuple(one._replace(seqs=frozenset(seqs[one.person]), came=one.person in came) for one in record.people)
+    return replace(record, people=seated, taken=frozenset(taken), doing=doing)
 
 
 class Ended(NamedTuple):

@@ -93,7 +93,7 @@ def enter(
     return person(tx, number), session, token
 
 
-def of_session(
+def person_of_session(
     tx: Tx, clock: Clock, protocol: Protocol, token: str | None
 ) -> tuple[Person, sessions.LoginSession] | None:
     """Whose cookie this is, in this study."""

@@ -23,7 +23,7 @@ from interplay.server.database import Database, Tx
 from interplay.study.db import schema
 from interplay.study.db.game_rows import DONE, unpack
 from interplay.study.db.participants import OVER, WITHDRAWN
-from interplay.study.db.people_records import Known, people, query_of, with_slots
+from interplay.study.db.people_records import ParticipantView, people, people_query, with_slots
 from interplay.study.export.columns import COLUMNS
 from interplay.study.protocol.flow import Page
 from interplay.study.protocol.model import Protocol
@@ -63,9 +63,9 @@ def load(source: str | Path, study: str | None = None, *, traces: bool = True, s
         return found
     if "://" not in str(source) and not folder.is_file():
         raise InterplayError(f"there is no database and no export at {source}")
-    from interplay.study.db.connect import open_books
+    from interplay.study.db.connect import open_study_database
 
-    database = open_books(str(source))
+    database = open_study_database(str(source))
     try:
         return read(database, study, traces=traces, steps=steps)
     finally:
@@ -77,7 +77,7 @@ def read(database: Database, study: str | None = None, *, traces: bool = True, s
 
     def work(tx: Tx) -> Records:
         snapshot(tx)
-        protocol = the_protocol(tx, study)
+        protocol = stored_protocol(tx, study)
         known = people(tx, protocol)
         held = {name: _table(name, READERS[name](tx, protocol, known)) for name in READERS if name != "events"}
         more = _table("events", events(tx, protocol, known, steps=steps))
@@ -94,7 +94,7 @@ def studies(tx: Tx) -> list[str]:
     return list(tx.execute(sa.select(schema.files.c.name).order_by(schema.files.c.opened)).scalars())
 
 
-def the_protocol(tx: Tx, study: str | None = None) -> Protocol:
+def stored_protocol(tx: Tx, study: str | None = None) -> Protocol:
     """The protocol as it was when people took part; the only one, if no name is given."""
     held = studies(tx)
     if not held:
@@ -114,11 +114,11 @@ def the_protocol(tx: Tx, study: str | None = None) -> Protocol:
 def everyone(tx: Tx, study: str | None = None) -> tuple[Protocol, Table]:
     """The participants of a study, and nothing else of it."""
     snapshot(tx)
-    protocol = the_protocol(tx, study)
+    protocol = stored_protocol(tx, study)
     return protocol, _table("participants", participants(tx, protocol, people(tx, protocol)))
 
 
-def participants(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
+def participants(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) -> Iterator[Row]:
     consents = {row.person: row for row in _of(tx, schema.consents, protocol, known)}
     paid = {row.person: row for row in _of(tx, schema.paid, protocol, known)}
     recruited = {row.person for row in _of(tx, schema.recruits, protocol, known)}
@@ -151,7 +151,7 @@ def participants(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iter
         }
 
 
-def answers(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
+def answers(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) -> Iterator[Row]:
     """One row for each question. What is about one game or partner says which."""
     tries: dict[tuple[int, str], int] = {}
     for row in _of(tx, schema.answers, protocol, known):
@@ -174,7 +174,7 @@ def answers(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[
             }
 
 
-def _about(one: Known, name: str) -> Row:
+def _about(one: ParticipantView, name: str) -> Row:
     page, before = one.page(name), one.game_before(name)
     around = name.rpartition(".")[0]
     same = before if before is not None and around and before.id.startswith(f"{around}.") else None
@@ -196,7 +196,9 @@ def _type(page: Page | None, question: str) -> str | None:
     return next((asked.type for asked in page.item.questions if asked.id == question), None)
 
 
-def games(tx: Tx, protocol: Protocol, known: Mapping[int, Known], chosen: Sequence[int] | None = None) -> Iterator[Row]:
+def games(
+    tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView], chosen: Sequence[int] | None = None
+) -> Iterator[Row]:
     """All games of these people, or the chosen ones of them; episodes are numbered among those."""
     noted = _noted(tx, protocol, known, chosen)
     numbers: dict[int, int] = {}  # of episodes, by game: one that several people played has several rows and one number
@@ -242,13 +244,13 @@ def some_games(tx: Tx, protocol: Protocol, setting: str, partner: str, first: in
     wanted += [table.c.partner == partner] if partner else []
     query = sa.select(table.c.id, table.c.person).join(members, members.c.id == table.c.person).where(*wanted)
     held = tx.execute(query.order_by(table.c.id.desc()).offset(first).limit(most)).all()
-    who = with_slots(tx, protocol, query_of(protocol).where(members.c.id.in_({row.person for row in held})))
+    who = with_slots(tx, protocol, people_query(protocol).where(members.c.id.in_({row.person for row in held})))
     rows = list(games(tx, protocol, who, [row.id for row in held]))[::-1] if held else []
     return rows, tx.execute(sa.select(sa.func.count()).select_from(query.subquery())).scalar_one()
 
 
 def _noted(
-    tx: Tx, protocol: Protocol, known: Mapping[int, Known], chosen: Sequence[int] | None = None
+    tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView], chosen: Sequence[int] | None = None
 ) -> dict[int, Row]:
     """By game: how many events of some kinds, and how late steps were."""
     events = schema.events
@@ -269,7 +271,7 @@ def _noted(
     return found
 
 
-def flags(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
+def flags(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) -> Iterator[Row]:
     """Every press of a button in a game, with the step that was on the screen."""
     held = {row.id: row for row in _games(tx, protocol, known)}
     for row in _of(tx, schema.events, protocol, known, schema.events.c.kind == "flag"):
@@ -288,7 +290,7 @@ def flags(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Ro
         }
 
 
-def events(tx: Tx, protocol: Protocol, known: Mapping[int, Known], *, steps: bool = True) -> Iterator[Row]:
+def events(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView], *, steps: bool = True) -> Iterator[Row]:
     wanted = () if steps else (schema.events.c.kind != STEP,)
     for row in _of(tx, schema.events, protocol, known, *wanted):
         yield {
@@ -305,7 +307,7 @@ def events(tx: Tx, protocol: Protocol, known: Mapping[int, Known], *, steps: boo
 READERS = {"participants": participants, "answers": answers, "games": games, "flags": flags, "events": events}
 
 
-def trace_set(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> TraceSet:
+def trace_set(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) -> TraceSet:
     """The games that were played to their end; a row of `games` has the number of its episode here."""
     packed: dict[int, bytes] = {}
     for row in _games(tx, protocol, known, traces=True):
@@ -329,7 +331,7 @@ def _with_leads(tx: Tx, chosen: Sequence[int]) -> list[int]:
 def _games(
     tx: Tx,
     protocol: Protocol,
-    known: Mapping[int, Known],
+    known: Mapping[int, ParticipantView],
     chosen: Sequence[int] | None = None,
     *,
     traces: bool = False,
@@ -341,13 +343,13 @@ def _games(
     return tx.execute(query.order_by(schema.games.c.id)).all()
 
 
-def _of(tx: Tx, table: sa.Table, protocol: Protocol, known: Mapping[int, Known], *wanted: Any) -> Any:
+def _of(tx: Tx, table: sa.Table, protocol: Protocol, known: Mapping[int, ParticipantView], *wanted: Any) -> Any:
     """The rows of a table that belong to these people, a few at a time."""
     query = sa.select(table).where(_ours(table, protocol, known), *wanted)
     return tx.execute(query.order_by(*table.primary_key.columns).execution_options(yield_per=5000))
 
 
-def _ours(table: sa.Table, protocol: Protocol, known: Mapping[int, Known]) -> Any:
+def _ours(table: sa.Table, protocol: Protocol, known: Mapping[int, ParticipantView]) -> Any:
     if len(known) <= FEW:
         return table.c.person.in_(list(known))
     everyone = sa.select(schema.people.c.id).where(schema.people.c.study == protocol.name)

@@ -51,7 +51,7 @@ def write_folder(
 
     def work(tx: Tx) -> dict[str, int]:
         records.snapshot(tx)
-        protocol = records.the_protocol(tx, study)
+        protocol = records.stored_protocol(tx, study)
         known = records.people(tx, protocol)
         if participant is not None:
             known = {number: one for number, one in known.items() if one.row.public == participant}

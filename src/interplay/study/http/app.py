@@ -40,7 +40,7 @@ TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".s
 RECRUITERS = {"prolific": "PROLIFIC_PID", "mturk": "workerId"}  # where each puts its id
 
 
-class Answered(BaseModel):
+class AnswerRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     page: Annotated[PlainText, Field(max_length=200)]
@@ -49,7 +49,7 @@ class Answered(BaseModel):
     tries_left: Annotated[int, Field(ge=0, le=100)] | None = None  # as the quiz showed them
 
 
-class Chosen(BaseModel):
+class LanguageRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     language: Annotated[PlainText, Field(max_length=12)]
@@ -68,7 +68,7 @@ class Visits:
     async def known(self, connection: HTTPConnection) -> tuple[Person, sessions.LoginSession] | None:
         self._anyone.require(self.base.who(connection), "requests from here")
         token = connection.cookies.get(COOKIE)
-        found = await self.base.database.aread(participants.of_session, self.base.clock, self.protocol, token)
+        found = await self.base.database.aread(participants.person_of_session, self.base.clock, self.protocol, token)
         if found is not None:
             self._requests.require(f"person:{found[0].id}", "requests")
         return found
@@ -117,25 +117,25 @@ class Visits:
 def build(
     protocol: Protocol, base: Base, *, sizes: Sequence[int] = SIZES, secure: bool = False, speed: float = 1.0
 ) -> FastAPI:
-    """The application of a study. Its games and partners are made here; its state is in `app.state.host`."""
-    host = StudyState(protocol, base, sizes=sizes, speed=speed)
-    desk = AdminContext(host, secure)
+    """The application of a study. Its games and partners are made here; its state is in `app.state.study`."""
+    study = StudyState(protocol, base, sizes=sizes, speed=speed)
+    context = AdminContext(study, secure)
 
     @asynccontextmanager
     async def living() -> AsyncIterator[None]:
-        await host.open()
+        await study.open()
         yield
-        await desk.close()
-        await host.close()
+        await context.close()
+        await study.close()
 
     app = make_app(base, "Study", living, docs=False)
-    app.state.host = host
+    app.state.study = study
     visits = Visits(protocol, base, secure)
     _add_files(app, protocol)
-    _add_flow(app, host, visits)
-    _add_leaving(app, host, desk, visits)
-    _add_play(app, host, visits)
-    mount(app, desk)
+    _add_flow(app, study, visits)
+    _add_leaving(app, study, context, visits)
+    _add_play(app, study, visits)
+    mount(app, context)
     return app
 
 
@@ -169,9 +169,9 @@ def _build() -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in held if path.suffix in TYPES}
 
 
-async def _told(host: StudyState, number: int, csrf: str) -> dict[str, Any]:
+async def _told(study: StudyState, number: int, csrf: str) -> dict[str, Any]:
     """The page that someone sees now."""
-    protocol, base = host.protocol, host.base
+    protocol, base = study.protocol, study.base
 
     def look(tx: Any) -> tuple[Person, participants.ParticipantContext]:
         who = participants.person(tx, number)
@@ -180,16 +180,16 @@ async def _told(host: StudyState, number: int, csrf: str) -> dict[str, Any]:
     who, context = await base.database.aread(look)
     left_s = None
     if groups.waiting_at(protocol, who) is not None:
-        left_s = await host.rooms.attend(who)
+        left_s = await study.rooms.attend(who)
         who, context = await base.database.aread(look)  # perhaps let out
-    found = page_views.state(protocol, who, context, csrf, host.figures)
+    found = page_views.state(protocol, who, context, csrf, study.figures)
     if found["page"]["kind"] == "wait":
         found["page"] |= {"until_s": round(left_s or 0.0, 1), "message": ""}
     return found
 
 
-def _add_flow(app: FastAPI, host: StudyState, visits: Visits) -> None:
-    protocol, base = host.protocol, host.base
+def _add_flow(app: FastAPI, study: StudyState, visits: Visits) -> None:
+    protocol, base = study.protocol, study.base
     api = f"/api/study/{protocol.name}"
 
     @app.get(f"{api}/state")
@@ -198,15 +198,15 @@ def _add_flow(app: FastAPI, host: StudyState, visits: Visits) -> None:
         comes to a browser in which someone else has finished: in a laboratory many people share one."""
         found = await visits.known(request)
         if found is not None and not (found[0].status in participants.OVER and "new" in request.query_params):
-            return JSONResponse(await _told(host, found[0].id, found[1].csrf))
+            return JSONResponse(await _told(study, found[0].id, found[1].csrf))
         sessions.check_origin(request)
         who, session, token = await visits.arrive(request)
-        response = JSONResponse(await _told(host, who.id, session.csrf))
+        response = JSONResponse(await _told(study, who.id, session.csrf))
         visits.keep(response, token)
         return response
 
     @app.post(f"{api}/answer")
-    async def answer(request: Request, sent: Answered) -> JSONResponse:
+    async def answer(request: Request, sent: AnswerRequest) -> JSONResponse:
         """The answers to the page that is open; on disk before this returns."""
         who, session = await visits.sent(request)
         errors = await base.database.awrite(
@@ -214,27 +214,27 @@ def _add_flow(app: FastAPI, host: StudyState, visits: Visits) -> None:
         )
         if errors:
             return JSONResponse({"errors": errors}, 422)
-        return JSONResponse(await _told(host, who.id, session.csrf))
+        return JSONResponse(await _told(study, who.id, session.csrf))
 
     @app.post(f"{api}/language")
-    async def language(request: Request, chosen: Chosen) -> JSONResponse:
+    async def language(request: Request, chosen: LanguageRequest) -> JSONResponse:
         who, session = await visits.sent(request)
         if chosen.language not in protocol.languages:
             raise ApiError("bad_request", f"language: one of {', '.join(protocol.languages)}")
         await base.database.awrite(participants.set_language, who.id, chosen.language)
-        return JSONResponse(await _told(host, who.id, session.csrf))
+        return JSONResponse(await _told(study, who.id, session.csrf))
 
 
-def _add_leaving(app: FastAPI, host: StudyState, desk: AdminContext, visits: Visits) -> None:
-    protocol = host.protocol
+def _add_leaving(app: FastAPI, study: StudyState, context: AdminContext, visits: Visits) -> None:
+    protocol = study.protocol
     api = f"/api/study/{protocol.name}"
 
     @app.post(f"{api}/withdraw")
     async def withdraw(request: Request) -> JSONResponse:
         """Stop taking part; on disk before this returns. It needs no reason, and works from every page."""
         who, session = await visits.sent(request)
-        await host.withdraw(who.id)
-        return JSONResponse(await _told(host, who.id, session.csrf))
+        await study.withdraw(who.id)
+        return JSONResponse(await _told(study, who.id, session.csrf))
 
     @app.post(f"{api}/erase")
     async def erase(request: Request) -> JSONResponse:
@@ -244,20 +244,20 @@ def _add_leaving(app: FastAPI, host: StudyState, desk: AdminContext, visits: Vis
             raise ApiError(
                 "conflict", "only those who have stopped taking part can be erased here: ask the researchers"
             )
-        await host.let_go(who.id)
+        await study.let_go(who.id)
         keep = protocol.erasure == "keep_games"
-        await erase_idle(desk, who.id, who.public, keep_games=keep, by="the participant")
+        await erase_idle(context, who.id, who.public, keep_games=keep, by="the participant")
         response = JSONResponse(page_views.erased(protocol, who))
         response.delete_cookie(COOKIE, path="/", httponly=True, secure=visits.secure, samesite="lax")
         return response
 
 
-def _add_play(app: FastAPI, host: StudyState, visits: Visits) -> None:
-    @app.websocket(f"/api/study/{host.protocol.name}/play")
+def _add_play(app: FastAPI, study: StudyState, visits: Visits) -> None:
+    @app.websocket(f"/api/study/{study.protocol.name}/play")
     async def play(socket: WebSocket) -> None:
         """The game of the page that is open. Only our own pages may come, with the cookie of a visit."""
-        rate = FRAMES_A_SECOND * max(1.0, host.speed)
-        frames = Frames(socket, host.base.clock, largest=LARGEST_FRAME, per_second=rate, patience_s=10)
+        rate = FRAMES_A_SECOND * max(1.0, study.speed)
+        frames = Frames(socket, study.base.clock, largest=LARGEST_FRAME, per_second=rate, patience_s=10)
         try:
             sessions.check_origin(socket)
             who, _ = await visits.required(socket)
@@ -266,14 +266,14 @@ def _add_play(app: FastAPI, host: StudyState, visits: Visits) -> None:
             await hold_off(frames)
             return
         except ApiError as refusal:
-            host.base.refused(socket, refusal)
+            study.base.refused(socket, refusal)
             await socket.close(1008)  # before it is accepted: the browser sees a plain 403
             return
         await socket.accept()
         try:
-            await host.play(frames, who)
+            await study.play(frames, who)
         except (ClientDisconnected, TimeoutError):
             await frames.close()
         except ApiError as refusal:
-            host.base.refused(socket, refusal, who.public)
+            study.base.refused(socket, refusal, who.public)
             await refuse(frames, refusal)

@@ -16,13 +16,13 @@ from interplay.server.app import Base
 from interplay.server.database import DatabaseUnavailable
 from interplay.server.sockets import REFUSED, TRY_LATER, ClientDisconnected, Frames
 from interplay.study.db import game_rows, participants, withdrawals
-from interplay.study.db.game_rows import Dealt
+from interplay.study.db.game_rows import GameRecord
 from interplay.study.db.participants import Person
 from interplay.study.live.browser_views import browser_view
 from interplay.study.live.event_log import GameEventLog
 from interplay.study.live.kitchen_view import ENGLISH
 from interplay.study.live.kitchen_words import Speech
-from interplay.study.live.live_game import Live
+from interplay.study.live.live_game import LiveGame
 from interplay.study.live.staging import faster, figure, make_engine
 from interplay.study.live.waiting_room import WaitingRooms
 from interplay.study.protocol.model import Protocol
@@ -44,33 +44,33 @@ class StudyState:
         self.engines = {name: make_engine(protocol, name, sizes) for name in protocol.games}
         self.figures = {name: figure(engine.game) for name, engine in self.engines.items()}
         self.rooms = WaitingRooms(protocol, base, speed)
-        self.lives: dict[int, Live] = {}  # by person, of those who have come to their game
+        self.games_by_person: dict[int, LiveGame] = {}  # by person, of those who have come to their game
         self.late_s: deque[float] = deque(maxlen=100_000)  # of the last ticks of games that are over
-        self._held: dict[int, Live] = {}  # by game
+        self._games_by_id: dict[int, LiveGame] = {}  # by game
         self._tasks: dict[int, asyncio.Task] = {}  # by game
         self._locks: dict[int, asyncio.Lock] = {}  # by person
         self._speech = {one: Speech(one, protocol.words) for one in protocol.languages}
         self._stopped: set[int] = set()  # people who have stopped taking part since the server was started
         self._opening = asyncio.Lock()  # of games of several people, which are opened once
-        self._journal: GameEventLog | None = None
+        self._event_log: GameEventLog | None = None
         self._sweeper: asyncio.Task | None = None
 
     @property
-    def journal(self) -> GameEventLog:
-        assert self._journal is not None, "the study is not open"
-        return self._journal
+    def event_log(self) -> GameEventLog:
+        assert self._event_log is not None, "the study is not open"
+        return self._event_log
 
     async def open(self) -> None:
         await self.base.database.awrite(participants.open_study, self.base.clock, self.protocol)
-        self._journal = GameEventLog(self.base.database, self.base.clock)
-        self._journal.open()
+        self._event_log = GameEventLog(self.base.database, self.base.clock)
+        self._event_log.open()
         self._sweeper = asyncio.create_task(self._sweep())
 
     async def close(self) -> None:
         for task in [self._sweeper, *self._tasks.values()]:
             if task is not None:
                 task.cancel()
-        await self.journal.close()
+        await self.event_log.close()
         for engine in self.engines.values():
             engine.close()
 
@@ -80,8 +80,8 @@ class StudyState:
         while True:
             await asyncio.sleep(30)
             try:
-                for number, live in list(self.lives.items()):
-                    if live.chairs[number].here:
+                for number, live in list(self.games_by_person.items()):
+                    if live.slots[number].here:
                         await self.base.database.awrite(game_rows.touch, self.base.clock, number)
                 # After a restart everyone has the full time to come back, however long the server was down.
                 if self.base.clock.now() - opened > timedelta(minutes=self.protocol.away_min):
@@ -117,7 +117,7 @@ class StudyState:
             await frames.close()
             return
         live = await self._patiently(frames, lambda: self._live(who.id, page))
-        due = live.chairs[who.id].sitter.page
+        due = live.slots[who.id].seated.page
         alias = who.aliases(self.protocol)[due.value(due.item.partner)].record(who.language)
         sender = asyncio.create_task(_send_all(frames, outbox))
         told = {name: alias[name] for name in ("label", "colour", "shape")}
@@ -136,7 +136,7 @@ class StudyState:
             ender.cancel()
             sender.cancel()
             live.leave(who.id, send, "gone")
-            asyncio.get_running_loop().call_later(self.protocol.grace_s, self._put_away, live)
+            asyncio.get_running_loop().call_later(self.protocol.grace_s, self.release, live)
 
     async def _patiently(self, frames: Frames, ask: Callable[[], Awaitable[T]]) -> T:
         """What is asked for; while the database is away the browser is told to wait."""
@@ -147,69 +147,71 @@ class StudyState:
                 await frames.send(PAUSED)
                 await asyncio.sleep(1)
 
-    async def _tell_end(self, live: Live, number: int, outbox: asyncio.Queue[dict[str, Any] | None]) -> None:
+    async def _tell_end(self, live: LiveGame, number: int, outbox: asyncio.Queue[dict[str, Any] | None]) -> None:
         """The end is told when the game is in the participants."""
         await live.over.wait()
         if live.failed:
             await outbox.put({"type": "error", "message": "the server had to stop this game: load the page again"})
         else:
-            await outbox.put(_end(live.stored_score, live.abandoned and not live.chairs[number].stopped))
+            await outbox.put(_end(live.stored_score, live.abandoned and not live.slots[number].stopped))
         await outbox.put(None)
 
-    async def _live(self, number: int, page: str | None) -> Live:
+    async def _live(self, number: int, page: str | None) -> LiveGame:
         """The game that a person is in, or the one that is due: of the page that the browser shows, and no other."""
         async with self._locks.setdefault(number, asyncio.Lock()):
-            held = self.lives.get(number)
+            held = self.games_by_person.get(number)
             if held is not None and not held.over.is_set():
-                if page not in (None, held.chairs[number].sitter.page.id):
+                if page not in (None, held.slots[number].seated.page.id):
                     raise ApiError("conflict", "this page is not the one that is open: load it again")
                 return held
             seats = {name: engine.game.num_seats for name, engine in self.engines.items()}
-            dealt = await self.base.database.awrite(game_rows.deal, self.base.clock, self.protocol, number, seats, page)
-            self.lives[number] = found = await self._opened(dealt)
+            record = await self.base.database.awrite(
+                game_rows.begin_or_resume, self.base.clock, self.protocol, number, seats, page
+            )
+            self.games_by_person[number] = found = await self._opened(record)
             return found
 
-    async def _opened(self, dealt: Dealt) -> Live:
+    async def _opened(self, record: GameRecord) -> LiveGame:
         """The game in memory, brought there if nobody has yet."""
-        if len(dealt.sitters) == 1:
-            return await self._open(dealt)
+        if len(record.people) == 1:
+            return await self._open(record)
         async with self._opening:
-            held = self._held.get(dealt.id)
-            return held if held is not None and not held.over.is_set() else await self._open(dealt)
+            held = self._games_by_id.get(record.id)
+            return held if held is not None and not held.over.is_set() else await self._open(record)
 
-    async def _open(self, dealt: Dealt) -> Live:
-        engine = self.engines[dealt.setting]
-        setting = faster(self.protocol.games[dealt.setting], self.speed)
+    async def _open(self, record: GameRecord) -> LiveGame:
+        engine = self.engines[record.setting]
+        setting = faster(self.protocol.games[record.setting], self.speed)
         grace_s = self.protocol.grace_s / self.speed
-        live = Live(dealt, setting, engine, browser_view(engine.game), self.journal, self.base.clock, grace_s)
+        live = LiveGame(record, setting, engine, browser_view(engine.game), self.event_log, self.base.clock, grace_s)
         await live.open()
-        for number in self._stopped & live.chairs.keys():  # while it was opened
+        for number in self._stopped & live.slots.keys():  # while it was opened
             live.stop(number)
-        self._held[dealt.id] = live
-        self._tasks[dealt.id] = asyncio.create_task(self._run(live))
+        self._games_by_id[record.id] = live
+        self._tasks[record.id] = asyncio.create_task(self._run(live))
         return live
 
-    async def _run(self, live: Live) -> None:
+    async def _run(self, live: LiveGame) -> None:
         try:
             await live.run()
-            episode, dealt, gone = live.episode(), live.dealt, live.gone()
+            episode, record, gone = live.episode(), live.record, live.gone()
             status = game_rows.ABANDONED if live.abandoned else game_rows.DONE
             while True:
                 try:
                     live.stored_score = await self.base.database.awrite(
-                        game_rows.finish, self.base.clock, self.protocol, dealt.id, episode, gone, status
+                        game_rows.finish, self.base.clock, self.protocol, record.id, episode, gone, status
                     )
                     break
                 except (
                     DatabaseUnavailable
-                ):  # what was played is in the journal, and the end is told only when it is stored
+                ):  # what was played is in the event_log, and the end is told only when it is stored
                     await asyncio.sleep(0.5)
             self.late_s.extend(live.late_s)
             live.over.set()
         except asyncio.CancelledError:
             raise
         except Exception:
-            LOG.exception("game %d failed; it can be taken up again", live.dealt.id)
+            LOG.exception("game %d failed; it can be taken up again", live.record.id)
             live.failed = True
             live.over.set()
         finally:
@@ -220,7 +222,7 @@ class StudyState:
         ends; those who play along are told."""
         async with self._locks.setdefault(number, asyncio.Lock()):
             live = self._game_of(number)
-            t = live.table.t if live is not None and live.chairs[number].came else None
+            t = live.table.t if live is not None and live.slots[number].came else None
             write = self.base.database.awrite
             if not await write(withdrawals.withdraw, self.base.clock, self.protocol, number, t):
                 return  # it was over for them already, in another way
@@ -237,24 +239,24 @@ class StudyState:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(live.over.wait(), patience_s)
 
-    def _game_of(self, number: int) -> Live | None:
+    def _game_of(self, number: int) -> LiveGame | None:
         """The game in memory in which someone sits, whether they have come to it or not."""
-        games = (live for live in self._held.values() if number in live.chairs and not live.over.is_set())
+        games = (live for live in self._games_by_id.values() if number in live.slots and not live.over.is_set())
         return next(games, None)
 
-    def _forget(self, live: Live) -> None:
-        for number in live.chairs:
-            if self.lives.get(number) is live:
-                del self.lives[number]
-        if self._held.get(live.dealt.id) is live:
-            del self._held[live.dealt.id]
-            self._tasks.pop(live.dealt.id, None)
+    def _forget(self, live: LiveGame) -> None:
+        for number in live.slots:
+            if self.games_by_person.get(number) is live:
+                del self.games_by_person[number]
+        if self._games_by_id.get(live.record.id) is live:
+            del self._games_by_id[live.record.id]
+            self._tasks.pop(live.record.id, None)
         live.table.close()
 
-    def _put_away(self, live: Live) -> None:
+    def release(self, live: LiveGame) -> None:
         """A game whose people stayed away is no longer held in memory. What was played is in the participants."""
-        if not live.present and self._held.get(live.dealt.id) is live:
-            self._tasks[live.dealt.id].cancel()
+        if not live.present and self._games_by_id.get(live.record.id) is live:
+            self._tasks[live.record.id].cancel()
             self._forget(live)
 
 

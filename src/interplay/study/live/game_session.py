@@ -21,12 +21,12 @@ from interplay.agents.api import Identity, TraceEvent
 from interplay.rollout.live import LiveEngine, LiveTable, default_action
 from interplay.rollout.worker import result_now, wait_for
 from interplay.server.clock import Clock
-from interplay.study.db.game_rows import Dealt, DepartedPerson
+from interplay.study.db.game_rows import DepartedPerson, GameRecord
 from interplay.study.live.browser_views import BrowserView
 from interplay.study.live.event_log import GameEventLog
 from interplay.study.live.kitchen_view import ENGLISH, CookMemory
 from interplay.study.live.kitchen_words import Speech
-from interplay.study.live.participant_slot import Chair, Pressed
+from interplay.study.live.participant_slot import ParticipantSlot, PressedAction
 from interplay.study.protocol.model import GameSetting
 
 LOG = logging.getLogger("interplay.study")
@@ -35,23 +35,23 @@ PERSON = "person"  # the name of whoever takes part, in traces
 PHASES = 4  # groups of games within a tick
 
 
-class Running:
-    """One game, from its deal to its trace."""
+class GameSession:
+    """One game, from its begin_or_resume to its trace."""
 
     def __init__(
         self,
-        dealt: Dealt,
+        record: GameRecord,
         setting: GameSetting,
         engine: LiveEngine,
         viewer: BrowserView,
-        journal: GameEventLog,
+        event_log: GameEventLog,
         clock: Clock,
         grace_s: float,
     ):
-        self.dealt, self.setting, self.engine, self.viewer = dealt, setting, engine, viewer
-        self.journal, self.clock, self.grace_s = journal, clock, grace_s
-        self.chairs = {one.person: Chair(one, journal, self._cook(one.seat)) for one in dealt.sitters}
-        self.taken = set(dealt.taken)  # seats of people in which bots play
+        self.record, self.setting, self.engine, self.viewer = record, setting, engine, viewer
+        self.event_log, self.clock, self.grace_s = event_log, clock, grace_s
+        self.slots = {one.person: ParticipantSlot(one, event_log, self._cook(one.seat)) for one in record.people}
+        self.taken = set(record.taken)  # seats of people in which bots play
         self.table = self._laid()
         self.over, self.failed = asyncio.Event(), False
         self.abandoned = False  # ended early, because someone in it stopped taking part
@@ -67,36 +67,36 @@ class Running:
         self._stay = next((self._actions[name] for name in KINDS_OF_STAY if name in self._actions), len(names) - 1)
 
     @property
-    def _lead(self) -> Chair:
+    def _lead(self) -> ParticipantSlot:
         """Whoever came first: what is nobody's own stands with this person's game."""
-        return next(iter(self.chairs.values()))
+        return next(iter(self.slots.values()))
 
     def _cook(self, seat: int) -> CookMemory | None:
         game: Any = self.engine.game
-        return CookMemory(game, seat, self.dealt.doing.get(seat)) if self.viewer.macro_actions else None
+        return CookMemory(game, seat, self.record.doing.get(seat)) if self.viewer.macro_actions else None
 
     def _laid(self) -> LiveTable:
         """A table with bots in all seats that are not people's, or no longer."""
-        room = self.dealt.room
+        room = self.record.room
         instead = dict.fromkeys(self.taken, room.item.otherwise) if room else {}
-        bots, watch = {**self.dealt.bots, **instead}, self.viewer.watch(self.engine.game)
-        table = LiveTable(self.dealt.chance, bots, watch, self.viewer.real_time)
+        bots, watch = {**self.record.bots, **instead}, self.viewer.watch(self.engine.game)
+        table = LiveTable(self.record.chance, bots, watch, self.viewer.real_time)
         loop = asyncio.get_running_loop()
         table.emit = lambda seat, event: loop.call_soon_threadsafe(self._remarked, table, seat, event)
         return table
 
     async def open(self) -> None:
         """Deal, or bring the game to where it was."""
-        await asyncio.wrap_future(self.engine.begin(self.table, self.dealt.joints))
-        for t, seat, kind, payload in self.dealt.remarks:
+        await asyncio.wrap_future(self.engine.begin(self.table, self.record.joints))
+        for t, seat, kind, payload in self.record.remarks:
             self.table.add_event(seat, kind, payload, t)
-        self.table.macro_actions = {chair.seat: self.dealt.doing.get(chair.seat) for chair in self.chairs.values()}
+        self.table.macro_actions = {slot.seat: self.record.doing.get(slot.seat) for slot in self.slots.values()}
         self.engine.resume(self.table)
 
     @property
     def present(self) -> bool:
         """Whether anybody is there."""
-        return any(chair.here for chair in self.chairs.values())
+        return any(slot.here for slot in self.slots.values())
 
     def _remarked(self, table: LiveTable, seat: int | None, remark: TraceEvent) -> None:
         """A partner, or the server, remarks something: stored as all that happens."""
@@ -107,27 +107,27 @@ class Running:
         if remark.kind == "message":
             self._show_all()
 
-    def _show(self, chair: Chair) -> None:
-        if not chair.here:
+    def _show(self, slot: ParticipantSlot) -> None:
+        if not slot.here:
             return
         t, hz = self.table.t, self.setting.tick_hz
         left = (self.engine.game.horizon - t) / hz if self.viewer.real_time else None
-        view = self.viewer.view(self.engine.game, self.table, chair.seat)
-        chair.tell({"type": "tick", "t": t, "score": self.table.score, "left_s": left, "view": view})
+        view = self.viewer.view(self.engine.game, self.table, slot.seat)
+        slot.tell({"type": "tick", "t": t, "score": self.table.score, "left_s": left, "view": view})
 
     def _show_all(self) -> None:
-        for chair in self.chairs.values():
-            self._show(chair)
+        for slot in self.slots.values():
+            self._show(slot)
 
     async def run(self) -> None:
         """Play until the game is over and all of it is on disk."""
         stored: asyncio.Future[None] | None = None
         due = 0.0
         while not self._let_go():
-            if self._missing() or self.journal.behind:
+            if self._missing() or self.event_log.behind:
                 await self._wait()
                 due = 0.0
-                if not self._missing() and not self.journal.behind:
+                if not self._missing() and not self.event_log.behind:
                     self._show_all()  # which tells browsers that the pause is over
                 continue
             await self._reseat()
@@ -145,35 +145,35 @@ class Running:
     def _let_go(self) -> bool:
         """Look after those who have stopped taking part: a game that they were in ends here, in one to which they never
         came a bot sits down. Whether the game is over."""
-        for chair in self.chairs.values():
-            if not chair.stopped or chair.seat in self.taken or self.table.done:
+        for slot in self.slots.values():
+            if not slot.stopped or slot.seat in self.taken or self.table.done:
                 continue
-            if chair.came or self.dealt.room is None:
+            if slot.came or self.record.room is None:
                 self.abandoned = True
-                self._remarked(self.table, chair.seat, TraceEvent("end", {"reason": "stopped"}))
+                self._remarked(self.table, slot.seat, TraceEvent("end", {"reason": "stopped"}))
                 self.table.break_off()
             else:
-                self._give_up(chair)
+                self._give_up(slot)
         return self.table.done
 
-    def _missing(self) -> list[Chair]:
+    def _missing(self) -> list[ParticipantSlot]:
         """The people who are away and in whose place no bot plays; all of them, if nobody is there."""
-        away = [chair for chair in self.chairs.values() if not chair.here]
-        return away if not self.present else [chair for chair in away if chair.seat not in self.taken]
+        away = [slot for slot in self.slots.values() if not slot.here]
+        return away if not self.present else [slot for slot in away if slot.seat not in self.taken]
 
     async def _wait(self) -> None:
         """Stand still while somebody is away, or the database is; not for ever for one of several people."""
         self._changed.clear()
-        if self.journal.behind:
+        if self.event_log.behind:
             self._tell_all({"type": "pause", "reason": "server", "grace_s": 0})
             await asyncio.sleep(0.25)
             return
         timeout = None
         if self.present:
-            left = {chair.person: self._left_s(chair) for chair in self._missing()}
+            left = {slot.person: self._left_s(slot) for slot in self._missing()}
             for person, seconds in left.items():
                 if seconds <= 0:
-                    self._give_up(self.chairs[person])
+                    self._give_up(self.slots[person])
             if not self._missing() or self.table.done:
                 return
             timeout = max(0.01, min(left.values()))
@@ -181,36 +181,36 @@ class Running:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._changed.wait(), timeout)
 
-    def _left_s(self, chair: Chair) -> float:
+    def _left_s(self, slot: ParticipantSlot) -> float:
         """How long the others still wait for someone: longer for who may be busy with a page before the game."""
-        room = self.dealt.room
-        busy = room is not None and not chair.joined and not room.directly
+        room = self.record.room
+        busy = room is not None and not slot.joined and not room.directly
         patience = room.item.patience_s if room is not None and busy else self.grace_s
-        since = max(self._waited_since, chair.gone_at or 0.0)
+        since = max(self._waited_since, slot.gone_at or 0.0)
         return since + patience - asyncio.get_running_loop().time()
 
-    def _give_up(self, chair: Chair) -> None:
+    def _give_up(self, slot: ParticipantSlot) -> None:
         """Someone stayed away: a bot plays on, or the game ends, as the study says."""
-        room = self.dealt.room
+        room = self.record.room
         assert room is not None, "someone who plays alone is waited for"
-        if room.item.someone_leaves == "end" and chair.came:
-            self._remarked(self.table, chair.seat, TraceEvent("end", {"reason": "left"}))
+        if room.item.someone_leaves == "end" and slot.came:
+            self._remarked(self.table, slot.seat, TraceEvent("end", {"reason": "left"}))
             self.table.break_off()
             return
-        self.taken.add(chair.seat)
-        told = {"seat": chair.seat, "partner": room.item.otherwise}
+        self.taken.add(slot.seat)
+        told = {"seat": slot.seat, "partner": room.item.otherwise}
         self._lead.note(self.table.t, "takeover", **told)
-        self.table.add_event(chair.seat, "takeover", told)
+        self.table.add_event(slot.seat, "takeover", told)
 
     async def _reseat(self) -> None:
         """Bots where people have left, and people where they have come back: the game is brought to this point with
         those who now sit there, as if they had from the start."""
-        for chair in self.chairs.values():
-            if chair.here and chair.seat in self.taken and not chair.stopped:
-                self.taken.discard(chair.seat)
-                self._lead.note(self.table.t, "back", seat=chair.seat)
-                self.table.add_event(chair.seat, "back", {"seat": chair.seat})
-        people = {chair.seat for chair in self.chairs.values()}
+        for slot in self.slots.values():
+            if slot.here and slot.seat in self.taken and not slot.stopped:
+                self.taken.discard(slot.seat)
+                self._lead.note(self.table.t, "back", seat=slot.seat)
+                self.table.add_event(slot.seat, "back", {"seat": slot.seat})
+        people = {slot.seat for slot in self.slots.values()}
         if people & set(self.table.bots) == self.taken:
             return
         old, table = self.table, self._laid()
@@ -226,7 +226,7 @@ class Running:
         at once, the last ones would wait long."""
         length = 1.0 / self.setting.tick_hz
         now = time.monotonic()  # the loop's own clock may stand still while it works
-        first = self.dealt.id % PHASES / PHASES * length
+        first = self.record.id % PHASES / PHASES * length
         due = due + length if due and due + length > now - length else ((now - first) // length + 1) * length + first
         await asyncio.sleep(max(0.0, due - now))
         self.late_s.append(max(0.0, time.monotonic() - due))
@@ -236,7 +236,7 @@ class Running:
         """In turns: wait until everyone who is to move has chosen; whether they have."""
         self._changed.clear()
         self._drop_acts()
-        idle = [chair for chair in self._playing() if not chair.ready(self.table)]
+        idle = [slot for slot in self._playing() if not slot.ready(self.table)]
         if idle:
             with contextlib.suppress(TimeoutError):  # not for ever, to look after the people and the database
                 await asyncio.wait_for(self._changed.wait(), timeout=min(1.0, self._hurry(idle)))
@@ -247,9 +247,9 @@ class Running:
         if moving or self.viewer.macro_actions:
             await asyncio.sleep(self.setting.partner_delay_s)
         await self._settled(moving)
-        return all(chair.ready(self.table) for chair in self._playing())
+        return all(slot.ready(self.table) for slot in self._playing())
 
-    def _hurry(self, idle: list[Chair]) -> float:
+    def _hurry(self, idle: list[ParticipantSlot]) -> float:
         """How long those who have not moved may still take; for who has taken too long a move is made."""
         limit, now = self.setting.move_s, time.monotonic()
         if limit is None:
@@ -257,34 +257,34 @@ class Running:
         self._asked_at = self._asked_at or now
         left = self._asked_at + limit - now
         if left <= 0:
-            for chair in idle:
-                self._remarked(self.table, chair.seat, TraceEvent("timeout", {"seconds": limit}))
-                self._move_for(chair)
+            for slot in idle:
+                self._remarked(self.table, slot.seat, TraceEvent("timeout", {"seconds": limit}))
+                self._move_for(slot)
         return max(0.01, left)
 
-    def _move_for(self, chair: Chair) -> None:
-        if chair.cook is None:
-            chair.slot = Pressed(int(np.argmax(self.table.legal[chair.seat])), ())
+    def _move_for(self, slot: ParticipantSlot) -> None:
+        if slot.cook is None:
+            slot.pressed = PressedAction(int(np.argmax(self.table.legal[slot.seat])), ())
             return
-        chair.cook.choose(self.table.state, "wait(1)")
-        self.table.macro_actions[chair.seat] = str(chair.cook.act)
+        slot.cook.choose(self.table.state, "wait(1)")
+        self.table.macro_actions[slot.seat] = str(slot.cook.act)
 
-    def _speech(self, chair: Chair) -> Speech:
-        return self.table.speech.get(chair.seat, ENGLISH)
+    def _speech(self, slot: ParticipantSlot) -> Speech:
+        return self.table.speech.get(slot.seat, ENGLISH)
 
-    def _playing(self) -> list[Chair]:
-        return [chair for chair in self.chairs.values() if chair.seat not in self.taken]
+    def _playing(self) -> list[ParticipantSlot]:
+        return [slot for slot in self.slots.values() if slot.seat not in self.taken]
 
     def _drop_acts(self) -> None:
         """Acts that have become impossible are given up, and those who were at them are told why."""
-        for chair in self.chairs.values():
-            dropped = chair.cook.dropped(self.table.state) if chair.cook is not None else None
+        for slot in self.slots.values():
+            dropped = slot.cook.dropped(self.table.state) if slot.cook is not None else None
             if dropped is not None:
-                self.table.macro_actions[chair.seat] = None
-                self._remarked(self.table, chair.seat, dropped)
-                why = self._speech(chair).why(dropped.payload["error"], dropped.payload["message"])
-                chair.tell({"type": "error", "message": why})
-                self._show(chair)
+                self.table.macro_actions[slot.seat] = None
+                self._remarked(self.table, slot.seat, dropped)
+                why = self._speech(slot).why(dropped.payload["error"], dropped.payload["message"])
+                slot.tell({"type": "error", "message": why})
+                self._show(slot)
 
     async def _settled(self, seats: Iterable[int]) -> None:
         """Wait for what partners choose: for ours until they have, for others no longer than they may think, and not
@@ -309,36 +309,36 @@ class Running:
         missed = self._ask_bots(joint)
         lead = self._lead
         payload: dict[str, Any] = {}
-        acknowledged: list[tuple[Chair, asyncio.Future[None] | None, tuple[int, ...]]] = []
-        for chair in self._playing():
-            pressed, chair.slot = chair.slot, None
-            if chair.cook is not None and chair.cook.act is not None:
-                joint[chair.seat] = chair.cook.next(table.state)
+        acknowledged: list[tuple[ParticipantSlot, asyncio.Future[None] | None, tuple[int, ...]]] = []
+        for slot in self._playing():
+            pressed, slot.pressed = slot.pressed, None
+            if slot.cook is not None and slot.cook.act is not None:
+                joint[slot.seat] = slot.cook.next(table.state)
             elif pressed is not None:
-                if table.legal[chair.seat][pressed.action]:
-                    joint[chair.seat] = pressed.action
-                if chair is lead:
+                if table.legal[slot.seat][pressed.action]:
+                    joint[slot.seat] = pressed.action
+                if slot is lead:
                     payload["seqs"] = list(pressed.seqs)
-                    acknowledged.append((chair, None, pressed.seqs))
+                    acknowledged.append((slot, None, pressed.seqs))
                 else:  # a step stands with the first person's game, what others pressed with theirs
-                    noted = chair.note(table.t, "press", action=pressed.action, seqs=list(pressed.seqs))
-                    acknowledged.append((chair, noted, pressed.seqs))
+                    noted = slot.note(table.t, "press", action=pressed.action, seqs=list(pressed.seqs))
+                    acknowledged.append((slot, noted, pressed.seqs))
         late = round(1000 * self.late_s[-1], 1) if self.late_s else 0.0
         payload |= {"joint": joint.tolist(), "late_ms": late}
         if missed:
             payload["missed"] = missed
         if self.viewer.macro_actions:
-            doing = {c.seat: str(c.cook.act) if c.cook and c.cook.act else None for c in self.chairs.values()}
+            doing = {c.seat: str(c.cook.act) if c.cook and c.cook.act else None for c in self.slots.values()}
             payload["doing"] = {str(seat): act for seat, act in doing.items()}
         t, before = table.t, table.state
         stored = lead.note(t, "step", **payload)
         await asyncio.wrap_future(self.engine.step(table, joint))
-        for chair, noted, seqs in acknowledged:
-            chair.acknowledge(noted or stored, seqs, t)
-        for chair in self.chairs.values():
-            if chair.cook is not None:
-                chair.cook.stepped(before, table.state, joint)
-                table.macro_actions[chair.seat] = str(chair.cook.act) if chair.cook.act else None
+        for slot, noted, seqs in acknowledged:
+            slot.acknowledge(noted or stored, seqs, t)
+        for slot in self.slots.values():
+            if slot.cook is not None:
+                slot.cook.stepped(before, table.state, joint)
+                table.macro_actions[slot.seat] = str(slot.cook.act) if slot.cook.act else None
         self._show_all()
         return stored
 
@@ -365,28 +365,28 @@ class Running:
         return missed
 
     def _tell_all(self, message: dict[str, Any]) -> None:
-        for chair in self.chairs.values():
-            chair.tell(message)
+        for slot in self.slots.values():
+            slot.tell(message)
 
     def gone(self) -> DepartedPerson | None:
         """Who was away at the end, of several people, or has stopped taking part."""
-        if self.dealt.room is None:
+        if self.record.room is None:
             return None
-        away = [chair for chair in self.chairs.values() if chair.seat in self.taken or chair.stopped]
+        away = [slot for slot in self.slots.values() if slot.seat in self.taken or slot.stopped]
         # A game that was abandoned before someone came to it is still to be played by them.
-        never = [chair.person for chair in self.chairs.values() if not chair.came]
-        return DepartedPerson(self.dealt.room, [chair.person for chair in away], never)
+        never = [slot.person for slot in self.slots.values() if not slot.came]
+        return DepartedPerson(self.record.room, [slot.person for slot in away], never)
 
     def episode(self) -> Any:
         """The trace of the game, which is over. Whoever never came to it is not in it."""
         self._told = True
-        for chair in self.chairs.values():
-            chair.shut = not chair.came
-        own = [chair for chair in self.chairs.values() if chair.came or chair.seat not in self.table.bots]
-        people = {chair.seat: person_identity(chair.sitter.public) for chair in own}
+        for slot in self.slots.values():
+            slot.shut = not slot.came
+        own = [slot for slot in self.slots.values() if slot.came or slot.seat not in self.table.bots]
+        people = {slot.seat: person_identity(slot.seated.public) for slot in own}
         seats = range(self.engine.game.num_seats)
         agents = [people[seat] if seat in people else self._partner_identity(seat) for seat in seats]
-        return self.table.episode(agents, self.dealt.id)
+        return self.table.episode(agents, self.record.id)
 
     def _partner_identity(self, seat: int) -> Identity:
         return self.engine.registry.identities[self.engine.registry.at(self.table, seat)]

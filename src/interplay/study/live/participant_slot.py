@@ -8,33 +8,33 @@ from typing import Any, NamedTuple
 
 from interplay.rollout.live import LiveTable
 from interplay.server.api_error import ApiError
-from interplay.study.db.game_rows import Sitter
+from interplay.study.db.game_rows import SeatedPerson
 from interplay.study.live.event_log import GameEventLog
 from interplay.study.live.kitchen_view import CookMemory
 
 Send = Callable[[dict[str, Any]], None]
 
 
-class Pressed(NamedTuple):
+class PressedAction(NamedTuple):
     action: int
     seqs: tuple[int, ...]  # its own number, and those of the keys that it replaced
 
 
-class Chair:
+class ParticipantSlot:
     """One of a game's people. Its slot holds the latest action, its hands the act under way where acts are played."""
 
-    def __init__(self, sitter: Sitter, journal: GameEventLog, cook: CookMemory | None):
-        self.sitter, self.cook = sitter, cook
-        self.seat, self.person = sitter.seat, sitter.person
-        self.flags = {flag.id for flag in sitter.page.item.flags}
-        self.slot: Pressed | None = None
+    def __init__(self, seated: SeatedPerson, event_log: GameEventLog, cook: CookMemory | None):
+        self.seated, self.cook = seated, cook
+        self.seat, self.person = seated.seat, seated.person
+        self.flags = {flag.id for flag in seated.page.item.flags}
+        self.pressed: PressedAction | None = None
         self.send: Send | None = None
         self.joined = False  # ever, since the game is held in memory
         self.gone_at: float | None = None  # on the loop's clock
         self.shut = False  # never came, and the game is over: nothing more is stored of it
-        self.stopped = sitter.stopped  # taking part, for good
-        self._journal = journal
-        self._taken, self._safe = set(sitter.seqs), set(sitter.seqs)  # numbers that were taken; those of them on disk
+        self.stopped = seated.stopped  # taking part, for good
+        self._event_log = event_log
+        self._taken, self._safe = set(seated.seqs), set(seated.seqs)  # numbers that were taken; those of them on disk
 
     @property
     def here(self) -> bool:
@@ -43,7 +43,7 @@ class Chair:
     @property
     def came(self) -> bool:
         """Whether this person was ever there, before a restart of the server too."""
-        return self.joined or self.sitter.came
+        return self.joined or self.seated.came
 
     @property
     def seq(self) -> int:
@@ -55,7 +55,7 @@ class Chair:
             self.send(message)
 
     def note(self, t: int, kind: str, **payload: Any) -> asyncio.Future[None]:
-        return self._journal.add(self.person, self.sitter.game, t, kind, **payload)
+        return self._event_log.add(self.person, self.seated.game, t, kind, **payload)
 
     # Numbers: nothing is taken twice, and nothing acknowledged before it is on disk.
 
@@ -70,9 +70,9 @@ class Chair:
 
     def give_back(self) -> None:
         """What is in the slot can no longer be done: its numbers may come again."""
-        if self.slot is not None:
-            self._taken.difference_update(self.slot.seqs)
-            self.slot = None
+        if self.pressed is not None:
+            self._taken.difference_update(self.pressed.seqs)
+            self.pressed = None
 
     def acknowledge(self, stored: asyncio.Future[None], seqs: tuple[int, ...], t: int) -> None:
         """Tell that something was taken, once it is on disk."""
@@ -89,9 +89,9 @@ class Chair:
     # Moves.
 
     def press(self, seq: int, action: int) -> None:
-        replaced = self.slot.seqs if self.slot else ()
+        replaced = self.pressed.seqs if self.pressed else ()
         self.take(seq)
-        self.slot = Pressed(action, (*replaced, seq))
+        self.pressed = PressedAction(action, (*replaced, seq))
 
     def may(self, table: LiveTable, action: int) -> bool:
         return bool(table.turn[self.seat]) and bool(table.legal[self.seat][action])
@@ -102,9 +102,9 @@ class Chair:
             return True
         if self.cook is not None:
             return self.cook.act is not None
-        if self.slot is not None and not self.may(table, self.slot.action):
+        if self.pressed is not None and not self.may(table, self.pressed.action):
             self.give_back()
-        return self.slot is not None
+        return self.pressed is not None
 
 
 def whole(value: Any, name: str) -> int:

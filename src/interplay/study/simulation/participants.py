@@ -21,7 +21,7 @@ from interplay.study.protocol.model import GameSetting
 from interplay.study.simulation.cooks import CookingPerson
 
 
-class StandIn(Protocol):
+class SimulatedPlayer(Protocol):
     """Who sits before a browser for one game."""
 
     def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
@@ -38,7 +38,7 @@ class SimulatedChef:
         if not self.agent.is_policy:
             raise InterplayError(f"{name!r} cannot stand in for a person: it is no policy")
 
-    def sit(self, seat: int, seed: int) -> StandIn:
+    def sit(self, seat: int, seed: int) -> SimulatedPlayer:
         return _SeatedChef(self.game, Seat(self.game, self.agent, seat, jax.random.key(seed)))
 
 
@@ -85,7 +85,7 @@ def _thing(kind: str | None, detail: str | None) -> int:
     return {"onion": OvercookedItem.ONION, "tomato": OvercookedItem.TOMATO, "dish": OvercookedItem.DISH}[kind]
 
 
-class Wanderer:
+class RandomPlayer:
     """Presses keys at random."""
 
     def __init__(self, actions: Sequence[str], chance: random.Random):
@@ -132,7 +132,7 @@ class CardPlayer:
         return discards[0] if discards else self._chance.choice(list(legal))
 
 
-def stand_in(kind: str, chef: SimulatedChef | None, seat: int, chance: random.Random) -> StandIn:
+def make_player(kind: str, chef: SimulatedChef | None, seat: int, chance: random.Random) -> SimulatedPlayer:
     if kind == "overcooked" and chef is not None:
         return chef.sit(seat, chance.randrange(2**31))
     if kind == "hanabi":
@@ -141,10 +141,10 @@ def stand_in(kind: str, chef: SimulatedChef | None, seat: int, chance: random.Ra
         return CookingPerson(seat, chance)
     if kind == "scene":
         return ButtonPresser(chance)
-    return Wanderer(RESCUE_ACTIONS, chance)
+    return RandomPlayer(RESCUE_ACTIONS, chance)
 
 
-class Opinion:
+class AnswerModel:
     """Answers from a model: a person has a mood, likes partners with whom points were made, and errs a little."""
 
     def __init__(self, chance: random.Random):

@@ -23,7 +23,7 @@ from interplay.server.serve import Listen, config
 from interplay.study.http.app import build
 from interplay.study.protocol.model import Protocol, Quiz, Repeat
 from interplay.study.simulation.cooks import SAY
-from interplay.study.simulation.participants import Opinion, SimulatedChef, StandIn, stand_in
+from interplay.study.simulation.participants import AnswerModel, SimulatedChef, SimulatedPlayer, make_player
 
 CHEF = "overcooked/greedy"  # who stands in for a person in a kitchen
 MOST_PAGES = 2000
@@ -32,7 +32,7 @@ FLAGGED = 0.05  # of what is seen in a game with a button for it
 
 
 @dataclass
-class Walk:
+class SimulatedVisit:
     """One simulated person's way through a study."""
 
     number: int
@@ -49,7 +49,7 @@ class SimulatedSeat:
 
     def __init__(self, page: dict[str, Any], chefs: dict[str, SimulatedChef], chance: random.Random):
         self._flags, self._chefs, self._chance = [flag["id"] for flag in page["flags"]], chefs, chance
-        self._bot: StandIn | None = None
+        self._bot: SimulatedPlayer | None = None
         self._tick: dict[str, Any] | None = None
         self._fresh = asyncio.Event()
         self._seq = 0
@@ -69,7 +69,7 @@ class SimulatedSeat:
             self._seq = max(self._seq, told["seq"] + 1)
             # The stand-in that knows this kitchen is found by its map: browsers are not told layouts' names.
             chef = self._chefs.get(json.dumps(told["layout"], sort_keys=True))
-            self._bot = self._bot or stand_in(told["game"], chef, told["you"], self._chance)
+            self._bot = self._bot or make_player(told["game"], chef, told["you"], self._chance)
         elif told["type"] == "tick":
             self._tick, self.seen = told, told["t"]
             self._fresh.set()
@@ -97,19 +97,19 @@ class SimulatedSeat:
         await wire.send(json.dumps({**message, "seq": self._seq}))
 
 
-class Walker:
+class SimulatedParticipant:
     """A client that does what the browser does."""
 
     def __init__(self, protocol: Protocol, url: str, number: int, seed: int, chefs: dict[str, SimulatedChef]):
         self._protocol, self._url, self._chefs = protocol, url, chefs
         self._api = f"{url}/api/study/{protocol.name}"
         self._chance = random.Random(f"{seed}/{number}")
-        self._opinion = Opinion(self._chance)
+        self._opinion = AnswerModel(self._chance)
         self._keys = right_answers(protocol)
         self._last = ""
-        self.walk = Walk(number)
+        self.walk = SimulatedVisit(number)
 
-    async def go(self) -> Walk:
+    async def go(self) -> SimulatedVisit:
         """From the first page to the last."""
         began = time.monotonic()
         headers = {"accept-language": "en"}  # where the study speaks it: stand-ins read the kitchen's words
@@ -246,15 +246,15 @@ async def simulate(
     speed: float = 20.0,
     at_once: int = 4,
     done: Callable[[int], None] = lambda count: None,
-) -> list[Walk]:
+) -> list[SimulatedVisit]:
     """So many simulated people through a study, some at once, with games faster than people could play them."""
     chefs = chefs_of(protocol)
     app = build(protocol, base, speed=speed, sizes=(1, max(2, at_once)))
     places = asyncio.Semaphore(at_once)
 
-    async def one(url: str, number: int) -> Walk:
+    async def one(url: str, number: int) -> SimulatedVisit:
         async with places:
-            walk = await Walker(protocol, url, number, seed, chefs).go()
+            walk = await SimulatedParticipant(protocol, url, number, seed, chefs).go()
             done(1)
             return walk
 
