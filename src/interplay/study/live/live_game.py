@@ -1,5 +1,7 @@
-"""A game that people play, as their browsers see it: they come and go, press keys, choose acts, talk and flag. The
-server keeps the time and the state (see `running`); browsers send and draw."""
+"""A game as participants' browsers drive it: they connect and leave, press keys, choose actions, chat and flag.
+
+The server keeps the time and the state (`game_session`); browsers send and draw.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,26 @@ MOST_CHATS = 300  # of one person in one game
 
 
 class LiveGame(GameSession):
-    """One game and the people who play it."""
+    """A game session with the messages of its participants' browsers."""
 
     def join(self, person: int, send: Send, alias: dict[str, str], seen: int = -1, speech: Speech = ENGLISH) -> None:
-        """A browser has come, or come back after it saw tick `seen`: it is told everything anew, in its words."""
+        """Connect a participant's browser, and send it the whole state.
+
+        Args:
+            person: The participant.
+            send: Sends a message to the browser.
+            alias: Label, colour and shape of the partner.
+            seen: The last tick that the browser has seen; -1 for none.
+            speech: The language of the kitchen's texts.
+
+        Raises:
+            ApiError: The game is over and the participant never connected to it.
+        """
         slot, game = self.slots[person], self.engine.game
         if slot.shut:
             raise ApiError("too_many", "this game is just over: try again in a moment")
         if slot.send is not None:
-            slot.send({"type": "elsewhere"})  # two windows of one person: the last one plays
+            slot.send({"type": "elsewhere"})  # of two windows of one participant the last one plays
         if not self.present:
             self._waited_since = asyncio.get_running_loop().time()
         slot.send, slot.joined, slot.gone_at = send, True, None
@@ -41,7 +54,7 @@ class LiveGame(GameSession):
         self._changed.set()
 
     def leave(self, person: int, send: Send, reason: str) -> bool:
-        """The browser has gone, unless another has taken its place; whether it has."""
+        """Disconnect a browser; False if another one has taken its place already."""
         slot = self.slots[person]
         if slot.send is not send:
             return False
@@ -51,7 +64,7 @@ class LiveGame(GameSession):
         return True
 
     def stop(self, person: int) -> None:
-        """Someone has stopped taking part. The others are told at once; the game ends with the step under way."""
+        """Withdraw a participant: the others are told at once, and the game ends with the step under way."""
         slot = self.slots[person]
         slot.stopped = True
         for other in self.slots.values():
@@ -59,8 +72,8 @@ class LiveGame(GameSession):
                 other.tell({"type": "pause", "reason": "stopped", "grace_s": 0})
         self._changed.set()
 
-    def told(self, person: int, message: dict[str, Any]) -> None:
-        """A message from a browser; a `Refusal` if it cannot be taken."""
+    def receive(self, person: int, message: dict[str, Any]) -> None:
+        """Handle a message of a participant's browser; an `ApiError` if it cannot be taken."""
         slot = self.slots[person]
         match message.get("type"):
             case "act":
@@ -87,10 +100,10 @@ class LiveGame(GameSession):
         action = self._actions.get(name) if isinstance(name, str) else None
         if action is None:
             raise ApiError("bad_frame", "action: no such action in this game")
-        if slot.again(seq, self.table.t):
+        if slot.seen_before(seq, self.table.t):
             return
         if not self.viewer.real_time:
-            # Sent again after a crash that took the last moves with it, it would be made in another situation.
+            # A move that is sent again after a crash which lost the last moves would be made in another situation.
             if seen is not None and seen != self.table.t:
                 raise ApiError("illegal_action", "this move was meant for another moment: choose again")
             if not slot.may(self.table, action):
@@ -99,7 +112,7 @@ class LiveGame(GameSession):
         self._changed.set()
 
     def _begin_act(self, slot: ParticipantSlot, cook: CookMemory, seq: int, name: Any) -> None:
-        if slot.again(seq, self.table.t):
+        if slot.seen_before(seq, self.table.t):
             return
         if self.table.done:
             raise ApiError("illegal_action", "the game is over")
@@ -108,14 +121,14 @@ class LiveGame(GameSession):
         self.table.macro_actions[slot.seat] = str(cook.act)
         slot.acknowledge(slot.note(self.table.t, "act", action=str(cook.act), seqs=[seq]), (seq,), self.table.t)
         for remark in remarks:
-            self._remarked(self.table, slot.seat, remark)
+            self._record_event(self.table, slot.seat, remark)
         self._show(slot)
         self._changed.set()
 
     def _flag(self, slot: ParticipantSlot, seq: int, name: Any, t: Any) -> None:
         if not isinstance(name, str) or name not in slot.flags:
             raise ApiError("bad_frame", "id: no such button in this game")
-        if slot.again(seq, self.table.t):
+        if slot.seen_before(seq, self.table.t):
             return
         self._still_open()
         slot.take(seq)
@@ -124,7 +137,7 @@ class LiveGame(GameSession):
         slot.acknowledge(slot.note(self.table.t, "flag", id=name, seen=seen, seqs=[seq]), (seq,), self.table.t)
 
     def _still_open(self) -> None:
-        if self._told:
+        if self._trace_made:
             raise ApiError("conflict", "the game is over")
 
     def _chat(self, slot: ParticipantSlot, seq: int, text: Any) -> None:
@@ -133,14 +146,14 @@ class LiveGame(GameSession):
         said = text.strip() if isinstance(text, str) else ""
         if not 0 < len(said) <= LONGEST_CHAT or any(ord(letter) < 32 or ord(letter) == 127 for letter in said):
             raise ApiError("bad_frame", f"text: a line of 1 to {LONGEST_CHAT} characters")
-        if slot.again(seq, self.table.t):
+        if slot.seen_before(seq, self.table.t):
             return
         if sum(r.kind == "message" and r.seat == slot.seat for r in self.table.log.events) >= MOST_CHATS:
             raise ApiError("too_many", "you have said all that can be said in one game")
         self._still_open()
         slot.take(seq)
-        t, told = self.table.t, dict(self.viewer.message(self.engine.game, slot.seat, said))
-        slot.acknowledge(slot.note(t, "chat", **told, seqs=[seq]), (seq,), t)
-        self.table.add_event(slot.seat, "message", told)
-        self.engine.say(self.table, message_of(t, slot.seat, told))
+        t, payload = self.table.t, dict(self.viewer.message(self.engine.game, slot.seat, said))
+        slot.acknowledge(slot.note(t, "chat", **payload, seqs=[seq]), (seq,), t)
+        self.table.add_event(slot.seat, "message", payload)
+        self.engine.say(self.table, message_of(t, slot.seat, payload))
         self._show_all()
