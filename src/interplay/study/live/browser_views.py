@@ -93,7 +93,7 @@ def _rescue_layout(game: Any, state: Any) -> dict[str, Any]:
 
 
 def _sees(rules: Any, state: Any, seat: int) -> np.ndarray:
-    """Return the cells that a seat sees: its room and what is beside it. As `encodings.sight`, without compiled code."""
+    """Return the cells that a seat sees: its room and what is next to it; `encodings.sight` without compiled code."""
     room, cell = np.asarray(rules.room), int(state.cell[seat])
     sees = (room >= 0) & (room == room[cell])
     sees[np.asarray(rules.front).reshape(-1, 4)[cell]] = True
