@@ -80,12 +80,12 @@ class Unlucky(SimulatedParticipant):
         super().__init__(*given)
         self.cuts = 0
 
-    async def _line(self, page, cookie, seat):
+    async def _connect(self, page, cookie, seat):
         self.cuts += 1
         if self.cuts % 3 == 0:
-            return await super()._line(page, cookie, seat)
+            return await super()._connect(page, cookie, seat)
         async with asyncio.timeout(0.25):  # an OSError, as that of a line that breaks
-            return await super()._line(page, cookie, seat)
+            return await super()._connect(page, cookie, seat)
 
 
 def test_a_game_whose_line_is_cut_still_ends_with_its_stored_score(served, small, walked):

@@ -57,7 +57,7 @@ def someone_plays(study):
     thread.start()
     yield walker
     thread.join(120)
-    assert walker.walk.status == "done"
+    assert walker.visit.status == "done"
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import logging
 from collections.abc import Iterator
 from csv import DictWriter
 from typing import IO, Any, get_args
@@ -23,7 +22,6 @@ from interplay.study.admin.context import AdminContext
 from interplay.study.admin.views import paid
 from interplay.study.export.columns import Format
 
-LOG = logging.getLogger("interplay.study")
 PATIENCE_S = 5.0  # how long to wait for the browser of a participant whose session was ended
 
 

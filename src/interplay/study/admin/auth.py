@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -176,11 +175,6 @@ class AdminAuth:
             return None
         account = researchers.account_of_subject(tx, session.subject)
         return Visit(account, session) if account is not None and researchers.may(account.role, self.study) else None
-
-
-def new_token() -> str:
-    """Return a random token for the form before login."""
-    return secrets.token_urlsafe(24)
 
 
 async def read_form(request: Request) -> Form:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from interplay.server import sessions
 from interplay.server.api_error import ApiError
 from interplay.server.database import DatabaseUnavailable, is_away
 from interplay.study.admin import pages
-from interplay.study.admin.auth import AdminAuth, Visit, new_token
+from interplay.study.admin.auth import AdminAuth, Visit
 from interplay.study.admin.worker import Worker
 from interplay.study.protocol.words import say
 
@@ -71,7 +72,7 @@ class AdminContext:
         self, title: str = "For researchers", wrong: str = "", status: int = 200, **values: Any
     ) -> HTMLResponse:
         """Render the login or the choice of a password, with a CSRF token that belongs to a cookie of its own."""
-        token = new_token()
+        token = secrets.token_urlsafe(24)
         fields: dict[str, Any] = {"invited": None, "key": "", "shortest": 0} | values
         response = pages.page(
             "login", status, study=self.title, title=title, wrong=wrong, csrf=sessions.csrf_token(token), **fields

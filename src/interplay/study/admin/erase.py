@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import secrets
 import time
-import zlib
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import orjson
 import sqlalchemy as sa
 
 from interplay.errors import InterplayError
@@ -17,12 +15,11 @@ from interplay.server import audit
 from interplay.server.clock import Clock
 from interplay.server.database import Database, Tx
 from interplay.server.schema import sessions
-from interplay.study.db.game_rows import DONE, PLAYING, unpack
+from interplay.study.db.game_rows import DONE, PLAYING, pack, same_game, unpack
 from interplay.study.db.participants import DROPPED, OVER, SUBJECT
 from interplay.study.db.schema import answers, consents, events, games, members, paid, people, recruits, slots
 from interplay.study.live.game_session import person_identity
 from interplay.study.protocol.model import Protocol
-from interplay.traces.export import to_record
 
 ERASED = "erased"
 SAID = "message"  # the kind of event that holds a person's words
@@ -135,9 +132,7 @@ def _rewrite_others(tx: Tx, row: Any, name: str) -> None:
 
 
 def _others(row: Any) -> Any:
-    lead = row.joint or row.id
-    same = (games.c.id == lead) | (games.c.joint == lead)
-    return sa.select(games).where(same, games.c.id != row.id).order_by(games.c.id)
+    return sa.select(games).where(same_game(row.joint or row.id), games.c.id != row.id).order_by(games.c.id)
 
 
 def _rename(tx: Tx, clock: Clock, protocol: Protocol, number: int, name: str) -> None:
@@ -159,11 +154,6 @@ def anonymous(episode: Episode, seat: int, name: str) -> Episode:
     spoke = any(event.kind == SAID and event.seat == seat for event in episode.events)
     events = tuple(event for event in episode.events if not (spoke and event.kind in HEARD))
     return replace(episode, agents=tuple(agents), events=events)
-
-
-def pack(episode: Episode) -> bytes:
-    """Return an episode as the compressed bytes that the database stores."""
-    return zlib.compress(orjson.dumps(to_record(episode, 0)), 6)
 
 
 def scrub(database: Database, *, vacuum: bool = True) -> bool:

@@ -14,7 +14,7 @@ from interplay.study.db.participants import ACTIVE, DONE, DROPPED, NEW, SCREENED
 from interplay.study.db.people_records import participant_view
 from interplay.study.db.schema import events, games, people, slots
 from interplay.study.protocol.design import count, places
-from interplay.study.protocol.flow import assign
+from interplay.study.protocol.flow import assign, first_slots
 from interplay.study.protocol.model import Protocol
 from interplay.study.protocol.words import say
 
@@ -121,8 +121,7 @@ def cells(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
 
 
 def _order(protocol: Protocol, key: str, number: int) -> list[str]:
-    slots_of_all = {place.key: 0 if count(protocol.designs[place.design]) else None for place in places(protocol)}
-    rows = assign(protocol, slots_of_all | {key: number}, 0)[key]
+    rows = assign(protocol, first_slots(protocol) | {key: number}, 0)[key]
     return [", ".join(cell.values()) for cell in rows]
 
 

@@ -21,6 +21,7 @@ from interplay.server import audit
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.signatures import secret
+from interplay.study.admin.erase import find
 from interplay.study.db.schema import paid, people, recruits
 from interplay.study.protocol.model import Protocol
 
@@ -101,10 +102,7 @@ def unmark(tx: Tx, clock: Clock, protocol: Protocol, public: str, *, by: str) ->
 
 
 def _owed(tx: Tx, protocol: Protocol, public: str) -> Any:
-    query = sa.select(people).where(people.c.study == protocol.name, people.c.public == public)
-    row = tx.execute(query).one_or_none() if public.isalnum() else None
-    if row is None:
-        raise InterplayError(f"there is no participant {public!r} in {protocol.name}")
+    row = find(tx, protocol, public)
     if row.payment is None:
         raise InterplayError(f"participant {public} is owed nothing: their study is {row.status}")
     return row

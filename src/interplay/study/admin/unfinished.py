@@ -12,7 +12,7 @@ from interplay.games.registry import make_recorded
 from interplay.rollout.episode import Episode
 from interplay.rollout.live import LiveTable, live_engine
 from interplay.server.database import Tx
-from interplay.study.db.game_rows import REMARKS
+from interplay.study.db.game_rows import REMARKS, same_game
 from interplay.study.db.schema import events, games
 from interplay.study.live.game_session import PERSON
 from interplay.study.protocol.model import Protocol
@@ -21,8 +21,8 @@ from interplay.study.protocol.model import Protocol
 def so_far(tx: Tx, protocol: Protocol, row: Any) -> dict[str, Any]:
     """Return all that is needed to replay an unfinished game, as plain values."""
     lead = row.joint or row.id
-    same = (games.c.id == lead) | (games.c.joint == lead)
-    seats = {game_row.id: game_row.seat for game_row in tx.execute(sa.select(games.c.id, games.c.seat).where(same))}
+    game_rows = tx.execute(sa.select(games.c.id, games.c.seat).where(same_game(lead)))
+    seats = {game_row.id: game_row.seat for game_row in game_rows}
     query = sa.select(events.c.game, events.c.kind, events.c.t, events.c.payload).where(events.c.game.in_(seats))
     joints: list[list[int]] = []
     remarks: list[tuple[int, int | None, str, dict[str, Any]]] = []

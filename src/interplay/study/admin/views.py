@@ -18,6 +18,7 @@ from interplay.study.admin import monitor, pages, payments, replay
 from interplay.study.admin.context import AdminContext
 from interplay.study.admin.monitor import title
 from interplay.study.admin.unfinished import so_far
+from interplay.study.analysis.plan import pages as all_pages
 from interplay.study.db import people_records, records, schema
 from interplay.study.db.game_rows import ABANDONED
 from interplay.study.export.columns import COLUMNS
@@ -194,8 +195,8 @@ def _details(protocol: Protocol, row: Any) -> dict[str, Any]:
     """Return what the replay page says about a game: title, subtitle, labels of flags, provenance."""
     language = protocol.languages[0]
     labels = {}
-    for item in _play_pages(protocol.flow):
-        labels |= {flag.id: say(flag.label, language) for flag in item.flags}
+    for page in all_pages(protocol):
+        labels |= {flag.id: say(flag.label, language) for flag in getattr(page, "flags", ())}
     parts = [row.setting, f"participant {row.public} in seat {row.seat} with {row.partner}"]
     if row.partner in protocol.partners:
         parts[-1] += f" ({protocol.partners[row.partner]})"
@@ -208,13 +209,6 @@ def _details(protocol: Protocol, row: Any) -> dict[str, Any]:
         "flags": labels,
         "provenance": {"study": protocol.name, "protocol": protocol.hash, "page": row.page, "game": row.id},
     }
-
-
-def _play_pages(items: Any) -> list[Any]:
-    games = []
-    for item in items:
-        games += _play_pages(item.pages) if item.kind == "repeat" else [item] if item.kind == "game" else []
-    return games
 
 
 def _add_lists(app: FastAPI, context: AdminContext) -> None:

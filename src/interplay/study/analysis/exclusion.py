@@ -123,9 +123,9 @@ def gaps(data: Data) -> Table:
     """Count what is missing from those who are in: open questions, unfinished games, answers without a game."""
     rows: list[Row] = []
     for (question,), part in data.answers.groups("question").items():
-        empty = sum(row["value"] is None for row in part)
+        empty = [row["person"] for row in part if row["value"] is None]
         if empty:
-            rows.append({"what": f"no answer to {question}", "times": empty, "people": _people(part, "value")})
+            rows.append({"what": f"no answer to {question}", "times": len(empty), "people": len(set(empty))})
     forms = _rating_forms(data)
     rated = [row for row in data.answers if row["form"] in forms]
     lost = [row for row in rated if row["partner"] is None and row["first"] is None]
@@ -140,10 +140,6 @@ def gaps(data: Data) -> Table:
         rows.append({"what": "games that were not played to their end", "times": len(open_games), "people": who})
     rows += [{"what": note, "times": None, "people": None} for note in data.notes]
     return Table.of(rows, "What is missing from those who are in", columns=["what", "times", "people"])
-
-
-def _people(part: Table, column: str) -> int:
-    return len({row["person"] for row in part if row[column] is None})
 
 
 def _rating_forms(data: Data) -> set[str]:

@@ -154,11 +154,13 @@ def check_plan(protocol: Any) -> None:
     asked = {question.id: question for question in questions(protocol)}
     scales: set[str] = set()
     seen: set[str] = set()
+    excluded = False
     for part in protocol.analysis:
         if part.id in seen:
             raise PlanError(f"two analyses have the id {part.id!r}", part.id)
-        if part.kind == "exclude" and any(other.kind == "exclude" for other in _before(protocol.analysis, part)):
+        if part.kind == "exclude" and excluded:
             raise PlanError("who is left out is said once", part.id)
+        excluded = excluded or part.kind == "exclude"
         seen.add(part.id)
         try:
             _check(protocol, part, asked, scales)
@@ -168,10 +170,6 @@ def check_plan(protocol: Any) -> None:
             if part.id in asked:
                 raise PlanError(f"the scale {part.id!r} has the name of a question; give it another", part.id)
             scales.add(part.id)
-
-
-def _before(parts: Any, part: Any) -> list[Any]:
-    return list(parts[: [other.id for other in parts].index(part.id)])
 
 
 def _check(protocol: Any, part: Any, asked: Mapping[str, Any], scales: set[str]) -> None:

@@ -88,7 +88,9 @@ def analyse(
         who = people_tables(data)
         reasons = "; ".join(f"{row['people']} {row['what']}" for row in who[0]) or "nobody has come yet"
         raise InterplayError(f"nobody is in the analysis of {records.protocol.name}: {reasons}")
-    samples = {"all": data} | ({_named(without): data.without(without)} if without else {})
+    samples = {"all": data}
+    if without:
+        samples[f"without {', '.join(without)}"] = data.without(without)
     measured = Measured(data)
     results = [_people(data, sums, seed)]
     for part in plan:
@@ -150,10 +152,6 @@ def _merged(made: Mapping[str, AnalysisResult]) -> AnalysisResult:
         tables[name] = Table.of(rows, next(iter(parts.values())).title)
     notes = dict.fromkeys(note for result in made.values() for note in result.notes)
     return replace(first, tables=tables, notes=tuple(notes))
-
-
-def _named(without: Sequence[str]) -> str:
-    return f"without {', '.join(without)}"
 
 
 def _other_file(served: Protocol, chosen: Protocol) -> list[str]:

@@ -96,8 +96,8 @@ def begin_or_resume(
         _begin(tx, clock, protocol, who, together, room, seats)
     row = tx.execute(own).one()
     lead = row.joint or row.id
-    query = sa.select(games).where((games.c.id == lead) | (games.c.joint == lead)).order_by(games.c.id)
-    seated = [_seated_person(tx, protocol, game_row) for game_row in tx.execute(query)]
+    game_rows = tx.execute(sa.select(games).where(same_game(lead)).order_by(games.c.id))
+    seated = [_seated_person(tx, protocol, game_row) for game_row in game_rows]
     partner = room.item.otherwise if room else row.partner
     bots = {seat: partner for seat in range(seats[row.setting]) if all(player.seat != seat for player in seated)}
     return _with_events(
@@ -211,9 +211,7 @@ def finish(
     Returns:
         The score that is stored.
     """
-    packed = zlib.compress(orjson.dumps(to_record(episode, 0)), 6)
-    query = sa.select(games).where((games.c.id == game) | (games.c.joint == game)).order_by(games.c.id)
-    rows = list(tx.execute(query))
+    rows = list(tx.execute(sa.select(games).where(same_game(game)).order_by(games.c.id)))
     if rows[0].score is not None:
         return rows[0].score
     if gone is not None:
@@ -226,7 +224,7 @@ def finish(
         tx.execute(sa.update(games).where(games.c.id == first).values(joint=None))
         tx.execute(sa.update(games).where(games.c.id.in_(others)).values(joint=first))
     values = {"status": status, "score": episode.score, "length": episode.length, "finished": clock.now()}
-    tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(**values, episode=packed))
+    tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(**values, episode=pack(episode)))
     for row in sorted(rows, key=lambda row: row.person):
         who = person(tx, row.person, lock=True)
         if who.status not in OVER and who.pages(protocol)[who.position].id == row.page:
@@ -237,6 +235,16 @@ def finish(
 def touch(tx: Tx, clock: Clock, number: int) -> None:
     """Note that a participant was seen now."""
     tx.execute(sa.update(people).where(people.c.id == number).values(seen=clock.now()))
+
+
+def same_game(lead: int) -> Any:
+    """Return the condition for the rows of a game, one for each participant, by the first of them."""
+    return (games.c.id == lead) | (games.c.joint == lead)
+
+
+def pack(episode: Episode) -> bytes:
+    """Return an episode as the compressed bytes that the database stores."""
+    return zlib.compress(orjson.dumps(to_record(episode, 0)), 6)
 
 
 def unpack(packed: bytes) -> Episode:

@@ -72,13 +72,17 @@ def write_folder(
             known = {number: view for number, view in known.items() if view.row.public == participant}
             if not known:
                 raise InterplayError(f"there is no participant {participant!r} in {protocol.name}")
-        _write_json(folder / PROTOCOL, protocol.model_dump(mode="json"))
+        text = json.dumps(protocol.model_dump(mode="json"), ensure_ascii=False, indent=1)
+        (folder / PROTOCOL).write_text(text + "\n", encoding="utf-8")
         counts = {}
         states = Counter(view.row.status for view in known.values())
         for name, reader in records.READERS.items():
             counts[name] = write_table(name, reader(tx, protocol, known), folder, format)
         if traces:
-            counts[TRACES] = _write_traces(records.trace_set(tx, protocol, known), folder / TRACES)
+            episodes = records.trace_set(tx, protocol, known)
+            counts[TRACES] = len(episodes)
+            if episodes:
+                episodes.save(folder / TRACES)
         (folder / ABOUT).write_text(_about(protocol, counts, states, format, participant), encoding="utf-8")
         return counts
 
@@ -147,16 +151,6 @@ def _flat(name: str, row: Row) -> Row:
 
 def _dumps(value: Any) -> str:
     return json.dumps(plain(value), ensure_ascii=False)
-
-
-def _write_json(path: Path, value: Any) -> None:
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
-def _write_traces(traces: TraceSet, path: Path) -> int:
-    if len(traces):
-        traces.save(path)
-    return len(traces)
 
 
 def read_folder(folder: str | Path, *, traces: bool = True, steps: bool = False) -> Records:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import hmac
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -27,6 +25,7 @@ from interplay.server.sockets import ClientDisconnected, Frames
 from interplay.study.admin.actions import erase_idle
 from interplay.study.admin.app import mount
 from interplay.study.admin.context import AdminContext
+from interplay.study.admin.payments import hashed
 from interplay.study.db import groups, participants
 from interplay.study.db.participants import Person
 from interplay.study.http import page_views
@@ -104,9 +103,7 @@ class Visits:
         """Return the keyed hash of the recruiter's id in the address, which itself is not stored; None without one."""
         name = RECRUITERS.get(self.protocol.completion.recruiter or "")
         recruiter_id = request.query_params.get(name) if name else None
-        if not recruiter_id:
-            return None
-        return hmac.new(self._hash_key, recruiter_id[:200].encode(), hashlib.sha256).hexdigest()
+        return hashed(self._hash_key, recruiter_id) if recruiter_id else None
 
     def _language(self, header: str) -> str:
         wanted = [part.partition(";")[0].strip().lower() for part in header.split(",")[:20]]
@@ -263,7 +260,7 @@ def _add_leaving(app: FastAPI, study: StudyState, context: AdminContext, visits:
             raise ApiError(
                 "conflict", "only those who have stopped taking part can be erased here: ask the researchers"
             )
-        await study.let_go(who.id)
+        await study.wait_stored(who.id)
         keep = protocol.erasure == "keep_games"
         await erase_idle(context, who.id, who.public, keep_games=keep, by="the participant")
         response = JSONResponse(page_views.erased(protocol, who))

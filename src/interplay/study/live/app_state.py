@@ -241,7 +241,7 @@ class StudyState:
             if live is not None:
                 live.stop(number)
 
-    async def let_go(self, number: int, patience_s: float = 30.0) -> None:
+    async def wait_stored(self, number: int, patience_s: float = 30.0) -> None:
         """Wait until the game of a withdrawn participant is stored, at most `patience_s` seconds."""
         live = self._game_of(number)
         if live is not None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-import logging
 import time
 from collections.abc import Iterable
 from concurrent.futures import Future
@@ -30,7 +29,6 @@ from interplay.study.live.kitchen_words import Speech
 from interplay.study.live.participant_slot import ParticipantSlot, PressedAction
 from interplay.study.protocol.model import GameSetting
 
-LOG = logging.getLogger("interplay.study")
 KINDS_OF_STAY = ("stay", "noop")
 PERSON = "person"  # the name of participants in traces
 PHASES = 4  # groups of games within a tick

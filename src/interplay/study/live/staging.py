@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -14,6 +14,7 @@ from interplay.games.api import Game
 from interplay.games.registry import make_recorded
 from interplay.partners.panels import panel
 from interplay.rollout.live import LiveEngine, live_engine
+from interplay.study.analysis.plan import pages
 from interplay.study.protocol.model import GameSetting, PlayPage, Protocol, Repeat, Wait
 
 PANEL = "panel:"  # prefix of a panel's name: every game is played with one of its partners
@@ -30,7 +31,7 @@ def make_engine(protocol: Protocol, name: str, sizes: Sequence[int] | None = Non
         game = make_recorded(setting.game, setting.options)
         if isinstance(setting.seat, int) and not 0 <= setting.seat < game.num_seats:
             raise InterplayError(f"seat {setting.seat}: {game.id} has seats 0 to {game.num_seats - 1}")
-        rooms = {page.id: page for page in _pages(protocol.flow) if isinstance(page, Wait)}
+        rooms = {page.id: page for page in pages(protocol) if isinstance(page, Wait)}
         met = _partners(protocol, name)
         for room in (rooms[partner] for partner in met & set(rooms)):
             if room.people > game.num_seats:
@@ -61,14 +62,6 @@ def faster(setting: GameSetting, speed: float) -> GameSetting:
     """Return a setting with ticks and partners that are `speed` times faster."""
     changes: dict[str, float] = {"tick_hz": setting.tick_hz * speed, "partner_delay_s": setting.partner_delay_s / speed}
     return setting.model_copy(update=changes)
-
-
-def _pages(items: Sequence[Any]) -> Iterator[Any]:
-    for item in items:
-        if isinstance(item, Repeat):
-            yield from _pages(item.pages)
-        else:
-            yield item
 
 
 def _partners(protocol: Protocol, setting: str) -> set[str]:

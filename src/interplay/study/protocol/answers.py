@@ -27,7 +27,8 @@ def check_form(
         Clean answers by question, None for one left out; and what is wrong with the others.
     """
     clean: dict[str, Any] = {}
-    errors: Errors = {str(name)[:40]: phrase("unknown", language) for name in submitted if name not in _ids(questions)}
+    known = {question.id for question in questions}
+    errors: Errors = {str(name)[:40]: phrase("unknown", language) for name in submitted if name not in known}
     for question in questions:
         value = submitted.get(question.id)
         if value is None or value == "" or value == []:
@@ -41,10 +42,6 @@ def check_form(
         else:
             clean[question.id] = sorted(value) if question.type == "multi" else value
     return clean, errors
-
-
-def _ids(questions: Sequence[Question]) -> set[str]:
-    return {question.id for question in questions}
 
 
 def _problem(protocol: Protocol, question: Question, value: Any, language: str) -> str | None:

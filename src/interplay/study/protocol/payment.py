@@ -32,21 +32,13 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _smallest(*values: Any) -> float:
-    return min(_flat(values), default=0.0)
-
-
-def _largest(*values: Any) -> float:
-    return max(_flat(values), default=0.0)
-
-
 def _flat(values: Sequence[Any]) -> list[float]:
     return [item for value in values for item in (value if isinstance(value, list) else [value])]
 
 
 _CALLS: dict[str, Callable[..., Any]] = {
-    "min": _smallest,
-    "max": _largest,
+    "min": lambda *values: min(_flat(values), default=0.0),
+    "max": lambda *values: max(_flat(values), default=0.0),
     "mean": lambda *values: _mean(_flat(values)),
     "sum": lambda *values: float(sum(_flat(values))),
     "count": lambda *values: float(len(_flat(values))),

@@ -20,8 +20,9 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from interplay.errors import InterplayError
 from interplay.server.app import Base
 from interplay.server.serve import Listen, config
+from interplay.study.analysis.plan import pages
 from interplay.study.http.app import build
-from interplay.study.protocol.model import Protocol, Quiz, Repeat
+from interplay.study.protocol.model import Protocol, Quiz
 from interplay.study.simulation.cooks import SAY
 from interplay.study.simulation.participants import AnswerModel, SimulatedChef, SimulatedPlayer, make_player
 
@@ -116,7 +117,7 @@ class SimulatedParticipant:
         self._opinion = AnswerModel(self._chance)
         self._keys = right_answers(protocol)
         self._last = ""
-        self.walk = SimulatedVisit(number)
+        self.visit = SimulatedVisit(number)
 
     async def go(self) -> SimulatedVisit:
         """Go through the study from the first page to the last.
@@ -130,13 +131,13 @@ class SimulatedParticipant:
             state = (await self._ask(client, "GET", "state")).json()
             for _ in range(MOST_PAGES):
                 page = state["page"]
-                self.walk.pages.append(page["id"])
+                self.visit.pages.append(page["id"])
                 if page["kind"] == "done":
-                    self.walk.status, self.walk.code, self.walk.payment = "done", page["code"], page["payment"]
-                    self.walk.seconds = time.monotonic() - began
-                    return self.walk
+                    self.visit.status, self.visit.code, self.visit.payment = "done", page["code"], page["payment"]
+                    self.visit.seconds = time.monotonic() - began
+                    return self.visit
                 state = await self._through(client, state)
-        raise InterplayError(f"simulated person {self.walk.number} found no end after {MOST_PAGES} pages")
+        raise InterplayError(f"simulated person {self.visit.number} found no end after {MOST_PAGES} pages")
 
     async def _through(self, client: httpx.AsyncClient, state: dict[str, Any]) -> dict[str, Any]:
         page = state["page"]
@@ -148,7 +149,7 @@ class SimulatedParticipant:
             score = await self._play(page, cookie)
             self._last = page["alias"]["label"]
             if not page["practice"]:
-                self.walk.scores.append(score)
+                self.visit.scores.append(score)
             self._opinion.played(self._last, score)
             return (await self._ask(client, "GET", "state")).json()
         answers = self._opinion.answer(page, self._last)
@@ -166,7 +167,7 @@ class SimulatedParticipant:
             response = await client.request(method, f"{self._api}/{what}", **options)
         if response.status_code != 200:
             raise InterplayError(
-                f"simulated person {self.walk.number} was refused ({response.status_code}): {response.text[:300]}"
+                f"simulated person {self.visit.number} was refused ({response.status_code}): {response.text[:300]}"
             )
         return response
 
@@ -182,7 +183,7 @@ class SimulatedParticipant:
                 return score
             await asyncio.sleep(min(3.0, 0.1 * 2**tries))
         raise InterplayError(
-            f"simulated person {self.walk.number}: the game on {page['id']!r} had no end after "
+            f"simulated person {self.visit.number}: the game on {page['id']!r} had no end after "
             f"{MOST_CONNECTIONS} connections"
         )
 
@@ -202,20 +203,14 @@ class SimulatedParticipant:
 
 def right_answers(protocol: Protocol) -> dict[str, dict[str, Any]]:
     """Return the right answers of all quizzes, by page."""
-    by_page: dict[str, dict[str, Any]] = {}
-
-    def walk(items: Any) -> None:
-        for item in items:
-            if isinstance(item, Repeat):
-                walk(item.pages)
-            elif isinstance(item, Quiz):
-                by_page[item.id] = {
-                    q.id: q.right_answer if isinstance(q.right_answer, str) else list(q.right_answer or ())
-                    for q in item.questions
-                }
-
-    walk(protocol.flow)
-    return by_page
+    return {
+        page.id: {
+            q.id: q.right_answer if isinstance(q.right_answer, str) else list(q.right_answer or ())
+            for q in page.questions
+        }
+        for page in pages(protocol)
+        if isinstance(page, Quiz)
+    }
 
 
 def chefs_of(protocol: Protocol) -> dict[str, SimulatedChef]:
