@@ -69,7 +69,7 @@ def test_an_event_that_cannot_be_stored_holds_up_no_other(database):
 
 def test_a_commit_whose_answer_got_lost_is_stored_once(database, monkeypatch):
     """The line breaks after the commit and before its answer: the journal cannot know, and tries again."""
-    monkeypatch.setattr(journals, "AGAIN_S", 0.01)
+    monkeypatch.setattr(journals, "RETRY_S", 0.01)
     real, broken = database.submit, []
 
     def submit(work, *args):
