@@ -211,11 +211,11 @@ def stored(address: str, tokens: list[str]) -> dict[str, Stored]:
     import sqlalchemy as sa
 
     from interplay.server.schema import sessions
-    from interplay.study.db.connect import open_books
+    from interplay.study.db.connect import open_study_database
     from interplay.study.db.schema import events, games
 
     hashes = {hashlib.sha256(token.encode()).hexdigest(): token for token in tokens}
-    database = open_books(address)
+    database = open_study_database(address)
     with database.engine.connect() as tx:
         visits = {r.subject: hashes[r.hash] for r in tx.execute(sa.select(sessions)) if r.hash in hashes}
         played = {r.id: r for r in tx.execute(sa.select(games)) if f"person:{r.person}" in visits}

@@ -56,7 +56,7 @@ class Served:
 
     @property
     def host(self):
-        return self.app.state.host
+        return self.app.state.study
 
     @property
     def api(self) -> str:
@@ -94,7 +94,7 @@ def opened(protocol, folder):
     database = open_database(str(folder / "study.db"), (SERVER, HISTORY))
     base = Base(database)
     app = build(protocol, base, sizes=(1,))
-    for engine in app.state.host.engines.values():
+    for engine in app.state.study.engines.values():
         engine.warm()
     with serving(app, base) as found:
         yield found

@@ -5,6 +5,7 @@ import asyncio
 import httpx
 import pytest
 
+from interplay.study.db import game_rows
 from interplay.traces.replay import game_of, replay
 from tests.study.faults.audit import held
 from tests.study.faults.process import Process
@@ -108,8 +109,8 @@ def test_nothing_that_two_people_were_told_is_lost(tmp_path):
         assert len(stored) == len(set(stored))
         assert seqs <= set(stored)
     for row in rows["study_games"]:
-        episode = games.unpack(row["episode"])
+        episode = game_rows.unpack(row["episode"])
         assert float(replay(game_of(episode), episode).steps.reward.sum()) == row["score"] == episode.score
-    together = games.unpack(games[0]["episode"])
+    together = game_rows.unpack(games[0]["episode"])
     assert together.length == 40
     assert [agent.name for agent in together.agents] == ["person", "person"]

@@ -228,8 +228,8 @@ def test_whoever_waited_long_enough_goes_on_alone(made):
         assert await room.ask(me) is None
         (member,) = room.rows(members)
         assert member["person"] == me
-        (dealt,) = [room.write(game_rows.deal, me, {"soups": 2, "ring": 2})]
-        assert (dealt.bots, len(dealt.sitters)) == ({1: "bot"}, 1)
+        (dealt,) = [room.write(game_rows.begin_or_resume, me, {"soups": 2, "ring": 2})]
+        assert (dealt.bots, len(dealt.people)) == ({1: "bot"}, 1)
         assert [row["partner"] for row in room.rows(games)] == ["bot"]
 
     run(wait())
@@ -338,8 +338,8 @@ def test_someone_who_dropped_out_is_not_waited_for(made):
 
     assert room.write(meet) == []
     room.base.database.write(lambda tx: tx.execute(people.update().where(people.c.id == two).values(status="dropped")))
-    dealt = room.write(game_rows.deal, one, {"soups": 2, "ring": 2})
-    assert [sitter.person for sitter in dealt.sitters] == [one]
+    dealt = room.write(game_rows.begin_or_resume, one, {"soups": 2, "ring": 2})
+    assert [seated.person for seated in dealt.people] == [one]
 
 
 def test_a_game_of_two_is_taken_up_where_it_was(made):
@@ -348,8 +348,8 @@ def test_a_game_of_two_is_taken_up_where_it_was(made):
     one, two = room.someone(), room.someone()
     room.write(lambda tx, clock, protocol: groups.join(tx, clock, protocol, [one, two], "lobby"))
     seats = {"soups": 2, "ring": 2}
-    begun = room.write(game_rows.deal, two, seats)
-    lead, mate = begun.sitters
+    begun = room.write(game_rows.begin_or_resume, two, seats)
+    lead, mate = begun.people
     assert (lead.person, mate.person, begun.bots) == (two, one, {})  # whoever comes first leads
     assert (lead.seat, mate.seat) == (1, 0)
     assert begun.room.directly, "nobody can be busy elsewhere: who does not come now has gone"
@@ -365,12 +365,12 @@ def test_a_game_of_two_is_taken_up_where_it_was(made):
     for who, t, kind, payload in happened:
         row = {"person": who.person, "game": who.game, "t": t, "kind": kind, "payload": payload}
         room.base.database.write(lambda tx, row=row: tx.execute(events.insert().values(**row, at=room.clock.now())))
-    again = room.write(game_rows.deal, one, seats)
+    again = room.write(game_rows.begin_or_resume, one, seats)
     assert again.id == begun.id == lead.game
     assert again.joints == [[4, 4], [4, 0]]
-    assert [sorted(sitter.seqs) for sitter in again.sitters] == [[3, 4], [7, 8]]
+    assert [sorted(seated.seqs) for seated in again.people] == [[3, 4], [7, 8]]
     assert again.taken == {mate.seat}
-    assert [sitter.came for sitter in again.sitters] == [True, False]
+    assert [seated.came for seated in again.people] == [True, False]
     assert [(t, seat, kind) for t, seat, kind, _ in again.remarks] == [
         (0, 1, "deadline"), (2, mate.seat, "flag"), (2, mate.seat, "takeover"), (2, 1, "message"),
     ]  # fmt: skip
@@ -381,7 +381,7 @@ def test_a_game_of_two_is_taken_up_where_it_was(made):
             )
         )
     )
-    assert room.write(game_rows.deal, two, seats).taken == frozenset()
+    assert room.write(game_rows.begin_or_resume, two, seats).taken == frozenset()
 
 
 def test_who_never_came_to_a_game_plays_it_later_alone(made):
@@ -390,13 +390,13 @@ def test_who_never_came_to_a_game_plays_it_later_alone(made):
     one, two = room.someone(), room.someone()
     room.write(lambda tx, clock, protocol: groups.join(tx, clock, protocol, [one, two], "lobby"))
     seats = {"soups": 2, "ring": 2}
-    dealt = room.write(game_rows.deal, one, seats)
+    dealt = room.write(game_rows.begin_or_resume, one, seats)
     episode = _episode()
     gone = game_rows.DepartedPerson(dealt.room, [two], [two])
     assert room.write(game_rows.finish, dealt.id, episode, gone) == episode.score
     assert [row["person"] for row in room.rows(games)] == [one]
-    later = room.write(game_rows.deal, two, seats)
-    assert [sitter.person for sitter in later.sitters] == [two]
+    later = room.write(game_rows.begin_or_resume, two, seats)
+    assert [seated.person for seated in later.people] == [two]
     assert list(later.bots.values()) == ["bot"]
     room.write(game_rows.finish, later.id, episode)
     assert [row["position"] for row in room.rows(people)] == [3, 3]

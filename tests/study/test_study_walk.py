@@ -6,7 +6,7 @@ import pytest
 
 from interplay.study.db import game_rows
 from interplay.study.db.schema import answers, events, games, people, slots
-from interplay.study.simulation.run import Walker, chefs_of
+from interplay.study.simulation.run import SimulatedParticipant, chefs_of
 from interplay.traces import TraceSet
 from interplay.traces.replay import game_of, replay
 from tests.study.visitor import Visitor
@@ -20,7 +20,7 @@ def walked(served, small):
     async def all_of_them():
         found = []
         for pair in ((0, 1), (2, 3)):
-            found += await asyncio.gather(*(Walker(small, served.url, n, 5, chefs).go() for n in pair))
+            found += await asyncio.gather(*(SimulatedParticipant(small, served.url, n, 5, chefs).go() for n in pair))
         return found
 
     return asyncio.run(all_of_them())
@@ -73,19 +73,19 @@ def test_answers_are_stored_by_page_with_partners_names(walked, served):
     assert {row["status"] for row in served.rows(people)} == {"done"}
 
 
-class Unlucky(Walker):
+class Unlucky(SimulatedParticipant):
     """Every line to a game is cut twice before it may last."""
 
     def __init__(self, *given):
         super().__init__(*given)
         self.cuts = 0
 
-    async def _line(self, page, cookie, seat):
+    async def _connect(self, page, cookie, seat):
         self.cuts += 1
         if self.cuts % 3 == 0:
-            return await super()._line(page, cookie, seat)
+            return await super()._connect(page, cookie, seat)
         async with asyncio.timeout(0.25):  # an OSError, as that of a line that breaks
-            return await super()._line(page, cookie, seat)
+            return await super()._connect(page, cookie, seat)
 
 
 def test_a_game_whose_line_is_cut_still_ends_with_its_stored_score(served, small, walked):

@@ -162,13 +162,13 @@ def test_an_own_game_that_is_not_in_memory_is_abandoned(book):
     book.write(lambda tx, clock, protocol: groups.join(tx, clock, protocol, [one, two], "lobby"))
     for number in (one, two):
         book.write(participants.submit, number, "how", {}, 1.0)
-    dealt = book.write(game_rows.deal, one, {"soups": 2})
+    dealt = book.write(game_rows.begin_or_resume, one, {"soups": 2})
     book.write(withdrawals.withdraw, one, 3)
     assert [(row["person"], row["status"]) for row in book.rows(games)] == [(one, "abandoned"), (two, "playing")]
     [event] = [event for event in book.rows(events) if event["kind"] == "withdraw"]
     assert (event["game"], event["t"], event["payload"]) == (dealt.id, 3, {"page": "together"})
-    again = book.write(game_rows.deal, two, {"soups": 2})
-    assert [(sitter.person, sitter.stopped) for sitter in again.sitters] == [(one, True), (two, False)]
+    again = book.write(game_rows.begin_or_resume, two, {"soups": 2})
+    assert [(seated.person, seated.stopped) for seated in again.people] == [(one, True), (two, False)]
 
 
 # On a real server.
@@ -273,13 +273,13 @@ def test_a_game_whose_partner_stopped_while_the_server_was_down_is_abandoned(lea
                 for line in (mine, theirs):
                     await line.until(lambda m: m["type"] == "tick" and m["t"] >= 3)
             host = leavers.host
-            while (live := host.lives.get(first)) is not None and live.present:
+            while (live := host.games_by_person.get(first)) is not None and live.present:
                 await asyncio.sleep(0.02)
-            leavers.loop.call_soon_threadsafe(host._put_away, live)
+            leavers.loop.call_soon_threadsafe(host.release, live)
             await asyncio.to_thread(
                 leavers.base.database.write, withdrawals.withdraw, leavers.base.clock, host.protocol, first
             )
-            while first in host.lives:
+            while first in host.games_by_person:
                 await asyncio.sleep(0.02)
             async with two.game() as theirs:
                 return await theirs.until("end"), await two.look()

@@ -10,7 +10,7 @@ from interplay.study.analysis.run import analyse
 from interplay.study.db import records
 from interplay.study.db.schema import HISTORY
 from interplay.study.http.app import build
-from interplay.study.simulation.run import Walker, chefs_of
+from interplay.study.simulation.run import SimulatedParticipant, chefs_of
 from tests.study.conftest import serving
 
 pytestmark = pytest.mark.slow  # games in real time, which a busy machine cannot keep up with
@@ -23,7 +23,7 @@ def test_a_database_of_walks_is_analysed(small, tmp_path):
     chefs = chefs_of(small)
 
     async def walk(url):
-        return [await Walker(small, url, number, 5, chefs).go() for number in range(3)]
+        return [await SimulatedParticipant(small, url, number, 5, chefs).go() for number in range(3)]
 
     with serving(build(small, base, sizes=(1, 4), speed=3), base) as served:
         walks = asyncio.run(walk(served.url))

@@ -72,14 +72,14 @@ def test_the_whole_study_by_keyboard_alone(arrive, served):
 def reload_in_the_middle(me, page: str) -> None:
     """The game stands still meanwhile and goes on from where it was, as the first thing that is shown."""
     me.page.wait_for_function("() => Number(document.querySelector('.grid-board')?.dataset.t) > 8")
-    live = me.served.host.lives[me.public()]
+    live = me.served.host.games_by_person[me.public()]
     before = live.table.t
     me.page.reload()
     me.page.wait_for_selector(".grid-board[data-t]")
     first = int(me.page.get_attribute(".grid-board", "data-t"))
     assert me.at == page
     assert before <= first < live.engine.game.horizon
-    assert me.served.host.lives[me.public()] is live
+    assert me.served.host.games_by_person[me.public()] is live
 
 
 def check_the_books(me, served, shown) -> None:

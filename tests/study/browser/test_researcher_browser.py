@@ -13,9 +13,9 @@ from interplay.server.app import Base
 from interplay.server.clock import SystemClock
 from interplay.study.admin import researchers
 from interplay.study.db import records
-from interplay.study.db.connect import open_books
+from interplay.study.db.connect import open_study_database
 from interplay.study.http.app import build
-from interplay.study.simulation.run import Walker, chefs_of
+from interplay.study.simulation.run import SimulatedParticipant, chefs_of
 from interplay.traces import verify
 from tests.study.browser.person import DESKTOP, WALK
 from tests.study.conftest import serving
@@ -37,7 +37,7 @@ def study(tmp_path_factory):
     """A study with a past, and one simulated person who plays right now."""
     setting = protocol().games["kitchen"].model_copy(update={"options": {"horizon": 150}})
     made = protocol(games={"kitchen": setting})
-    database = open_books(str(tmp_path_factory.mktemp("researcher") / "tiny.db"))
+    database = open_study_database(str(tmp_path_factory.mktemp("researcher") / "tiny.db"))
     clock = Ticking()
     filler, names, _ = fill(database, clock, made, play_episodes())
     for at in range(4):
@@ -52,12 +52,12 @@ def study(tmp_path_factory):
 @pytest.fixture
 def someone_plays(study):
     """One simulated person goes through the study at the speed of people."""
-    walker = Walker(study.protocol, study.url, 1, 3, chefs_of(study.protocol))
+    walker = SimulatedParticipant(study.protocol, study.url, 1, 3, chefs_of(study.protocol))
     thread = threading.Thread(target=lambda: asyncio.run(walker.go()), daemon=True)
     thread.start()
     yield walker
     thread.join(120)
-    assert walker.walk.status == "done"
+    assert walker.visit.status == "done"
 
 
 @pytest.fixture

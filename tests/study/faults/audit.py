@@ -6,14 +6,14 @@ import sqlalchemy as sa
 
 from interplay.server.schema import sessions
 from interplay.study.db import game_rows
-from interplay.study.db.connect import open_books
+from interplay.study.db.connect import open_study_database
 from interplay.study.db.schema import answers, consents, events, games, people, slots
 from interplay.traces.replay import game_of, replay
 
 
 def held(address):
     """All rows that matter, by table."""
-    database = open_books(address)
+    database = open_study_database(address)
     tables = {table.name: table for table in (sessions, people, answers, consents, events, games, slots)}
     try:
         return database.read(

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from interplay.server.clock import SystemClock
-from interplay.study.db.connect import open_books
+from interplay.study.db.connect import open_study_database
 from interplay.study.db.schema import METADATA, events, people
 from interplay.study.live import event_log as journals
 from interplay.study.live.event_log import GameEventLog
@@ -21,7 +21,7 @@ def database(request, tmp_path):
     address = str(tmp_path / "journal.db")
     if request.param == "postgresql":
         address = fresh_address(request.getfixturevalue("postgres"))
-    made = open_books(address)
+    made = open_study_database(address)
     now = SystemClock().now()
     row = {"id": 1, "public": "p", "study": "s", "status": "active", "language": "en", "position": 0, "tries": 0}
     made.write(lambda tx: tx.execute(sa.insert(people).values(**row, seed=1, created=now, seen=now)))
@@ -69,7 +69,7 @@ def test_an_event_that_cannot_be_stored_holds_up_no_other(database):
 
 def test_a_commit_whose_answer_got_lost_is_stored_once(database, monkeypatch):
     """The line breaks after the commit and before its answer: the journal cannot know, and tries again."""
-    monkeypatch.setattr(journals, "AGAIN_S", 0.01)
+    monkeypatch.setattr(journals, "RETRY_S", 0.01)
     real, broken = database.submit, []
 
     def submit(work, *args):

@@ -12,7 +12,7 @@ from interplay.server.clock import ManualClock
 from interplay.study.admin import researchers
 from interplay.study.admin.app import mount
 from interplay.study.admin.context import AdminContext
-from interplay.study.db.connect import open_books
+from interplay.study.db.connect import open_study_database
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 from tests.study.researcher.filling import Filler, fill, play_episodes, protocol
 
@@ -34,7 +34,7 @@ class Study:
     def __init__(self, database, clock, study, *, add=True):
         self.database, self.clock, self.protocol = database, clock, study
         self.base = Base(database, clock)
-        host = SimpleNamespace(protocol=study, base=self.base, lives={}, journal=Quiet())
+        host = SimpleNamespace(protocol=study, base=self.base, games_by_person={}, event_log=Quiet())
         self.desk = AdminContext(host, secure=False)
         self.app = make_app(self.base, "Study", docs=False)
         mount(self.app, self.desk)
@@ -96,7 +96,7 @@ def address(request, tmp_path):
 def books(tmp_path_factory, episodes):
     """A filled database on disk, to be copied: filling takes longer."""
     path, clock = tmp_path_factory.mktemp("books") / "tiny.db", ManualClock()
-    database = open_books(str(path))
+    database = open_study_database(str(path))
     _, names, numbers = fill(database, clock, protocol(), episodes)
     database.close()
     return path, clock, names, numbers
@@ -127,12 +127,12 @@ def _copied(folder, clock, books, episodes):
     path, then, names, numbers = books
     shutil.copy(path, folder / "tiny.db")
     clock.at, clock.seconds = then.at, then.seconds
-    database, study = open_books(str(folder / "tiny.db")), protocol()
+    database, study = open_study_database(str(folder / "tiny.db")), protocol()
     yield from _open(database, clock, study, Filler(database, clock, study, episodes), names, numbers)
 
 
 def _filled(address, clock, episodes):
-    database, study = open_books(address), protocol()
+    database, study = open_study_database(address), protocol()
     yield from _open(database, clock, study, *fill(database, clock, study, episodes))
 
 

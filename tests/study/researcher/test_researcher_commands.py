@@ -6,7 +6,7 @@ import pytest
 
 from interplay.cli.main import run
 from interplay.study.db import records
-from interplay.study.db.connect import open_books
+from interplay.study.db.connect import open_study_database
 from interplay.traces import TraceSet
 from tests.study.researcher.conftest import PASSWORD
 
@@ -111,7 +111,7 @@ def test_what_cannot_be_is_told(filled, typed, tmp_path):
     ):
         assert "there is no database" in typed("study", *command, code=2).err
     assert not nowhere.exists()
-    empty = open_books(str(tmp_path / "empty.db"))
+    empty = open_study_database(str(tmp_path / "empty.db"))
     empty.close()
     assert "holds no study yet" in typed("study", "participants", tmp_path / "empty.db", code=2).err
     assert "--database" in typed("study", "researcher", "list", code=2).err

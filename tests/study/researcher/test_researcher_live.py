@@ -14,7 +14,7 @@ from websockets.asyncio.client import connect
 from interplay.server.app import Base
 from interplay.server.clock import SystemClock
 from interplay.study.admin import replay, researchers
-from interplay.study.db.connect import open_books
+from interplay.study.db.connect import open_study_database
 from interplay.study.db.schema import events, games, people
 from interplay.study.http.app import build
 from tests.study.conftest import serving
@@ -31,7 +31,7 @@ class Ticking(SystemClock):
 def study(tmp_path_factory, episodes):
     setting = protocol().games["kitchen"].model_copy(update={"options": {"horizon": 2000}})
     made = protocol(games={"kitchen": setting})
-    database = open_books(str(tmp_path_factory.mktemp("live") / "tiny.db"))
+    database = open_study_database(str(tmp_path_factory.mktemp("live") / "tiny.db"))
     filler = Filler(database, Ticking(), made, episodes)
     done = filler.person()
     filler.finish(done)
@@ -123,7 +123,7 @@ def test_a_running_game_is_watched_and_its_player_erased_while_another_plays_on(
             assert not [row for row in rows(study, table) if row.person == first.id]
 
         await two.tick(5)  # plays on, and what they do is stored
-        assert not study.host.journal.behind
+        assert not study.host.event_log.behind
         assert [row for row in rows(study, events) if row.person == second.id and row.kind == "step"]
         shown = (await ana.get("/researcher/monitor/now")).text
         assert first.public not in shown

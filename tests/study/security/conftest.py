@@ -12,7 +12,7 @@ import httpx
 import pytest
 import websockets.sync.client as sync
 
-from interplay.study.db.connect import base_of, open_books
+from interplay.study.db.connect import make_base, open_study_database
 from interplay.study.http.app import build
 from interplay.study.protocol.reading import parse
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
@@ -181,8 +181,8 @@ def secure(request, tmp_path_factory):
     address = str(tmp_path_factory.mktemp("secure") / "secure.db")
     if request.param == "postgresql":
         address = fresh_address(request.getfixturevalue("postgres"))
-    database = open_books(address)
-    base = base_of(database)
+    database = open_study_database(address)
+    base = make_base(database)
     with serving(build(parse(STUDY), base, sizes=(4,)), base) as found:
         yield Secure(found.url, found.app, base, address)
     database.close()

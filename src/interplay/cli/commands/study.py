@@ -52,7 +52,7 @@ class Serve(Listen):
         _needs_server()
         from interplay.server.serve import check_listen, run
         from interplay.study.admin.researchers import first_invitation
-        from interplay.study.db.connect import base_of, open_books
+        from interplay.study.db.connect import make_base, open_study_database
         from interplay.study.http.app import build
         from interplay.study.protocol.reading import load
 
@@ -60,19 +60,19 @@ class Serve(Listen):
             raise InterplayError(f"--batch {' '.join(map(str, self.batch))}: numbers from 1")
         protocol = load(self.study)
         if self.check:
-            database = open_books("sqlite://")
-            app = build(protocol, base_of(database), sizes=self.batch)
-            note(f"{self.study}: fine; {len(app.state.host.engines)} games, {len(protocol.partners)} partners")
+            database = open_study_database("sqlite://")
+            app = build(protocol, make_base(database), sizes=self.batch)
+            note(f"{self.study}: fine; {len(app.state.study.engines)} games, {len(protocol.partners)} partners")
             database.close()
             return
         check_listen(self)
-        database = open_books(self.database or f"{protocol.name}.db")
+        database = open_study_database(self.database or f"{protocol.name}.db")
         try:
             secure = self.secure or self.certificate is not None
-            base = base_of(database)
+            base = make_base(database)
             app = build(protocol, base, sizes=self.batch, secure=secure)
             note("compiling the games and their partners, which takes a minute or two the first time ...")
-            for engine in app.state.host.engines.values():
+            for engine in app.state.study.engines.values():
                 engine.warm()
             key = database.write(first_invitation, base.clock, protocol.name)
 
@@ -114,7 +114,7 @@ class Simulate:
 
     def run(self) -> None:
         _needs_server()
-        from interplay.study.db.connect import base_of, open_books, write_traces
+        from interplay.study.db.connect import make_base, open_study_database, write_traces
         from interplay.study.protocol.reading import load
         from interplay.study.simulation.run import simulate
 
@@ -131,11 +131,11 @@ class Simulate:
                 raise InterplayError(
                     f"{file} exists: give another --out, so that simulated people stay among themselves"
                 )
-            database = open_books(str(file))
+            database = open_study_database(str(file))
             try:
                 with bar("walking", self.participants) as advance:
                     work = simulate(
-                        protocol, base_of(database), self.participants, seed=self.seed, speed=self.speed,
+                        protocol, make_base(database), self.participants, seed=self.seed, speed=self.speed,
                         at_once=self.at_once, done=advance,
                     )  # fmt: skip
                     walks = asyncio.run(work)

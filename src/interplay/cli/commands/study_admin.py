@@ -26,11 +26,11 @@ def _books(address: str) -> Iterator[Any]:
     from interplay.cli.commands.study import _needs_server
 
     _needs_server()
-    from interplay.study.db.connect import open_books
+    from interplay.study.db.connect import open_study_database
 
     if "://" not in address and not Path(address).is_file():
         raise InterplayError(f"there is no database {address}: `interplay study serve` makes one")
-    database = open_books(address)
+    database = open_study_database(address)
     try:
         yield database
     finally:
@@ -153,7 +153,7 @@ class Payments:
             from interplay.study.admin import payments
             from interplay.study.db import records
 
-            clock, protocol = SystemClock(), database.read(records.the_protocol, self.study)
+            clock, protocol = SystemClock(), database.read(records.stored_protocol, self.study)
             for public in self.unmark:
                 database.write(payments.unmark, clock, protocol, public, by=BY)
             if self.mark:
@@ -205,7 +205,7 @@ class Erase:
             from interplay.study.admin import erase
             from interplay.study.db import records
 
-            protocol = database.read(records.the_protocol, self.study)
+            protocol = database.read(records.stored_protocol, self.study)
             database.read(erase.find, protocol, self.participant)
             keep = protocol.erasure == "keep_games" if self.games is None else self.games == "keep"
             if not self.yes:

@@ -1,1 +1,1 @@
-"""The researchers' side of a study: log in, watch, look up, pay, replay, export, erase; all in the audit log."""
+"""The researchers' side of a study: login, monitor, participants, payments, replay, export and erasure."""

@@ -1,4 +1,4 @@
-"""The researchers' routes, and those of the door: login, logout, invitations."""
+"""Application of the researchers' pages: login, logout, invitations, and all other routes."""
 
 from __future__ import annotations
 
@@ -9,70 +9,70 @@ from interplay.errors import InterplayError
 from interplay.server.accounts import SHORTEST
 from interplay.server.api_error import ApiError
 from interplay.study.admin import actions, pages, views
-from interplay.study.admin.auth import one
+from interplay.study.admin.auth import form_value
 from interplay.study.admin.context import AdminContext
 
 
-def mount(app: FastAPI, desk: AdminContext) -> None:
+def mount(app: FastAPI, context: AdminContext) -> None:
     """Add the researchers' side to the application of a study."""
-    _add_door(app, desk)
-    views.add(app, desk)
-    actions.add(app, desk)
+    _add_login(app, context)
+    views.add(app, context)
+    actions.add(app, context)
 
 
-def _add_door(app: FastAPI, desk: AdminContext) -> None:
-    gate = desk.gate
+def _add_login(app: FastAPI, context: AdminContext) -> None:
+    auth = context.auth
 
     @app.get("/researcher/files/{name}")
     async def asset(name: str) -> Response:
         return pages.file(name) or PlainTextResponse("there is no such file", 404)
 
     @app.get("/researcher")
-    @desk.guarded
-    async def door(request: Request) -> Response:
-        return desk.go("monitor") if await gate.visit(request) else desk.door()
+    @context.guarded
+    async def home(request: Request) -> Response:
+        return context.go("monitor") if await auth.visit(request) else context.login_page()
 
     @app.post("/researcher/login")
-    @desk.guarded
+    @context.guarded
     async def login(request: Request) -> Response:
-        form = await gate.before(request)
-        response = desk.go("monitor")
-        gate.keep(response, await gate.log_in(request, one(form, "name").strip(), one(form, "password")))
+        form = await auth.before(request)
+        response = context.go("monitor")
+        auth.keep(response, await auth.log_in(request, form_value(form, "name").strip(), form_value(form, "password")))
         return response
 
     @app.post("/researcher/logout")
-    @desk.guarded
+    @context.guarded
     async def logout(request: Request) -> Response:
-        visit, _ = await gate.posted(request)
-        await gate.log_out(visit)
-        response = desk.go("")
-        gate.forget(response)
+        visit, _ = await auth.posted(request)
+        await auth.log_out(visit)
+        response = context.go("")
+        auth.forget(response)
         return response
 
     @app.get("/researcher/invite")
-    @desk.guarded
+    @context.guarded
     async def invited(request: Request) -> Response:
-        return await _choose(desk, request, request.query_params.get("key", ""))
+        return await _choose(context, request, request.query_params.get("key", ""))
 
     @app.post("/researcher/invite")
-    @desk.guarded
+    @context.guarded
     async def accept(request: Request) -> Response:
-        form = await gate.before(request)
-        key, password = one(form, "key"), one(form, "password")
-        if password != one(form, "again"):
-            return await _choose(desk, request, key, "the two passwords differ")
+        form = await auth.before(request)
+        key, password = form_value(form, "key"), form_value(form, "password")
+        if password != form_value(form, "again"):
+            return await _choose(context, request, key, "the two passwords differ")
         try:
-            token = await gate.accept(request, key, password)
+            token = await auth.accept(request, key, password)
         except ApiError:
             raise
         except InterplayError as error:  # too short
-            return await _choose(desk, request, key, str(error))
-        response = desk.go("monitor")
-        gate.keep(response, token)
+            return await _choose(context, request, key, str(error))
+        response = context.go("monitor")
+        auth.keep(response, token)
         return response
 
 
-async def _choose(desk: AdminContext, request: Request, key: str, wrong: str = "") -> Response:
-    account = await desk.gate.invited(request, key)
+async def _choose(context: AdminContext, request: Request, key: str, wrong: str = "") -> Response:
+    account = await context.auth.invited(request, key)
     status = 400 if wrong else 200
-    return desk.door("Choose a password", wrong, status, invited=account.name, key=key, shortest=SHORTEST)
+    return context.login_page("Choose a password", wrong, status, invited=account.name, key=key, shortest=SHORTEST)

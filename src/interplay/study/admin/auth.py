@@ -1,9 +1,8 @@
-"""Who is let in: a cookie for each visit, a token in every form, and few guesses at passwords."""
+"""Authentication of researchers: a session cookie, a CSRF token in every form, and a limit on wrong passwords."""
 
 from __future__ import annotations
 
 import hmac
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,7 +21,7 @@ from interplay.server.limits import Buckets
 from interplay.study.admin import researchers
 
 COOKIE = "interplay_researcher"
-BEFORE = "interplay_login"  # of the form that is filled in before there is a visit
+BEFORE = "interplay_login"  # cookie of the forms that are sent before login
 CSRF = "csrf"
 LIFE = timedelta(hours=12)
 MOST_FIELDS = 5000
@@ -31,22 +30,24 @@ Form = Mapping[str, list[str]]
 
 @dataclass(frozen=True)
 class Visit:
-    """A researcher who is logged in."""
+    """A researcher who is logged in, with their session."""
 
     account: Account
     session: sessions.LoginSession
 
     @property
     def name(self) -> str:
+        """The account's name, as the audit log writes it."""
         return self.account.name
 
     @property
     def csrf(self) -> str:
+        """The CSRF token of the session, which every form must send."""
         return self.session.csrf
 
 
 class AdminAuth:
-    """The door of one study."""
+    """Logins, sessions and rate limits of the researchers of one study."""
 
     def __init__(self, base: Base, study: str, secure: bool):
         self.base, self.study, self.secure = base, study, secure
@@ -55,39 +56,45 @@ class AdminAuth:
         self._requests = Buckets(base.clock, 20, 200)  # requests from one address
 
     async def visit(self, connection: HTTPConnection) -> Visit | None:
-        """Who comes, if they are logged in here."""
+        """Return the researcher who sends a request; None if nobody is logged in."""
         self._requests.require(self.base.who(connection), "requests from here")
         return await self.base.database.aread(self._visit, connection.cookies.get(COOKIE))
 
     async def required(self, connection: HTTPConnection) -> Visit:
-        found = await self.visit(connection)
-        if found is None:
+        """Return the researcher who sends a request; an `ApiError` (401) if nobody is logged in."""
+        visit = await self.visit(connection)
+        if visit is None:
             raise ApiError("unknown_key", "log in first: this page is for the researchers of this study")
-        return found
+        return visit
 
     async def posted(self, request: Request) -> tuple[Visit, Form]:
-        """Who sends a form of ours, and what is in it."""
+        """Check the origin, session and CSRF token of a posted form, and return the researcher and the form."""
         sessions.check_origin(request)
         visit, form = await self.required(request), await read_form(request)
-        sessions.check_csrf(visit.session, one(form, CSRF))
+        sessions.check_csrf(visit.session, form_value(form, CSRF))
         return visit, form
 
     async def before(self, request: Request) -> Form:
-        """A form that is sent before there is a visit: its token belongs to a cookie of its own."""
+        """Check and return a form that is sent before login; its token belongs to a cookie of its own."""
         self._requests.require(self.base.who(request), "requests from here")
         sessions.check_origin(request)
         form = await read_form(request)
         token = request.cookies.get(BEFORE, "")
         right = sessions.csrf_token(token).encode()
-        if not token or not hmac.compare_digest(right, one(form, CSRF).encode("utf-8", "replace")):
+        if not token or not hmac.compare_digest(right, form_value(form, CSRF).encode("utf-8", "replace")):
             raise ApiError("not_allowed", "this form is out of date: load the page again and send it once more")
         return form
 
     def new_form(self, response: Response, token: str) -> None:
+        """Set the cookie to which the token of a form before login belongs."""
         self._set(response, BEFORE, token, timedelta(hours=1))
 
     async def log_in(self, request: Request, name: str, password: str) -> str:
-        """The cookie of a new visit. Wrong guesses are few and noted."""
+        """Check a password and return the cookie of a new session.
+
+        Raises:
+            ApiError: The password is wrong, or there were too many wrong ones from this address or for this name.
+        """
         who = self.base.who(request)
         if self._by_address.exhausted(who) or self._by_name.exhausted(name[:200]):
             raise ApiError("too_many", "too many wrong passwords: wait a minute")
@@ -102,7 +109,7 @@ class AdminAuth:
         return await self.base.database.awrite(self._begin, account)
 
     async def invited(self, request: Request, key: str) -> Account:
-        """Whose invitation this is."""
+        """Return the account that an invitation belongs to; an `ApiError` where it is used up, too old or unknown."""
         who = self.base.who(request)
         self._requests.require(who, "requests from here")
         if self._by_address.exhausted(who):
@@ -114,7 +121,7 @@ class AdminAuth:
             raise ApiError("not_found", "this invitation is not good: it works once, and for a week") from None
 
     async def accept(self, request: Request, key: str, password: str) -> str:
-        """The cookie of a new visit, by an invitation and the password that was chosen."""
+        """Set the password that was chosen with an invitation, and return the cookie of a new session."""
         who = self.base.who(request)
         if self._by_address.exhausted(who):
             raise ApiError("too_many", "too many wrong invitations: wait a minute")
@@ -128,6 +135,8 @@ class AdminAuth:
         return await self.base.database.awrite(self._begin, account)
 
     async def log_out(self, visit: Visit) -> None:
+        """End a session, and note it in the audit log."""
+
         def work(tx: Tx) -> None:
             sessions.end(tx, visit.session)
             audit.note(tx, self.base.clock, visit.name, "logout", self.study)
@@ -135,10 +144,12 @@ class AdminAuth:
         await self.base.database.awrite(work)
 
     def keep(self, response: Response, token: str) -> None:
+        """Set the session cookie, and delete that of the login form."""
         self._set(response, COOKIE, token, LIFE)
         response.delete_cookie(BEFORE, path="/researcher")
 
     def forget(self, response: Response) -> None:
+        """Delete the session cookie."""
         response.delete_cookie(COOKIE, path="/researcher")
 
     def _set(self, response: Response, name: str, token: str, life: timedelta) -> None:
@@ -162,30 +173,27 @@ class AdminAuth:
         until = session.data.get("until")
         if until is None or datetime.fromisoformat(until) <= self.base.clock.now():
             return None
-        account = researchers.of_subject(tx, session.subject)
+        account = researchers.account_of_subject(tx, session.subject)
         return Visit(account, session) if account is not None and researchers.may(account.role, self.study) else None
 
 
-def new_token() -> str:
-    return secrets.token_urlsafe(24)
-
-
 async def read_form(request: Request) -> Form:
-    """The fields of a form, each a list. Only what browsers' plain forms send is read."""
+    """Return the fields of a URL-encoded form, each a list of its values; an `ApiError` for anything else."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise ApiError("bad_request", "send a form")
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     try:
         text = (await request.body()).decode("utf-8")
         for name, value in parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS):
             if "\x00" in value:
                 raise ValueError("no database can store this")
-            found.setdefault(name, []).append(value)
+            fields.setdefault(name, []).append(value)
     except ValueError:
         raise ApiError("bad_request", "this form cannot be read") from None
-    return found
+    return fields
 
 
-def one(form: Form, name: str) -> str:
+def form_value(form: Form, name: str) -> str:
+    """Return the first value of a form's field; empty if there is none."""
     return form.get(name, [""])[0]

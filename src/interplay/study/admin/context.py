@@ -1,10 +1,11 @@
-"""What all researchers' pages share: the study, its door, and one form for everything that is refused."""
+"""What all researchers' pages share: the study, the login, and the page that shows an error."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
 import inspect
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -16,12 +17,12 @@ from interplay.server import sessions
 from interplay.server.api_error import ApiError
 from interplay.server.database import DatabaseUnavailable, is_away
 from interplay.study.admin import pages
-from interplay.study.admin.auth import AdminAuth, Visit, new_token
+from interplay.study.admin.auth import AdminAuth, Visit
 from interplay.study.admin.worker import Worker
 from interplay.study.protocol.words import say
 
 T = TypeVar("T")
-NOTICES = {  # what a page says after a deed, by a word in its address
+NOTICES = {  # what a page says after an action, by the value of `done` in its address
     "paid": "Noted as paid.",
     "unpaid": "The note was taken back.",
     "erased": "The participant was erased. Nothing of them is left in the database's files.",
@@ -33,22 +34,33 @@ NOTICES = {  # what a page says after a deed, by a word in its address
 class AdminContext:
     """The researchers' side of one running study."""
 
-    def __init__(self, host: Any, secure: bool):
-        self.host, self.protocol, self.base = host, host.protocol, host.base
-        self.database, self.clock = host.base.database, host.base.clock
-        self.gate, self.worker = AdminAuth(host.base, host.protocol.name, secure), Worker()
+    def __init__(self, state: Any, secure: bool):
+        self.state, self.protocol, self.base = state, state.protocol, state.base
+        self.database, self.clock = state.base.database, state.base.clock
+        self.auth, self.worker = AdminAuth(state.base, state.protocol.name, secure), Worker()
 
     @property
     def title(self) -> str:
+        """The study's title in its first language."""
         return say(self.protocol.title, self.protocol.languages[0])
 
     async def page(self, name: str, visit: Visit, request: Request, code: int = 200, **values: Any) -> HTMLResponse:
-        """A page for someone who is logged in. It is put together in a thread: games keep the time in this one."""
-        told = {"visit": visit, "study": self.title, "notice": NOTICES.get(request.query_params.get("done", ""))}
-        return await asyncio.to_thread(pages.page, name, code, **{"place": name, **told, **values})
+        """Render a page for a researcher who is logged in.
+
+        It is rendered in a thread, since the event loop drives the games.
+
+        Args:
+            name: The name of the template.
+            visit: The researcher.
+            request: The request, whose `done` selects a notice.
+            code: The HTTP status.
+            **values: The values of the template.
+        """
+        shared = {"visit": visit, "study": self.title, "notice": NOTICES.get(request.query_params.get("done", ""))}
+        return await asyncio.to_thread(pages.page, name, code, **{"place": name, **shared, **values})
 
     async def read(self, work: Callable[..., T], *args: Any) -> T:
-        """Look something up that may take a while, not with the threads that serve participants."""
+        """Run a slow read in a thread that does not serve participants."""
         try:
             return await asyncio.to_thread(self.database.read, work, *args)
         except Exception as error:
@@ -56,18 +68,20 @@ class AdminContext:
                 raise DatabaseUnavailable from error
             raise
 
-    def door(self, title: str = "For researchers", wrong: str = "", status: int = 200, **values: Any) -> HTMLResponse:
-        """The login, or the choice of a password. Its form has a token that belongs to a cookie of its own."""
-        token = new_token()
-        told: dict[str, Any] = {"invited": None, "key": "", "shortest": 0} | values
+    def login_page(
+        self, title: str = "For researchers", wrong: str = "", status: int = 200, **values: Any
+    ) -> HTMLResponse:
+        """Render the login or the choice of a password, with a CSRF token that belongs to a cookie of its own."""
+        token = secrets.token_urlsafe(24)
+        fields: dict[str, Any] = {"invited": None, "key": "", "shortest": 0} | values
         response = pages.page(
-            "login", status, study=self.title, title=title, wrong=wrong, csrf=sessions.csrf_token(token), **told
+            "login", status, study=self.title, title=title, wrong=wrong, csrf=sessions.csrf_token(token), **fields
         )
-        self.gate.new_form(response, token)
+        self.auth.new_form(response, token)
         return response
 
     def guarded(self, work: Callable[..., Awaitable[Response]]) -> Callable[..., Awaitable[Response]]:
-        """A handler whose refusals are pages: the login for those who are not logged in."""
+        """Wrap a handler so that its errors are pages: the login for those who are not logged in."""
 
         @functools.wraps(work)
         async def handler(request: Request, **values: Any) -> Response:
@@ -76,26 +90,27 @@ class AdminContext:
             except ApiError as refusal:
                 self.base.refused(request, refusal)
                 if refusal.status == 401:
-                    return self.door(wrong=refusal.message, status=401)
-                return await self._told(request, refusal.message, refusal.status)
+                    return self.login_page(wrong=refusal.message, status=401)
+                return await self._problem_page(request, refusal.message, refusal.status)
             except InterplayError as error:
-                return await self._told(request, str(error), 400)
+                return await self._problem_page(request, str(error), 400)
 
         handler.__signature__ = inspect.signature(work)  # type: ignore[attr-defined]
         return handler
 
-    async def _told(self, request: Request, message: str, status: int) -> Response:
+    async def _problem_page(self, request: Request, message: str, status: int) -> Response:
         try:
-            visit = await self.gate.visit(request)
+            visit = await self.auth.visit(request)
         except ApiError:
             visit = None
         if visit is None:
-            return self.door(wrong=message, status=status)
+            return self.login_page(wrong=message, status=status)
         return await self.page("problem", visit, request, status, place="", message=message, back="/researcher/monitor")
 
     def go(self, path: str, done: str = "") -> RedirectResponse:
-        """On to another page, after a form was taken."""
+        """Redirect to another page after a form was taken; `done` selects the notice that it shows."""
         return RedirectResponse(f"/researcher/{path}".rstrip("/") + (f"?done={done}" if done else ""), 303)
 
     async def close(self) -> None:
+        """Stop the process that renders replays."""
         await self.worker.close()

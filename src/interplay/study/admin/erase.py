@@ -1,14 +1,12 @@
-"""Forgetting a participant: recruiter's id, answers, visits and, unless they are kept without the person, games."""
+"""Erasure of a participant: recruiter's id, answers, sessions and, unless they are kept without the person, games."""
 
 from __future__ import annotations
 
 import secrets
 import time
-import zlib
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import orjson
 import sqlalchemy as sa
 
 from interplay.errors import InterplayError
@@ -17,20 +15,21 @@ from interplay.server import audit
 from interplay.server.clock import Clock
 from interplay.server.database import Database, Tx
 from interplay.server.schema import sessions
-from interplay.study.db.game_rows import DONE, PLAYING, unpack
+from interplay.study.db.game_rows import DONE, PLAYING, pack, same_game, unpack
 from interplay.study.db.participants import DROPPED, OVER, SUBJECT
 from interplay.study.db.schema import answers, consents, events, games, members, paid, people, recruits, slots
 from interplay.study.live.game_session import person_identity
 from interplay.study.protocol.model import Protocol
-from interplay.traces.export import to_record
 
 ERASED = "erased"
-SAID = "message"  # the remark that holds words of a person
-HEARD = (SAID, "call", "belief")  # and those in which partners may repeat them
-PATIENCE_S = 5.0  # for others to let go of the database
+SAID = "message"  # the kind of event that holds a person's words
+HEARD = (SAID, "call", "belief")  # the kinds of events in which partners may quote them
+PATIENCE_S = 5.0  # how long to wait for others to release the database
 
 
 class Erased(NamedTuple):
+    """How much was erased of a participant."""
+
     answers: int
     games: int  # erased
     kept: int  # games kept without the person
@@ -38,6 +37,7 @@ class Erased(NamedTuple):
 
 
 def find(tx: Tx, protocol: Protocol, public: str) -> Any:
+    """Return a participant's row by the public name; an `InterplayError` if there is none."""
     query = sa.select(people).where(people.c.study == protocol.name, people.c.public == public)
     row = tx.execute(query).one_or_none() if public.isalnum() else None
     if row is None:
@@ -46,7 +46,7 @@ def find(tx: Tx, protocol: Protocol, public: str) -> Any:
 
 
 def shut(tx: Tx, clock: Clock, protocol: Protocol, public: str) -> int:
-    """End a participant's visits, so that nothing more comes in; their number."""
+    """End a participant's sessions, so that nothing more comes in, and return their number."""
     row = find(tx, protocol, public)
     tx.execute(sa.delete(sessions).where(sessions.c.subject == f"{SUBJECT}{row.id}"))
     if row.status not in OVER and row.status != ERASED:
@@ -56,7 +56,19 @@ def shut(tx: Tx, clock: Clock, protocol: Protocol, public: str) -> int:
 
 
 def erase(tx: Tx, clock: Clock, protocol: Protocol, public: str, *, keep_games: bool, by: str) -> Erased:
-    """Forget a participant, and note that, in one transaction. `scrub` afterwards cleans the file itself."""
+    """Erase a participant and note it in the audit log, in one transaction; `scrub` afterwards cleans the files.
+
+    Args:
+        tx: The transaction.
+        clock: Gives the time that is noted.
+        protocol: The study.
+        public: The participant's public name.
+        keep_games: Whether finished games are kept under a new name, without times and events.
+        by: Who erases, for the audit log.
+
+    Raises:
+        InterplayError: There is no such participant.
+    """
     if tx.dialect.name == "sqlite":
         tx.exec_driver_sql("PRAGMA secure_delete = ON")  # what is deleted is overwritten
     number = shut(tx, clock, protocol, public)
@@ -65,8 +77,8 @@ def erase(tx: Tx, clock: Clock, protocol: Protocol, public: str, *, keep_games: 
         tx.execute(sa.delete(table).where(table.c.person == number))
     gone = tx.execute(sa.delete(answers).where(answers.c.person == number)).rowcount
     kept, name = 0, secrets.token_hex(6)  # how the games that are kept call the person
-    held = tx.execute(sa.select(games).where(games.c.person == number).order_by(games.c.id)).all()
-    for row in held:
+    rows = tx.execute(sa.select(games).where(games.c.person == number).order_by(games.c.id)).all()
+    for row in rows:
         _rewrite_others(tx, row, name)
         if keep_games and row.status == DONE:
             _keep(tx, clock, row, name)
@@ -79,14 +91,14 @@ def erase(tx: Tx, clock: Clock, protocol: Protocol, public: str, *, keep_games: 
         tx.execute(sa.delete(events).where(events.c.person == number))
         for table, column in ((slots, slots.c.person), (people, people.c.id)):
             tx.execute(sa.delete(table).where(column == number))
-    found = Erased(gone, len(held) - kept, kept, name if kept else None)
-    detail = {"answers": gone, "games_erased": found.games, "games_kept": kept, "consent": versions}
+    erased = Erased(gone, len(rows) - kept, kept, name if kept else None)
+    detail = {"answers": gone, "games_erased": erased.games, "games_kept": kept, "consent": versions}
     audit.note(tx, clock, by, "erase", public, study=protocol.name, **detail)
-    return found
+    return erased
 
 
 def _keep(tx: Tx, clock: Clock, row: Any, name: str) -> None:
-    """A game without times, and of its events only the presses of buttons, which analyses join to moves."""
+    """Anonymise a game: no times, and of its events only the button presses, which analyses join to moves."""
     now, trace = clock.now(), pack(anonymous(unpack(row.episode), row.seat, name))
     tx.execute(sa.delete(events).where(events.c.game == row.id, events.c.kind != "flag"))
     tx.execute(sa.update(events).where(events.c.game == row.id).values(at=now))
@@ -94,7 +106,7 @@ def _keep(tx: Tx, clock: Clock, row: Any, name: str) -> None:
 
 
 def _drop(tx: Tx, row: Any) -> None:
-    """A game is gone. Others who played it keep theirs; one that is not over begins anew for them."""
+    """Delete a game. Those who played along keep theirs; an unfinished one starts again for them."""
     tx.execute(sa.delete(events).where(events.c.game == row.id))
     others = list(tx.execute(_others(row)).all())
     tx.execute(sa.delete(games).where(games.c.id == row.id))
@@ -110,7 +122,7 @@ def _drop(tx: Tx, row: Any) -> None:
 
 
 def _rewrite_others(tx: Tx, row: Any, name: str) -> None:
-    """Who played, and what they wrote, is in the traces of those who played along, too."""
+    """Anonymise the person in the traces of those who played along."""
     for other in tx.execute(_others(row)).all():
         quoted = events.c.payload["what"].as_string().in_(HEARD)
         tx.execute(sa.delete(events).where(events.c.game == other.id, events.c.kind == "remark", quoted))
@@ -120,13 +132,11 @@ def _rewrite_others(tx: Tx, row: Any, name: str) -> None:
 
 
 def _others(row: Any) -> Any:
-    lead = row.joint or row.id
-    same = (games.c.id == lead) | (games.c.joint == lead)
-    return sa.select(games).where(same, games.c.id != row.id).order_by(games.c.id)
+    return sa.select(games).where(same_game(row.joint or row.id), games.c.id != row.id).order_by(games.c.id)
 
 
 def _rename(tx: Tx, clock: Clock, protocol: Protocol, number: int, name: str) -> None:
-    """Whoever played the games that are kept: a new name, and nothing else."""
+    """Give the person of the games that are kept a new name, and delete everything else of them."""
     now = clock.now()
     tx.execute(sa.delete(events).where(events.c.person == number, events.c.game.is_(None)))
     values = {"public": name, "status": ERASED, "language": protocol.languages[0], "payment": None, "code": None}
@@ -135,8 +145,10 @@ def _rename(tx: Tx, clock: Clock, protocol: Protocol, number: int, name: str) ->
 
 
 def anonymous(episode: Episode, seat: int, name: str) -> Episode:
-    """A game in which the person of a seat has another name and, if they spoke, nothing that was said: partners repeat
-    what they heard, and their prompts quote it."""
+    """Return an episode in which the person of a seat has another name.
+
+    If they wrote messages, all messages and model calls are left out, since partners' prompts quote them.
+    """
     agents = list(episode.agents)
     agents[seat] = person_identity(name)
     spoke = any(event.kind == SAID and event.seat == seat for event in episode.events)
@@ -144,13 +156,16 @@ def anonymous(episode: Episode, seat: int, name: str) -> Episode:
     return replace(episode, agents=tuple(agents), events=events)
 
 
-def pack(episode: Episode) -> bytes:
-    return zlib.compress(orjson.dumps(to_record(episode, 0)), 6)
-
-
 def scrub(database: Database, *, vacuum: bool = True) -> bool:
-    """Clean what deleting leaves behind in the database's files; whether all of it could be. With `vacuum` the
-    database is written anew, which takes a moment in which no one can write."""
+    """Overwrite what deleting leaves behind in the database's files.
+
+    Args:
+        database: The study's database.
+        vacuum: Whether a SQLite database is rewritten, which blocks writers for a moment.
+
+    Returns:
+        Whether all of it could be cleaned; not, if others kept reading.
+    """
     if not database.is_sqlite:
         with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as tx:
             names = ", ".join(table.name for table in (answers, recruits, consents, members, games, events, people))
@@ -161,7 +176,7 @@ def scrub(database: Database, *, vacuum: bool = True) -> bool:
         cursor = connection.cursor()
         if vacuum:
             cursor.execute("VACUUM")
-        # The write-ahead file still holds pages as they were: it is emptied as soon as no one reads from it.
+        # The write-ahead log still holds old pages; it can be truncated as soon as no one reads from it.
         cursor.execute("PRAGMA busy_timeout = 0")
         until = time.monotonic() + PATIENCE_S
         while cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
@@ -170,5 +185,5 @@ def scrub(database: Database, *, vacuum: bool = True) -> bool:
             time.sleep(0.05)
         return True
     finally:
-        connection.invalidate()  # with what was set on it
+        connection.invalidate()  # together with its pragmas
         connection.close()

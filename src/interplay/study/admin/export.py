@@ -1,4 +1,4 @@
-"""Exports as one file to download: the records as tables and the games as a trace set, in a zip."""
+"""Exports for download: the tables of a study and its traces in one zip file."""
 
 from __future__ import annotations
 
@@ -25,8 +25,17 @@ def zipped(
     participant: str | None,
     by: str,
 ) -> IO[bytes]:
-    """A zip in a temporary file that has no name, so that it is gone when it is closed, whatever happens. That it was
-    made is in the audit log."""
+    """Write an export into an unnamed temporary file, which is gone when it is closed, and note it in the audit log.
+
+    Args:
+        database: The study's database.
+        clock: Gives the time that is noted.
+        protocol: The study.
+        format: The format of the tables.
+        traces: Whether the games are included as a trace set.
+        participant: The public name of the only participant to export; None for all.
+        by: Who exports, for the audit log.
+    """
     name = protocol.name if participant is None else f"{protocol.name}-{participant}"
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / name

@@ -1,4 +1,4 @@
-"""What goes on right now: who is where, which games run, how late they are, how full the design is."""
+"""The state of a running study: who is on which page, which games run and how late, how full the designs are."""
 
 from __future__ import annotations
 
@@ -11,40 +11,41 @@ import sqlalchemy as sa
 from interplay.server.database import Tx
 from interplay.study.admin.erase import ERASED
 from interplay.study.db.participants import ACTIVE, DONE, DROPPED, NEW, SCREENED, WITHDRAWN
-from interplay.study.db.people_records import known
+from interplay.study.db.people_records import participant_view
 from interplay.study.db.schema import events, games, people, slots
 from interplay.study.protocol.design import count, places
-from interplay.study.protocol.flow import assign
+from interplay.study.protocol.flow import assign, first_slots
 from interplay.study.protocol.model import Protocol
 from interplay.study.protocol.words import say
 
 STATUSES = (NEW, ACTIVE, DONE, SCREENED, DROPPED, WITHDRAWN, ERASED)
-RECENT_STEPS = 300  # of which lateness is told
-RECENT = 60  # people who are shown as being somewhere
+RECENT_STEPS = 300  # steps over which lateness is reported
+RECENT = 60  # participants that are listed with their page
 MOST_SEQUENCES = 200
 
 
 def counts(tx: Tx, protocol: Protocol) -> dict[str, int]:
+    """Count participants by status."""
     query = sa.select(people.c.status, sa.func.count()).where(people.c.study == protocol.name).group_by(people.c.status)
-    found = {row[0]: row[1] for row in tx.execute(query)}
-    return {status: found.get(status, 0) for status in STATUSES}
+    by_status = {row[0]: row[1] for row in tx.execute(query)}
+    return {status: by_status.get(status, 0) for status in STATUSES}
 
 
 def whereabouts(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
-    """Those who take part now, whoever was seen last first, with the page that is open."""
+    """List those who take part now, the last seen first, with the page that is open."""
     query = (
         sa.select(people)
         .where(people.c.study == protocol.name, people.c.status.in_((NEW, ACTIVE)))
         .order_by(people.c.seen.desc())
         .limit(RECENT)
     )
-    held = tx.execute(query).all()
-    found = []
-    for row in held:
+    active = tx.execute(query).all()
+    rows = []
+    for row in active:
         mine = tx.execute(sa.select(slots.c.key, slots.c.number).where(slots.c.person == row.id))
-        one = known(protocol, row, {r.key: r.number for r in mine})
-        page = one.pages[row.position]
-        found.append(
+        view = participant_view(protocol, row, {r.key: r.number for r in mine})
+        page = view.pages[row.position]
+        rows.append(
             {
                 "participant": row.public,
                 "number": row.id,
@@ -53,32 +54,32 @@ def whereabouts(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
                 "title": title(page.item.title, protocol, row.language, turn=str(page.turn or 1)),
                 "kind": page.item.kind,
                 "position": row.position,
-                "of": len(one.pages),
+                "of": len(view.pages),
                 "seen": row.seen.isoformat(),
             }
         )
-    return found
+    return rows
 
 
 def title(text: Any, protocol: Protocol, language: str, **values: str) -> str:
-    """A page's title for researchers: places for what is not given stay as they are written."""
+    """Return a page's title for researchers; placeholders without a value stay as they are written."""
     return say(text, language if language in protocol.languages else protocol.languages[0], **values)
 
 
 def leaves(tx: Tx, numbers: list[int]) -> dict[int, int]:
-    """By game: how often its person was lost."""
+    """Count by game how often its person lost the connection."""
     query = sa.select(events.c.game, sa.func.count()).where(events.c.game.in_(numbers), events.c.kind == "leave")
     return {row[0]: row[1] for row in tx.execute(query.group_by(events.c.game))}
 
 
-def running(lives: Mapping[Any, Any]) -> list[dict[str, Any]]:
-    """The games that are in memory, a row for each of their people. Agents' names are for researchers' eyes."""
-    found = []
-    for live in {id(live): live for live in list(lives.values())}.values():
-        late = sorted(live.late_s[-RECENT_STEPS:])  # games keep the time in this thread: this must be quick
-        told = {
-            "setting": live.dealt.setting,
-            "partner": ", ".join(sorted(set(live.dealt.bots.values()))) or "another participant",
+def running(games_by_person: Mapping[Any, Any]) -> list[dict[str, Any]]:
+    """List the games in memory, a row for each of their participants; partners are named by their agents."""
+    rows = []
+    for live in {id(live): live for live in list(games_by_person.values())}.values():
+        late = sorted(live.late_s[-RECENT_STEPS:])  # must be quick: this thread drives the games
+        shared = {
+            "setting": live.record.setting,
+            "partner": ", ".join(sorted(set(live.record.bots.values()))) or "another participant",
             "t": live.table.t,
             "of": live.engine.game.horizon,
             "score": live.table.score if live.table.recorder is not None else None,
@@ -86,14 +87,14 @@ def running(lives: Mapping[Any, Any]) -> list[dict[str, Any]]:
             "late_p99_ms": round(1000 * late[int(0.99 * (len(late) - 1))], 1) if late else None,
             "missed": sum(remark.kind == "deadline" for remark in list(live.table.log.events)),
         }
-        for chair in live.chairs.values():
-            mine = {"number": chair.person, "game": chair.sitter.game, "page": chair.sitter.page.id}
-            found.append({**mine, **told, "present": chair.here})
-    return found
+        for slot in live.slots.values():
+            mine = {"number": slot.person, "game": slot.seated.game, "page": slot.seated.page.id}
+            rows.append({**mine, **shared, "present": slot.here})
+    return rows
 
 
 def cells(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
-    """By use of a design: how often each of its sequences was handed out, and how many of those came to their end."""
+    """Count for each use of a design how often each sequence was assigned, and how many of those were completed."""
     query = (
         sa.select(slots.c.key, slots.c.number, slots.c.released, people.c.status, sa.func.count())
         .join(people, people.c.id == slots.c.person)
@@ -104,7 +105,7 @@ def cells(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
     for key, number, released, status, amount in tx.execute(query):
         kind = "released" if released else "done" if status in (DONE, ERASED) else "active"
         tally.setdefault((key, number), Counter())[kind] += amount
-    found = []
+    uses = []
     for place in places(protocol):
         design = protocol.designs[place.design]
         size = count(design)
@@ -115,18 +116,17 @@ def cells(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
             | {kind: tally.get((place.key, n), Counter())[kind] for kind in ("done", "active", "released")}
             for n in numbers[:MOST_SEQUENCES]
         ]
-        found.append({"key": place.key, "design": place.design, "sequences": size, "used": len(used), "rows": rows})
-    return found
+        uses.append({"key": place.key, "design": place.design, "sequences": size, "used": len(used), "rows": rows})
+    return uses
 
 
 def _order(protocol: Protocol, key: str, number: int) -> list[str]:
-    slots_of_all = {place.key: 0 if count(protocol.designs[place.design]) else None for place in places(protocol)}
-    rows = assign(protocol, slots_of_all | {key: number}, 0)[key]
+    rows = assign(protocol, first_slots(protocol) | {key: number}, 0)[key]
     return [", ".join(cell.values()) for cell in rows]
 
 
 def played(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
-    """By setting and partner: how many games that count are over, and their mean score."""
+    """Count the finished games by setting and partner, with their mean score; practice games are left out."""
     query = (
         sa.select(games.c.setting, games.c.partner, sa.func.count(), sa.func.avg(games.c.score))
         .join(people, people.c.id == games.c.person)

@@ -1,4 +1,4 @@
-"""How researchers' pages are rendered: templates of plain HTML, in which everything that comes from data is escaped."""
+"""Rendering of researchers' pages from HTML templates, in which all data is escaped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 HERE = Path(__file__).parent
 FILES = {"researcher.css": "text/css", "monitor.js": "text/javascript"}
-OWN = {"referrer-policy": "same-origin"}  # where no referrer is told at all, browsers send forms without an origin
+OWN = {"referrer-policy": "same-origin"}  # without any referrer, browsers send forms without an origin
 PLACES = (  # of the navigation
     ("monitor", "Monitor"),
     ("participants", "Participants"),
@@ -27,51 +27,52 @@ PLACES = (  # of the navigation
 
 
 def page(name: str, code: int = 200, **values: Any) -> HTMLResponse:
-    """A page by the name of its template."""
+    """Render the template of this name."""
     html = _templates().get_template(f"{name}.html.j2").render(places=PLACES, **values)
     return HTMLResponse(html, code, headers=OWN)
 
 
 def file(name: str) -> Response | None:
-    """A style sheet or script of these pages."""
+    """Return a style sheet or script of these pages; None if there is none of this name."""
     return Response((HERE / name).read_bytes(), media_type=FILES[name]) if name in FILES else None
 
 
 @cache
 def _templates() -> jinja2.Environment:
-    made = jinja2.Environment(
+    templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(when=when, number=number, value=value, payload=payload)
-    return made
+    templates.filters.update(when=when, number=number, value=value, payload=payload)
+    return templates
 
 
 def when(time: str | datetime | None, seconds: bool = False) -> Markup:
-    """A time in UTC, to the minute or to the second; to the second on the element's title."""
+    """Format a time in UTC to the minute, or to the second; the element's title has the seconds in any case."""
     if time is None:
         return Markup('<span class="quiet">–</span>')
     at = (datetime.fromisoformat(time) if isinstance(time, str) else time).astimezone(UTC)
     exact = escape(at.isoformat(timespec="seconds"))
-    shown = f"{at:%d %b %H:%M:%S}" if seconds else f"{at:%d %b %H:%M}"
-    return Markup(f'<time datetime="{exact}" title="{exact}">{shown}</time>')
+    text = f"{at:%d %b %H:%M:%S}" if seconds else f"{at:%d %b %H:%M}"
+    return Markup(f'<time datetime="{exact}" title="{exact}">{text}</time>')
 
 
-def number(found: float | int | None, digits: int = 1) -> str:
-    if found is None:
+def number(value: float | int | None, digits: int = 1) -> str:
+    """Format a number with at most `digits` decimals; a dash for None."""
+    if value is None:
         return "–"
-    if isinstance(found, bool) or not isinstance(found, float):
-        return str(found)
-    text = f"{found:.{digits}f}"
+    if isinstance(value, bool) or not isinstance(value, float):
+        return str(value)
+    text = f"{value:.{digits}f}"
     return text.rstrip("0").rstrip(".") if digits and "." in text else text
 
 
-def value(found: Any) -> str:
-    """An answer, for people to read."""
-    match found:
+def value(answer: Any) -> str:
+    """Format an answer for people to read."""
+    match answer:
         case None:
             return "–"
         case True:
@@ -79,12 +80,14 @@ def value(found: Any) -> str:
         case False:
             return "no"
         case list():
-            return ", ".join(map(str, found)) or "none"
-    return number(found, 2) if isinstance(found, float) else str(found)
+            return ", ".join(map(str, answer)) or "none"
+    return number(answer, 2) if isinstance(answer, float) else str(answer)
 
 
-def payload(found: Any) -> str:
-    """What an event holds, in short."""
-    if not isinstance(found, dict):
-        return value(found)
-    return ", ".join(f"{name}: {json.dumps(one, ensure_ascii=False)}" for name, one in found.items() if name != "seqs")
+def payload(content: Any) -> str:
+    """Format the payload of an event in short."""
+    if not isinstance(content, dict):
+        return value(content)
+    return ", ".join(
+        f"{name}: {json.dumps(item, ensure_ascii=False)}" for name, item in content.items() if name != "seqs"
+    )

@@ -1,5 +1,8 @@
-"""Who is owed what, who was paid, and the lists that recruiters take. Recruiters' ids are never stored: whoever pays
-brings the recruiter's own list, and each id on it is found by its keyed hash."""
+"""Payments: who is owed what, who was paid, and the lists that recruiters take.
+
+Recruiters' ids are never stored. Whoever pays brings the recruiter's own list, and each id on it is looked up by its
+keyed hash.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from interplay.server import audit
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.signatures import secret
+from interplay.study.admin.erase import find
 from interplay.study.db.schema import paid, people, recruits
 from interplay.study.protocol.model import Protocol
 
@@ -39,7 +43,7 @@ _ID_COLUMNS = ("participant id", "participant_id", "prolific_pid", "workerid", "
 
 
 def rows(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
-    """Everyone who has an amount or a code, in the order of finishing."""
+    """List everyone who has an amount or a completion code, in the order of finishing."""
     query = (
         sa.select(people, paid.c.at.label("paid"), paid.c.amount.label("paid_amount"), paid.c.by.label("paid_by"))
         .outerjoin(paid, paid.c.person == people.c.id)
@@ -63,7 +67,21 @@ def rows(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:
 
 
 def mark(tx: Tx, clock: Clock, protocol: Protocol, publics: Sequence[str], *, by: str) -> int:
-    """Note that these were paid what they are owed; how many were not noted before."""
+    """Note that these participants were paid what they are owed.
+
+    Args:
+        tx: The transaction.
+        clock: Gives the time that is noted.
+        protocol: The study.
+        publics: The participants' public names.
+        by: Who marks them, for the audit log.
+
+    Returns:
+        How many of them were not marked before.
+
+    Raises:
+        InterplayError: A participant is unknown or is owed nothing.
+    """
     count = 0
     for public in dict.fromkeys(publics):
         row = _owed(tx, protocol, public)
@@ -77,17 +95,14 @@ def mark(tx: Tx, clock: Clock, protocol: Protocol, publics: Sequence[str], *, by
 
 
 def unmark(tx: Tx, clock: Clock, protocol: Protocol, public: str, *, by: str) -> None:
-    """Take such a note back."""
+    """Take back the note that a participant was paid."""
     row = _owed(tx, protocol, public)
     if tx.execute(sa.delete(paid).where(paid.c.person == row.id)).rowcount:
         audit.note(tx, clock, by, "not paid", public)
 
 
 def _owed(tx: Tx, protocol: Protocol, public: str) -> Any:
-    query = sa.select(people).where(people.c.study == protocol.name, people.c.public == public)
-    row = tx.execute(query).one_or_none() if public.isalnum() else None
-    if row is None:
-        raise InterplayError(f"there is no participant {public!r} in {protocol.name}")
+    row = find(tx, protocol, public)
     if row.payment is None:
         raise InterplayError(f"participant {public} is owed nothing: their study is {row.status}")
     return row
@@ -95,7 +110,7 @@ def _owed(tx: Tx, protocol: Protocol, public: str) -> Any:
 
 @dataclass(frozen=True)
 class Bulk:
-    """A recruiter's list, joined to what is owed."""
+    """The lines of a bulk payment, and what became of the ids that were given."""
 
     text: str  # what the recruiter takes
     participants: tuple[str, ...]  # who is on it
@@ -106,15 +121,24 @@ class Bulk:
 
 
 def hashed(key: bytes, recruiter_id: str) -> str:
-    """A recruiter's id as it is stored."""
+    """Return the keyed hash under which a recruiter's id is stored."""
     return hmac.new(key, recruiter_id[:LONGEST_ID].encode(), hashlib.sha256).hexdigest()
 
 
 def bulk(tx: Tx, clock: Clock, protocol: Protocol, text: str, *, already: float = 0.0) -> Bulk:
-    """The lines of a bulk payment for the ids in a recruiter's list: one id a line, or the recruiter's CSV.
+    """Return the lines of a bulk payment for the ids in a recruiter's list: one id a line, or the recruiter's CSV.
 
-    `already` is what the recruiter pays everyone anyway; the rest is the bonus. Prolific takes lines `id,amount`;
-    for MTurk the lines have the columns of its bonus call.
+    Prolific takes lines `id,amount`; for MTurk the lines have the columns of its bonus call.
+
+    Args:
+        tx: The transaction.
+        clock: Gives the time at which a new key is created.
+        protocol: The study.
+        text: The recruiter's list.
+        already: What the recruiter pays everyone anyway; the rest is the bonus.
+
+    Raises:
+        InterplayError: The list cannot be read, or `already` is not an amount.
     """
     if not 0 <= already < 1e6:
         raise InterplayError("already paid: an amount from 0")
@@ -131,7 +155,7 @@ def bulk(tx: Tx, clock: Clock, protocol: Protocol, text: str, *, already: float 
     writer = csv.writer(out, lineterminator="\n")
     if mturk:
         writer.writerow(["WorkerId", "AssignmentId", "BonusAmount", "Reason"])
-    found: list[str] = []
+    participants: list[str] = []
     unknown: list[str] = []
     total, unfinished, settled = 0.0, 0, 0
     for recruiter_id, assignment in read_ids(text):
@@ -142,19 +166,25 @@ def bulk(tx: Tx, clock: Clock, protocol: Protocol, text: str, *, already: float 
             unfinished += 1
         elif row.at is not None:
             settled += 1
-        elif row.public not in found:
+        elif row.public not in participants:
             amount = round(max(0.0, row.payment - already), 2)
-            found.append(row.public)
+            participants.append(row.public)
             total += amount
             if amount > 0:
                 line = [recruiter_id, f"{amount:.2f}"]
                 writer.writerow([recruiter_id, assignment, f"{amount:.2f}", REASON] if mturk else line)
-    return Bulk(out.getvalue(), tuple(found), round(total, 2), tuple(unknown), unfinished, settled)
+    return Bulk(out.getvalue(), tuple(participants), round(total, 2), tuple(unknown), unfinished, settled)
 
 
 def read_ids(text: str) -> list[tuple[str, str]]:
-    """The ids of a recruiter's list, with MTurk's assignments where it has them: one id a line, or a CSV with a
-    header that names its column of ids."""
+    """Return the ids of a recruiter's list, each with MTurk's assignment id where the list has them.
+
+    Args:
+        text: One id a line, or a CSV with a header that names its column of ids.
+
+    Raises:
+        InterplayError: The list is empty, too long, or has several columns of which none is known to hold ids.
+    """
     lines = [row for row in csv.reader(io.StringIO(text.lstrip("\ufeff"))) if any(cell.strip() for cell in row)]
     if len(lines) > MOST_IDS:
         raise InterplayError(f"at most {MOST_IDS} ids at once")

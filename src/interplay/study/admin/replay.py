@@ -1,4 +1,4 @@
-"""A game of a study to watch: our replay page, with the presses of buttons marked on its bar."""
+"""Replay of a study's game: the usual replay page, with button presses marked on its timeline."""
 
 from __future__ import annotations
 
@@ -12,21 +12,26 @@ from interplay.study.admin.unfinished import rebuilt
 from interplay.study.db.game_rows import unpack
 from interplay.traces import TraceSet
 
-QUIET = ("deadline", "join", "leave")  # remarks that say nothing about the play
+QUIET = ("deadline", "join", "leave")  # events that say nothing about the play
 
-# The page carries its script with it. It is shut into a place of its own: it can neither read cookies nor ask anything
-# of the server in the researcher's name.
+# The page contains its script. The sandbox keeps it from reading cookies and from sending requests to the server in the
+# researcher's name.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; " \
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-downloads"  # fmt: skip
 
 
-def page(packed: bytes, told: Mapping[str, Any]) -> str:
-    """The replay of a stored game as one HTML file. `told`: title, subtitle, labels of flags, provenance; and of a game
-    that is not over what is known `so_far`."""
-    episode = rebuilt(told["so_far"]) if told.get("so_far") else unpack(packed)
+def page(packed: bytes, details: Mapping[str, Any]) -> str:
+    """Return the replay of a stored game as one HTML file.
+
+    Args:
+        packed: The stored episode; not read where `details` has `so_far`.
+        details: Title, subtitle, labels of flags and provenance; for an unfinished game also `so_far`, which
+            `unfinished.so_far` returns.
+    """
+    episode = rebuilt(details["so_far"]) if details.get("so_far") else unpack(packed)
     data = show_episode(MeasuredTraces(TraceSet.in_memory([episode]), shown=[0]), 0)
-    labels = told.get("flags", {})
-    data["title"] = told["title"]
+    labels = details.get("flags", {})
+    data["title"] = details["title"]
     marks = [
         {
             "t": min(int(event.payload.get("seen", event.t)), episode.length),
@@ -43,6 +48,6 @@ def page(packed: bytes, told: Mapping[str, Any]) -> str:
     data["remarks"] = sorted([*spoken, *pressed], key=lambda remark: remark["t"])
     hint = "Space plays and pauses, the arrow keys step and jump between marks."
     report = Report(
-        told["title"], [ReportReplay([data], "", hint)], told.get("subtitle", ""), told.get("provenance", {})
+        details["title"], [ReportReplay([data], "", hint)], details.get("subtitle", ""), details.get("provenance", {})
     )
     return report.html()

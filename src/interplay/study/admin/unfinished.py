@@ -1,4 +1,4 @@
-"""A game that is not over, as far as the journal tells: it is played again from its steps."""
+"""Games that are not over, rebuilt by replaying the stored steps."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from interplay.games.registry import make_recorded
 from interplay.rollout.episode import Episode
 from interplay.rollout.live import LiveTable, live_engine
 from interplay.server.database import Tx
-from interplay.study.db.game_rows import REMARKS
+from interplay.study.db.game_rows import REMARKS, same_game
 from interplay.study.db.schema import events, games
 from interplay.study.live.game_session import PERSON
 from interplay.study.protocol.model import Protocol
 
 
 def so_far(tx: Tx, protocol: Protocol, row: Any) -> dict[str, Any]:
-    """All that is needed to play a stored game again, as plain values."""
+    """Return all that is needed to replay an unfinished game, as plain values."""
     lead = row.joint or row.id
-    same = (games.c.id == lead) | (games.c.joint == lead)
-    seats = {one.id: one.seat for one in tx.execute(sa.select(games.c.id, games.c.seat).where(same))}
+    game_rows = tx.execute(sa.select(games.c.id, games.c.seat).where(same_game(lead)))
+    seats = {game_row.id: game_row.seat for game_row in game_rows}
     query = sa.select(events.c.game, events.c.kind, events.c.t, events.c.payload).where(events.c.game.in_(seats))
     joints: list[list[int]] = []
     remarks: list[tuple[int, int | None, str, dict[str, Any]]] = []
@@ -30,8 +30,8 @@ def so_far(tx: Tx, protocol: Protocol, row: Any) -> dict[str, Any]:
         if kind == "step":
             joints.append(payload["joint"])
         elif kind in REMARKS:
-            told = {name: value for name, value in payload.items() if name != "seqs"}
-            remarks.append((t, seats[game], REMARKS[kind], told))
+            content = {name: value for name, value in payload.items() if name != "seqs"}
+            remarks.append((t, seats[game], REMARKS[kind], content))
         elif kind == "remark":
             remarks.append((t, payload["seat"], payload["what"], payload["payload"]))
     setting = protocol.games[row.setting]
@@ -41,18 +41,18 @@ def so_far(tx: Tx, protocol: Protocol, row: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def rebuilt(told: Mapping[str, Any]) -> Episode:
-    """The game up to its last stored step."""
-    game = make_recorded(told["world"], told["options"])
+def rebuilt(stored: Mapping[str, Any]) -> Episode:
+    """Replay an unfinished game up to its last stored step, from what `so_far` returns."""
+    game = make_recorded(stored["world"], stored["options"])
     engine = live_engine(game, {}, sizes=(1,))
-    table = LiveTable((told["chance"][0], told["chance"][1]), {})
+    table = LiveTable((stored["chance"][0], stored["chance"][1]), {})
     try:
-        engine.begin(table, told["joints"]).result()
+        engine.begin(table, stored["joints"]).result()
         table.break_off()
-        for t, seat, kind, payload in told["remarks"]:
+        for t, seat, kind, payload in stored["remarks"]:
             table.add_event(seat, kind, payload, min(t, table.t))
-        names = [PERSON if seat in told["people"] else told["partner"] for seat in range(game.num_seats)]
-        return table.episode([Identity(name, "", False) for name in names], told["number"])
+        names = [PERSON if seat in stored["people"] else stored["partner"] for seat in range(game.num_seats)]
+        return table.episode([Identity(name, "", False) for name in names], stored["number"])
     finally:
         table.close()
         engine.close()

@@ -1,4 +1,4 @@
-"""The pages on which researchers look something up."""
+"""Pages on which researchers look something up."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from interplay.study.admin import monitor, pages, payments, replay
 from interplay.study.admin.context import AdminContext
 from interplay.study.admin.monitor import title
 from interplay.study.admin.unfinished import so_far
+from interplay.study.analysis.plan import pages as all_pages
 from interplay.study.db import people_records, records, schema
 from interplay.study.db.game_rows import ABANDONED
 from interplay.study.export.columns import COLUMNS
@@ -29,18 +30,19 @@ MOST_EVENTS = 200
 MOST_LINES = 500
 
 
-def add(app: FastAPI, desk: AdminContext) -> None:
-    _add_monitor(app, desk)
-    _add_people(app, desk)
-    _add_games(app, desk)
-    _add_lists(app, desk)
+def add(app: FastAPI, context: AdminContext) -> None:
+    """Add the routes of these pages to the application."""
+    _add_monitor(app, context)
+    _add_people(app, context)
+    _add_games(app, context)
+    _add_lists(app, context)
 
 
-def _add_monitor(app: FastAPI, desk: AdminContext) -> None:
-    protocol = desk.protocol
+def _add_monitor(app: FastAPI, context: AdminContext) -> None:
+    protocol = context.protocol
 
     async def now() -> dict[str, Any]:
-        running = monitor.running(desk.host.lives)
+        running = monitor.running(context.state.games_by_person)
 
         def look(tx: Tx) -> dict[str, Any]:
             names = _names(tx, [game["number"] for game in running])
@@ -53,22 +55,22 @@ def _add_monitor(app: FastAPI, desk: AdminContext) -> None:
             ]
             return {"counts": monitor.counts(tx, protocol), "people": people, "running": games}
 
-        found = await desk.read(look)
-        at = desk.clock.now()
-        for one in found["people"]:
-            one["ago"] = _ago((at - datetime.fromisoformat(one["seen"])).total_seconds())
-        return found | {"at": f"{at:%H:%M:%S}", "behind": desk.host.journal.behind}
+        status = await context.read(look)
+        at = context.clock.now()
+        for person in status["people"]:
+            person["ago"] = _ago((at - datetime.fromisoformat(person["seen"])).total_seconds())
+        return status | {"at": f"{at:%H:%M:%S}", "behind": context.state.event_log.behind}
 
     @app.get("/researcher/monitor")
-    @desk.guarded
+    @context.guarded
     async def show(request: Request) -> Response:
-        visit = await desk.gate.required(request)
-        return await desk.page("monitor", visit, request, **await now())
+        visit = await context.auth.required(request)
+        return await context.page("monitor", visit, request, **await now())
 
     @app.get("/researcher/monitor/now")
-    @desk.guarded
+    @context.guarded
     async def part(request: Request) -> Response:
-        await desk.gate.required(request)
+        await context.auth.required(request)
         return await asyncio.to_thread(pages.page, "now", **await now())
 
 
@@ -83,13 +85,13 @@ def _ago(seconds: float) -> str:
     return f"{round(seconds / 60)} min ago" if seconds < 5400 else f"{round(seconds / 3600)} h ago"
 
 
-def _add_people(app: FastAPI, desk: AdminContext) -> None:
-    protocol = desk.protocol
+def _add_people(app: FastAPI, context: AdminContext) -> None:
+    protocol = context.protocol
 
     @app.get("/researcher/participants")
-    @desk.guarded
+    @context.guarded
     async def participants(request: Request) -> Response:
-        visit = await desk.gate.required(request)
+        visit = await context.auth.required(request)
         status = request.query_params.get("status", "")
         status = status if status in monitor.STATUSES else ""
         first = _first(request)
@@ -101,21 +103,26 @@ def _add_people(app: FastAPI, desk: AdminContext) -> None:
             total = counts[status] if status else sum(counts.values())
             return {"counts": counts, "rows": list(records.participants(tx, protocol, known)), "total": total}
 
-        return await desk.page("participants", visit, request, status=status, first=first, **await desk.read(look))
+        values = await context.read(look)
+        return await context.page("participants", visit, request, status=status, first=first, **values)
 
     @app.get("/researcher/participants/{public}")
-    @desk.guarded
+    @context.guarded
     async def participant(request: Request, public: str) -> Response:
-        visit = await desk.gate.required(request)
-        found = await desk.read(one_participant, protocol, public)
-        return await desk.page(
+        visit = await context.auth.required(request)
+        values = await context.read(one_participant, protocol, public)
+        return await context.page(
             "participant", visit, request, place="participants", currency=protocol.payment.currency,
-            keep_games=protocol.erasure == "keep_games", **found,
+            keep_games=protocol.erasure == "keep_games", **values,
         )  # fmt: skip
 
 
 def one_participant(tx: Tx, protocol: Protocol, public: str) -> dict[str, Any]:
-    """All about one participant; a refusal where there is none."""
+    """Return all that is stored of one participant, for the template.
+
+    Raises:
+        ApiError: There is no such participant in this study.
+    """
     records.snapshot(tx)
     known = people_records.named(tx, protocol, public)
     if not known:
@@ -123,50 +130,50 @@ def one_participant(tx: Tx, protocol: Protocol, public: str) -> dict[str, Any]:
     games = list(records.games(tx, protocol, known))
     page_of = {game["game"]: game["page"] for game in games}
     events = list(records.events(tx, protocol, known, steps=False))
-    shown = [event | {"page": page_of.get(event["game"])} for event in events[-MOST_EVENTS:][::-1]]
+    recent = [event | {"page": page_of.get(event["game"])} for event in events[-MOST_EVENTS:][::-1]]
     return {
         "p": next(iter(records.participants(tx, protocol, known))),
         "games": games,
         "answers": list(records.answers(tx, protocol, known)),
-        "events": shown,
-        "more_events": len(events) - len(shown),
+        "events": recent,
+        "more_events": len(events) - len(recent),
     }
 
 
-def _add_games(app: FastAPI, desk: AdminContext) -> None:
-    protocol, database = desk.protocol, desk.database
+def _add_games(app: FastAPI, context: AdminContext) -> None:
+    protocol, database = context.protocol, context.database
 
     @app.get("/researcher/games")
-    @desk.guarded
+    @context.guarded
     async def games(request: Request) -> Response:
-        visit = await desk.gate.required(request)
+        visit = await context.auth.required(request)
         setting, partner = _known(request, "setting", protocol.games), _known(request, "partner", protocol.partners)
         first = _first(request)
 
-        rows, total = await desk.read(records.some_games, protocol, setting, partner, first, AT_ONCE)
-        return await desk.page(
+        rows, total = await context.read(records.some_games, protocol, setting, partner, first, AT_ONCE)
+        return await context.page(
             "games", visit, request, rows=rows, total=total, first=first, setting=setting, partner=partner,
             settings=list(protocol.games), partners=list(protocol.partners),
         )  # fmt: skip
 
     @app.get("/researcher/games/{number}/replay")
-    @desk.guarded
+    @context.guarded
     async def watch(request: Request, number: int) -> Response:
-        visit = await desk.gate.required(request)
-        row, so_far = await desk.read(_stored, protocol, number)
-        await database.awrite(audit.note, desk.clock, visit.name, "replay", str(number))
-        html = await desk.worker.replay(row.episode or b"", _told(protocol, row) | {"so_far": so_far})
+        visit = await context.auth.required(request)
+        row, so_far = await context.read(_stored, protocol, number)
+        await database.awrite(audit.note, context.clock, visit.name, "replay", str(number))
+        html = await context.worker.replay(row.episode or b"", _details(protocol, row) | {"so_far": so_far})
         return HTMLResponse(html, headers={"content-security-policy": replay.POLICY})
 
 
 def _known(request: Request, name: str, among: Any) -> str:
-    """What was asked for, if there is such a thing."""
-    given = request.query_params.get(name, "")
-    return given if given in among else ""
+    """Return a parameter of the query if it is one of the known values, else an empty text."""
+    value = request.query_params.get(name, "")
+    return value if value in among else ""
 
 
 def _stored(tx: Tx, protocol: Protocol, number: int) -> tuple[Any, dict[str, Any] | None]:
-    """A game with its trace or, while it is not over, with what was played so far."""
+    """Return a game's row, and for an unfinished game what was played so far."""
     games, people = schema.games, schema.people
     query = (
         sa.select(games, people.c.public)
@@ -184,11 +191,12 @@ def _stored(tx: Tx, protocol: Protocol, number: int) -> tuple[Any, dict[str, Any
     return row, played
 
 
-def _told(protocol: Protocol, row: Any) -> dict[str, Any]:
+def _details(protocol: Protocol, row: Any) -> dict[str, Any]:
+    """Return what the replay page says about a game: title, subtitle, labels of flags, provenance."""
     language = protocol.languages[0]
     labels = {}
-    for item in _play_pages(protocol.flow):
-        labels |= {flag.id: say(flag.label, language) for flag in item.flags}
+    for page in all_pages(protocol):
+        labels |= {flag.id: say(flag.label, language) for flag in getattr(page, "flags", ())}
     parts = [row.setting, f"participant {row.public} in seat {row.seat} with {row.partner}"]
     if row.partner in protocol.partners:
         parts[-1] += f" ({protocol.partners[row.partner]})"
@@ -203,62 +211,59 @@ def _told(protocol: Protocol, row: Any) -> dict[str, Any]:
     }
 
 
-def _play_pages(items: Any) -> list[Any]:
-    found = []
-    for item in items:
-        found += _play_pages(item.pages) if item.kind == "repeat" else [item] if item.kind == "game" else []
-    return found
-
-
-def _add_lists(app: FastAPI, desk: AdminContext) -> None:
-    protocol = desk.protocol
+def _add_lists(app: FastAPI, context: AdminContext) -> None:
+    protocol = context.protocol
 
     @app.get("/researcher/design")
-    @desk.guarded
+    @context.guarded
     async def design(request: Request) -> Response:
-        visit = await desk.gate.required(request)
-        cells = await desk.read(monitor.cells, protocol)
+        visit = await context.auth.required(request)
+        cells = await context.read(monitor.cells, protocol)
         for use in cells:
             use["most"] = max([row["done"] + row["active"] for row in use["rows"]], default=0)
-        return await desk.page("design", visit, request, cells=cells, played=await desk.read(monitor.played, protocol))
+        played = await context.read(monitor.played, protocol)
+        return await context.page("design", visit, request, cells=cells, played=played)
 
     @app.get("/researcher/payments")
-    @desk.guarded
+    @context.guarded
     async def pay(request: Request) -> Response:
-        visit = await desk.gate.required(request)
-        return await desk.page("payments", visit, request, bulk=None, already=0, **await paid(desk))
+        visit = await context.auth.required(request)
+        return await context.page("payments", visit, request, bulk=None, already=0, **await paid(context))
 
     @app.get("/researcher/export")
-    @desk.guarded
+    @context.guarded
     async def export(request: Request) -> Response:
-        visit = await desk.gate.required(request)
-        return await desk.page("export", visit, request, tables={name: list(held) for name, held in COLUMNS.items()})
+        visit = await context.auth.required(request)
+        tables = {name: list(columns) for name, columns in COLUMNS.items()}
+        return await context.page("export", visit, request, tables=tables)
 
     @app.get("/researcher/audit")
-    @desk.guarded
+    @context.guarded
     async def log(request: Request) -> Response:
-        visit = await desk.gate.required(request)
+        visit = await context.auth.required(request)
         action = request.query_params.get("action", "")
-        await desk.base.refusals.settle()
+        await context.base.refusals.settle()
 
         def look(tx: Tx) -> tuple[Any, list[str]]:
             query = sa.select(audit_rows.c.action).distinct().order_by(audit_rows.c.action)
             known = list(tx.execute(query).scalars())
             return audit.read(tx, action=action if action in known else None, most=MOST_LINES), known
 
-        rows, actions = await desk.read(look)
-        return await desk.page("audit", visit, request, rows=rows.rows, actions=actions, action=action, most=MOST_LINES)
+        rows, actions = await context.read(look)
+        return await context.page(
+            "audit", visit, request, rows=rows.rows, actions=actions, action=action, most=MOST_LINES
+        )
 
 
-async def paid(desk: AdminContext) -> dict[str, Any]:
-    """What the page of payments shows."""
-    rows = await desk.read(payments.rows, desk.protocol)
+async def paid(context: AdminContext) -> dict[str, Any]:
+    """Return the values of the payments page: all rows, the formula and the totals."""
+    rows = await context.read(payments.rows, context.protocol)
     owed = [row for row in rows if row["payment"] is not None]
     return {
         "rows": rows[::-1],
-        "rule": desk.protocol.payment.formula,
-        "currency": desk.protocol.payment.currency,
-        "recruiter": desk.protocol.completion.recruiter,
+        "rule": context.protocol.payment.formula,
+        "currency": context.protocol.payment.currency,
+        "recruiter": context.protocol.completion.recruiter,
         "owed": sum(row["payment"] for row in owed),
         "settled": sum(row["payment"] for row in owed if row["paid"]),
         "open": sum(not row["paid"] for row in owed),

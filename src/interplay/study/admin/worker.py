@@ -1,5 +1,8 @@
-"""A process of its own that makes replays: drawing a game computes and compiles, and games that people play must not
-wait for it. It is told what to do on standard input, a line at a time, and ends when that ends."""
+"""A separate process that renders replays.
+
+Drawing a game computes and compiles, and must not delay the games that people play. The process reads one job a line
+from standard input, and ends when that is closed.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +22,27 @@ PATIENCE_S = 180.0
 
 
 class Worker:
-    """The process, started when it is first needed; one replay at a time."""
+    """The rendering process: started when first needed, one replay at a time."""
 
     def __init__(self) -> None:
         self._process: asyncio.subprocess.Process | None = None
         self._lock = asyncio.Lock()
 
-    async def replay(self, packed: bytes, told: dict[str, Any]) -> str:
-        """The page that shows a stored game; `told` is what stands above it."""
+    async def replay(self, packed: bytes, details: dict[str, Any]) -> str:
+        """Render the page that shows a stored game.
+
+        Args:
+            packed: The stored episode.
+            details: What the page says about it; see `replay.page`.
+
+        Raises:
+            InterplayError: The game cannot be shown, or rendering took too long.
+        """
         async with self._lock:
             with tempfile.TemporaryDirectory() as scratch:
                 source, out = Path(scratch) / "episode", Path(scratch) / "replay.html"
                 source.write_bytes(packed)
-                job = {"episode": str(source), "out": str(out), "told": told}
+                job = {"episode": str(source), "out": str(out), "details": details}
                 try:
                     answer = await asyncio.wait_for(self._ask(job), PATIENCE_S)
                 except (TimeoutError, OSError, ValueError) as error:
@@ -63,6 +74,7 @@ class Worker:
         self._process = None
 
     async def close(self) -> None:
+        """Stop the process and wait for its end."""
         process = self._process
         self._kill()
         if process is not None:
@@ -70,10 +82,10 @@ class Worker:
 
 
 def main() -> None:
-    """Read jobs, write answers; nothing else may reach standard output."""
+    """Read jobs from standard input and write answers to standard output; nothing else may be written there."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(15)
-    admit(sys.argv[1:])  # what whoever serves the study trusts
+    admit(sys.argv[1:])  # the code that the server of the study trusts
     out, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         job = json.loads(line)
@@ -81,7 +93,7 @@ def main() -> None:
         try:
             from interplay.study.admin.replay import page
 
-            Path(job["out"]).write_text(page(Path(job["episode"]).read_bytes(), job["told"]), encoding="utf-8")
+            Path(job["out"]).write_text(page(Path(job["episode"]).read_bytes(), job["details"]), encoding="utf-8")
         except Exception as error:
             answer = {"error": f"this game cannot be shown: {type(error).__name__}: {error}"}
         out.write(json.dumps(answer) + "\n")

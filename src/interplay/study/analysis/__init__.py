@@ -1,1 +1,1 @@
-"""What a study says: the tables and tests that its file names, and how many people a next one needs."""
+"""Analyses of a study: the tables and tests that its file names, and how many participants a next one needs."""

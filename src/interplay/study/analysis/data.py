@@ -1,7 +1,8 @@
 """A study as plain tables: who took part, what was answered about whom, what was ranked, what was played.
 
-Which partner an answer speaks of follows from where its page stands: a form in a repeat is about the games of the same
-turn of that repeat. Practice games are never what a rating is about."""
+Which partner an answer is about follows from where its page stands: a form in a repeat is about the games of the same
+turn of that repeat. Practice games are never what a rating is about.
+"""
 
 from __future__ import annotations
 
@@ -44,28 +45,33 @@ class Data:
 
     @cached_property
     def questions(self) -> dict[str, Question]:
+        """All questions of forms, by id."""
         return {q.id: q for page in pages(self.protocol) if page.kind == "form" for q in page.questions}
 
     @property
     def partners(self) -> list[str]:
-        """Those of the file, then people whom a game was played with, by their waiting room."""
+        """The partners of the study file, then waiting rooms whose participants a game was played with."""
         met = (row["partner"] for row in self.games if row["partner"] is not None)
         return list(dict.fromkeys([*self.protocol.partners, *met]))
 
     def of_people(self, chosen: Iterable[str]) -> Data:
-        """Of some people only."""
+        """Return the data of some participants only."""
         kept = set(chosen)
 
-        def of(table: Table) -> Table:
+        def select(table: Table) -> Table:
             return Table(table.columns, [row for row in table if row["person"] in kept], table.title)
 
         return replace(
-            self, people=of(self.people), answers=of(self.answers), rankings=of(self.rankings), games=of(self.games),
-            flags=of(self.flags),
+            self, people=select(self.people), answers=select(self.answers), rankings=select(self.rankings),
+            games=select(self.games), flags=select(self.flags),
         )  # fmt: skip
 
     def without(self, agents: Sequence[str]) -> Data:
-        """As if these partners had never been met: their games, ratings and comparisons go, ranks close up."""
+        """Return the data as if these partners had never been met: their games and ratings go, ranks close up.
+
+        Raises:
+            InterplayError: The study has no such partner.
+        """
         for name in agents:
             if name not in self.partners:
                 known = ", ".join(self.partners)
@@ -74,7 +80,9 @@ class Data:
         games = [row for row in self.games if row["partner"] not in gone]
         here = {row["number"] for row in games}
         answers = [row for row in self.answers if not gone & {row["partner"], row["first"], row["second"]}]
-        rankings = [{**row, "order": [one for one in row["order"] if one not in gone]} for row in self.rankings]
+        rankings = [
+            {**row, "order": [partner for partner in row["order"] if partner not in gone]} for row in self.rankings
+        ]
         flags = [row for row in self.flags if row["number"] in here]
         return replace(
             self, games=Table(GAMES, games), answers=Table(ANSWERS, answers), rankings=Table(RANKINGS, rankings),
@@ -82,43 +90,49 @@ class Data:
         )  # fmt: skip
 
     def counted(self) -> Table:
-        """Games that count and were played to their end."""
+        """Return the games that count and were played to their end."""
         return Table(GAMES, [row for row in self.games if row["done"] and not row["practice"]])
 
     def ratings(self, name: str) -> Table:
-        """One row for each answer to a question or, summed, to the questions of a scale: person, page, partner, game,
-        turn, first, second, value. Answers left out are not in it, nor sums that lack one of theirs."""
+        """Return one row for each answer to a question or, summed, to the questions of a scale.
+
+        The columns are person, page, partner, game, turn, first, second and value. Answers left out are not in it, nor
+        sums that lack one of their answers.
+        """
         kept = ("person", "page", "partner", "game", "turn", "first", "second", "value")
         if name not in self.sums:
             rows = [{k: r[k] for k in kept} for r in self.answers if r["question"] == name and r["value"] is not None]
             return Table(kept, rows, self.label(name))
         whole = self.sums[name]
-        found: list[Row] = []
+        totals: list[Row] = []
         for part in self.answers.groups("person", "page").values():
-            given = {row["question"]: row["value"] for row in part if row["question"] in whole.of}
-            if len(given) == len(whole.of) and None not in given.values():
-                points = [self._from_zero(q, given[q], q in whole.reverse) for q in whole.of]
-                found.append({**{k: part.rows[0][k] for k in kept[:-1]}, "value": sum(points)})
-        return Table(kept, found, self.label(name))
+            values = {row["question"]: row["value"] for row in part if row["question"] in whole.of}
+            if len(values) == len(whole.of) and None not in values.values():
+                points = [self._from_zero(q, values[q], q in whole.reverse) for q in whole.of]
+                totals.append({**{k: part.rows[0][k] for k in kept[:-1]}, "value": sum(points)})
+        return Table(kept, totals, self.label(name))
 
     def _from_zero(self, question: str, value: float, turned: bool) -> float:
         return self.points(question) - value if turned else value - 1
 
     def points(self, question: str) -> int:
+        """Return how many points a question's scale has; 0 without a scale."""
         scale = self.questions[question].scale
         return self.protocol.scales[scale].points if scale else 0
 
     def bounds(self, name: str) -> tuple[float, float] | None:
-        """The least and the largest value; None for a question without a scale."""
+        """Return the least and the largest value of a rating; None for a question without a scale."""
         if name in self.sums:
             return 0.0, float(sum(self.points(q) - 1 for q in self.sums[name].of))
         return (1.0, float(self.points(name))) if self.points(name) else None
 
     def middle(self, name: str) -> float | None:
+        """Return the middle of a rating's scale; None without a scale."""
         ends = self.bounds(name)
         return None if ends is None else (ends[0] + ends[1]) / 2
 
     def label(self, name: str) -> str:
+        """Return the text of a question or the title of a scale."""
         if name in self.sums:
             return self.sums[name].title or name
         text = self.questions[name].label
@@ -126,7 +140,7 @@ class Data:
 
 
 def gather(records: Records) -> Data:
-    """The tables of a study's records, each answer with the partner and game that it is about."""
+    """Return the tables of a study's records, each answer with the partner and game that it is about."""
     protocol = records.protocol
     kinds = {page.id: page.kind for page in pages(protocol)}
     played = _in_turn(records.games)
@@ -136,16 +150,16 @@ def gather(records: Records) -> Data:
     asked: list[Row] = []
     ranked: list[Row] = []
     strange = 0
-    for given in records.answers:
-        kind, person, page = kinds.get(given["item"]), given["participant"], given["page"]
-        base = {"person": person, "page": page, "form": given["item"]}
+    for answer in records.answers:
+        kind, person, page = kinds.get(answer["item"]), answer["participant"], answer["page"]
+        base = {"person": person, "page": page, "form": answer["item"]}
         strange += kind is None
         if kind == "ranking":
             about = _about(page, by_person.get(person, []))
-            ranked.append({**base, "game": about["game"], "order": list(given["value"])})
+            ranked.append({**base, "game": about["game"], "order": list(answer["value"])})
         elif kind == "form":
             about = _about(page, by_person.get(person, []))
-            asked.append({**base, **about, **{name: given[name] for name in ("question", "value", "seconds")}})
+            asked.append({**base, **about, **{name: answer[name] for name in ("question", "value", "seconds")}})
     notes = (f"{strange} answers are to pages that the study file does not have",) if strange else ()
     members = [
         {
@@ -169,19 +183,19 @@ def gather(records: Records) -> Data:
 
 
 def _status(person: Row) -> str:
-    """Who stopped before the consent never took part."""
+    """Return a participant's status; those who withdrew before the consent never took part."""
     return "declined" if person["status"] == "withdrawn" and person["consented"] is None else person["status"]
 
 
 def _in_turn(games: Table) -> list[Row]:
-    """Games with their place among those of the same person that count, from 1, in the order of beginning."""
+    """Return games with their place among the participant's games that count, from 1, in the order of beginning."""
     turns: dict[str, int] = {}
-    found = []
+    rows = []
     for row in games:
         person = row["participant"]
         if not row["practice"]:
             turns[person] = turns.get(person, 0) + 1
-        found.append(
+        rows.append(
             {
                 "number": row["game"],
                 "person": person,
@@ -197,17 +211,17 @@ def _in_turn(games: Table) -> list[Row]:
                 "episode": row["episode"],
             }
         )
-    return found
+    return rows
 
 
 def near_games(page: str, games: Sequence[Row]) -> list[Row]:
-    """Of a person's games, those that count in the same turn of the repeats around a page."""
+    """Return, of a participant's games, those that count in the same turn of the repeats around a page."""
     within = page.rpartition(".")[0]
     return [g for g in games if not g["practice"] and (not within or g["page"].startswith(within + "."))]
 
 
 def _about(page: str, games: Sequence[Row]) -> Row:
-    """The partner and game that a page speaks of."""
+    """Return the partner and game that a page is about."""
     near = near_games(page, games)
     partners = list(dict.fromkeys(g["partner"] for g in near))
     settings = list(dict.fromkeys(g["game"] for g in near))

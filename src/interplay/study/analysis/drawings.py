@@ -1,4 +1,4 @@
-"""Drawings that studies need beside those of reports: answers on a scale, boxes, preferences, lines over a session."""
+"""Drawings for studies: answers on a scale, boxes, preferences, lines over a session."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from interplay.reports import svg
 from interplay.reports.svg import INK, MUTED, PANEL, PAPER, RULE, element, hover, label, text
 
-# From one side of a scale to the other, through a light middle: told apart with any kind of colour vision.
+# From one side of a scale to the other, through a light middle; distinct with any kind of colour vision.
 _ENDS = ((179, 88, 6), (241, 163, 64), (240, 240, 240), (110, 170, 215), (25, 92, 160))
 
 
 def diverging(share: float) -> tuple[str, str]:
-    """The fill at a share of the way from one end (0) to the other (1), and a text colour to read on it."""
+    """Return the fill at a share of the way from one end (0) to the other (1), and a text colour to read on it."""
     place = min(1.0, max(0.0, share)) * (len(_ENDS) - 1)
     i = min(int(place), len(_ENDS) - 2)
     rgb = [round(a + (b - a) * (place - i)) for a, b in zip(_ENDS[i], _ENDS[i + 1], strict=True)]
@@ -37,8 +37,19 @@ def answer_bars(
     what: str = "answers",
     low_is_good: bool = False,
 ) -> str:
-    """One bar for each row, cut by the share of each point, all of the same length. `rows` gives counts by point. What
-    is good is blue: high points or, for ranks, low ones."""
+    """Draw one bar for each row, all of the same length, divided by the share of each point.
+
+    Args:
+        rows: The name of each row, and counts by point.
+        points: The points of the scale.
+        title: The title.
+        ends: The labels of both ends of the scale.
+        what: What is counted.
+        low_is_good: Whether low points are blue, as for ranks, instead of high ones.
+
+    Returns:
+        The drawing as SVG.
+    """
     left = max([svg.text_width(svg.shorten(name, 34)) for name, _ in rows], default=0) + 18
     bar, row, top = 460.0, 30.0, 44.0
     height = top + row * len(rows) + 12
@@ -56,9 +67,9 @@ def answer_bars(
             wide = bar * share
             tip = hover(f"{name}: {point}, {label(100 * share, 0)} % ({label(counts[point], 0)} of {label(total, 0)})")
             face = element("rect", x=x, y=y + 4, width=wide, height=row - 8, fill=fill, stroke=PAPER, stroke_width=1)
-            shown = text(x + wide / 2, y + row / 2, f"{100 * share:.0f}", 11, ink, text_anchor="middle",
+            percent = text(x + wide / 2, y + row / 2, f"{100 * share:.0f}", 11, ink, text_anchor="middle",
                          dominant_baseline="central") if wide > 22 else ""  # fmt: skip
-            body += element("g", tip + face + shown)
+            body += element("g", tip + face + percent)
             x += wide
         body += text(left + bar + 10, y + row / 2, f"{total:g} {what}", 11, MUTED, dominant_baseline="central")
     return svg.picture(left + bar + 24 + svg.text_width(f"9999 {what}", 11), height, body, title)
@@ -91,7 +102,7 @@ class Box(NamedTuple):
 
 
 def boxes(rows: Sequence[Box], *, title: str, x_title: str, bounds: tuple[float, float] | None = None) -> str:
-    """Quartiles as a box, every value as a dot, the mean with its interval as a diamond."""
+    """Draw quartiles as a box, every value as a dot, and the mean with its interval as a diamond."""
     every = [v for row in rows for v in row.values]
     low, high = bounds or (svg.span(every) if every else (0.0, 1.0))
     left = max([svg.text_width(svg.shorten(r.name, 34)) for r in rows], default=0) + 24
@@ -119,8 +130,10 @@ def _box(row: Box, x, y: float, colour: str) -> str:
     if not row.values:
         return ""
     q = np.quantile(np.asarray(row.values, float), [0.05, 0.25, 0.5, 0.75, 0.95])
-    told = f"{row.name}: median {label(float(q[2]), 1)}, half of {len(row.values)} between {label(float(q[1]), 1)} and "
-    body = hover(f"{told}{label(float(q[3]), 1)}, mean {label(row.mean, 2)}")
+    quartiles = (
+        f"{row.name}: median {label(float(q[2]), 1)}, half of {len(row.values)} between {label(float(q[1]), 1)} and "
+    )
+    body = hover(f"{quartiles}{label(float(q[3]), 1)}, mean {label(row.mean, 2)}")
     body += element("line", x1=x(q[0]), x2=x(q[4]), y1=y - 5, y2=y - 5, stroke=colour, stroke_width=2)
     body += element("rect", x=x(q[1]), y=y - 15, width=max(1.0, x(q[3]) - x(q[1])), height=20, rx=3, fill=colour,
                     fill_opacity=0.22, stroke=colour, stroke_width=1.5)  # fmt: skip
@@ -148,7 +161,7 @@ def preference_map(
     row_title: str,
     column_title: str,
 ) -> str:
-    """Who is preferred to whom: blue where the row is, orange where the column is, with how many people said so."""
+    """Draw who is preferred to whom: blue where the row is, orange where the column is, with the number of people."""
     cell_w, cell_h = 66.0, 46.0
     left = max(svg.text_width(svg.shorten(n, 24)) for n in names) + 30
     top = 66.0
@@ -179,10 +192,10 @@ def _preference(x: float, y: float, w: float, h: float, value, count: int, most:
         )
     fill, ink = diverging((value / most + 1) / 2 if most else 0.5)
     tip = hover(f"{who[0]} over {who[1]}: {label(value, 1)} ({count} people)")
-    shown = text(x + w / 2, y + h / 2 - 6, label(value, 1), 14, ink, text_anchor="middle", dominant_baseline="central",
+    large = text(x + w / 2, y + h / 2 - 6, label(value, 1), 14, ink, text_anchor="middle", dominant_baseline="central",
                  font_weight=600)  # fmt: skip
     small = text(x + w / 2, y + h / 2 + 11, f"n = {count}", 10, ink, text_anchor="middle", dominant_baseline="central")
-    return element("g", tip + element("rect", fill=fill, **box) + shown + small)
+    return element("g", tip + element("rect", fill=fill, **box) + large + small)
 
 
 def _scale(x: float, y: float, most: float) -> str:
@@ -194,7 +207,7 @@ def _scale(x: float, y: float, most: float) -> str:
     )  # fmt: skip
     marks = ((0.0, f"{label(most, 0)} row"), (0.5, "0"), (1.0, f"{label(-most, 0)} column"))
     return bars + "".join(
-        text(x + 18, y + height * share, shown, 11, MUTED, dominant_baseline="central") for share, shown in marks
+        text(x + 18, y + height * share, mark, 11, MUTED, dominant_baseline="central") for share, mark in marks
     )
 
 
@@ -209,7 +222,7 @@ class DrawnLine(NamedTuple):
 
 
 def lines(series: Sequence[DrawnLine], *, title: str, x_title: str, y_title: str, zero: bool = True) -> str:
-    """Lines with shaded intervals, named at their ends; each has a form of dot of its own."""
+    """Draw lines with shaded intervals; each has its own colour and shape of dot."""
     width, height, left, top, bottom = 560.0, 300.0, 58.0, 34.0, 50.0
     drawn = [v for s in series for v in (*s.y, *s.low, *s.high) if v is not None]
     y_low, y_high = svg.span(drawn, zero) if drawn else (0.0, 1.0)
@@ -233,19 +246,19 @@ def lines(series: Sequence[DrawnLine], *, title: str, x_title: str, y_title: str
     for tick in [t for t in svg.ticks(x_low, x_high, 8) if float(t).is_integer()]:
         body += text(at(tick, 0)[0], height - bottom + 16, label(tick, 0), 11, MUTED, text_anchor="middle")
     key = left
-    for i, one in enumerate(series):
+    for i, line in enumerate(series):
         colour = svg.seat_colour(i)
-        body += _band(one, at, colour) + _line(one, at, colour, i)
-        body += _dot(key + 6, 16, colour, i) + text(key + 18, 16, one.name, 12, INK, dominant_baseline="central")
-        key += 44 + svg.text_width(one.name)
+        body += _band(line, at, colour) + _line(line, at, colour, i)
+        body += _dot(key + 6, 16, colour, i) + text(key + 18, 16, line.name, 12, INK, dominant_baseline="central")
+        key += 44 + svg.text_width(line.name)
     body += text((left + width - right) / 2, height - 10, x_title, 12, MUTED, text_anchor="middle")
     middle = (top + height - bottom) / 2
     body += text(14, middle, y_title, 12, MUTED, text_anchor="middle", transform=f"rotate(-90 14 {svg.number(middle)})")
     return svg.picture(max(width, key), height, body, title)
 
 
-def _band(one: DrawnLine, at, colour: str) -> str:
-    known = [(x, a, b) for x, a, b in zip(one.x, one.low, one.high, strict=False) if a is not None and b is not None]
+def _band(line: DrawnLine, at, colour: str) -> str:
+    known = [(x, a, b) for x, a, b in zip(line.x, line.low, line.high, strict=False) if a is not None and b is not None]
     if len(known) < 2:
         return ""
     path = [at(x, b) for x, _, b in known] + [at(x, a) for x, a, _ in reversed(known)]
@@ -253,12 +266,12 @@ def _band(one: DrawnLine, at, colour: str) -> str:
     return element("polygon", points=points, fill=colour, fill_opacity=0.16)
 
 
-def _line(one: DrawnLine, at, colour: str, form: int) -> str:
-    points = [at(x, y) for x, y in zip(one.x, one.y, strict=True)]
+def _line(line: DrawnLine, at, colour: str, form: int) -> str:
+    points = [at(x, y) for x, y in zip(line.x, line.y, strict=True)]
     path = " ".join(f"{svg.number(x)},{svg.number(y)}" for x, y in points)
     body = element("polyline", points=path, fill="none", stroke=colour, stroke_width=2.2)
-    for (x, y), value, turn in zip(points, one.y, one.x, strict=True):
-        body += element("g", hover(f"{one.name}, {label(turn, 0)}: {label(value, 2)}") + _dot(x, y, colour, form))
+    for (x, y), value, turn in zip(points, line.y, line.x, strict=True):
+        body += element("g", hover(f"{line.name}, {label(turn, 0)}: {label(value, 2)}") + _dot(x, y, colour, form))
     return body
 
 

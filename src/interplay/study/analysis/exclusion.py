@@ -1,4 +1,4 @@
-"""Who is in and who is out, and why. Nobody is left out in silence: the table lists every person."""
+"""Exclusion of participants: who is in, who is out, and why. The table lists every participant."""
 
 from __future__ import annotations
 
@@ -24,7 +24,12 @@ UNFINISHED = {
 
 
 def sort_people(data: Data, rule: Exclude | None) -> Data:
-    """The data with everyone marked as in or out; the answers of those who are out go."""
+    """Return the data with everyone marked as in or out, without the answers of those who are out.
+
+    Args:
+        data: The study.
+        rule: The rule of the study file; None leaves out only those who did not finish.
+    """
     rule = rule or Exclude(kind="exclude", id="exclude")
     scaled = {q.id for q in data.questions.values() if q.scale}
     answers: dict[str, list[Row]] = {}
@@ -34,7 +39,7 @@ def sort_people(data: Data, rule: Exclude | None) -> Data:
     for person in data.people:
         mine = answers.get(person["person"], [])
         on_scales = [row for row in mine if row["question"] in scaled]
-        # Those who are out anyway have one reason, so that they can be counted by it.
+        # Those who did not finish have this one reason, by which they are counted.
         why = _unfinished(person, rule) or [
             *_attention(mine, rule), *_haste(on_scales, rule), *_sameness(on_scales, rule),
         ]  # fmt: skip
@@ -52,14 +57,14 @@ def _unfinished(person: Row, rule: Exclude) -> list[str]:
 
 
 def _attention(answers: Sequence[Row], rule: Exclude) -> list[str]:
-    found = []
+    reasons = []
     for question, right in rule.attention.items():
-        given = [row["value"] for row in answers if row["question"] == question]
-        if not given:
-            found.append(f"attention: {question} was not reached")
-        elif wrong := [value for value in given if str(value) != str(right)]:
-            found.append(f"attention: {question} answered {wrong[0]!r}, not {right!r}")
-    return found
+        values = [row["value"] for row in answers if row["question"] == question]
+        if not values:
+            reasons.append(f"attention: {question} was not reached")
+        elif wrong := [value for value in values if str(value) != str(right)]:
+            reasons.append(f"attention: {question} answered {wrong[0]!r}, not {right!r}")
+    return reasons
 
 
 def _haste(on_scales: Sequence[Row], rule: Exclude) -> list[str]:
@@ -73,14 +78,14 @@ def _haste(on_scales: Sequence[Row], rule: Exclude) -> list[str]:
 
 
 def _sameness(on_scales: Sequence[Row], rule: Exclude) -> list[str]:
-    given = [row["value"] for row in on_scales if row["question"] not in rule.attention]
-    if not rule.same_answers or len(given) < 5 or len(set(given)) > 1:
+    values = [row["value"] for row in on_scales if row["question"] not in rule.attention]
+    if not rule.same_answers or len(values) < 5 or len(set(values)) > 1:
         return []
-    return [f"the answer {given[0]} to all {len(given)} questions on scales"]
+    return [f"the answer {values[0]} to all {len(values)} questions on scales"]
 
 
 def people_tables(data: Data) -> list[Table]:
-    """How many are in and out by reason, and every person with what there is of them."""
+    """Return how many are in and out by reason, and a table of every participant."""
     why = Counter(row["why"] or "in the analysis" for row in data.people)
     total = len(data.people)
     counted = Table.of(
@@ -106,19 +111,21 @@ def people_tables(data: Data) -> list[Table]:
 
 
 def stopped(data: Data) -> Table:
-    """How many stopped taking part, and on which pages; those who declined to begin are not among them."""
+    """Count by page how many stopped taking part; those who declined to begin are not among them."""
     where = Counter(row["stopped_on"] for row in data.people if row["status"] == "withdrawn")
-    rows: list[Row] = [{"page": page, "people": n} for page, n in sorted(where.items(), key=lambda one: str(one[0]))]
+    rows: list[Row] = [
+        {"page": page, "people": n} for page, n in sorted(where.items(), key=lambda entry: str(entry[0]))
+    ]
     return Table.of(rows, "Who stopped taking part, by page", columns=["page", "people"])
 
 
 def gaps(data: Data) -> Table:
-    """What those who are in did not give: questions left open, games that were not finished, answers without a game."""
+    """Count what is missing from those who are in: open questions, unfinished games, answers without a game."""
     rows: list[Row] = []
     for (question,), part in data.answers.groups("question").items():
-        empty = sum(row["value"] is None for row in part)
+        empty = [row["person"] for row in part if row["value"] is None]
         if empty:
-            rows.append({"what": f"no answer to {question}", "times": empty, "people": _people(part, "value")})
+            rows.append({"what": f"no answer to {question}", "times": len(empty), "people": len(set(empty))})
     forms = _rating_forms(data)
     rated = [row for row in data.answers if row["form"] in forms]
     lost = [row for row in rated if row["partner"] is None and row["first"] is None]
@@ -135,10 +142,6 @@ def gaps(data: Data) -> Table:
     return Table.of(rows, "What is missing from those who are in", columns=["what", "times", "people"])
 
 
-def _people(part: Table, column: str) -> int:
-    return len({row["person"] for row in part if row[column] is None})
-
-
 def _rating_forms(data: Data) -> set[str]:
-    """Forms that speak of a partner for anyone."""
+    """Return the forms that are about a partner for any participant."""
     return {row["form"] for row in data.answers if row["partner"] is not None or row["first"] is not None}

@@ -1,4 +1,4 @@
-"""Ratings of those who knew the game, and of those who did not."""
+"""Ratings of participants who knew the game, and of those who did not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GROUPED = (
 
 
 def familiar(data: Data, part: Familiarity) -> AnalysisResult:
-    """Ratings by group and partner, whether groups differ, and Spearman where the question is on a scale."""
+    """Compare ratings between groups, by partner, and correlate them with an answer on a scale (Spearman)."""
     said = {r["person"]: r["value"] for r in data.answers if r["question"] == part.by and r["value"] is not None}
     group = {who: _group(value, part.split) for who, value in said.items()}
     silent = len({r["person"] for r in data.people if r["included"]} - set(said))
@@ -72,9 +72,9 @@ def _group(value: Any, split: float | None) -> str:
 def _welch(x: list[float], y: list[float]) -> Row:
     enough(x, y)
     made = t_test_welch(x, y)
-    told = {"mean_a": float(np.mean(x)), "mean_b": float(np.mean(y)), "difference": made.estimate}
-    told |= {"difference_low": made.low, "difference_high": made.high, "d": made.effect}
-    return told | {"t": made.statistic, "df": made.df, "p": made.p}
+    row = {"mean_a": float(np.mean(x)), "mean_b": float(np.mean(y)), "difference": made.estimate}
+    row |= {"difference_low": made.low, "difference_high": made.high, "d": made.effect}
+    return row | {"t": made.statistic, "df": made.df, "p": made.p}
 
 
 def _spearman(x: list[float], y: list[float]) -> Row:

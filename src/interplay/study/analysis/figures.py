@@ -18,34 +18,34 @@ WIDEST_SCALE = 11  # points; a scale with more is drawn as boxes
 
 
 def rating_figures(data: Data, summary: Table, names: Sequence[str]) -> list[Section]:
-    """How answers on scales spread, by partner; sums as boxes."""
-    found: list[Section] = []
+    """Draw how answers on scales spread by partner; sums with many points as boxes."""
+    figures: list[Section] = []
     for name in names:
         rows = [row for row in summary if row["rating"] == name and row["game"] is None]
         ends = data.bounds(name)
         if not rows or ends is None:
             continue
-        held = data.ratings(name)
-        values = {r["partner"]: [v["value"] for v in held if v["partner"] == r["partner"]] for r in rows}
+        ratings = data.ratings(name)
+        values = {r["partner"]: [v["value"] for v in ratings if v["partner"] == r["partner"]] for r in rows}
         rows = sorted(rows, key=lambda r: -(r["mean"] or 0))
-        shown, about = f"{name}: {data.label(name)}" if name not in data.sums else data.label(name), f"rating {name}"
+        title, about = f"{name}: {data.label(name)}" if name not in data.sums else data.label(name), f"rating {name}"
         if ends[1] - ends[0] < WIDEST_SCALE:
             points = list(range(int(ends[0]), int(ends[1]) + 1))
             bars = [(r["partner"], {p: values[r["partner"]].count(p) for p in points}) for r in rows]
-            drawing = answer_bars(bars, points, title=shown, ends=_ends(data, name))
+            drawing = answer_bars(bars, points, title=title, ends=_ends(data, name))
         else:
             drawn = [Box(r["partner"], values[r["partner"]], r["mean"], r["mean_low"], r["mean_high"]) for r in rows]
             pad = (ends[1] - ends[0]) * 0.02
             limits = (ends[0] - pad, ends[1] + pad)
             drawing = boxes(
-                drawn, title=shown, x_title=f"{data.label(name)}, {ends[0]:g} to {ends[1]:g}", bounds=limits
+                drawn, title=title, x_title=f"{data.label(name)}, {ends[0]:g} to {ends[1]:g}", bounds=limits
             )
-        found.append(Figure(drawing, shown, "", about))
-    return in_pairs(found)
+        figures.append(Figure(drawing, title, "", about))
+    return in_pairs(figures)
 
 
 def in_pairs(figures: Sequence[Section]) -> list[Section]:
-    """Two beside each other where the page is wide enough; a single one alone."""
+    """Put figures side by side in pairs, where the page is wide enough."""
     pairs = [figures[i : i + 2] for i in range(0, len(figures), 2)]
     return [Columns(pair) if len(pair) > 1 else pair[0] for pair in pairs]
 
@@ -59,7 +59,7 @@ def _ends(data: Data, name: str) -> tuple[str, str]:
 
 
 def rank_figures(table: Table | None, shares: Mapping[str, tuple[list[str], np.ndarray]]) -> list[Section]:
-    """Mean ranks with intervals, and how often each partner took each rank."""
+    """Draw mean ranks with intervals, and how often each partner took each rank."""
     if table is None:
         return []
     several = len({row["game"] for row in table}) > 1
@@ -69,21 +69,21 @@ def rank_figures(table: Table | None, shares: Mapping[str, tuple[list[str], np.n
         for row in table
     ]  # fmt: skip
     title = "Mean ranks that people gave"
-    found: list[Section] = [
+    figures: list[Section] = [
         Figure(interval_plot(estimates, title=title, x_title="mean rank (1 is best)"), title, "", "mean ranks")
     ]
-    for game, (names, held) in shares.items():
+    for game, (names, rank_share) in shares.items():
         people = next(row["people"] for row in table if str(row["game"]) == game)
         points = list(range(1, len(names) + 1))
-        rows = [(n, {p: round(float(held[i, p - 1]) * people, 6) for p in points}) for i, n in enumerate(names)]
-        shown = f"How often each rank was given{f' in {game}' if several else ''}"
-        drawing = answer_bars(rows, points, title=shown, ends=("best", "worst"), what="people", low_is_good=True)
-        found.append(Figure(drawing, shown, "", f"ranks {game}"))
-    return [found[0], *in_pairs(found[1:])]
+        rows = [(n, {p: round(float(rank_share[i, p - 1]) * people, 6) for p in points}) for i, n in enumerate(names)]
+        game_title = f"How often each rank was given{f' in {game}' if several else ''}"
+        drawing = answer_bars(rows, points, title=game_title, ends=("best", "worst"), what="people", low_is_good=True)
+        figures.append(Figure(drawing, game_title, "", f"ranks {game}"))
+    return [figures[0], *in_pairs(figures[1:])]
 
 
 def rating_scatter(table: Table, names: Sequence[str], measures: Sequence[str]) -> list[Section]:
-    """Ratings against measures, a dot each, dodged a little where many would hide one another."""
+    """Draw ratings against measures, a dot each, shifted a little where dots would hide one another."""
     drawn: list[Section] = []
     for name in names:
         for measure in measures:
@@ -95,15 +95,16 @@ def rating_scatter(table: Table, names: Sequence[str], measures: Sequence[str]) 
             step = 0.03 * (max(y) - min(y))
             points = [Point(a, b + ((k * 7) % 11 - 5) * step / 5, "", r["partner"])
                       for k, (a, b, r) in enumerate(zip(x, y, rows, strict=True))]  # fmt: skip
-            shown = f"{name} against {measure.replace('_', ' ')}"
+            title = f"{name} against {measure.replace('_', ' ')}"
             note = f"r = {fit.r:.2f}, {len(rows)} ratings"
-            drawing = scatter(points, title=shown, x_title=measure.replace("_", " "), y_title=name,
+            drawing = scatter(points, title=title, x_title=measure.replace("_", " "), y_title=name,
                               line=(fit.slope, fit.intercept), )  # fmt: skip
-            drawn.append(Figure(drawing, shown, note, f"scatter {name} {measure}"))
+            drawn.append(Figure(drawing, title, note, f"scatter {name} {measure}"))
     return in_pairs(drawn)
 
 
 def click_figures(table: Table) -> list[Section]:
+    """Draw how often each kind of a partner's moves made people press."""
     rows = [
         FigureEstimate(
             f"{row['move']}, {row['dominated'].upper()}" if row["dominated"] != "no" else f"other {row['move']}",
@@ -121,7 +122,7 @@ def _percent(value: float | None) -> float | None:
 
 
 def preference_figures(rows: Sequence[Row], names: Sequence[str], strength: Table) -> list[Section]:
-    """The matrix of preferences, and strengths."""
+    """Draw the matrix of preferences, and the partners' strengths."""
     for_row: list[list[list[float]]] = [[[] for _ in names] for _ in names]
     place = {name: i for i, name in enumerate(names)}
     for row in rows:
@@ -141,28 +142,30 @@ def preference_figures(rows: Sequence[Row], names: Sequence[str], strength: Tabl
         [names[i] for i in order], values, counts, title=title, most=most, row_title="preferred", column_title="to"
     )
     caption = "Mean of the summed answers, both orders together: blue where the row is preferred, orange the column."
-    found: list[Section] = [Figure(drawing, title, caption, "preferences")]
+    figures: list[Section] = [Figure(drawing, title, caption, "preferences")]
     if "strength" in strength.columns:
         estimates = [FigureEstimate(r["what"], r["strength"], r["strength_low"], r["strength_high"]) for r in strength]
-        shown = "Strength of each partner"
-        found.append(Figure(interval_plot(estimates, title=shown, x_title="preferred to the average partner by",
-                                          reference=0.0), shown, "", "strengths"))  # fmt: skip
-    return found
+        title = "Strength of each partner"
+        plot = interval_plot(estimates, title=title, x_title="preferred to the average partner by", reference=0.0)
+        figures.append(Figure(plot, title, "", "strengths"))
+    return figures
 
 
 def group_figures(table: Table, by: str) -> list[Section]:
-    """Mean ratings of each group, partner by partner."""
-    found: list[Section] = []
+    """Draw the mean ratings of each group, partner by partner."""
+    figures: list[Section] = []
     for (rating,), part in table.groups("rating").items():
         rows = [FigureEstimate(str(r["group"]), r["mean"], r["mean_low"], r["mean_high"], str(r["partner"]),
                          f"{r['people']} people") for r in part]  # fmt: skip
         title = f"{rating} by {by}"
-        found.append(Figure(interval_plot(rows, title=title, x_title=f"mean {rating}"), title, "", f"{rating} by {by}"))
-    return found
+        figures.append(
+            Figure(interval_plot(rows, title=title, x_title=f"mean {rating}"), title, "", f"{rating} by {by}")
+        )
+    return figures
 
 
 def team_figures(table: Table) -> list[Section]:
-    """What people's offers came to, by partner."""
+    """Draw the hand-overs, and how many of the person's offers were accepted, by partner."""
     several = len({row["game"] for row in table}) > 1
     drawn: list[Section] = []
     for name, title in (
@@ -177,7 +180,7 @@ def team_figures(table: Table) -> list[Section]:
 
 
 def session_figures(table: Table) -> list[Section]:
-    """Who offered and who accepted, over the session."""
+    """Draw who offered and who accepted, over the session."""
     drawn: list[Section] = []
     for title, y_title, names in (
         ("Offers over the session", "offers, % of own actions",
@@ -188,12 +191,12 @@ def session_figures(table: Table) -> list[Section]:
         ("Score over the session", "score", {"score": "score"}),
     ):  # fmt: skip
         series = []
-        for shown, name in names.items():
+        for label, name in names.items():
             rows = [row for row in table if row[name] is not None]
             if rows:
-                series.append(DrawnLine(shown, *([row[column] for row in rows] for column in
+                series.append(DrawnLine(label, *([row[column] for row in rows] for column in
                                             ("turn", name, f"{name}_low", f"{name}_high"))))  # fmt: skip
-        if series and any(len(one.x) > 1 for one in series):
+        if series and any(len(line.x) > 1 for line in series):
             drawing = lines(series, title=title, x_title="game of the session", y_title=y_title)
             drawn.append(Figure(drawing, title, "", title))
     return in_pairs(drawn)

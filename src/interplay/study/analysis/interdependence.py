@@ -1,4 +1,4 @@
-"""Who helped whom in teams of a person and a partner: who initiated, who accepted, and over the session."""
+"""Interdependence of a person and a partner: who initiated, who accepted, and how it changed over the session."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ OVER_TIME = ("score", "constructive", "person_triggered", "partner_accepted", "p
 
 
 def help_in_teams(data: Data, part: InterdependenceAnalysis, measured: Measured, *, seed: int = 0) -> AnalysisResult:
+    """Return hand-overs and acceptance by partner, their relation to the score, and their change over the session."""
     title = part.title or "Who helped whom"
     games = list(data.counted())
     if data.traces is None:
@@ -52,28 +53,28 @@ def help_in_teams(data: Data, part: InterdependenceAnalysis, measured: Measured,
 
 
 def _teams(table: Table) -> list[Row]:
-    found: list[Row] = []
+    rows: list[Row] = []
     for (game, partner), part in table.groups("game", "partner").items():
         row: Row = {"game": game, "partner": partner}
         for name in MEASURED:
             row |= mean_row(list(person_means(part, value=name).get((), {}).values()), name, _bounds(name))
-        found.append({**row, "people": len(set(part.column("person"))), "games": len(part)})
-    return found
+        rows.append({**row, "people": len(set(part.column("person"))), "games": len(part)})
+    return rows
 
 
 def _bounds(name: str) -> tuple[float, float]:
-    """Counts do not fall below 0, nor shares rise above 100."""
+    """Return the bounds of a measure's mean: counts are at least 0, shares at most 100."""
     low = -np.inf if name == "score" else 0.0
     return low, 100.0 if name.endswith("accepted") else np.inf
 
 
 def _score(table: Table, seed: int) -> list[Row]:
-    found: list[Row] = []
+    rows: list[Row] = []
     for (game,), part in table.groups("game").items():
-        held = [row for row in part if row["constructive"] is not None]
-        told: Row = {"game": game, "games": len(held), "people": len({row["person"] for row in held})}
-        found.append(told | attempt(lambda held=held: _correlated(held, seed)))
-    return found
+        known = [row for row in part if row["constructive"] is not None]
+        counts: Row = {"game": game, "games": len(known), "people": len({row["person"] for row in known})}
+        rows.append(counts | attempt(lambda known=known: _correlated(known, seed)))
+    return rows
 
 
 def _correlated(rows: Sequence[Row], seed: int) -> Row:
@@ -85,29 +86,32 @@ def _correlated(rows: Sequence[Row], seed: int) -> Row:
 
 
 def _session(table: Table) -> list[Row]:
-    found: list[Row] = []
+    rows: list[Row] = []
     for name in OVER_TIME:
-        held = [row for row in table if row[name] is not None]
-        told: Row = {"measure": name, "games": len(held), "people": len({row["person"] for row in held})}
-        found.append(told | attempt(lambda held=held, name=name: _slope(held, name)))
-    return found
+        known = [row for row in table if row[name] is not None]
+        counts: Row = {"measure": name, "games": len(known), "people": len({row["person"] for row in known})}
+        rows.append(counts | attempt(lambda known=known, name=name: _slope(known, name)))
+    return rows
 
 
 def _slope(rows: Sequence[Row], name: str) -> Row:
-    """Beside the turn stand the kinds of games (world and partner), so that a session that happens to end with an
-    easier one shows no learning."""
+    """Return the change of a measure from game to game within people.
+
+    The kinds of games (setting and partner) are covariates, so that a session which happens to end with an easier one
+    shows no learning.
+    """
     kinds = list(dict.fromkeys((row["game"], row["partner"]) for row in rows))
     y, who = [row[name] for row in rows], [row["person"] for row in rows]
-    beside = [[row["turn"], *((row["game"], row["partner"]) == kind for kind in kinds[1:])] for row in rows]
-    made = within_fit(y, np.array(beside, float), who)[0]
+    covariates = [[row["turn"], *((row["game"], row["partner"]) == kind for kind in kinds[1:])] for row in rows]
+    made = within_fit(y, np.array(covariates, float), who)[0]
     return {"per_game": made.slope, "per_game_low": made.low, "per_game_high": made.high, "p": made.p}
 
 
 def _turns(table: Table) -> list[Row]:
-    found: list[Row] = []
+    rows: list[Row] = []
     for (turn,), part in sorted(table.groups("turn").items()):
         row: Row = {"turn": turn}
         for name in OVER_TIME:
             row |= mean_row([v for v in part.column(name) if v is not None], name, _bounds(name))
-        found.append({**row, "people": len(set(part.column("person")))})
-    return found
+        rows.append({**row, "people": len(set(part.column("person")))})
+    return rows

@@ -1,4 +1,4 @@
-"""What happened in the games of a study, one row for each: scores, dominated moves, who offered and who accepted."""
+"""Measures of a study's games, one row for each: scores, dominated moves, who offered and who accepted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNLIMITED = "unlimited"
 
 
 class Measured:
-    """What happened in the games of a study, worked out when first asked for, and once: games are replayed."""
+    """The measures of a study's games, computed when first asked for, and once, since games are replayed."""
 
     def __init__(self, data: Data):
         self._games = list(data.counted())
@@ -27,72 +27,76 @@ class Measured:
         self._team: list[Row] | None = None
 
     def team(self) -> list[Row]:
-        """Of each game whose world can tell: who offered, who accepted, what came of it."""
+        """Return a row of interdependence measures for each game that has them."""
         if self._team is None:
             self._team = team_rows(self._data, self._games)
         return self._team
 
     def games(self, wanted: Sequence[str]) -> dict[int, Row]:
-        """By the number of a game that counts and is done: the wanted measures. Null where a game cannot tell."""
-        found: dict[int, Row] = {g["number"]: {name: g.get(name) for name in wanted} for g in self._games}
+        """Return the wanted measures by the number of a game that counts and is done; None where a game has none."""
+        by_game: dict[int, Row] = {g["number"]: {name: g.get(name) for name in wanted} for g in self._games}
         if set(CARD_MEASURES) & set(wanted):
             if self._cards is None:
                 self._cards = card_rows(self._data, self._games)
-            _fill(found, self._cards, [name for name in wanted if name in CARD_MEASURES])
+            _fill(by_game, self._cards, [name for name in wanted if name in CARD_MEASURES])
         if set(TEAM_MEASURES) & set(wanted):
             _fill(
-                found, {row["number"]: row for row in self.team()}, [name for name in wanted if name in TEAM_MEASURES]
+                by_game, {row["number"]: row for row in self.team()}, [name for name in wanted if name in TEAM_MEASURES]
             )
-        return found
+        return by_game
 
 
-def _fill(found: dict[int, Row], values: Mapping[int, Row], names: Sequence[str]) -> None:
+def _fill(by_game: dict[int, Row], values: Mapping[int, Row], names: Sequence[str]) -> None:
     for number, row in values.items():
-        found[number].update({name: row[name] for name in names})
+        by_game[number].update({name: row[name] for name in names})
 
 
 def traces_of(data: Data, rows: Sequence[Row]) -> tuple[TraceSet, list[Row]]:
-    """The traces of some games, in their order; an episode's number is its game's place in the list."""
+    """Return the traces of some games, and the games in the order of their episodes.
+
+    Raises:
+        InterplayError: The study was read without traces.
+    """
     if data.traces is None:
         raise InterplayError("the traces of the games are not there: export the study with its traces")
-    held = [row for row in rows if row["episode"] is not None]
-    # Games of one world beside each other are replayed together.
-    held.sort(key=lambda row: (row["game"], row["episode"]))
-    wanted = {row["episode"] for row in held}
+    ordered = [row for row in rows if row["episode"] is not None]
+    # Games of one setting that follow each other are replayed in one batch.
+    ordered.sort(key=lambda row: (row["game"], row["episode"]))
+    wanted = {row["episode"] for row in ordered}
     episodes = {number: episode for number, episode in data.traces.items() if number in wanted}
-    return TraceSet.in_memory([episodes[row["episode"]] for row in held]), held
+    return TraceSet.in_memory([episodes[row["episode"]] for row in ordered]), ordered
 
 
 def card_rows(data: Data, rows: Sequence[Row]) -> dict[int, Row]:
-    """Shares of the partner's moves in Hanabi."""
+    """Return shares of the partner's moves in Hanabi, by the number of the game."""
     ours = [row for row in rows if data.protocol.games[row["game"]].game.startswith("hanabi/")]
     if not ours or data.traces is None:
         return {}
-    traces, held = traces_of(data, ours)
-    found: dict[int, Row] = {row["number"]: dict.fromkeys(CARD_MEASURES) for row in held}
+    traces, ordered = traces_of(data, ours)
+    by_game: dict[int, Row] = {row["number"]: dict.fromkeys(CARD_MEASURES) for row in ordered}
     for value in measure(traces, ["hanabi/dominance", "hanabi/behaviour"]):
-        game = held[value["episode"]]
+        game = ordered[value["episode"]]
         public = value["metric"] == "communicativeness" or value.get("known") == "public"
         if value["seat"] != game["seat"] and public and value["metric"] in CARD_MEASURES:
-            found[game["number"]][value["metric"]] = value["value"]
-    return found
+            by_game[game["number"]][value["metric"]] = value["value"]
+    return by_game
 
 
 def team_rows(data: Data, rows: Sequence[Row]) -> list[Row]:
-    """Of each game whose world can tell: hand-overs, what each side offered, and how much of it the other took up."""
+    """Return hand-overs, what each side offered, and how much of it the other took up, for each game that has them."""
     tells = {
         name: readable(make_recorded(setting.game, setting.options)) for name, setting in data.protocol.games.items()
     }
     ours = [row for row in rows if row["episode"] is not None and tells[row["game"]]]
     if not ours or data.traces is None:
         return []
-    traces, held = traces_of(data, ours)
+    traces, ordered = traces_of(data, ours)
     values = measure(traces, ["interdependence"])
     by_game: dict[int, list[Row]] = {}
     for value in values:
         if value["window"] == UNLIMITED:
             by_game.setdefault(value["episode"], []).append(value)
-    return [_team_row(game, by_game.get(place, [])) for place, game in enumerate(held)]
+    return [_team_row(game, by_game.get(place, [])) for place, game in enumerate(ordered)]
 
 
 def _team_row(game: Row, values: Sequence[Row]) -> Row:
@@ -124,10 +128,12 @@ def _team_row(game: Row, values: Sequence[Row]) -> Row:
 
 
 def _taken(values: Sequence[Row], mine: Any) -> float | None:
-    """Offers of one side that a teammate used."""
+    """Return how many offers of one side a teammate used; None if it is not known."""
     by_seat: dict[int, dict[str, float]] = {}
     for value in values:
         if mine(value) and value["metric"] in ("triggers", "adr") and value["value"] is not None:
             by_seat.setdefault(value["seat"], {})[value["metric"]] = value["value"]
-    known = [told["triggers"] * told["adr"] for told in by_seat.values() if {"triggers", "adr"} <= told.keys()]
+    known = [
+        metrics["triggers"] * metrics["adr"] for metrics in by_seat.values() if {"triggers", "adr"} <= metrics.keys()
+    ]
     return sum(known) if known else None

@@ -1,4 +1,4 @@
-"""An analysis as a page, and its tables as people read them on a screen."""
+"""An analysis as an HTML report, and its tables for a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ P_DIGITS = 4
 
 
 def report(findings: Findings, *, source: str = "", seed: int = 0) -> Report:
-    """One HTML file: who took part, then every analysis with its figures, tables and remarks."""
+    """Return the report of an analysis: who took part, then every analysis with its figures, tables and notes."""
     data = findings.data
     study = data.protocol
     sections: list[Section] = [KeyNumbers(_numbers(findings))]
@@ -38,11 +38,11 @@ def _numbers(findings: Findings) -> list[KeyNumber]:
     data = findings.data
     inside = sum(bool(row["included"]) for row in data.people)
     counted = data.counted()
-    given = sum(row["value"] is not None for row in data.answers)
+    answered = sum(row["value"] is not None for row in data.answers)
     return [
         KeyNumber("people analysed", str(inside), f"of {len(data.people)} who came"),
         KeyNumber("games that count", str(len(counted)), f"{sum(r['practice'] for r in data.games)} for practice"),
-        KeyNumber("answers", str(given)),
+        KeyNumber("answers", str(answered)),
         KeyNumber("presses of buttons", str(len(data.flags))),
     ]
 
@@ -59,14 +59,14 @@ def _section(result: AnalysisResult) -> Section:
 
 
 def _table(name: str, table: Table) -> TableSection:
-    """Columns without any value are not shown; remarks on single rows stand above the table."""
+    """Return a table as a section: columns without any value are hidden, notes on single rows stand above it."""
     empty = [c for c in table.columns if all(row[c] is None for row in table)]
     first = [c for c in table.columns[:3] if c != "note" and isinstance(table.rows[0][c], str)]
-    told: dict[str, list[str]] = {}
+    by_note: dict[str, list[str]] = {}
     for row in table:
         if row.get("note"):
-            told.setdefault(row["note"], []).append(" ".join(str(row[c]) for c in first if row[c] is not None))
-    caption = ". ".join(f"{', '.join(rows)}: {note}" for note, rows in told.items())
+            by_note.setdefault(row["note"], []).append(" ".join(str(row[c]) for c in first if row[c] is not None))
+    caption = ". ".join(f"{', '.join(rows)}: {note}" for note, rows in by_note.items())
     return TableSection(
         table, table.title, caption, name, labels=LABELS, hide=[*empty, "note"], digits=_digits(table.columns)
     )
@@ -74,34 +74,34 @@ def _table(name: str, table: Table) -> TableSection:
 
 def _digits(columns: Iterable[str]) -> dict[str, int]:
     shares = ("share", "first", "last", "alpha", "w")
-    found = {name: P_DIGITS for name in columns if name == "p" or name.startswith("p_") or name.endswith("_p")}
-    return found | {name: 2 for name in columns if name in shares} | {name: 0 for name in columns if name == "df"}
+    digits = {name: P_DIGITS for name in columns if name == "p" or name.startswith("p_") or name.endswith("_p")}
+    return digits | {name: 2 for name in columns if name in shares} | {name: 0 for name in columns if name == "df"}
 
 
 DETAIL = ("spread", "ordered", "items", "turns", "by_partner", "by_question")  # long tables, on the page and in JSON
 
 
 def screen_tables(result: AnalysisResult) -> list[Table]:
-    """What fits a screen: long tables stay away, and of people only those who are out are listed."""
-    found = []
+    """Return the tables that fit a terminal, without long ones; of participants only those who are out."""
+    tables = []
     for name, table in result.tables.items():
         if result.id == "people" and name == "people":
             table = Table(table.columns, [row for row in table if not row["in"]], "Who is out")
         if name not in DETAIL and len(table):
-            found.append(on_screen(table))
-    return found
+            tables.append(on_screen(table))
+    return tables
 
 
 def on_screen(table: Table) -> Table:
-    """Estimates and their intervals in one cell, small p as such."""
+    """Return a table with estimates and their intervals in one cell, and small p as such."""
     limits = {c for c in table.columns if c.endswith(("_low", "_high")) and c.rpartition("_")[0] in table.columns}
     rows = []
     for row in table:
-        rows.append({name: _shown(row, name) for name in table.columns if name not in limits})
+        rows.append({name: _format_cell(row, name) for name in table.columns if name not in limits})
     return Table.of(rows, table.title)
 
 
-def _shown(row: Row, name: str) -> Any:
+def _format_cell(row: Row, name: str) -> Any:
     value = row[name]
     if isinstance(value, float) and (name == "p" or name.startswith("p_") or name.endswith("_p")):
         return "<0.001" if value < 0.001 else f"{value:.3f}"

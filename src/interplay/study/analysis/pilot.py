@@ -1,4 +1,4 @@
-"""What a pilot study says of the test that a next one is planned for."""
+"""Effects and rankings in a pilot study, for the planning of a next one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from interplay.study.protocol.model import Protocol
 
 
 def ratings_against(data: Data, rating: str, against: float | None, game: str | None = None) -> list[float]:
-    """Each person's mean rating less a value (the middle of the scale if none is given)."""
+    """Return each participant's mean rating less a value; the middle of the scale for None.
+
+    Raises:
+        InterplayError: There is no such rating, or it has no scale and thus no middle.
+    """
     _known(data, rating)
     value = against if against is not None else data.middle(rating)
     if value is None:
@@ -25,7 +29,16 @@ def ratings_against(data: Data, rating: str, against: float | None, game: str | 
 
 
 def differences(data: Data, rating: str, levels: Sequence[str]) -> list[float]:
-    """Each person's mean rating with or in one level less that of the other."""
+    """Return each participant's mean rating in one level less that in the other.
+
+    Args:
+        data: The pilot.
+        rating: The question or scale.
+        levels: Two games or two partners.
+
+    Raises:
+        InterplayError: There is no such rating, or these are not two games or two partners.
+    """
     _known(data, rating)
     if len(levels) != 2:
         raise InterplayError(f"name two games or two partners to compare, not {len(levels)}")
@@ -39,24 +52,28 @@ def differences(data: Data, rating: str, levels: Sequence[str]) -> list[float]:
 
 
 def rankings(data: Data, page: str, game: str | None = None) -> np.ndarray:
-    """[person, partner] the ranks that people gave on a page, of those who ranked all."""
-    held = [r for r in data.rankings if r["form"] == page and (game is None or r["game"] == game)]
-    if not held:
+    """Return [person, partner] ranks on a page, of the participants who ranked all partners.
+
+    Raises:
+        InterplayError: Nobody ranked there, or people ranked in several games and none is named.
+    """
+    rows = [r for r in data.rankings if r["form"] == page and (game is None or r["game"] == game)]
+    if not rows:
         known = ", ".join(dict.fromkeys(row["form"] for row in data.rankings)) or "none"
         raise InterplayError(f"nobody ranked on the page {page!r}{f' in {game}' if game else ''}; there is {known}")
-    games = dict.fromkeys(row["game"] for row in held)
+    games = dict.fromkeys(row["game"] for row in rows)
     if len(games) > 1:
         raise InterplayError(f"people ranked in several games: name one of {', '.join(map(str, games))}")
-    names = list(dict.fromkeys(name for row in held for name in row["order"]))
-    last = {row["person"]: row["order"] for row in held}
+    names = list(dict.fromkeys(name for row in rows for name in row["order"]))
+    last = {row["person"]: row["order"] for row in rows}
     whole = [order for order in last.values() if len(order) == len(names)]
     return np.array([[order.index(name) + 1 for name in names] for order in whole], float)
 
 
 def orders(protocol: Protocol) -> int:
-    """How many people make a whole round of the orders that a study hands out."""
-    found = [count(protocol.designs[place.design]) or 1 for place in places(protocol)]
-    return max([n for n in found if n <= 1000], default=1)
+    """Return how many participants get every sequence of a study's designs once."""
+    counts = [count(protocol.designs[place.design]) or 1 for place in places(protocol)]
+    return max([n for n in counts if n <= 1000], default=1)
 
 
 def _known(data: Data, rating: str) -> None:

@@ -1,4 +1,4 @@
-"""What is to be worked out of a study's answers and games: the list `analysis:` of a study file."""
+"""The list `analysis:` of a study file: what is to be computed from its answers and games."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Names = Annotated[tuple[Name, ...], Field(min_length=1)]
 
-# What can be told of a game, beside its rating. The first are of every game.
+# Measures of a game. The first are of every game.
 PLAIN_MEASURES = ("score", "length", "turn")
 CARD_MEASURES = ("g1", "g2", "g3", "communicativeness")  # of the partner's moves in Hanabi
 TEAM_MEASURES = (
@@ -24,7 +24,7 @@ Measure = Literal[
 
 
 class PlanError(ValueError):
-    """Something wrong with an analysis; `place` is its id."""
+    """An error in an analysis; `place` is its id."""
 
     def __init__(self, message: str, place: str):
         super().__init__(message)
@@ -39,7 +39,7 @@ class _Analysis(BaseModel):
 
 
 class Exclude(_Analysis):
-    """Who is left out, beside those who did not finish. Without it only the unfinished are."""
+    """Who is left out, in addition to those who did not finish."""
 
     kind: Literal["exclude"]
     attention: dict[Name, str | int] = {}  # question -> what those answer who read it
@@ -73,7 +73,7 @@ class Ratings(_Analysis):
 
 
 class OneSample(_Analysis):
-    """Whether the mean of ratings differs from a value; the middle of the scale if none is given."""
+    """Whether the mean of ratings differs from a value; by default the middle of the scale."""
 
     kind: Literal["one_sample"]
     of: Names
@@ -83,7 +83,7 @@ class OneSample(_Analysis):
 
 
 class Paired(_Analysis):
-    """Whether the same people rate one game, or one partner, otherwise than another."""
+    """Whether the same people rate one game, or one partner, differently from another."""
 
     kind: Literal["paired"]
     of: Names
@@ -98,7 +98,7 @@ class Paired(_Analysis):
 
 
 class Ranks(_Analysis):
-    """How people rank partners, against what was scored with them and against other measures that are given."""
+    """How people rank partners, against the scores with them and against other measures that are given."""
 
     kind: Literal["ranks"]
     page: Name  # a page of the kind `ranking`
@@ -113,7 +113,7 @@ class Regression(_Analysis):
 
 
 class Clicks(_Analysis):
-    """A button pressed in Hanabi, joined to the partner's last move before it."""
+    """Button presses in Hanabi, joined to the partner's last move before them."""
 
     kind: Literal["clicks"]
     flag: Name
@@ -137,7 +137,7 @@ class Familiarity(_Analysis):
 
 
 class InterdependenceAnalysis(_Analysis):
-    """Who helped whom in the games: who initiated, who accepted, and how it changed over the session."""
+    """Who initiated and who accepted in the games, and how it changed over the session."""
 
     kind: Literal["interdependence"]
 
@@ -150,15 +150,17 @@ Analysis = Annotated[
 
 
 def check_plan(protocol: Any) -> None:
-    """An error where an analysis names what its study does not have."""
+    """Raise `PlanError` where an analysis names what its study does not have."""
     asked = {question.id: question for question in questions(protocol)}
     scales: set[str] = set()
     seen: set[str] = set()
+    excluded = False
     for part in protocol.analysis:
         if part.id in seen:
             raise PlanError(f"two analyses have the id {part.id!r}", part.id)
-        if part.kind == "exclude" and any(other.kind == "exclude" for other in _before(protocol.analysis, part)):
+        if part.kind == "exclude" and excluded:
             raise PlanError("who is left out is said once", part.id)
+        excluded = excluded or part.kind == "exclude"
         seen.add(part.id)
         try:
             _check(protocol, part, asked, scales)
@@ -168,10 +170,6 @@ def check_plan(protocol: Any) -> None:
             if part.id in asked:
                 raise PlanError(f"the scale {part.id!r} has the name of a question; give it another", part.id)
             scales.add(part.id)
-
-
-def _before(parts: Any, part: Any) -> list[Any]:
-    return list(parts[: [one.id for one in parts].index(part.id)])
 
 
 def _check(protocol: Any, part: Any, asked: Mapping[str, Any], scales: set[str]) -> None:
@@ -195,10 +193,10 @@ def _check(protocol: Any, part: Any, asked: Mapping[str, Any], scales: set[str])
             raise ValueError(f"split: {part.by!r} has no numbers to split")
     levels = {"game": protocol.games, "partner": protocol.partners}
     for factor, names in ((getattr(part, "by", None), "only"), (getattr(part, "factor", None), "levels")):
-        held = getattr(part, names, ())
-        if held and factor is None:
+        chosen = getattr(part, names, ())
+        if chosen and factor is None:
             raise ValueError(f"{names}: say `by:` what, game or partner")
-        for name in held:
+        for name in chosen:
             _known(name, levels[str(factor)], str(factor))
 
 
@@ -215,7 +213,7 @@ def _known(name: str, known: Any, what: str) -> None:
 
 
 def pages(protocol: Any) -> Iterator[Any]:
-    """All pages of a study, those in repeats included."""
+    """Yield all pages of a study, those in repeats included."""
 
     def walk(items: Any) -> Iterator[Any]:
         for item in items:
@@ -228,33 +226,33 @@ def pages(protocol: Any) -> Iterator[Any]:
 
 
 def questions(protocol: Any) -> Iterator[Any]:
-    """Everything that is asked in forms."""
+    """Yield all questions of forms."""
     for page in pages(protocol):
         if page.kind == "form":
             yield from page.questions
 
 
 def default_plan(protocol: Any) -> tuple[Any, ...]:
-    """What any study of this form would want to know, where its file does not say."""
+    """Return the usual analyses, for a study whose file names none."""
     rated = tuple(dict.fromkeys(q.id for q in _rated(protocol) if q.type == "likert"))
     sided = tuple(dict.fromkeys(q.id for q in questions(protocol) if q.type == "two_sided"))
-    found: list[Any] = []
+    parts: list[Any] = []
     if rated:
-        found.append(Ratings(kind="ratings", id="ratings", of=rated))
-        found.append(Regression(kind="regression", id="regression", of=rated))
+        parts.append(Ratings(kind="ratings", id="ratings", of=rated))
+        parts.append(Regression(kind="regression", id="regression", of=rated))
     if sided:
-        found.append(Preferences(kind="preferences", id="preferences", of=sided))
-    found += [Ranks(kind="ranks", id="ranks", page=page.id) for page in pages(protocol) if page.kind == "ranking"][-1:]
+        parts.append(Preferences(kind="preferences", id="preferences", of=sided))
+    parts += [Ranks(kind="ranks", id="ranks", page=page.id) for page in pages(protocol) if page.kind == "ranking"][-1:]
     cards = any(setting.game.startswith("hanabi/") for setting in protocol.games.values())
     flags = dict.fromkeys(flag.id for page in pages(protocol) for flag in getattr(page, "flags", ()))
-    found += [Clicks(kind="clicks", id=f"clicks-{n}", flag=flag) for n, flag in enumerate(flags, start=1) if cards]
+    parts += [Clicks(kind="clicks", id=f"clicks-{n}", flag=flag) for n, flag in enumerate(flags, start=1) if cards]
     if any(not setting.game.startswith("hanabi/") for setting in protocol.games.values()):
-        found.append(InterdependenceAnalysis(kind="interdependence", id="interdependence"))
-    return tuple(found)
+        parts.append(InterdependenceAnalysis(kind="interdependence", id="interdependence"))
+    return tuple(parts)
 
 
 def _rated(protocol: Any) -> Iterator[Any]:
-    """Questions asked within a repeat: of a partner, not of the person."""
+    """Yield the questions asked within a repeat: of a partner, not of the person."""
 
     def walk(items: Any, inside: bool) -> Iterator[Any]:
         for item in items:

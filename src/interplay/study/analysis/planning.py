@@ -1,4 +1,4 @@
-"""What is asked of `interplay study power`, answered in tables."""
+"""Answers to `interplay study power`, in tables."""
 
 from __future__ import annotations
 
@@ -54,7 +54,11 @@ class PowerQuestion:
 
 
 def plan(ask: PowerQuestion) -> tuple[Table, Table, list[str]]:
-    """The numbers of people, the power of numbers around them, and remarks."""
+    """Return the numbers of people, the power of numbers around them, and notes.
+
+    Raises:
+        InterplayError: The options do not fit each other, or the pilot does not have what they name.
+    """
     if (ask.effect is None) == (ask.pilot is None):
         raise InterplayError("give either --effect, the effect to find, or --pilot, a study to take it from")
     aim = Aim(
@@ -68,27 +72,27 @@ def plan(ask: PowerQuestion) -> tuple[Table, Table, list[str]]:
         rounds = orders(load(ask.study))
     recruits(1, ask.dropout, rounds)
     if ask.effect is not None:
-        found = needed(aim, ask.effect)
-        row = {"test": ask.test, "effect": ask.effect, **_told(found, ask, rounds)}
-        return _table([row], ask), _curve(aim, ask.effect, found.n), _rounds(rounds)
-    return _of_pilot(ask, aim, rounds)
+        answer = needed(aim, ask.effect)
+        row = {"test": ask.test, "effect": ask.effect, **_needed_row(answer, ask, rounds)}
+        return _table([row], ask), _curve(aim, ask.effect, answer.n), _rounds(rounds)
+    return _plan_from_pilot(ask, aim, rounds)
 
 
-def _of_pilot(ask: PowerQuestion, aim: Aim, rounds: int) -> tuple[Table, Table, list[str]]:
+def _plan_from_pilot(ask: PowerQuestion, aim: Aim, rounds: int) -> tuple[Table, Table, list[str]]:
     from interplay.study.analysis.data import gather
     from interplay.study.analysis.exclusion import sort_people
     from interplay.study.analysis.pilot import differences, rankings, ratings_against
     from interplay.study.analysis.sources import read_records
 
-    held = read_records(str(ask.pilot), traces=False)
-    parts = held.protocol.analysis
-    data = sort_people(gather(held), next((part for part in parts if part.kind == "exclude"), None))
+    records = read_records(str(ask.pilot), traces=False)
+    parts = records.protocol.analysis
+    data = sort_people(gather(records), next((part for part in parts if part.kind == "exclude"), None))
     data = replace(data, sums={part.id: part for part in parts if part.kind == "scale"})
     if ask.test == "friedman":
         if ask.page is None:
             raise InterplayError("--page: name the page of the pilot on which people ranked")
         about, _, spread = from_rankings(aim, rankings(data, ask.page, ask.game))
-        row = {"test": ask.test, **about, **_told(spread, ask, rounds)} if spread else {}
+        row = {"test": ask.test, **about, **_needed_row(spread, ask, rounds)} if spread else {}
         more = ["the interval is of pilots of this size: this one drawn again and again"]
         return _table([row], ask), Table.of([]), [*_rounds(rounds), *more]
     if ask.rating is None:
@@ -109,24 +113,24 @@ def _of_pilot(ask: PowerQuestion, aim: Aim, rounds: int) -> tuple[Table, Table, 
         if name == "most":
             ends = about["effect_low"], about["effect_high"]
             size = min(map(abs, ends)) if ends[0] * ends[1] > 0 else 0.0
-        rows.append({"test": ask.test, "effect_is": what, "effect": size, **_told(got, ask, rounds)})
+        rows.append({"test": ask.test, "effect_is": what, "effect": size, **_needed_row(got, ask, rounds)})
     first = numbers["effect"]
     if first is not None:  # what the pilot leaves open, in place of the simulation's error
         fewest, most = numbers["fewest"], numbers["most"]
         rows[0] |= {"people_low": fewest.n if fewest else None, "people_high": most.n if most else None}
-    told = f"pilot: effect {about['effect']:.2f} [{about['effect_low']:.2f}, {about['effect_high']:.2f}]"
-    notes = [*_rounds(rounds), f"{told} of {about['pilot']} people"]
+    effect = f"pilot: effect {about['effect']:.2f} [{about['effect_low']:.2f}, {about['effect_high']:.2f}]"
+    notes = [*_rounds(rounds), f"{effect} of {about['pilot']} people"]
     if numbers["most"] is None:
         notes.append("the pilot leaves open whether there is an effect at all, so no number of people is surely enough")
     return _table(rows, ask), _curve(aim, about["effect"], first.n) if first else Table.of([]), notes
 
 
-def _told(found: Needed | None, ask: PowerQuestion, rounds: int) -> Row:
-    if found is None:
+def _needed_row(answer: Needed | None, ask: PowerQuestion, rounds: int) -> Row:
+    if answer is None:
         return {"people": None, "people_low": None, "people_high": None, "recruit": None, "power": None}
-    told: Row = {"people": found.n, "people_low": found.low, "people_high": found.high}
-    told["recruit"] = recruits(found.n, ask.dropout, rounds)
-    return told | {"power": found.power, "power_low": found.power_low, "power_high": found.power_high}
+    row: Row = {"people": answer.n, "people_low": answer.low, "people_high": answer.high}
+    row["recruit"] = recruits(answer.n, ask.dropout, rounds)
+    return row | {"power": answer.power, "power_low": answer.power_low, "power_high": answer.power_high}
 
 
 def _table(rows: list[Row], ask: PowerQuestion) -> Table:

@@ -1,5 +1,8 @@
-"""How many people a study needs: exactly for t tests, by simulation where there is no formula, from an effect that is
-assumed or from a pilot. The number comes with an interval: of the simulation, or of what the pilot leaves open."""
+"""How many people a study needs, from an assumed effect or from a pilot.
+
+Exact for t tests, by simulation where there is no formula. The number comes with an interval: of the simulation, or of
+what the pilot leaves open.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,17 @@ from interplay.errors import InterplayError
 from interplay.stats import effect_interval, proportion_interval, t_test_power, t_test_sample_size
 
 TESTS = ("one_sample", "paired", "wilcoxon", "friedman")
-MOST = 5000  # people; more is told as an error
+MOST = 5000  # people; more is an error
 SAFE_LEVEL = 0.6  # the lower end of this interval of a pilot's effect is what a careful plan takes
 
 
 @dataclass(frozen=True)
 class Aim:
-    """What is asked for. Effects are in standard deviations: of the ratings (one_sample), of the differences (paired,
-    wilcoxon), of one person's noise between the best and the worst of evenly spread partners (friedman)."""
+    """What is asked for.
+
+    Effects are in standard deviations: of the ratings (one_sample), of the differences (paired, wilcoxon), or of one
+    person's noise between the best and the worst of evenly spread partners (friedman).
+    """
 
     test: str
     power: float = 0.8
@@ -48,10 +54,12 @@ class Aim:
 
     @property
     def level(self) -> float:
+        """The level of each test: alpha divided by the number of tests."""
         return self.alpha / self.tests
 
     @property
     def simulated(self) -> bool:
+        """Whether power is simulated."""
         return self.test in ("wilcoxon", "friedman")
 
 
@@ -71,7 +79,11 @@ Draw = Callable[[int, int, np.random.Generator], np.ndarray]  # simulations, peo
 
 
 def needed(aim: Aim, effect: float) -> Needed:
-    """The smallest number of people that finds an effect. The interval is of the simulation."""
+    """Return the smallest number of people that finds an effect; the interval is that of the simulation.
+
+    Raises:
+        InterplayError: The effect is 0 or too small to plan for.
+    """
     _check_effect(effect)
     if not aim.simulated:
         kind = "one-sample" if aim.test == "one_sample" else "paired"
@@ -82,25 +94,35 @@ def needed(aim: Aim, effect: float) -> Needed:
 
 
 def curve(aim: Aim, effect: float, people: Sequence[int]) -> list[dict[str, Any]]:
-    """The power of some numbers of people."""
+    """Return the power of some numbers of people."""
     _check_effect(effect)
-    found = []
+    rows = []
     draws = None if not aim.simulated else _Sampled(aim, _drawn(aim, effect))
     for n in people:
         if draws is None:
             kind = "one-sample" if aim.test == "one_sample" else "paired"
             got = t_test_power(effect, n, kind=kind, alpha=aim.level, one_sided=aim.one_sided)
-            found.append({"people": n, "power": got, "power_low": None, "power_high": None})
+            rows.append({"people": n, "power": got, "power_low": None, "power_high": None})
         else:
             low, got, high = draws.power(n)
-            found.append({"people": n, "power": got, "power_low": low, "power_high": high})
-    return found
+            rows.append({"people": n, "power": got, "power_low": low, "power_high": high})
+    return rows
 
 
 def from_pilot(aim: Aim, values: Sequence[float]) -> tuple[dict[str, Any], dict[str, Needed | None]]:
-    """For a test of one column (ratings less their null value, or differences): the pilot's effect with its interval,
-    and the numbers for it, for the careful lower end, and for both ends. None: no number is enough, since the pilot
-    leaves open whether there is any effect in this direction."""
+    """Return a pilot's effect with its interval, and the numbers of people for it.
+
+    Args:
+        aim: The test of one column.
+        values: The column in the pilot: ratings less their null value, or differences.
+
+    Returns:
+        The effect; and the numbers for the effect itself, for its careful lower end, and for both ends of its interval.
+        None: no number is enough, since the pilot leaves open whether there is any effect in this direction.
+
+    Raises:
+        InterplayError: Fewer than three people have the column, or all have the same value.
+    """
     x = np.asarray(values, float)
     if len(x) < 3 or np.ptp(x) == 0:
         raise InterplayError(
@@ -114,19 +136,37 @@ def from_pilot(aim: Aim, values: Sequence[float]) -> tuple[dict[str, Any], dict[
     near, far = sorted((sign * low, sign * high))
     careful = min(sign * safe[0], sign * safe[1])
 
-    def of(size: float) -> Needed | None:
+    def people_for(size: float) -> Needed | None:
         try:
             return needed(aim, size) if size > 1e-3 else None
         except InterplayError:
             return None
 
-    told = {"effect": d, "effect_low": low, "effect_high": high, "careful": careful, "pilot": len(x)}
-    return told, {"effect": of(abs(d)), "careful": of(careful), "fewest": of(far), "most": of(near)}
+    summary = {"effect": d, "effect_low": low, "effect_high": high, "careful": careful, "pilot": len(x)}
+    return summary, {
+        "effect": people_for(abs(d)),
+        "careful": people_for(careful),
+        "fewest": people_for(far),
+        "most": people_for(near),
+    }
 
 
 def from_rankings(aim: Aim, places: np.ndarray, *, pilots: int = 40) -> tuple[dict[str, Any], Needed, Needed | None]:
-    """For Friedman's test: people are drawn from those of a pilot [person, partner]. Beside the number for the pilot as
-    it is stands one with the interval that pilots of this size leave open (the pilot itself drawn again)."""
+    """Return the numbers of people for Friedman's test, with people drawn from those of a pilot.
+
+    Args:
+        aim: The test.
+        places: [person, partner] ranks in the pilot.
+        pilots: How often the pilot itself is resampled.
+
+    Returns:
+        A description of the pilot; the number for the pilot as it is; and the same with the interval that pilots of
+        this
+        size leave open.
+
+    Raises:
+        InterplayError: The pilot has fewer than three rankings.
+    """
     from interplay.stats import kendall_w
 
     table = np.asarray(places, float)
@@ -135,14 +175,14 @@ def from_rankings(aim: Aim, places: np.ndarray, *, pilots: int = 40) -> tuple[di
     rng = np.random.default_rng(aim.seed)
     whole = _search(aim, _resampled(table))
     quick = replace(aim, simulations=400)
-    found = []
+    numbers = []
     for _ in range(pilots):
-        again = table[rng.integers(len(table), size=len(table))]
+        resample = table[rng.integers(len(table), size=len(table))]
         try:
-            found.append(_search(quick, _resampled(again)).n)
+            numbers.append(_search(quick, _resampled(resample)).n)
         except InterplayError:
-            found.append(MOST)
-    low, high = (int(q) for q in np.quantile(found, [0.025, 0.975], method="nearest"))
+            numbers.append(MOST)
+    low, high = (int(q) for q in np.quantile(numbers, [0.025, 0.975], method="nearest"))
     spread = Needed(whole.n, low, None if high >= MOST else high, whole.power, whole.power_low, whole.power_high)
     return {"w": kendall_w(-table), "pilot": len(table), "partners": table.shape[1]}, whole, spread
 
@@ -170,7 +210,7 @@ def _resampled(table: np.ndarray) -> Draw:
 
 
 class _Sampled:
-    """Simulated studies. The same people stand at the front of larger ones, so that power grows with their number."""
+    """Simulated studies. Larger ones begin with the same people, so that power grows with their number."""
 
     def __init__(self, aim: Aim, draw: Draw):
         self._aim, self._draw, self._size = aim, draw, 0
@@ -178,6 +218,7 @@ class _Sampled:
         self._known: dict[int, tuple[float, float, float]] = {}
 
     def power(self, n: int) -> tuple[float, float, float]:
+        """Return the power of n people: low end, estimate and high end."""
         if n not in self._known:
             self._grow(n)
             assert self._data is not None
@@ -190,7 +231,7 @@ class _Sampled:
         while self._size < n:
             more = max(16, self._size)
             part = self._draw(self._aim.simulations, more, np.random.default_rng([self._aim.seed, self._size]))
-            if self._aim.test == "friedman":  # ranks are each person's own, so sums over more people are running ones
+            if self._aim.test == "friedman":  # ranks are within people, so sums over more people are cumulative
                 part = np.cumsum(_friedman_parts(part), axis=1)
                 part += 0 if self._data is None else self._data[:, -1:]
             self._data = part if self._data is None else np.concatenate([self._data, part], axis=1)
@@ -204,8 +245,10 @@ class _Sampled:
 
 
 def _friedman_parts(scores: np.ndarray) -> np.ndarray:
-    """[simulation, person, item + 1] of [simulation, person, item]: ranks from their middle, ties sharing theirs, and
-    the sum of their squares."""
+    """Return centred ranks and the sum of their squares.
+
+    [simulation, person, item + 1] of [simulation, person, item]; ties share their rank.
+    """
     from scipy.stats import rankdata
 
     ranks = rankdata(scores, axis=-1) - (scores.shape[-1] + 1) / 2
@@ -213,7 +256,7 @@ def _friedman_parts(scores: np.ndarray) -> np.ndarray:
 
 
 def _friedman_p(sums: np.ndarray) -> np.ndarray:
-    """[simulation] p of Friedman's test from sums over people [simulation, item + 1]."""
+    """Return [simulation] p of Friedman's test from sums over people [simulation, item + 1]."""
     from scipy.special import chdtrc
 
     df = sums.shape[-1] - 2
@@ -222,7 +265,7 @@ def _friedman_p(sums: np.ndarray) -> np.ndarray:
 
 
 def _wilcoxon_p(differences: np.ndarray, one_sided: bool) -> np.ndarray:
-    """[simulation] p of the signed-rank test of [simulation, person], corrected for ties, zeros left out."""
+    """Return [simulation] p of the signed-rank test of [simulation, person], corrected for ties, without zeros."""
     from scipy.special import ndtr
     from scipy.stats import rankdata
 
@@ -238,7 +281,7 @@ def _wilcoxon_p(differences: np.ndarray, one_sided: bool) -> np.ndarray:
 
 
 def _search(aim: Aim, draw: Draw) -> Needed:
-    """The smallest n whose simulated power reaches the aim, and those that the simulation leaves open."""
+    """Return the smallest n whose simulated power reaches the aim, and those that the simulation leaves open."""
     sampled = _Sampled(aim, draw)
 
     def least(which: int) -> int:
@@ -259,7 +302,7 @@ def _search(aim: Aim, draw: Draw) -> Needed:
 
 
 def recruits(n: int | None, dropout: float = 0.0, orders: int = 1) -> int | None:
-    """How many must begin, so that n remain and every order is handed out equally often."""
+    """Return how many must begin, so that n remain and every order is assigned equally often; None for None."""
     if not 0 <= dropout < 1 or orders < 1:
         raise InterplayError(f"dropout {dropout}: from 0 to below 1; orders {orders}: at least 1")
     return None if n is None else math.ceil(math.ceil(n / (1 - dropout)) / orders) * orders

@@ -1,6 +1,7 @@
 """Two-sided questions about the two partners that a person met: who is preferred to whom.
 
-Answers count from the middle of their scale: below it the first partner is preferred, above it the second."""
+Answers count from the middle of their scale: below it the first partner is preferred, above it the second.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ PREFERRED = (
 
 
 def prefer(data: Data, part: Preferences, *, seed: int = 0) -> AnalysisResult:
-    """Pairs of partners, strengths of each, and question by question."""
+    """Compare pairs of partners, estimate the strength of each, and describe each question."""
     answered = comparisons(data, part.of)
     names = [n for n in data.partners if any(n in (row["first"], row["second"]) for row in answered)]
     title = part.title or "Preferences"
@@ -49,42 +50,42 @@ def prefer(data: Data, part: Preferences, *, seed: int = 0) -> AnalysisResult:
 
 
 def comparisons(data: Data, questions: Sequence[str]) -> list[Row]:
-    """One row for each person's comparison: first, second, the sum from the middle, and every question's share."""
-    found = []
+    """Return one row for each comparison: first, second, the sum from the middle, and every question's share."""
+    rows = []
     for part in data.answers.groups("person", "page").values():
-        given = {row["question"]: row["value"] for row in part if row["question"] in questions}
+        values = {row["question"]: row["value"] for row in part if row["question"] in questions}
         row = part.rows[0]
-        if len(given) == len(questions) and None not in given.values() and row["first"] is not None:
-            moved = {q: given[q] - (data.points(q) + 1) / 2 for q in questions}
-            found.append({k: row[k] for k in ("person", "first", "second")} | moved | {"sum": sum(moved.values())})
-    return found
+        if len(values) == len(questions) and None not in values.values() and row["first"] is not None:
+            moved = {q: values[q] - (data.points(q) + 1) / 2 for q in questions}
+            rows.append({k: row[k] for k in ("person", "first", "second")} | moved | {"sum": sum(moved.values())})
+    return rows
 
 
 def _pairs(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
-    found: list[Row] = []
+    pairs: list[Row] = []
     for a, b in combinations(names, 2):
         # Towards a, whichever of the two came first.
         for_a = [-r["sum"] if r["first"] == a else r["sum"] for r in rows if {r["first"], r["second"]} == {a, b}]
         if not for_a:
             continue
         first = sum((r["first"], r["second"]) == (a, b) for r in rows)
-        told: Row = {"partner": a, "over": b, **mean_row(for_a, "preference")}
-        told |= {"share_preferring": float(np.mean([x > 0 for x in for_a])), "people": len(for_a), "times_first": first}
-        found.append(told | attempt(lambda x=for_a: _tested(x)))
-    return found
+        pair: Row = {"partner": a, "over": b, **mean_row(for_a, "preference")}
+        pair |= {"share_preferring": float(np.mean([x > 0 for x in for_a])), "people": len(for_a), "times_first": first}
+        pairs.append(pair | attempt(lambda x=for_a: _tested(x)))
+    return pairs
 
 
 def _by_question(rows: Sequence[Row], names: Sequence[str], questions: Sequence[str]) -> list[Row]:
-    """The same matrix for every question, above 0 where `partner` is preferred."""
-    found: list[Row] = []
+    """Return the same matrix for every question, above 0 where `partner` is preferred."""
+    entries: list[Row] = []
     for question in questions:
         for a, b in combinations(names, 2):
             both = [row for row in rows if {row["first"], row["second"]} == {a, b}]
             for_a = [-row[question] if row["first"] == a else row[question] for row in both]
             if for_a:
-                told = {"question": question, "partner": a, "over": b}
-                found.append({**told, **mean_row(for_a, "preference"), "people": len(for_a)})
-    return found
+                entry = {"question": question, "partner": a, "over": b}
+                entries.append({**entry, **mean_row(for_a, "preference"), "people": len(for_a)})
+    return entries
 
 
 def _tested(values: Sequence[float]) -> Row:
@@ -95,17 +96,20 @@ def _tested(values: Sequence[float]) -> Row:
 
 
 def _ordered(rows: Sequence[Row]) -> list[Row]:
-    held: dict[tuple[str, str], list[float]] = {}
+    by_order: dict[tuple[str, str], list[float]] = {}
     for row in rows:
-        held.setdefault((row["first"], row["second"]), []).append(row["sum"])
+        by_order.setdefault((row["first"], row["second"]), []).append(row["sum"])
     return [
         {"first": a, "second": b, **mean_row(values, "for_second"), "people": len(values)}
-        for (a, b), values in held.items()
+        for (a, b), values in by_order.items()
     ]
 
 
 def strengths(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
-    """Least squares with strengths that sum to 0 and a place for order; intervals hold for unequal spreads."""
+    """Return partners' strengths by least squares: they sum to 0, with a term for the order.
+
+    The intervals hold for unequal variances.
+    """
 
     def design(order: Sequence[str]) -> np.ndarray:
         def sides(row: Row, name: str) -> float:
@@ -115,20 +119,20 @@ def strengths(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
         return np.array([*columns, [1.0] * len(rows)]).T
 
     def made(order: Sequence[str]) -> list[Row]:
-        found = design_fit([row["sum"] for row in rows], design(order), [row["person"] for row in rows])
-        told = [{"strength": c.slope, "strength_low": c.low, "strength_high": c.high, "p": c.p} for c in found]
-        return [{"what": name, **row} for name, row in zip([*order[:-1], "second place"], told, strict=True)]
+        fits = design_fit([row["sum"] for row in rows], design(order), [row["person"] for row in rows])
+        coefficients = [{"strength": c.slope, "strength_low": c.low, "strength_high": c.high, "p": c.p} for c in fits]
+        return [{"what": name, **row} for name, row in zip([*order[:-1], "second place"], coefficients, strict=True)]
 
     def both() -> Row:
-        # The last has no coefficient of its own, so the fit is made again with another in its place.
-        first, again = made(names), made([*names[1:], names[0]])
-        last = next(row for row in again if row["what"] == names[-1])
+        # The last partner has no coefficient of its own, so the model is fitted again with another one last.
+        first, swapped = made(names), made([*names[1:], names[0]])
+        last = next(row for row in swapped if row["what"] == names[-1])
         return {"rows": [*first[:-1], last, first[-1]]}
 
-    told = attempt(both)
-    if "note" in told:
-        return [{"what": name, "note": told["note"]} for name in names]
-    rows_of = {row["what"]: row for row in told["rows"]}
+    fitted = attempt(both)
+    if "note" in fitted:
+        return [{"what": name, "note": fitted["note"]} for name in names]
+    rows_of = {row["what"]: row for row in fitted["rows"]}
     count = {n: sum(n in (r["first"], r["second"]) for r in rows) for n in names} | {"second place": len(rows)}
     ranked = sorted(names, key=lambda n: -rows_of[n]["strength"])
     return [{**rows_of[name], "people": count[name]} for name in (*ranked, "second place")]
@@ -137,16 +141,16 @@ def strengths(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
 def _questions(data: Data, rows: Sequence[Row], questions: Sequence[str], seed: int) -> list[Row]:
     items = np.array([[row[q] for q in questions] for row in rows])
     whole = attempt(lambda: {"alpha": cronbach_alpha(items, [r["person"] for r in rows], seed=seed)})
-    found = []
+    entries = []
     for k, question in enumerate(questions):
-        told: Row = {"question": question, "text": data.label(question)}
-        told |= mean_row(list(items[:, k]), "for_second")
-        told["sd"] = float(np.std(items[:, k], ddof=1)) if len(items) > 1 else None
-        told["with_the_rest"] = whole["alpha"].item_rest[k] if "alpha" in whole else None
-        found.append(told)
+        entry: Row = {"question": question, "text": data.label(question)}
+        entry |= mean_row(list(items[:, k]), "for_second")
+        entry["sd"] = float(np.std(items[:, k], ddof=1)) if len(items) > 1 else None
+        entry["with_the_rest"] = whole["alpha"].item_rest[k] if "alpha" in whole else None
+        entries.append(entry)
     alpha = whole.get("alpha")
-    told = {"question": "all", "text": "the sum; Cronbach's alpha beside it", "people": len(rows)}
-    told |= mean_row([row["sum"] for row in rows], "for_second")
-    told |= {"alpha": alpha.alpha if alpha else None, "alpha_low": alpha.low if alpha else None,
+    entry = {"question": "all", "text": "the sum; Cronbach's alpha beside it", "people": len(rows)}
+    entry |= mean_row([row["sum"] for row in rows], "for_second")
+    entry |= {"alpha": alpha.alpha if alpha else None, "alpha_low": alpha.low if alpha else None,
              "alpha_high": alpha.high if alpha else None, "note": whole.get("note")}  # fmt: skip
-    return [*found, told]
+    return [*entries, entry]

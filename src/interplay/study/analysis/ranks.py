@@ -1,4 +1,4 @@
-"""How people rank partners: mean ranks, whether they agree, who is put above whom, and against objective ranks."""
+"""How people rank partners: mean ranks, agreement, who is ranked above whom, and against objective measures."""
 
 from __future__ import annotations
 
@@ -26,17 +26,24 @@ HUMAN, SCORE = "people's ranks", "score with people"
 
 
 def rank(data: Data, part: Ranks, objective: Table | None = None, *, seed: int = 0) -> AnalysisResult:
-    """Rank tables by game, and Spearman with what was scored and with what is given."""
-    held = [row for row in data.rankings if row["form"] == part.page and len(row["order"]) > 1]
+    """Return rank tables by game, and their Spearman correlations with scores and with the given measures.
+
+    Args:
+        data: The study.
+        part: The analysis of the study file.
+        objective: Measures of agents from elsewhere; None for none.
+        seed: Seed of the bootstrap.
+    """
+    rankings = [row for row in data.rankings if row["form"] == part.page and len(row["order"]) > 1]
     tables: dict[str, list[Row]] = {name: [] for name in ("ranks", "agreement", "above", "objective", "by_person")}
     shares: dict[str, tuple[list[str], np.ndarray]] = {}
     notes: list[str] = []
-    for game in dict.fromkeys(row["game"] for row in held):
-        given = _last_of_each([row for row in held if row["game"] == game])
-        names = [n for n in data.partners if any(n in row["order"] for row in given)]
-        whole = [row for row in given if set(row["order"]) == set(names)]
-        if len(whole) < len(given):
-            notes.append(f"{game}: {len(given) - len(whole)} of {len(given)} rankings do not hold all partners, and go")
+    for game in dict.fromkeys(row["game"] for row in rankings):
+        last = _last_of_each([row for row in rankings if row["game"] == game])
+        names = [n for n in data.partners if any(n in row["order"] for row in last)]
+        whole = [row for row in last if set(row["order"]) == set(names)]
+        if len(whole) < len(last):
+            notes.append(f"{game}: {len(last) - len(whole)} of {len(last)} rankings do not hold all partners, and go")
         if not whole:
             continue
         places = np.array([[row["order"].index(name) + 1 for name in names] for row in whole], float)
@@ -66,17 +73,17 @@ def rank(data: Data, part: Ranks, objective: Table | None = None, *, seed: int =
 
 
 def _last_of_each(rows: Sequence[Row]) -> list[Row]:
-    """A ranking may be changed as partners are added: the last one counts."""
+    """Return each person's last ranking, since it may be changed as partners are added."""
     return list({row["person"]: row for row in rows}.values())
 
 
 def _scores(data: Data, game: str | None, who: Sequence[str], names: Sequence[str]) -> np.ndarray:
-    """[person, partner] mean scores of the games that count; NaN where none was played to its end."""
-    held: dict[tuple[str, str], list[float]] = {}
+    """Return [person, partner] mean scores of the games that count; NaN where none was played to its end."""
+    by_pair: dict[tuple[str, str], list[float]] = {}
     for row in data.counted():
         if game is None or row["game"] == game:
-            held.setdefault((row["person"], row["partner"]), []).append(row["score"])
-    return np.array([[np.mean(held[p, n]) if (p, n) in held else np.nan for n in names] for p in who], float)
+            by_pair.setdefault((row["person"], row["partner"]), []).append(row["score"])
+    return np.array([[np.mean(by_pair[p, n]) if (p, n) in by_pair else np.nan for n in names] for p in who], float)
 
 
 def _rank_rows(game: str | None, names: Sequence[str], places: np.ndarray, scores: np.ndarray) -> list[Row]:
@@ -98,9 +105,9 @@ def _rank_rows(game: str | None, names: Sequence[str], places: np.ndarray, score
 
 
 def _agreement(places: np.ndarray) -> Row:
-    found = friedman(-places)
-    told = {"people": found.n, "partners": places.shape[1], "w": found.w}
-    return {**told, "chi2": found.chi2, "df": found.df, "p": found.p}
+    test = friedman(-places)
+    counts = {"people": test.n, "partners": places.shape[1], "w": test.w}
+    return {**counts, "chi2": test.chi2, "df": test.df, "p": test.p}
 
 
 def _above(game: str | None, names: Sequence[str], places: np.ndarray) -> list[Row]:
@@ -110,9 +117,9 @@ def _above(game: str | None, names: Sequence[str], places: np.ndarray) -> list[R
     for i, j in combinations(range(len(names)), 2):
         above = int((places[:, i] < places[:, j]).sum())
         share = proportion_interval(above, len(places))
-        told = {"share": share.estimate, "share_low": share.low, "share_high": share.high}
+        shares = {"share": share.estimate, "share_low": share.low, "share_high": share.high}
         p = float(binomtest(above, len(places)).pvalue)
-        rows.append({"game": game, "partner": names[i], "above": names[j], **told, "people": len(places), "p": p})
+        rows.append({"game": game, "partner": names[i], "above": names[j], **shares, "people": len(places), "p": p})
     return rows
 
 
@@ -126,7 +133,7 @@ def _objective(
     objective: Table | None,
     seed: int,
 ) -> list[Row]:
-    """Spearman and Kendall of the mean ranks with the mean scores, and with every measure that is given."""
+    """Return Spearman and Kendall of the mean ranks with the mean scores, and with every given measure."""
     rows = [
         {"agent": name, "measure": measure, "value": table[at, i], "person": person}
         for measure, table in ((HUMAN, places), (SCORE, scores))
@@ -134,18 +141,21 @@ def _objective(
         for i, name in enumerate(names)
         if not np.isnan(table[at, i])
     ]
-    given = [row for row in objective_rows(data, objective, game) if row["partner"] in names]
-    rows += [{"agent": r["partner"], "measure": r["measure"], "value": r["value"], "person": None} for r in given]
-    lower = [HUMAN, *dict.fromkeys(row["measure"] for row in given if row["lower"])]
+    measures = [row for row in objective_rows(data, objective, game) if row["partner"] in names]
+    rows += [{"agent": r["partner"], "measure": r["measure"], "value": r["value"], "person": None} for r in measures]
+    lower = [HUMAN, *dict.fromkeys(row["measure"] for row in measures if row["lower"])]
     try:
-        found = rank_agreement(Table.of(rows), seed=seed, own=(), shared=("person",), lower=lower)
+        agreement = rank_agreement(Table.of(rows), seed=seed, own=(), shared=("person",), lower=lower)
     except InterplayError as error:
         return [{"game": game, "note": str(error)}]
-    return [{"game": game, **row} for row in found.pairs]
+    return [{"game": game, **row} for row in agreement.pairs]
 
 
 def objective_rows(data: Data, objective: Table | None, game: str | None) -> list[Row]:
-    """What is given of partners, by their name in the study or by their agent's; of one game, or of all."""
+    """Return the given measures of a study's partners, in one game or in all.
+
+    Agents are named as the study names its partners, or by their registered names.
+    """
     if objective is None:
         return []
     names = {agent: partner for partner, agent in data.protocol.partners.items()}
@@ -165,16 +175,16 @@ def objective_rows(data: Data, objective: Table | None, game: str | None) -> lis
 
 
 def _by_person(places: np.ndarray, scores: np.ndarray) -> Row:
-    """Spearman of each person's ranks with their scores; those whose scores are all the same have none."""
-    found = []
+    """Return the mean over people of Spearman between ranks and own scores, without people whose scores are equal."""
+    correlations = []
     for mine, got in zip(places, scores, strict=True):
         if not np.isnan(got).any() and np.ptp(got) > 0:
-            found.append(spearman(-mine, got).r)
-    told = {"people": len(found), "left_out": len(places) - len(found)}
-    if len(found) < 2:
-        raise InterplayError(f"{len(found)} people have scores that differ: too few for a mean")
+            correlations.append(spearman(-mine, got).r)
+    counts = {"people": len(correlations), "left_out": len(places) - len(correlations)}
+    if len(correlations) < 2:
+        raise InterplayError(f"{len(correlations)} people have scores that differ: too few for a mean")
     from interplay.stats import t_test_one_sample
 
-    made = mean_interval(found)
-    test = attempt(lambda: {"p": t_test_one_sample(found).p})
-    return {"spearman": made.estimate, "spearman_low": made.low, "spearman_high": made.high, **test, **told}
+    made = mean_interval(correlations)
+    test = attempt(lambda: {"p": t_test_one_sample(correlations).p})
+    return {"spearman": made.estimate, "spearman_low": made.low, "spearman_high": made.high, **test, **counts}

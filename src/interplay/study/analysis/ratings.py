@@ -1,4 +1,4 @@
-"""How partners were rated, whether scales hold together, and t tests of ratings."""
+"""How partners were rated, whether scales are reliable, and t tests of ratings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PAIRED = (
 
 
 def rate(data: Data, part: Ratings) -> AnalysisResult:
-    """Means by partner and game, and how often each point of the scale was chosen."""
+    """Return means by partner and game, and how often each point of the scale was chosen."""
     summary: list[Row] = []
     spread: list[Row] = []
     for name in part.of:
@@ -51,12 +51,15 @@ def rate(data: Data, part: Ratings) -> AnalysisResult:
             means = list(person_means(Table(rows.columns, mine))[()].values())
             base = {"rating": name, "game": game, "partner": partner}
             values = [row["value"] for row in mine]
-            told = {"sd": float(np.std(means, ddof=1)) if len(means) > 1 else None, "median": float(np.median(values))}
+            statistics = {
+                "sd": float(np.std(means, ddof=1)) if len(means) > 1 else None,
+                "median": float(np.median(values)),
+            }
             summary.append(
                 {
                     **base,
                     **mean_row(means, bounds=data.bounds(name) or EVERYWHERE),
-                    **told,
+                    **statistics,
                     "people": len(means),
                     "answers": len(values),
                 }
@@ -73,7 +76,7 @@ def rate(data: Data, part: Ratings) -> AnalysisResult:
 
 
 def _cells(rows: Sequence[Row]) -> list[tuple[Any, Any]]:
-    """Games and partners that were rated: all games of a partner together, and each apart where there are several."""
+    """Return the games and partners that were rated: each partner over all games, and by game if there are several."""
     partners = list(dict.fromkeys(row["partner"] for row in rows))
     games = list(dict.fromkeys(row["game"] for row in rows if row["game"] is not None))
     apart = [(game, partner) for game in games for partner in partners] if len(games) > 1 else []
@@ -82,27 +85,27 @@ def _cells(rows: Sequence[Row]) -> list[tuple[Any, Any]]:
 
 
 def reliability(data: Data, sums: Sequence[Sum], seed: int) -> list[Table]:
-    """Cronbach's alpha of every scale, and what each question adds to it."""
+    """Return Cronbach's alpha of every scale, and what each question adds to it."""
     whole: list[Row] = []
     single: list[Row] = []
     for part in sums:
         items, who = [], []
         for answers in data.answers.groups("person", "page").values():
-            given = {row["question"]: row["value"] for row in answers if row["question"] in part.of}
-            if len(given) == len(part.of) and None not in given.values():
-                turned = [data.points(q) + 1 - given[q] if q in part.reverse else given[q] for q in part.of]
+            values = {row["question"]: row["value"] for row in answers if row["question"] in part.of}
+            if len(values) == len(part.of) and None not in values.values():
+                turned = [data.points(q) + 1 - values[q] if q in part.reverse else values[q] for q in part.of]
                 items.append(turned)
                 who.append(answers.rows[0]["person"])
         base = {"scale": part.id, "questions": ", ".join(part.of)}
 
         def alpha(part: Sum = part, items: list = items, who: list = who) -> Row:
-            found = cronbach_alpha(items or np.zeros((0, len(part.of))), who, seed=seed)
+            result = cronbach_alpha(items or np.zeros((0, len(part.of))), who, seed=seed)
             single.extend(
                 {"scale": part.id, "question": q, "alpha_without": a, "with_the_rest": r}
-                for q, a, r in zip(part.of, found.without, found.item_rest, strict=True)
+                for q, a, r in zip(part.of, result.without, result.item_rest, strict=True)
             )
-            told = {"alpha": found.alpha, "alpha_low": found.low, "alpha_high": found.high}
-            return {**told, "people": found.people, "answers": found.n}
+            interval = {"alpha": result.alpha, "alpha_low": result.low, "alpha_high": result.high}
+            return {**interval, "people": result.people, "answers": result.n}
 
         whole.append(base | attempt(alpha))
     return [
@@ -112,14 +115,14 @@ def reliability(data: Data, sums: Sequence[Sum], seed: int) -> list[Table]:
 
 
 def one_sample(data: Data, part: OneSample) -> AnalysisResult:
-    """Ratings against a value, each person once, and each rating once."""
+    """Test ratings against a value, with each person counted once and with each rating counted once."""
     rows: list[Row] = []
     for name in part.of:
         against = part.against if part.against is not None else data.middle(name)
-        held = data.ratings(name)
-        levels = [None] if part.by is None else list(part.only or dict.fromkeys(held.column(part.by)))
+        ratings = data.ratings(name)
+        levels = [None] if part.by is None else list(part.only or dict.fromkeys(ratings.column(part.by)))
         for level in levels:
-            mine = held if part.by is None else held.where(**{part.by: level})
+            mine = ratings if part.by is None else ratings.where(**{part.by: level})
             base: Row = {"rating": name} | ({part.by: level} if part.by else {}) | {"against": against}
             rows += [
                 base | {"unit": unit} | attempt(lambda values=values, to=against: _against(values, to))
@@ -139,21 +142,21 @@ def one_sample(data: Data, part: OneSample) -> AnalysisResult:
 
 def _against(values: Sequence[float], against: float | None) -> Row:
     enough(values)
-    found = t_test_one_sample(values, mean=0.0 if against is None else against)
+    test = t_test_one_sample(values, mean=0.0 if against is None else against)
     moved = np.asarray(values) - (against or 0.0)
     ranked = float(wilcoxon(moved, np.zeros(len(moved))).p) if np.any(moved != 0) else None
-    told = {"n": found.n[0], "mean": found.estimate, "mean_low": found.low, "mean_high": found.high}
-    return told | _t(found, "d") | {"p_wilcoxon": ranked}
+    row = {"n": test.n[0], "mean": test.estimate, "mean_low": test.low, "mean_high": test.high}
+    return row | _t(test, "d") | {"p_wilcoxon": ranked}
 
 
-def _t(found: TestResult, effect: str) -> Row:
-    low, high = effect_interval(found.statistic, found.n[0])
-    size = {effect: found.effect, f"{effect}_low": low, f"{effect}_high": high}
-    return {"t": found.statistic, "df": found.df, "p": found.p} | size
+def _t(test: TestResult, effect: str) -> Row:
+    low, high = effect_interval(test.statistic, test.n[0])
+    size = {effect: test.effect, f"{effect}_low": low, f"{effect}_high": high}
+    return {"t": test.statistic, "df": test.df, "p": test.p} | size
 
 
 def paired(data: Data, part: Paired) -> AnalysisResult:
-    """The same people on one level and on another."""
+    """Compare ratings of the same people between two levels of a factor."""
     rows: list[Row] = []
     for name in part.of:
         means = person_means(data.ratings(name), part.factor)
@@ -171,7 +174,7 @@ def paired(data: Data, part: Paired) -> AnalysisResult:
 
 def _difference(x: Sequence[float], y: Sequence[float]) -> Row:
     enough(x)
-    found = t_test_paired(x, y)
-    told = {"mean_a": float(np.mean(x)), "mean_b": float(np.mean(y)), "difference": found.estimate}
-    told |= {"difference_low": found.low, "difference_high": found.high}
-    return told | _t(found, "dz") | {"p_wilcoxon": wilcoxon(x, y).p}
+    test = t_test_paired(x, y)
+    row = {"mean_a": float(np.mean(x)), "mean_b": float(np.mean(y)), "difference": test.estimate}
+    row |= {"difference_low": test.low, "difference_high": test.high}
+    return row | _t(test, "dz") | {"p_wilcoxon": wilcoxon(x, y).p}

@@ -1,4 +1,4 @@
-"""Ratings against what happened in the games that they are about, and against what is known of the partners."""
+"""Ratings against what happened in the games that they are about, and against known measures of the partners."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ RELATED = (
 
 
 def regress(data: Data, part: Regression, measured: Measured, objective: Table | None, seed: int = 0) -> AnalysisResult:
-    """Least squares with errors by person, and the same within people."""
+    """Regress ratings on measures, with errors clustered by person, and within people."""
     values = measured.games(part.measures)
     rows: list[Row] = []
     joined: list[Row] = []
     for name in part.of:
-        rated = beside(data, name, values, part.measures)
+        rated = ratings_with_measures(data, name, values, part.measures)
         joined += [{"rating": name, **row} for row in rated]
         for measure in part.measures:
             whole = [row for row in rated if row[measure] is not None]
@@ -48,43 +48,43 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def beside(data: Data, name: str, values: Mapping[int, Row], measures: Sequence[str]) -> list[Row]:
-    """Ratings of a partner with the means of the measures over the games that they are about."""
+def ratings_with_measures(data: Data, name: str, values: Mapping[int, Row], measures: Sequence[str]) -> list[Row]:
+    """Return ratings of partners with the means of the measures over the games that they are about."""
     games: dict[str, list[Row]] = {}
     for row in data.games:
         games.setdefault(row["person"], []).append(row)
-    found = []
+    joined = []
     for row in data.ratings(name):
         if row["partner"] is None:
             continue
         near = [values[g["number"]] for g in near_games(row["page"], games[row["person"]]) if g["number"] in values]
         means = {}
         for measure in measures:
-            known = [told[measure] for told in near if told.get(measure) is not None]
+            known = [game_measures[measure] for game_measures in near if game_measures.get(measure) is not None]
             means[measure] = float(np.mean(known)) if known else None
-        found.append({**{k: row[k] for k in ("person", "partner", "game", "value")}, **means})
-    return found
+        joined.append({**{k: row[k] for k in ("person", "partner", "game", "value")}, **means})
+    return joined
 
 
 def _fits(rows: Sequence[Row], measure: str) -> Row:
     y, x, who = [r["value"] for r in rows], [r[measure] for r in rows], [r["person"] for r in rows]
-    told: Row = {"n": len(rows), "people": len(set(who))}
+    counts: Row = {"n": len(rows), "people": len(set(who))}
     if not rows:
-        return {**told, "note": "no game that was rated tells it"}
-    whole = attempt(lambda: _told(clustered_fit(y, x, who)[0], "slope", "p"))
-    own = attempt(lambda: _told(within_fit(y, x, who)[0], "within", "p_within"))
+        return {**counts, "note": "no game that was rated tells it"}
+    whole = attempt(lambda: _coefficient_row(clustered_fit(y, x, who)[0], "slope", "p"))
+    own = attempt(lambda: _coefficient_row(within_fit(y, x, who)[0], "within", "p_within"))
     notes = [made.pop("note") for made in (whole, own) if "note" in made]
     own.pop("r", None)
-    return {**whole, **own, **told, "note": "; ".join(dict.fromkeys(notes)) or None}
+    return {**whole, **own, **counts, "note": "; ".join(dict.fromkeys(notes)) or None}
 
 
-def _told(made: Coefficient, name: str, p: str) -> Row:
+def _coefficient_row(made: Coefficient, name: str, p: str) -> Row:
     return {"r": made.r, name: made.slope, f"{name}_low": made.low, f"{name}_high": made.high, p: made.p}
 
 
 def _known_of_partners(data: Data, part: Regression, objective: Table, seed: int) -> dict[str, Table]:
-    """Ratings against what was measured of the partners elsewhere: one x for all ratings of a partner."""
-    found: list[Row] = []
+    """Regress ratings on measures of the partners from elsewhere: one x for all ratings of a partner."""
+    related: list[Row] = []
     for name in part.of:
         rated = [row for row in data.ratings(name) if row["partner"] is not None]
         rows: list[Row] = []
@@ -102,6 +102,6 @@ def _known_of_partners(data: Data, part: Regression, objective: Table, seed: int
         usable = [m for m in measures if any(value is not None for value in table.column(m))]
         if usable:
             made = relations(table, usable, seed=seed)
-            found += [{"rated": name, **{k: v for k, v in row.items() if k != "sample"}} for row in made]
+            related += [{"rated": name, **{k: v for k, v in row.items() if k != "sample"}} for row in made]
     title = "Ratings against what is known of the partners (p over agents answers whether it would hold for others)"
-    return {"partners": Table.of(found, title)} if found else {}
+    return {"partners": Table.of(related, title)} if related else {}

@@ -1,4 +1,4 @@
-"""From the records of a study to all that its file asks for."""
+"""Run all analyses that a study file names on the records of the study."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Findings:
-    """All that was found. `data` holds everyone; only those who are in were analysed."""
+    """The results of all analyses. `data` has everyone; only those who are in were analysed."""
 
     data: Data
-    results: tuple[AnalysisResult, ...]  # the first tells who is in
+    results: tuple[AnalysisResult, ...]  # the first says who is in
     without: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -56,10 +56,19 @@ def analyse(
     seed: int = 0,
     progress: Callable[[str], None] = lambda what: None,
 ) -> Findings:
-    """The analyses that a study's file names; of `study` if given, else of the file as it was when people took part.
+    """Run the analyses that a study's file names.
 
-    With `without`, each is done with all partners, and again as if those had not been met. `objective` gives measures
-    of agents that are known from elsewhere: agent, measure, value, and game where they belong to one."""
+    Args:
+        records: The records of the study.
+        study: The file whose analyses are run; None for the file as it was when people took part.
+        without: Partners without which every analysis is repeated, as if they had not been met.
+        objective: Measures of agents from elsewhere: agent, measure, value, and game where they belong to one.
+        seed: Seed of resampling.
+        progress: Called with the title of each analysis.
+
+    Raises:
+        InterplayError: Nobody is in the analysis, or the file or the measures do not fit the records.
+    """
     notes = []
     if study is not None:
         notes += _other_file(records.protocol, study)
@@ -71,27 +80,29 @@ def analyse(
             "the study file names no analyses, so these are the usual ones; `analysis:` in the file names others"
         )
     check_objective(objective)
-    notes += _strangers(objective, records.protocol)
+    notes += _unknown_measures(objective, records.protocol)
     rule = next((part for part in plan if part.kind == "exclude"), None)
     sums = [part for part in plan if part.kind == "scale"]
     data = replace(sort_people(gather(records), rule), sums={part.id: part for part in sums})
     if not any(row["included"] for row in data.people):
         who = people_tables(data)
-        told = "; ".join(f"{row['people']} {row['what']}" for row in who[0]) or "nobody has come yet"
-        raise InterplayError(f"nobody is in the analysis of {records.protocol.name}: {told}")
-    samples = {"all": data} | ({_named(without): data.without(without)} if without else {})
+        reasons = "; ".join(f"{row['people']} {row['what']}" for row in who[0]) or "nobody has come yet"
+        raise InterplayError(f"nobody is in the analysis of {records.protocol.name}: {reasons}")
+    samples = {"all": data}
+    if without:
+        samples[f"without {', '.join(without)}"] = data.without(without)
     measured = Measured(data)
     results = [_people(data, sums, seed)]
     for part in plan:
         if part.kind in ("exclude", "scale"):
             continue
         progress(part.title or part.id)
-        made = {name: _one(held, part, measured, objective, seed) for name, held in samples.items()}
+        made = {name: _analyse_part(sample, part, measured, objective, seed) for name, sample in samples.items()}
         results.append(_merged(made))
     return Findings(data, tuple(results), tuple(without), tuple(notes))
 
 
-def _one(data: Data, part: Any, measured: Measured, objective: Table | None, seed: int) -> AnalysisResult:
+def _analyse_part(data: Data, part: Any, measured: Measured, objective: Table | None, seed: int) -> AnalysisResult:
     match part.kind:
         case "ratings":
             return rate(data, part)
@@ -129,7 +140,7 @@ def _people(data: Data, sums: Sequence[Any], seed: int) -> AnalysisResult:
 
 
 def _merged(made: Mapping[str, AnalysisResult]) -> AnalysisResult:
-    """One result of all samples: their rows under one another, the figures of the first."""
+    """Return one result of all samples: their rows one after the other, the figures of the first."""
     first = next(iter(made.values()))
     if len(made) == 1:
         return first
@@ -143,22 +154,18 @@ def _merged(made: Mapping[str, AnalysisResult]) -> AnalysisResult:
     return replace(first, tables=tables, notes=tuple(notes))
 
 
-def _named(without: Sequence[str]) -> str:
-    return f"without {', '.join(without)}"
-
-
-def _other_file(served: Protocol, given: Protocol) -> list[str]:
-    if served.name != given.name:
-        raise InterplayError(f"--study is of {given.name!r}, and the records are of {served.name!r}")
-    if served.hash != given.hash:
+def _other_file(served: Protocol, chosen: Protocol) -> list[str]:
+    if served.name != chosen.name:
+        raise InterplayError(f"--study is of {chosen.name!r}, and the records are of {served.name!r}")
+    if served.hash != chosen.hash:
         return ["the study file given is not the one that people took part in; answers to what it lacks are not used"]
-    if served.analysis and served.analysis != given.analysis:
+    if served.analysis and served.analysis != chosen.analysis:
         return ["the analyses are not those that the file named when the study began"]
     return []
 
 
-def _strangers(objective: Table | None, study: Protocol) -> list[str]:
-    """Measures that belong to nobody here."""
+def _unknown_measures(objective: Table | None, study: Protocol) -> list[str]:
+    """Return a note on measures of agents or games that the study does not have."""
     agents = {*study.partners, *study.partners.values()}
     games = {None, "", *study.games, *(setting.game for setting in study.games.values())}
     rows = objective.rows if objective is not None else []
@@ -166,12 +173,12 @@ def _strangers(objective: Table | None, study: Protocol) -> list[str]:
     if not strange:
         return []
     first = " in ".join(str(strange[0][name]) for name in ("agent", "game") if strange[0].get(name))
-    told = f"{len(strange)} of {len(rows)} measures are of agents or games that this study does not have"
-    return [f"{told}, the first of {first}"]
+    message = f"{len(strange)} of {len(rows)} measures are of agents or games that this study does not have"
+    return [f"{message}, the first of {first}"]
 
 
 def check_objective(table: Table | None) -> None:
-    """An error where measures from elsewhere cannot be read."""
+    """Raise an `InterplayError` if measures from elsewhere cannot be read."""
     if table is None:
         return
     for name in ("agent", "measure", "value"):

@@ -1,5 +1,7 @@
-"""Where analyses come from: records of a study, and measures of agents that were made elsewhere (a CSV file, or what
-`interplay brprox --json` printed)."""
+"""Sources of analyses: records of a study, and measures of agents from elsewhere.
+
+Measures are a CSV file, or what `interplay brprox --json` printed.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ if TYPE_CHECKING:
 
 
 def read_records(source: str, study: str | None = None, *, traces: bool = True) -> Records:
-    """The records in a database or in the folder of an export; an error for people where it is neither."""
+    """Return the records in a database or in the folder of an export.
+
+    Raises:
+        InterplayError: It is neither.
+    """
     from sqlalchemy.exc import DBAPIError
 
     from interplay.study.db.records import load
@@ -25,15 +31,19 @@ def read_records(source: str, study: str | None = None, *, traces: bool = True) 
     try:
         return load(source, study, traces=traces)
     except DBAPIError as error:
-        shown = Path(source).name  # an address may hold a password
-        raise InterplayError(f"{shown} cannot be read as a database: {error.orig}") from None
+        name = Path(source).name  # an address may hold a password
+        raise InterplayError(f"{name} cannot be read as a database: {error.orig}") from None
 
 
 def read_measures(path: str | Path) -> Table:
-    """Columns agent, measure, value; also game and direction (lower). An empty value is missing."""
+    """Return measures of agents: columns agent, measure, value; also game and direction (lower). Empty is missing.
+
+    Raises:
+        InterplayError: The file cannot be read as measures.
+    """
     text = read_text(path)
     try:
-        rows = _of_json(parse_json(text, str(path))) if Path(path).suffix == ".json" else _of_csv(text)
+        rows = _rows_from_json(parse_json(text, str(path))) if Path(path).suffix == ".json" else _rows_from_csv(text)
     except csv.Error as error:
         raise InterplayError(f"cannot read the measures of {path}: {error}") from None
     if not rows:
@@ -49,16 +59,16 @@ def read_measures(path: str | Path) -> Table:
     return Table.of([{**row, "value": None if row["value"] is None else float(row["value"])} for row in rows])
 
 
-def _of_csv(text: str) -> list[Row]:
+def _rows_from_csv(text: str) -> list[Row]:
     return [{k: v or None for k, v in row.items() if k} for row in csv.DictReader(text.splitlines())]
 
 
-def _of_json(held: Any) -> list[Row]:
-    """Rows as they are; those of BR-Prox have an algorithm (its name in the study) and a layout."""
-    if not isinstance(held, dict) or not isinstance(held.get("rows"), list):
+def _rows_from_json(content: Any) -> list[Row]:
+    """Return the rows as they are; those of BR-Prox have an algorithm (its name in the study) and a layout."""
+    if not isinstance(content, dict) or not isinstance(content.get("rows"), list):
         raise InterplayError('JSON of measures is one object, {"rows": [...]}, as --json prints it')
-    found = []
-    for row in held["rows"]:
+    rows = []
+    for row in content["rows"]:
         if "honest_iqm" in row:
             row = {
                 "agent": row["algorithm"],
@@ -66,5 +76,5 @@ def _of_json(held: Any) -> list[Row]:
                 "measure": "br_prox",
                 "value": row["honest_iqm"],
             }
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows

@@ -1,1 +1,1 @@
-"""The study's database: schema, migrations, and the reads and writes of each kind of row."""
+"""The study's database: schema, migrations, and functions that read and write each kind of row."""

@@ -1,4 +1,4 @@
-"""What researchers do with the books of a study: open them, and take the games out as traces."""
+"""Open the database of a study, and write its games as traces."""
 
 from __future__ import annotations
 
@@ -14,19 +14,25 @@ from interplay.study.db.schema import HISTORY, games, people
 from interplay.study.protocol.model import Protocol
 from interplay.traces import TraceSet
 
-PATIENCE_S = 5.0  # after which people are told that the database is away
+PATIENCE_S = 5.0  # after which requests are answered with "database unavailable"
 
 
-def open_books(address: str) -> Database:
+def open_study_database(address: str) -> Database:
+    """Open the database at a path or address, and bring its schema up to date."""
     return open_database(address, (SERVER, HISTORY), patience_s=PATIENCE_S)
 
 
-def base_of(database: Database) -> Base:
-    return Base(database, requests_per_second=100, burst=600)  # from one address, which a class of people may share
+def make_base(database: Database) -> Base:
+    """Return the server's base for a database, with request limits that suit a class of people behind one address."""
+    return Base(database, requests_per_second=100, burst=600)
 
 
 def write_traces(database: Database, protocol: Protocol, out: str | Path) -> TraceSet:
-    """All games that were played to their end, as a trace set; the seat of whoever took part is called `person`."""
+    """Write all finished games of a study as a trace set, in which participants' seats are called `person`.
+
+    Raises:
+        InterplayError: No game is finished yet.
+    """
     query = (
         sa.select(games.c.episode)
         .join(people, people.c.id == games.c.person)
@@ -36,6 +42,6 @@ def write_traces(database: Database, protocol: Protocol, out: str | Path) -> Tra
     episodes = database.read(lambda tx: [unpack(row.episode) for row in tx.execute(query)])
     if not episodes:
         raise InterplayError(f"no game of {protocol.name} is played yet")
-    found = TraceSet.create(out, {"study": protocol.name, "protocol": protocol.hash})
-    found.append(episodes)
-    return found
+    traces = TraceSet.create(out, {"study": protocol.name, "protocol": protocol.hash})
+    traces.append(episodes)
+    return traces

@@ -1,4 +1,4 @@
-"""The books of games: begun, taken up again after a crash, and finished."""
+"""Rows of games: begin a game, resume it after a crash, and finish it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from interplay.traces.export import from_record, to_record
 
 PLAYING, DONE = "playing", "done"
 ABANDONED = "abandoned"  # ended early, because someone in it stopped taking part
-REMARKS = {"flag": "flag", "chat": "message", "takeover": "takeover", "back": "back"}  # events that are remarks too
+REMARKS = {"flag": "flag", "chat": "message", "takeover": "takeover", "back": "back"}  # rows that are trace events too
 
 
-class Sitter(NamedTuple):
-    """A person in a game, and the numbers of theirs that were taken."""
+class SeatedPerson(NamedTuple):
+    """A participant's place in a game, and the numbers of their messages that were taken."""
 
     person: int
     public: str
@@ -37,70 +37,83 @@ class Sitter(NamedTuple):
     seat: int
     page: Page
     seqs: frozenset[int] = frozenset()
-    came: bool = False  # ever to this game
-    stopped: bool = False  # taking part, since
+    came: bool = False  # whether they ever connected to this game
+    stopped: bool = False  # whether they have stopped taking part since
 
 
 class DepartedPerson(NamedTuple):
-    """Those of a game of several people who were away at its end; who `never` came to it plays it alone, later."""
+    """The participants of a shared game who were away at its end."""
 
     room: Room
-    left: Sequence[int]
-    never: Sequence[int]
+    left: Sequence[int]  # all of them
+    never: Sequence[int]  # those who never connected to the game; each plays it alone later
 
 
-Told = tuple[int, int | None, str, dict[str, Any]]  # step, seat, kind, payload
+StoredEvent = tuple[int, int | None, str, dict[str, Any]]  # step, seat, kind, payload
 
 
 @dataclass(frozen=True)
-class Dealt:
-    """A game that is in play, with all that was stored of it."""
+class GameRecord:
+    """A game that is in play, with everything that is stored of it."""
 
     id: int  # the first person's row
-    sitters: tuple[Sitter, ...]
+    people: tuple[SeatedPerson, ...]
     setting: str
     bots: Mapping[int, str]  # by seat: the partners
     chance: tuple[int, int]
     joints: list[list[int]]  # by step
-    remarks: list[Told]
-    room: Room | None = None  # in which its people met
+    remarks: list[StoredEvent]
+    room: Room | None = None  # the waiting room in which its people met
     taken: frozenset[int] = frozenset()  # seats of people who left, in which bots play
-    doing: Mapping[int, str | None] = field(default_factory=dict)  # by seat, of games played by acts
+    doing: Mapping[int, str | None] = field(default_factory=dict)  # by seat: the macro action under way
 
 
-def deal(
-    tx: Tx, clock: Clock, protocol: Protocol, number: int, seats: dict[str, int], shown: str | None = None
-) -> Dealt:
-    """The game of the page that a person sees: a new one, or the one that was begun. `seats`: how many a game has;
-    `shown`: the page that the browser shows, where it told."""
+def begin_or_resume(
+    tx: Tx, clock: Clock, protocol: Protocol, number: int, seats: dict[str, int], shown_page: str | None = None
+) -> GameRecord:
+    """Return the game of a participant's open page: the one that was begun, or a new one.
+
+    Args:
+        tx: The transaction.
+        clock: Gives the time at which a new game starts.
+        protocol: The study.
+        number: The participant.
+        seats: How many seats each of the study's games has.
+        shown_page: The page that the browser shows; None if it did not say.
+
+    Raises:
+        ApiError: The open page is not a game, or not the page that the browser shows.
+    """
     who = person(tx, number, lock=True)
-    held = who.pages(protocol)
-    due = None if who.status in OVER else held[who.position]
-    if due is None or due.item.kind != "game" or shown not in (None, due.id):
+    all_pages = who.pages(protocol)
+    due = None if who.status in OVER else all_pages[who.position]
+    if due is None or due.item.kind != "game" or shown_page not in (None, due.id):
         raise ApiError("conflict", "there is no game to play now: load the page again")
-    room = room_of(held, who.position, due.value(due.item.partner))
+    room = room_of(all_pages, who.position, due.value(due.item.partner))
     together = present(tx, number, room) if room else [number]
     own = sa.select(games).where(games.c.person == number, games.c.page == due.id)
     if tx.execute(own).one_or_none() is None:
         _begin(tx, clock, protocol, who, together, room, seats)
     row = tx.execute(own).one()
     lead = row.joint or row.id
-    query = sa.select(games).where((games.c.id == lead) | (games.c.joint == lead)).order_by(games.c.id)
-    sitters = [_sitter(tx, protocol, one) for one in tx.execute(query)]
+    game_rows = tx.execute(sa.select(games).where(same_game(lead)).order_by(games.c.id))
+    seated = [_seated_person(tx, protocol, game_row) for game_row in game_rows]
     partner = room.item.otherwise if room else row.partner
-    bots = {seat: partner for seat in range(seats[row.setting]) if all(one.seat != seat for one in sitters)}
-    return _happened(tx, Dealt(lead, tuple(sitters), row.setting, bots, (row.chance[0], row.chance[1]), [], [], room))
+    bots = {seat: partner for seat in range(seats[row.setting]) if all(player.seat != seat for player in seated)}
+    return _with_events(
+        tx, GameRecord(lead, tuple(seated), row.setting, bots, (row.chance[0], row.chance[1]), [], [], room)
+    )
 
 
 def _begin(
     tx: Tx, clock: Clock, protocol: Protocol, who: Person, together: Sequence[int], room: Room | None, seats: Any
 ) -> None:
-    """A row for each of those who play, first of whoever came first. Those who play together share their pages."""
-    held = who.pages(protocol)
-    page = held[who.position]
+    """Insert a row for each participant of a new game, the given one first; those who play together share the page."""
+    all_pages = who.pages(protocol)
+    page = all_pages[who.position]
     setting = page.value(page.item.game)
     place = protocol.games[setting].seat
-    base = sum(p.item.kind == "game" for p in held[: who.position]) if place == "alternate" else place
+    base = sum(p.item.kind == "game" for p in all_pages[: who.position]) if place == "alternate" else place
     values = {
         "page": page.id,
         "setting": setting,
@@ -114,54 +127,58 @@ def _begin(
     for number in sorted(together, key=lambda number: number != who.id):
         row = {**values, "person": number, "joint": lead}
         row["seat"] = (base + together.index(number)) % seats[setting]
-        found = tx.execute(sa.insert(games).values(**row).returning(games.c.id)).scalar_one()
-        lead = lead or found
+        game = tx.execute(sa.insert(games).values(**row).returning(games.c.id)).scalar_one()
+        lead = lead or game
 
 
-def _sitter(tx: Tx, protocol: Protocol, row: Any) -> Sitter:
+def _seated_person(tx: Tx, protocol: Protocol, row: Any) -> SeatedPerson:
     who = person(tx, row.person)
     page = next(page for page in who.pages(protocol) if page.id == row.page)
-    return Sitter(who.id, who.public, row.id, row.seat, page, stopped=who.status == WITHDRAWN)
+    return SeatedPerson(who.id, who.public, row.id, row.seat, page, stopped=who.status == WITHDRAWN)
 
 
-def _happened(tx: Tx, dealt: Dealt) -> Dealt:
-    """With all that the journal tells."""
-    seats = {one.person: one.seat for one in dealt.sitters}
-    joints, seqs = dealt.joints, {number: set() for number in seats}
+def _with_events(tx: Tx, record: GameRecord) -> GameRecord:
+    """Return a game's record with its stored steps and events."""
+    seats = {player.person: player.seat for player in record.people}
+    joints, seqs = record.joints, {number: set() for number in seats}
     taken, doing, came = set(), {}, set()
-    rows = [one.game for one in dealt.sitters]
+    rows = [player.game for player in record.people]
     query = sa.select(events.c.person, events.c.kind, events.c.t, events.c.payload).where(events.c.game.in_(rows))
     for number, kind, t, payload in tx.execute(query.order_by(events.c.id)):
         seqs[number].update(payload.get("seqs", ()))
-        told = {name: value for name, value in payload.items() if name != "seqs"}
+        content = {name: value for name, value in payload.items() if name != "seqs"}
         if kind == "step":
             if t != len(joints):
-                raise RuntimeError(f"game {dealt.id}: step {t} is stored where step {len(joints)} is due")
+                raise RuntimeError(f"game {record.id}: step {t} is stored where step {len(joints)} is due")
             joints.append(payload["joint"])
             doing |= {int(seat): act for seat, act in payload.get("doing", {}).items()}
-            dealt.remarks.extend((t, seat, "deadline", {"late": True}) for seat in payload.get("missed", ()))
+            record.remarks.extend((t, seat, "deadline", {"late": True}) for seat in payload.get("missed", ()))
         elif kind == "act":
             doing[seats[number]] = payload["action"]
         elif kind == "remark":
-            dealt.remarks.append((t, payload["seat"], payload["what"], payload["payload"]))
+            record.remarks.append((t, payload["seat"], payload["what"], payload["payload"]))
         elif kind == "join":
             came.add(number)
         elif kind in REMARKS:
             seat = payload.get("seat", seats[number])
-            dealt.remarks.append((t, seat, REMARKS[kind], told))
+            record.remarks.append((t, seat, REMARKS[kind], content))
             taken = taken | {seat} if kind == "takeover" else taken
             taken = taken - {seat} if kind == "back" else taken
-    sitters = tuple(one._replace(seqs=frozenset(seqs[one.person]), came=one.person in came) for one in dealt.sitters)
-    return replace(dealt, sitters=sitters, taken=frozenset(taken), doing=doing)
+    seated = tuple(
+        player._replace(seqs=frozenset(seqs[player.person]), came=player.person in came) for player in record.people
+    )
+    return replace(record, people=seated, taken=frozenset(taken), doing=doing)
 
 
 class Ended(NamedTuple):
+    """How a game ended for a participant."""
+
     score: float
-    left: bool  # because someone else stopped taking part
+    left: bool  # whether it ended because someone else stopped taking part
 
 
 def ended(tx: Tx, number: int, page: str) -> Ended | None:
-    """How a person's game on a page ended, once it is over and stored."""
+    """Return how a participant's game on a page ended; None until it is over and stored."""
     query = sa.select(games.c.score, games.c.status, people.c.status.label("person")).join(people)
     row = tx.execute(query.where(games.c.person == number, games.c.page == page)).one_or_none()
     if row is None or row.score is None:
@@ -178,10 +195,23 @@ def finish(
     gone: DepartedPerson | None = None,
     status: str = DONE,
 ) -> float:
-    """The game is over: its trace is stored and its people go on to the next page, in one transaction. The score."""
-    packed = zlib.compress(orjson.dumps(to_record(episode, 0)), 6)
-    query = sa.select(games).where((games.c.id == game) | (games.c.joint == game)).order_by(games.c.id)
-    rows = list(tx.execute(query))
+    """Store the trace of a game and move its participants on to the next page, in one transaction.
+
+    A game that is already finished is left as it is.
+
+    Args:
+        tx: The transaction.
+        clock: Gives the time of the end.
+        protocol: The study.
+        game: The row of the game's first participant.
+        episode: The trace.
+        gone: The participants of a shared game who were away at its end.
+        status: `DONE` or `ABANDONED`.
+
+    Returns:
+        The score that is stored.
+    """
+    rows = list(tx.execute(sa.select(games).where(same_game(game)).order_by(games.c.id)))
     if rows[0].score is not None:
         return rows[0].score
     if gone is not None:
@@ -190,11 +220,11 @@ def finish(
         for table, column in ((events, events.c.game), (games, games.c.id)):
             tx.execute(sa.delete(table).where(column.in_(never)))
         rows = [row for row in rows if row.id not in never]
-        first, *others = [row.id for row in rows]  # the first may have been one of those, if the server was stopped
+        first, *others = [row.id for row in rows]  # the first row may have been deleted, if the server was restarted
         tx.execute(sa.update(games).where(games.c.id == first).values(joint=None))
         tx.execute(sa.update(games).where(games.c.id.in_(others)).values(joint=first))
     values = {"status": status, "score": episode.score, "length": episode.length, "finished": clock.now()}
-    tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(**values, episode=packed))
+    tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(**values, episode=pack(episode)))
     for row in sorted(rows, key=lambda row: row.person):
         who = person(tx, row.person, lock=True)
         if who.status not in OVER and who.pages(protocol)[who.position].id == row.page:
@@ -203,8 +233,20 @@ def finish(
 
 
 def touch(tx: Tx, clock: Clock, number: int) -> None:
+    """Note that a participant was seen now."""
     tx.execute(sa.update(people).where(people.c.id == number).values(seen=clock.now()))
 
 
+def same_game(lead: int) -> Any:
+    """Return the condition for the rows of a game, one for each participant, by the first of them."""
+    return (games.c.id == lead) | (games.c.joint == lead)
+
+
+def pack(episode: Episode) -> bytes:
+    """Return an episode as the compressed bytes that the database stores."""
+    return zlib.compress(orjson.dumps(to_record(episode, 0)), 6)
+
+
 def unpack(packed: bytes) -> Episode:
+    """Return the episode from the compressed bytes that the database stores."""
     return from_record(parse_json(inflate(packed, "a stored game"), "a stored game"))

@@ -1,4 +1,4 @@
-"""The books of waiting rooms: who went on together, and who of them is still there."""
+"""Rows of waiting rooms: who went on together, and who of them is still there."""
 
 from __future__ import annotations
 
@@ -16,28 +16,34 @@ from interplay.study.db.schema import events, members, people, slots
 from interplay.study.protocol.flow import Page
 from interplay.study.protocol.model import Protocol, Wait
 
-WAIT = "wait"  # the event of coming to a waiting room
+WAIT = "wait"  # the kind of event that notes an arrival in a waiting room
 
 
 class Room(NamedTuple):
-    """A waiting room as one person passed it."""
+    """A waiting room page as one participant passed it."""
 
     page: str
     item: Wait
     directly: bool = False  # whether the game comes right after it
 
 
-def room_of(held: Sequence[Page], position: int, partner: str) -> Room | None:
-    """The waiting room that a game's partner names: the last one of that id before the game."""
+def room_of(all_pages: Sequence[Page], position: int, partner: str) -> Room | None:
+    """Return the waiting room that a game's partner names: the last one of that id before the game.
+
+    Args:
+        all_pages: The participant's pages.
+        position: The place of the game among them.
+        partner: The partner of the game; None is returned if it names no waiting room.
+    """
     for at in reversed(range(position)):
-        page = held[at]
+        page = all_pages[at]
         if page.item.kind == "wait" and page.item.id == partner:
             return Room(page.id, page.item, at == position - 1)
     return None
 
 
 def waiting_at(protocol: Protocol, who: Person) -> Room | None:
-    """The waiting room in which a person is, if in one."""
+    """Return the waiting room that a participant is in; None if in none."""
     if who.status in OVER:
         return None
     page = who.pages(protocol)[who.position]
@@ -45,7 +51,7 @@ def waiting_at(protocol: Protocol, who: Person) -> Room | None:
 
 
 def came(tx: Tx, clock: Clock, number: int, page: str) -> datetime:
-    """Note that a person waits; since when. The time counts on over reloads and restarts of the server."""
+    """Note that a participant waits, and return since when; reloads and restarts of the server do not reset it."""
     query = sa.select(events.c.at, events.c.payload).where(events.c.person == number, events.c.kind == WAIT)
     for at, payload in tx.execute(query.order_by(events.c.id)):
         if payload["page"] == page:
@@ -57,10 +63,20 @@ def came(tx: Tx, clock: Clock, number: int, page: str) -> datetime:
 
 
 def join(tx: Tx, clock: Clock, protocol: Protocol, numbers: Sequence[int], page: str) -> list[int]:
-    """These people go on together, the first of them in the first place; alone, if there is but one. All of them or
-    nobody: those who are no longer in this waiting room are handed back, and nothing is done."""
-    found = [person(tx, number, lock=True) for number in sorted(numbers)]
-    by_number = {who.id: who for who in found}
+    """Let these participants go on together, or a single one alone. Either all go on or none.
+
+    Args:
+        tx: The transaction.
+        clock: Gives the time that is noted.
+        protocol: The study.
+        numbers: The participants; the first has place 0 in the group.
+        page: The waiting room's page.
+
+    Returns:
+        Those who are no longer in this waiting room; if there are any, nothing is done.
+    """
+    locked = [person(tx, number, lock=True) for number in sorted(numbers)]
+    by_number = {who.id: who for who in locked}
     gone = []
     for number in numbers:
         room = waiting_at(protocol, by_number[number])
@@ -80,21 +96,24 @@ def join(tx: Tx, clock: Clock, protocol: Protocol, numbers: Sequence[int], page:
 
 
 def _share_order(tx: Tx, protocol: Protocol, first: Person, who: Person) -> None:
-    """Designs that are still to come are gone through in the first one's order: they play the same games."""
-    held = who.pages(protocol)
+    """Give a member the first one's order in all designs that are still to come, so that they play the same games."""
+    all_pages = who.pages(protocol)
     for key in who.slots:
-        begins = next((at for at, page in enumerate(held) if page.id.startswith(f"{key}.")), None)
+        begins = next((at for at, page in enumerate(all_pages) if page.id.startswith(f"{key}.")), None)
         if begins is not None and begins > who.position:
             here = (slots.c.person == who.id) & (slots.c.key == key)
             tx.execute(sa.update(slots).where(here).values(number=first.slots[key]))
 
 
 def present(tx: Tx, number: int, room: Room) -> list[int]:
-    """Those who play together with this person, in their places: none that has left, and nobody if this one has."""
+    """Return those who play together with a participant, in their places.
+
+    Members who have left are not among them; a participant who has left plays alone.
+    """
     own = tx.execute(
         sa.select(members.c.group, members.c.left).where(members.c.person == number, members.c.page == room.page)
     ).one()
-    # Whoever comes to the game at the same time waits here, so that it is dealt once.
+    # Lock the group: members who come to the game at the same time must not begin it twice.
     query = sa.select(members.c.person, members.c.left).where(members.c.group == own.group)
     rows = list(tx.execute(query.order_by(members.c.place).with_for_update()))
     if own.left:
@@ -108,7 +127,7 @@ def present(tx: Tx, number: int, room: Room) -> list[int]:
 
 
 def leave(tx: Tx, numbers: Sequence[int], room: Room) -> None:
-    """These people were still away when a game ended: from now on they and the others play with bots."""
+    """Mark members who were away when a game ended; from then on bots play in their place."""
     for number in numbers:
         here = (members.c.person == number) & (members.c.page == room.page)
         tx.execute(sa.update(members).where(here).values(left=True))

@@ -1,5 +1,7 @@
-"""The books of a study: who takes part, where they stand, what they answered. Each function is one piece of a
-transaction; what it returned from inside `write` is on disk."""
+"""Rows of participants: who takes part, which page is open, what was answered.
+
+Each function is one part of a transaction; its effects are durable once the enclosing `Database.write` returns.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from interplay.server import sessions
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
-from interplay.study.db.schema import answers as given_answers
+from interplay.study.db.schema import answers as answer_rows
 from interplay.study.db.schema import consents, files, games, people, recruits, slots
 from interplay.study.protocol import aliases, answers
 from interplay.study.protocol.design import count, least_used, places
@@ -28,31 +30,39 @@ from interplay.study.protocol.payment import evaluate
 NEW, ACTIVE, DONE, SCREENED, DROPPED = "new", "active", "done", "screened", "dropped"
 WITHDRAWN = "withdrawn"  # stopped taking part, by their own choice
 OVER = (DONE, SCREENED, DROPPED, WITHDRAWN)
-SUBJECT = "person:"  # before a person's number, in a session
+SUBJECT = "person:"  # prefix of a participant's number in the subject of a session
 
 
 @dataclass(frozen=True)
 class Person:
+    """A participant."""
+
     id: int
-    public: str
+    public: str  # the name under which researchers see them
     status: str
     language: str
-    position: int
-    tries: int
+    position: int  # of the open page
+    tries: int  # used up at the open quiz
     seed: int
-    slots: Mapping[str, int | None]
+    slots: Mapping[str, int | None]  # by use of a design: the sequence; empty before the consent
     payment: float | None
     code: str | None
 
     def pages(self, protocol: Protocol) -> list[Page]:
+        """Return all pages of this participant, in order."""
         return pages(protocol, self.slots or first_slots(protocol), self.seed)
 
     def aliases(self, protocol: Protocol) -> dict[str, aliases.Alias]:
+        """Return the alias of each partner that this participant meets."""
         return aliases.draw(partners_of(protocol, self.pages(protocol)), self.seed)
 
 
 def open_study(tx: Tx, clock: Clock, protocol: Protocol) -> None:
-    """Note the file. One that has changed since people took part would mix two studies."""
+    """Store the study file when a study is served.
+
+    Raises:
+        InterplayError: The file has changed since people took part, which would mix two studies.
+    """
     row = tx.execute(sa.select(files).where(files.c.name == protocol.name)).one_or_none()
     values = {"hash": protocol.hash, "protocol": protocol.model_dump(mode="json"), "opened": clock.now()}
     if row is None:
@@ -72,7 +82,23 @@ def open_study(tx: Tx, clock: Clock, protocol: Protocol) -> None:
 def enter(
     tx: Tx, clock: Clock, protocol: Protocol, language: str, recruit: str | None
 ) -> tuple[Person, sessions.LoginSession, str]:
-    """A new visitor and the cookie of the visit. `recruit` is the keyed hash of a recruiter's id."""
+    """Create a participant and the session of their visit.
+
+    A participant who comes again with the same recruiter's id before consenting gets a new session.
+
+    Args:
+        tx: The transaction.
+        clock: Gives the time that is noted.
+        protocol: The study.
+        language: The language in which pages are shown.
+        recruit: The keyed hash of a recruiter's id; None without a recruiter.
+
+    Returns:
+        The participant, the session, and the session's cookie.
+
+    Raises:
+        ApiError: A participant with this recruiter's id has begun already.
+    """
     if recruit is not None:
         query = sa.select(recruits.c.person).where(recruits.c.study == protocol.name, recruits.c.hash == recruit)
         known = tx.execute(query).scalar_one_or_none()
@@ -80,7 +106,7 @@ def enter(
             before = person(tx, known, lock=True)
             if before.status != NEW:
                 raise ApiError("conflict", "you have begun this study already: go on in the browser in which you began")
-            # The cookie of the first visit may have got lost on its way, and nothing was agreed to or answered yet.
+            # The cookie of the first visit may be lost, and nothing was agreed to or answered yet.
             session, token = sessions.begin(tx, clock, f"{SUBJECT}{known}", {"study": protocol.name})
             return before, session, token
     now = clock.now()
@@ -93,10 +119,10 @@ def enter(
     return person(tx, number), session, token
 
 
-def of_session(
+def person_of_session(
     tx: Tx, clock: Clock, protocol: Protocol, token: str | None
 ) -> tuple[Person, sessions.LoginSession] | None:
-    """Whose cookie this is, in this study."""
+    """Return the participant and session that a cookie belongs to; None if it is not valid in this study."""
     session = sessions.find(tx, clock, token)
     if session is None or not session.subject.startswith(SUBJECT) or session.data.get("study") != protocol.name:
         return None
@@ -104,16 +130,18 @@ def of_session(
 
 
 def person(tx: Tx, number: int, *, lock: bool = False) -> Person:
+    """Return a participant by number, with their row locked if asked for."""
     query = sa.select(people).where(people.c.id == number)
     row = tx.execute(query.with_for_update() if lock else query).one()
-    held = tx.execute(sa.select(slots.c.key, slots.c.number).where(slots.c.person == number))
+    slot_rows = tx.execute(sa.select(slots.c.key, slots.c.number).where(slots.c.person == number))
     return Person(
         row.id, row.public, row.status, row.language, row.position, row.tries, row.seed,
-        {r.key: r.number for r in held}, row.payment, row.code,
+        {r.key: r.number for r in slot_rows}, row.payment, row.code,
     )  # fmt: skip
 
 
 def set_language(tx: Tx, number: int, language: str) -> Person:
+    """Set the language in which a participant sees the pages."""
     tx.execute(sa.update(people).where(people.c.id == number).values(language=language))
     return person(tx, number)
 
@@ -124,19 +152,37 @@ def submit(
     protocol: Protocol,
     number: int,
     page_id: str,
-    given: Mapping[str, Any],
+    submitted: Mapping[str, Any],
     seconds: float | None,
     tries_left: int | None = None,
 ) -> answers.Errors:
-    """Take the answers to the page that a person sees; `tries_left` is what a quiz showed. What was taken before may
-    be sent again, since its reply can get lost; other answers to a page that was answered are a conflict."""
+    """Store the answers to a participant's open page, and move on if they pass.
+
+    Answers that were stored before may be sent again, since the reply can get lost.
+
+    Args:
+        tx: The transaction.
+        clock: Gives the time that is noted.
+        protocol: The study.
+        number: The participant.
+        page_id: The page that is answered.
+        submitted: The answers by question.
+        seconds: How long the page was open; None if unknown.
+        tries_left: What a quiz showed, to tell a repeated try from a new one.
+
+    Returns:
+        What is wrong, by question; empty if the answers were taken.
+
+    Raises:
+        ApiError: The page is not open, or was answered differently before.
+    """
     who = person(tx, number, lock=True)
-    held = who.pages(protocol)
-    page = None if who.status in OVER else held[who.position]
-    if page is None or page.id != page_id or (page.item.kind == "quiz" and _an_old_try(page, who, tries_left)):
-        _taken_before(tx, protocol, who, held, page_id, given)
+    all_pages = who.pages(protocol)
+    page = None if who.status in OVER else all_pages[who.position]
+    if page is None or page.id != page_id or (page.item.kind == "quiz" and _is_old_try(page, who, tries_left)):
+        _check_repeated(tx, protocol, who, all_pages, page_id, submitted)
         return {}
-    clean, errors = _read(protocol, who, page, given)
+    clean, errors = _read(protocol, who, page, submitted)
     if errors:
         return errors
     passed, tries = True, 0
@@ -144,7 +190,7 @@ def submit(
         passed = len(answers.wrong_answers(page.item, clean)) <= page.item.most_wrong
         tries = 0 if passed else who.tries + 1
     row = {"person": number, "page": page_id, "answers": clean, "passed": passed, "at": clock.now()}
-    tx.execute(sa.insert(given_answers).values(**row, seconds=seconds))
+    tx.execute(sa.insert(answer_rows).values(**row, seconds=seconds))
     tx.execute(sa.update(people).where(people.c.id == number).values(tries=tries, seen=clock.now()))
     if page.item.kind == "consent":
         _begin(tx, clock, protocol, who, page)
@@ -155,47 +201,49 @@ def submit(
     return {}
 
 
-def _an_old_try(page: Page, who: Person, tries_left: int | None) -> bool:
+def _is_old_try(page: Page, who: Person, tries_left: int | None) -> bool:
     return tries_left is not None and tries_left != page.item.tries - who.tries
 
 
 def _read(
-    protocol: Protocol, who: Person, page: Page, given: Mapping[str, Any]
+    protocol: Protocol, who: Person, page: Page, submitted: Mapping[str, Any]
 ) -> tuple[dict[str, Any], answers.Errors]:
-    """What is to be stored of the answers to a page, and what is wrong with them."""
+    """Return what is to be stored of the answers to a page, and what is wrong with them."""
     match page.item.kind:
         case "consent":
-            return {box.id: True for box in page.item.checkboxes}, answers.check_consent(page.item, given, who.language)
+            return {box.id: True for box in page.item.checkboxes}, answers.check_consent(
+                page.item, submitted, who.language
+            )
         case "form" | "quiz":
-            return answers.check_form(protocol, page.item.questions, given, who.language)
+            return answers.check_form(protocol, page.item.questions, submitted, who.language)
         case "ranking":
             known = {alias.id: name for name, alias in who.aliases(protocol).items() if name in page.met}
-            order, errors = answers.check_order(list(known), given, who.language)
-            return {"order": [known[one] for one in order]}, errors
+            order, errors = answers.check_order(list(known), submitted, who.language)
+            return {"order": [known[alias_id] for alias_id in order]}, errors
         case "instructions":
             return {}, {}
     raise ApiError("conflict", "a game is played, not answered")
 
 
-def _taken_before(
-    tx: Tx, protocol: Protocol, who: Person, held: list[Page], page_id: str, given: Mapping[str, Any]
+def _check_repeated(
+    tx: Tx, protocol: Protocol, who: Person, all_pages: list[Page], page_id: str, submitted: Mapping[str, Any]
 ) -> None:
-    """Nothing, if this is what the page was last answered with; a refusal otherwise."""
-    query = sa.select(given_answers.c.answers).where(given_answers.c.person == who.id, given_answers.c.page == page_id)
-    stored = tx.execute(query.order_by(given_answers.c.id.desc()).limit(1)).scalar_one_or_none()
-    page = next((page for page in held if page.id == page_id), None)
+    """Raise an `ApiError` unless the page was last answered with exactly these answers."""
+    query = sa.select(answer_rows.c.answers).where(answer_rows.c.person == who.id, answer_rows.c.page == page_id)
+    stored = tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one_or_none()
+    page = next((page for page in all_pages if page.id == page_id), None)
     if stored is None or page is None:
         raise ApiError("conflict", "this page is not the one that is open: load it again")
-    clean, errors = _read(protocol, who, page, given)
+    clean, errors = _read(protocol, who, page, submitted)
     if errors or clean != stored:
         raise ApiError("conflict", "this page was answered before, and otherwise: the first answers count")
 
 
 def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page) -> None:
-    """Consent: its version is noted, and the places in all designs are given out, all in this one transaction."""
+    """Store the consent and assign a sequence of every design."""
     row = {"version": page.item.version, "language": who.language, "protocol": protocol.hash, "at": clock.now()}
     tx.execute(sa.insert(consents).values(person=who.id, **row))
-    # Whoever consents at the same time waits here, so that two people cannot take the same least-used place.
+    # Lock the study's row: two people who consent at the same time must not get the same least-used sequence.
     tx.execute(sa.select(files.c.name).where(files.c.name == protocol.name).with_for_update()).one()
     chance = random.Random(f"{who.seed}/slots")
     for place in places(protocol):
@@ -214,7 +262,7 @@ def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page) ->
 
 
 def advance(tx: Tx, clock: Clock, protocol: Protocol, who: Person) -> None:
-    """On to the next page; past the last one the study is done."""
+    """Move a participant on to the next page; after the last one the study is done for them."""
     position = who.position + 1
     if position >= len(who.pages(protocol)):
         end(tx, clock, protocol, who, DONE)
@@ -223,7 +271,7 @@ def advance(tx: Tx, clock: Clock, protocol: Protocol, who: Person) -> None:
 
 
 def end(tx: Tx, clock: Clock, protocol: Protocol, who: Person, status: str) -> None:
-    """It is over for someone: what they are owed and their code are worked out, a place they did not fill is free."""
+    """End a participant's study: store payment and code, and release the sequences of those who did not finish."""
     code = paid = None
     if status == DONE:
         code = protocol.completion.code or secrets.token_hex(4).upper()
@@ -240,8 +288,11 @@ def end(tx: Tx, clock: Clock, protocol: Protocol, who: Person, status: str) -> N
 
 
 def payment(tx: Tx, formula: str, number: int) -> float:
-    """What a formula gives for the games that count. One that ended early because a partner stopped taking part counts
-    where that gives more: nobody is paid less for what another did."""
+    """Return what a formula pays for a participant's games that count.
+
+    A game that ended early because a partner stopped taking part is counted only if that gives more, so that nobody is
+    paid less for what another did.
+    """
     query = sa.select(games.c.setting, games.c.score, games.c.status).where(
         games.c.person == number, games.c.practice.is_(False), games.c.score.is_not(None)
     )
@@ -253,12 +304,12 @@ def _amount(formula: str, rows: Sequence[Any]) -> float:
     by_game: dict[str, list[float]] = {}
     for row in rows:
         by_game.setdefault(row.setting, []).append(row.score)
-    scores = [score for held in by_game.values() for score in held]
+    scores = [score for game_scores in by_game.values() for score in game_scores]
     return evaluate(formula, scores, by_game)
 
 
 def drop_away(tx: Tx, clock: Clock, protocol: Protocol) -> int:
-    """Give the places of those who have been away for too long to others; how many they were."""
+    """End the study for those who have been away for too long, and return how many they were."""
     before = clock.now() - timedelta(minutes=protocol.away_min)
     query = sa.select(people.c.id).where(
         people.c.study == protocol.name, people.c.status == ACTIVE, people.c.seen < before
@@ -271,27 +322,26 @@ def drop_away(tx: Tx, clock: Clock, protocol: Protocol) -> int:
 
 @dataclass(frozen=True)
 class ParticipantContext:
-    """What a page shows of what went before it."""
+    """Earlier answers that the open page shows."""
 
     failed: Mapping[str, Any] | None = None  # the answers of the last try at this quiz
     order: tuple[str, ...] = ()  # the ranking so far
 
 
 def context(tx: Tx, protocol: Protocol, who: Person) -> ParticipantContext:
+    """Return the earlier answers that a participant's open page shows."""
     if who.status in OVER:
         return ParticipantContext()
-    held = who.pages(protocol)
-    page, found = held[who.position], ParticipantContext()
+    all_pages = who.pages(protocol)
+    page, earlier = all_pages[who.position], ParticipantContext()
     if page.item.kind == "quiz" and who.tries:
-        query = sa.select(given_answers.c.answers).where(
-            given_answers.c.person == who.id, given_answers.c.page == page.id
-        )
-        found = replace(found, failed=tx.execute(query.order_by(given_answers.c.id.desc()).limit(1)).scalar_one())
+        query = sa.select(answer_rows.c.answers).where(answer_rows.c.person == who.id, answer_rows.c.page == page.id)
+        earlier = replace(earlier, failed=tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one())
     if page.item.kind == "ranking":
-        same = [p.id for p in held[: who.position] if p.item.kind == "ranking" and p.loop == page.loop]
-        query = sa.select(given_answers.c.answers).where(
-            given_answers.c.person == who.id, given_answers.c.page.in_(same[-1:])
+        same = [p.id for p in all_pages[: who.position] if p.item.kind == "ranking" and p.loop == page.loop]
+        query = sa.select(answer_rows.c.answers).where(
+            answer_rows.c.person == who.id, answer_rows.c.page.in_(same[-1:])
         )
-        last = tx.execute(query.order_by(given_answers.c.id.desc()).limit(1)).scalar_one_or_none()
-        found = replace(found, order=tuple(last["order"]) if last else ())
-    return found
+        last = tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one_or_none()
+        earlier = replace(earlier, order=tuple(last["order"]) if last else ())
+    return earlier

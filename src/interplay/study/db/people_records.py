@@ -1,4 +1,4 @@
-"""Participants with the ways that were laid out for them: which pages they see, with whom they play."""
+"""Participants together with the pages that were laid out for them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from interplay.study.protocol.model import Protocol
 
 
 @dataclass(frozen=True)
-class Known:
-    """A participant with the way that was laid out for them."""
+class ParticipantView:
+    """A participant, their row in the database, and all of their pages."""
 
     row: Any
     person: Person
@@ -26,52 +26,59 @@ class Known:
 
     @cached_property
     def places(self) -> dict[str, int]:
+        """By page id: its place among the pages."""
         return {page.id: at for at, page in enumerate(self.pages)}
 
     def page(self, name: str) -> Page | None:
+        """Return a page by its id; None if the participant has no such page."""
         return self.pages[self.places[name]] if name in self.places else None
 
     def game_before(self, name: str) -> Page | None:
-        """The last game before a page."""
+        """Return the last game before a page; None if there is none."""
         end = self.places.get(name, 0)
         return next((page for page in reversed(self.pages[:end]) if page.item.kind == "game"), None)
 
 
-def people(tx: Tx, protocol: Protocol) -> dict[int, Known]:
-    """Everyone who ever came, by number, in the order of coming."""
+def people(tx: Tx, protocol: Protocol) -> dict[int, ParticipantView]:
+    """Return everyone who ever came, by number, in the order of coming."""
     slots: dict[int, dict[str, int | None]] = {}
     for row in tx.execute(sa.select(schema.slots).where(schema.slots.c.study == protocol.name)):
         slots.setdefault(row.person, {})[row.key] = row.number
-    return {row.id: known(protocol, row, slots.get(row.id, {})) for row in tx.execute(query_of(protocol))}
+    return {
+        row.id: participant_view(protocol, row, slots.get(row.id, {})) for row in tx.execute(people_query(protocol))
+    }
 
 
-def some_people(tx: Tx, protocol: Protocol, status: str | None, first: int, most: int) -> dict[int, Known]:
-    """A page of those with a status, newest first."""
-    query = query_of(protocol).order_by(None).order_by(schema.people.c.id.desc()).offset(first).limit(most)
+def some_people(tx: Tx, protocol: Protocol, status: str | None, first: int, most: int) -> dict[int, ParticipantView]:
+    """Return at most `most` participants with a status (any for None), newest first, without the `first` newest."""
+    query = people_query(protocol).order_by(None).order_by(schema.people.c.id.desc()).offset(first).limit(most)
     return with_slots(tx, protocol, query.where(schema.people.c.status == status) if status else query)
 
 
-def named(tx: Tx, protocol: Protocol, public: str) -> dict[int, Known]:
-    """The participant of this name; nobody, if there is none."""
+def named(tx: Tx, protocol: Protocol, public: str) -> dict[int, ParticipantView]:
+    """Return the participant with this public name; empty if there is none."""
     if not public.isalnum():
         return {}
-    return with_slots(tx, protocol, query_of(protocol).where(schema.people.c.public == public))
+    return with_slots(tx, protocol, people_query(protocol).where(schema.people.c.public == public))
 
 
-def with_slots(tx: Tx, protocol: Protocol, query: Any) -> dict[int, Known]:
-    held = tx.execute(query).all()
+def with_slots(tx: Tx, protocol: Protocol, query: Any) -> dict[int, ParticipantView]:
+    """Run a query of participants, and return them with their pages."""
+    rows = tx.execute(query).all()
     slots: dict[int, dict[str, int | None]] = {}
-    for row in tx.execute(sa.select(schema.slots).where(schema.slots.c.person.in_([row.id for row in held]))):
+    for row in tx.execute(sa.select(schema.slots).where(schema.slots.c.person.in_([row.id for row in rows]))):
         slots.setdefault(row.person, {})[row.key] = row.number
-    return {row.id: known(protocol, row, slots.get(row.id, {})) for row in held}
+    return {row.id: participant_view(protocol, row, slots.get(row.id, {})) for row in rows}
 
 
-def query_of(protocol: Protocol) -> Any:
+def people_query(protocol: Protocol) -> Any:
+    """Return the query of all participants of a study."""
     return sa.select(schema.people).where(schema.people.c.study == protocol.name).order_by(schema.people.c.id)
 
 
-def known(protocol: Protocol, row: Any, slots: Mapping[str, int | None]) -> Known:
+def participant_view(protocol: Protocol, row: Any, slots: Mapping[str, int | None]) -> ParticipantView:
+    """Return a participant from their row and the sequences assigned to them."""
     person = Person(
         row.id, row.public, row.status, row.language, row.position, row.tries, row.seed, slots, row.payment, row.code
     )
-    return Known(row, person, person.pages(protocol))
+    return ParticipantView(row, person, person.pages(protocol))

@@ -1,9 +1,9 @@
-"""What a study holds, as plain tables: the one reader of its books, for researchers' pages, exports and analyses.
+"""The records of a study as plain tables, for researchers' pages, exports and analyses.
 
-    found = records.load("small.db")            # a database, or the folder of an export
-    found.participants, found.answers, found.games, found.flags, found.events, found.traces
+    study_records = records.load("small.db")            # a database, or the folder of an export
+    study_records.participants, study_records.answers, study_records.games, study_records.traces
 
-Participants are called by their public name everywhere. Times are ISO texts in UTC. `record_columns.py` says what each
+Participants are called by their public name everywhere. Times are ISO texts in UTC. `export/columns.py` says what each
 table has.
 """
 
@@ -23,20 +23,20 @@ from interplay.server.database import Database, Tx
 from interplay.study.db import schema
 from interplay.study.db.game_rows import DONE, unpack
 from interplay.study.db.participants import OVER, WITHDRAWN
-from interplay.study.db.people_records import Known, people, query_of, with_slots
+from interplay.study.db.people_records import ParticipantView, people, people_query, with_slots
 from interplay.study.export.columns import COLUMNS
 from interplay.study.protocol.flow import Page
 from interplay.study.protocol.model import Protocol
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 
-STEP = "step"  # the kind of event of which there are many; their actions are in the traces
-FEW = 20  # people that are named one by one in a query; more are found by their study
+STEP = "step"  # the kind of event that a step is; its actions are in the traces
+FEW = 20  # participants that a query names one by one; more are selected by their study
 
 
 @dataclass(frozen=True)
 class Records:
-    """All of a study. `events` holds steps only where they were asked for; `traces` holds their actions."""
+    """All records of a study. `events` has steps only if they were asked for; `traces` has their actions."""
 
     protocol: Protocol
     participants: Table
@@ -48,24 +48,35 @@ class Records:
 
     @property
     def study(self) -> str:
+        """The study's name."""
         return self.protocol.name
 
 
 def load(source: str | Path, study: str | None = None, *, traces: bool = True, steps: bool = False) -> Records:
-    """The records in a database (a path or an address) or in the folder of an export."""
+    """Return the records in a database (a path or an address) or in the folder of an export.
+
+    Args:
+        source: The database or folder.
+        study: The study's name; may be left out if the database has one only.
+        traces: Whether the games' traces are read.
+        steps: Whether `events` contains every step.
+
+    Raises:
+        InterplayError: There is nothing to read, or not this study.
+    """
     folder = Path(source)
     if "://" not in str(source) and folder.is_dir():
         from interplay.study.export.files import read_folder
 
-        found = read_folder(folder, traces=traces, steps=steps)
-        if study is not None and found.study != study:
-            raise InterplayError(f"{folder} is an export of {found.study!r}, not of {study!r}")
-        return found
+        exported = read_folder(folder, traces=traces, steps=steps)
+        if study is not None and exported.study != study:
+            raise InterplayError(f"{folder} is an export of {exported.study!r}, not of {study!r}")
+        return exported
     if "://" not in str(source) and not folder.is_file():
         raise InterplayError(f"there is no database and no export at {source}")
-    from interplay.study.db.connect import open_books
+    from interplay.study.db.connect import open_study_database
 
-    database = open_books(str(source))
+    database = open_study_database(str(source))
     try:
         return read(database, study, traces=traces, steps=steps)
     finally:
@@ -73,15 +84,15 @@ def load(source: str | Path, study: str | None = None, *, traces: bool = True, s
 
 
 def read(database: Database, study: str | None = None, *, traces: bool = True, steps: bool = False) -> Records:
-    """The records of a study; which one may be left out where the database holds one only. Read at one moment."""
+    """Return the records of a study, all read at one moment; for the arguments see `load`."""
 
     def work(tx: Tx) -> Records:
         snapshot(tx)
-        protocol = the_protocol(tx, study)
+        protocol = stored_protocol(tx, study)
         known = people(tx, protocol)
-        held = {name: _table(name, READERS[name](tx, protocol, known)) for name in READERS if name != "events"}
+        tables = {name: _table(name, READERS[name](tx, protocol, known)) for name in READERS if name != "events"}
         more = _table("events", events(tx, protocol, known, steps=steps))
-        return Records(protocol, **held, events=more, traces=trace_set(tx, protocol, known) if traces else None)
+        return Records(protocol, **tables, events=more, traces=trace_set(tx, protocol, known) if traces else None)
 
     return database.read(work)
 
@@ -91,57 +102,63 @@ def _table(name: str, rows: Iterator[Row]) -> Table:
 
 
 def studies(tx: Tx) -> list[str]:
+    """Return the names of the studies in a database, in the order in which they were opened."""
     return list(tx.execute(sa.select(schema.files.c.name).order_by(schema.files.c.opened)).scalars())
 
 
-def the_protocol(tx: Tx, study: str | None = None) -> Protocol:
-    """The protocol as it was when people took part; the only one, if no name is given."""
-    held = studies(tx)
-    if not held:
+def stored_protocol(tx: Tx, study: str | None = None) -> Protocol:
+    """Return the protocol as it was when people took part.
+
+    Raises:
+        InterplayError: There is no such study, or several and none is named, or another version wrote it.
+    """
+    names = studies(tx)
+    if not names:
         raise InterplayError("this database holds no study yet: it has never been served")
-    if study is None and len(held) > 1:
-        raise InterplayError(f"this database holds several studies: name one of {', '.join(held)}")
-    name = study or held[0]
-    if name not in held:
-        raise InterplayError(f"this database holds no study {name!r}; it holds {', '.join(held)}")
-    told = tx.execute(sa.select(schema.files.c.protocol).where(schema.files.c.name == name)).scalar_one()
+    if study is None and len(names) > 1:
+        raise InterplayError(f"this database holds several studies: name one of {', '.join(names)}")
+    name = study or names[0]
+    if name not in names:
+        raise InterplayError(f"this database holds no study {name!r}; it holds {', '.join(names)}")
+    stored = tx.execute(sa.select(schema.files.c.protocol).where(schema.files.c.name == name)).scalar_one()
     try:
-        return Protocol.model_validate(told)
+        return Protocol.model_validate(stored)
     except ValidationError as error:
         raise InterplayError(f"the stored file of {name!r} is from another version of interplay: {error}") from None
 
 
 def everyone(tx: Tx, study: str | None = None) -> tuple[Protocol, Table]:
-    """The participants of a study, and nothing else of it."""
+    """Return a study's protocol and its participants, and nothing else of it."""
     snapshot(tx)
-    protocol = the_protocol(tx, study)
+    protocol = stored_protocol(tx, study)
     return protocol, _table("participants", participants(tx, protocol, people(tx, protocol)))
 
 
-def participants(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
-    consents = {row.person: row for row in _of(tx, schema.consents, protocol, known)}
-    paid = {row.person: row for row in _of(tx, schema.paid, protocol, known)}
-    recruited = {row.person for row in _of(tx, schema.recruits, protocol, known)}
-    for number, one in known.items():
-        row, consent, pay = one.row, consents.get(number), paid.get(number)
+def participants(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) -> Iterator[Row]:
+    """Yield one row for each participant."""
+    consents = {row.person: row for row in _rows_of(tx, schema.consents, protocol, known)}
+    paid = {row.person: row for row in _rows_of(tx, schema.paid, protocol, known)}
+    recruited = {row.person for row in _rows_of(tx, schema.recruits, protocol, known)}
+    for number, view in known.items():
+        row, consent, pay = view.row, consents.get(number), paid.get(number)
         over = row.status in OVER or row.status == "erased"
-        met = [page for page in one.pages if page.item.kind == "game" and not page.practice]
+        met = [page for page in view.pages if page.item.kind == "game" and not page.practice]
         yield {
             "participant": row.public,
             "status": row.status,
             "language": row.language,
-            "page": None if over else one.pages[row.position].id,
-            "stopped_on": one.pages[row.position].id if row.status == WITHDRAWN else None,
+            "page": None if over else view.pages[row.position].id,
+            "stopped_on": view.pages[row.position].id if row.status == WITHDRAWN else None,
             "position": row.position,
-            "pages": len(one.pages),
+            "pages": len(view.pages),
             "created": iso(row.created),
             "consented": iso(consent.at) if consent else None,
             "consent_version": consent.version if consent else None,
             "consent_language": consent.language if consent else None,
             "seen": iso(row.seen),
             "finished": iso(row.finished),
-            "cells": dict(one.person.slots),
-            "partners": list(dict.fromkeys(p.value(p.item.partner) for p in met)) if one.person.slots else [],
+            "cells": dict(view.person.slots),
+            "partners": list(dict.fromkeys(p.value(p.item.partner) for p in met)) if view.person.slots else [],
             "recruited": number in recruited,
             "payment": row.payment,
             "code": row.code,
@@ -151,21 +168,21 @@ def participants(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iter
         }
 
 
-def answers(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
-    """One row for each question. What is about one game or partner says which."""
+def answers(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) -> Iterator[Row]:
+    """Yield one row for each answered question, with the game or partner that it is about."""
     tries: dict[tuple[int, str], int] = {}
-    for row in _of(tx, schema.answers, protocol, known):
-        one = known[row.person]
+    for row in _rows_of(tx, schema.answers, protocol, known):
+        view = known[row.person]
         tries[row.person, row.page] = attempt = tries.get((row.person, row.page), 0) + 1
-        about = _about(one, row.page)
+        about = _about(view, row.page)
         for question, value in row.answers.items():
             yield {
                 "answer": row.id,
-                "participant": one.row.public,
+                "participant": view.row.public,
                 "page": row.page,
                 **about,
                 "question": question,
-                "type": _type(one.page(row.page), question),
+                "type": _type(view.page(row.page), question),
                 "value": value,
                 "attempt": attempt,
                 "passed": bool(row.passed),
@@ -174,8 +191,8 @@ def answers(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[
             }
 
 
-def _about(one: Known, name: str) -> Row:
-    page, before = one.page(name), one.game_before(name)
+def _about(view: ParticipantView, name: str) -> Row:
+    page, before = view.page(name), view.game_before(name)
     around = name.rpartition(".")[0]
     same = before if before is not None and around and before.id.startswith(f"{around}.") else None
     values = page.values if page else {}
@@ -196,20 +213,22 @@ def _type(page: Page | None, question: str) -> str | None:
     return next((asked.type for asked in page.item.questions if asked.id == question), None)
 
 
-def games(tx: Tx, protocol: Protocol, known: Mapping[int, Known], chosen: Sequence[int] | None = None) -> Iterator[Row]:
-    """All games of these people, or the chosen ones of them; episodes are numbered among those."""
+def games(
+    tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView], chosen: Sequence[int] | None = None
+) -> Iterator[Row]:
+    """Yield one row for each game of these participants, or for the chosen ones; episodes are numbered among those."""
     noted = _noted(tx, protocol, known, chosen)
-    numbers: dict[int, int] = {}  # of episodes, by game: one that several people played has several rows and one number
+    numbers: dict[int, int] = {}  # by game: the number of its episode; the rows of a shared game have the same
     for row in _games(tx, protocol, known, chosen):
         lead = row.joint or row.id
-        one, more = known[row.person], noted.get(lead, {}) | noted.get(row.id, {})
+        view, more = known[row.person], noted.get(lead, {}) | noted.get(row.id, {})
         if row.status == DONE:
             numbers.setdefault(lead, len(numbers))
-        page = one.page(row.page)
+        page = view.page(row.page)
         setting = protocol.games.get(row.setting)
         yield {
             "game": row.id,
-            "participant": one.row.public,
+            "participant": view.row.public,
             "page": row.page,
             "item": row.page.rpartition(".")[2],
             "turn": page.turn if page else None,
@@ -234,46 +253,55 @@ def games(tx: Tx, protocol: Protocol, known: Mapping[int, Known], chosen: Sequen
 
 
 def some_games(tx: Tx, protocol: Protocol, setting: str, partner: str, first: int, most: int) -> tuple[list[Row], int]:
-    """A page of games, newest first, of one setting or partner if they are named; and how many there are in all."""
+    """Return a page of games, newest first, and how many there are in all.
+
+    Args:
+        tx: The transaction.
+        protocol: The study.
+        setting: Only games of this setting; empty for all.
+        partner: Only games with this partner; empty for all.
+        first: How many of the newest are left out.
+        most: How many are returned at most.
+    """
     snapshot(tx)
     table, members = schema.games, schema.people
     wanted = [members.c.study == protocol.name]
     wanted += [table.c.setting == setting] if setting else []
     wanted += [table.c.partner == partner] if partner else []
     query = sa.select(table.c.id, table.c.person).join(members, members.c.id == table.c.person).where(*wanted)
-    held = tx.execute(query.order_by(table.c.id.desc()).offset(first).limit(most)).all()
-    who = with_slots(tx, protocol, query_of(protocol).where(members.c.id.in_({row.person for row in held})))
-    rows = list(games(tx, protocol, who, [row.id for row in held]))[::-1] if held else []
+    page = tx.execute(query.order_by(table.c.id.desc()).offset(first).limit(most)).all()
+    who = with_slots(tx, protocol, people_query(protocol).where(members.c.id.in_({row.person for row in page})))
+    rows = list(games(tx, protocol, who, [row.id for row in page]))[::-1] if page else []
     return rows, tx.execute(sa.select(sa.func.count()).select_from(query.subquery())).scalar_one()
 
 
 def _noted(
-    tx: Tx, protocol: Protocol, known: Mapping[int, Known], chosen: Sequence[int] | None = None
+    tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView], chosen: Sequence[int] | None = None
 ) -> dict[int, Row]:
-    """By game: how many events of some kinds, and how late steps were."""
+    """Count events of some kinds by game, and how late steps were."""
     events = schema.events
     ours = _ours(events, protocol, known) if chosen is None else events.c.game.in_(_with_leads(tx, chosen))
-    found: dict[int, Row] = {}
-    # Whoever leaves when the game is over has lost nothing.
+    by_game: dict[int, Row] = {}
+    # A connection that ends after the game is not a lost one.
     length = schema.games.c.length
     lost = (events.c.kind == "leave") & (length.is_(None) | (events.c.t < length))
     query = sa.select(events.c.game, events.c.kind, sa.func.count()).where(ours, (events.c.kind == "flag") | lost)
     query = query.join(schema.games, schema.games.c.id == events.c.game)
     for game, kind, count in tx.execute(query.group_by(events.c.game, events.c.kind)):
-        found.setdefault(game, {})[kind] = count
+        by_game.setdefault(game, {})[kind] = count
     missed = sa.func.sum(sa.case((events.c.payload["missed"].as_string().is_not(None), 1), else_=0))
     late = sa.func.max(events.c.payload["late_ms"].as_float())
     query = sa.select(events.c.game, missed, late).where(ours, events.c.kind == STEP).group_by(events.c.game)
     for game, count, latest in tx.execute(query):
-        found.setdefault(game, {}).update(missed=count, late_ms=latest)
-    return found
+        by_game.setdefault(game, {}).update(missed=count, late_ms=latest)
+    return by_game
 
 
-def flags(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Row]:
-    """Every press of a button in a game, with the step that was on the screen."""
-    held = {row.id: row for row in _games(tx, protocol, known)}
-    for row in _of(tx, schema.events, protocol, known, schema.events.c.kind == "flag"):
-        game = held[row.game]
+def flags(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) -> Iterator[Row]:
+    """Yield one row for each button press, with the step that was on the screen."""
+    by_id = {row.id: row for row in _games(tx, protocol, known)}
+    for row in _rows_of(tx, schema.events, protocol, known, schema.events.c.kind == "flag"):
+        game = by_id[row.game]
         yield {
             "participant": known[row.person].row.public,
             "game": row.game,
@@ -282,20 +310,21 @@ def flags(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> Iterator[Ro
             "partner": game.partner,
             "seat": game.seat,
             "flag": row.payload.get("id"),
-            "t": row._mapping["t"],  # `row.t` is something else
+            "t": row._mapping["t"],  # `row.t` is an attribute of SQLAlchemy's rows
             "seen": row.payload.get("seen"),
             "at": iso(row.at),
         }
 
 
-def events(tx: Tx, protocol: Protocol, known: Mapping[int, Known], *, steps: bool = True) -> Iterator[Row]:
+def events(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView], *, steps: bool = True) -> Iterator[Row]:
+    """Yield one row for each event; without `steps`, those of steps are left out."""
     wanted = () if steps else (schema.events.c.kind != STEP,)
-    for row in _of(tx, schema.events, protocol, known, *wanted):
+    for row in _rows_of(tx, schema.events, protocol, known, *wanted):
         yield {
             "event": row.id,
             "participant": known[row.person].row.public,
             "game": row.game,
-            "t": row._mapping["t"],  # `row.t` is something else
+            "t": row._mapping["t"],  # `row.t` is an attribute of SQLAlchemy's rows
             "kind": row.kind,
             "at": iso(row.at),
             "payload": row.payload,
@@ -305,8 +334,8 @@ def events(tx: Tx, protocol: Protocol, known: Mapping[int, Known], *, steps: boo
 READERS = {"participants": participants, "answers": answers, "games": games, "flags": flags, "events": events}
 
 
-def trace_set(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> TraceSet:
-    """The games that were played to their end; a row of `games` has the number of its episode here."""
+def trace_set(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) -> TraceSet:
+    """Return the finished games as a trace set; `episode` of a row of `games` is the number here."""
     packed: dict[int, bytes] = {}
     for row in _games(tx, protocol, known, traces=True):
         if row.status == DONE:
@@ -315,13 +344,13 @@ def trace_set(tx: Tx, protocol: Protocol, known: Mapping[int, Known]) -> TraceSe
 
 
 def snapshot(tx: Tx) -> None:
-    """From here on the transaction sees one moment; on SQLite it does anyway."""
+    """Make the transaction see one moment from here on; on SQLite it does anyway."""
     if tx.dialect.name == "postgresql":
         tx.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
 
 
 def _with_leads(tx: Tx, chosen: Sequence[int]) -> list[int]:
-    """These games and those whose rows hold their steps, where several people played."""
+    """Return these games together with those whose rows hold the steps of shared games."""
     query = sa.select(schema.games.c.joint).where(schema.games.c.id.in_(chosen), schema.games.c.joint.is_not(None))
     return [*chosen, *tx.execute(query).scalars()]
 
@@ -329,7 +358,7 @@ def _with_leads(tx: Tx, chosen: Sequence[int]) -> list[int]:
 def _games(
     tx: Tx,
     protocol: Protocol,
-    known: Mapping[int, Known],
+    known: Mapping[int, ParticipantView],
     chosen: Sequence[int] | None = None,
     *,
     traces: bool = False,
@@ -341,13 +370,13 @@ def _games(
     return tx.execute(query.order_by(schema.games.c.id)).all()
 
 
-def _of(tx: Tx, table: sa.Table, protocol: Protocol, known: Mapping[int, Known], *wanted: Any) -> Any:
-    """The rows of a table that belong to these people, a few at a time."""
+def _rows_of(tx: Tx, table: sa.Table, protocol: Protocol, known: Mapping[int, ParticipantView], *wanted: Any) -> Any:
+    """Return the rows of a table that belong to these participants, fetched a few at a time."""
     query = sa.select(table).where(_ours(table, protocol, known), *wanted)
     return tx.execute(query.order_by(*table.primary_key.columns).execution_options(yield_per=5000))
 
 
-def _ours(table: sa.Table, protocol: Protocol, known: Mapping[int, Known]) -> Any:
+def _ours(table: sa.Table, protocol: Protocol, known: Mapping[int, ParticipantView]) -> Any:
     if len(known) <= FEW:
         return table.c.person.in_(list(known))
     everyone = sa.select(schema.people.c.id).where(schema.people.c.study == protocol.name)
@@ -355,4 +384,5 @@ def _ours(table: sa.Table, protocol: Protocol, known: Mapping[int, Known]) -> An
 
 
 def iso(time: datetime | None) -> str | None:
+    """Return a time as an ISO text; None stays None."""
     return time.isoformat() if time is not None else None

@@ -44,7 +44,7 @@ recruits = sa.Table(
     METADATA,
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("study", sa.String(40), nullable=False),
-    sa.Column("hash", sa.String(64), nullable=False),  # keyed: the recruiter's id itself is kept nowhere
+    sa.Column("hash", sa.String(64), nullable=False),  # keyed; the recruiter's id itself is not stored
     sa.Column("person", sa.Integer, sa.ForeignKey("study_people.id", name="study_recruits_person"), nullable=False),
     sa.UniqueConstraint("study", "hash", name="study_recruits_once"),
 )
@@ -109,14 +109,14 @@ games = sa.Table(
     sa.Column("score", sa.Float),
     sa.Column("length", sa.Integer),
     sa.Column("episode", sa.LargeBinary),  # the trace, as compressed JSON
-    # Of a game of several people, each has a row with the trace; all but one name that one's id here, so that the
-    # game counts once. Events stand with the row of whoever they are of, steps with the first one's.
+    # Each participant of a shared game has a row with the trace; all rows but the first have the first one's id here,
+    # so that the game is counted once. Events belong to the row of their participant, steps to the first row.
     sa.Column("joint", sa.Integer),
     sa.UniqueConstraint("person", "page", name="study_games_once"),
 )
 
 members = sa.Table(
-    "study_members",  # who was met in a waiting room; someone who met nobody is a group of one
+    "study_members",  # the groups formed in waiting rooms; someone who met nobody is a group of one
     METADATA,
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("group", sa.String(24), nullable=False, index=True),
@@ -142,7 +142,7 @@ events = sa.Table(
     sa.Column("kind", sa.String(20), nullable=False),
     sa.Column("at", UtcTime, nullable=False),
     sa.Column("payload", sa.JSON, nullable=False),
-    sa.Column("stamp", sa.BigInteger),  # no two have the same: what is stored again is stored once
+    sa.Column("stamp", sa.BigInteger),  # unique: an event that is written twice is stored once
     sa.Index("study_events_stamp", "stamp", unique=True),
 )
 

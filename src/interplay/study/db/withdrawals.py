@@ -1,4 +1,4 @@
-"""The books of those who stop taking part: when, on which page, in which step of which game."""
+"""Withdrawals: participants who stop taking part, on which page and in which step of which game."""
 
 from __future__ import annotations
 
@@ -11,16 +11,26 @@ from interplay.study.db.participants import OVER, WITHDRAWN, end, person
 from interplay.study.db.schema import events, games
 from interplay.study.protocol.model import Protocol
 
-WITHDRAW = "withdraw"  # the event
+WITHDRAW = "withdraw"  # the kind of event
 
 
 def withdraw(tx: Tx, clock: Clock, protocol: Protocol, number: int, t: int | None = None) -> bool:
-    """Someone stops, for good; `t` is the step of the game that they were in. Once is enough: whoever sends it again,
-    or has come to the end meanwhile, changes nothing. Whether they have stopped, now or before."""
+    """End a participant's study by their own choice; a participant whose study is over already is left as they are.
+
+    Args:
+        tx: The transaction.
+        clock: Gives the time that is noted.
+        protocol: The study.
+        number: The participant.
+        t: The step of the game that they were in; None if in no game.
+
+    Returns:
+        Whether they have withdrawn, now or before.
+    """
     before = person(tx, number).status
     if before in OVER:
         return before == WITHDRAWN
-    # The game before the person, in the order in which a game's end takes them, so that neither waits for the other.
+    # Lock the game before the person, in the same order as `game_rows.finish`, so that the two cannot deadlock.
     own = (games.c.person == number) & (games.c.status == PLAYING)
     left = sa.update(games).where(own).values(status=ABANDONED, finished=clock.now()).returning(games.c.id)
     game = tx.execute(left).scalars().first()
@@ -29,7 +39,7 @@ def withdraw(tx: Tx, clock: Clock, protocol: Protocol, number: int, t: int | Non
         return who.status == WITHDRAWN
     page = who.pages(protocol)[who.position].id
     row = {"person": number, "kind": WITHDRAW, "at": clock.now(), "payload": {"page": page}}
-    # Of a game to which they never came nothing is kept: a bot plays it in their place.
+    # The event names no game to which they never came: a bot plays that one in their place.
     tx.execute(sa.insert(events).values(**row, game=None if t is None else game, t=t))
     end(tx, clock, protocol, who, WITHDRAWN)
     return True

@@ -1,4 +1,4 @@
-"""The tables of a study's records, column by column."""
+"""The columns of the tables of a study's records."""
 
 from __future__ import annotations
 

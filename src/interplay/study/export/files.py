@@ -1,4 +1,4 @@
-"""Records of a study as files: CSV, Parquet or JSON tables, the protocol, and the games as a trace set."""
+"""Exports: the records of a study as CSV, Parquet or JSON tables, the protocol, and the games as a trace set."""
 
 from __future__ import annotations
 
@@ -41,7 +41,22 @@ def write_folder(
     traces: bool = True,
     participant: str | None = None,
 ) -> dict[str, int]:
-    """Everything of a study, or of one participant, in a new folder; how many rows each table has."""
+    """Write the records of a study, or of one participant, into a new folder.
+
+    Args:
+        database: The study's database.
+        out: The folder; it must be new or empty.
+        study: The study's name; may be left out if the database has one only.
+        format: The format of the tables.
+        traces: Whether the games are written as a trace set.
+        participant: The public name of the only participant to export; None for all.
+
+    Returns:
+        How many rows each table has.
+
+    Raises:
+        InterplayError: The folder is not empty, or the study or participant is unknown.
+    """
     if format not in FORMATS:
         raise InterplayError(f"format {format!r}: one of {', '.join(FORMATS)}")
     folder = Path(out)
@@ -51,19 +66,23 @@ def write_folder(
 
     def work(tx: Tx) -> dict[str, int]:
         records.snapshot(tx)
-        protocol = records.the_protocol(tx, study)
+        protocol = records.stored_protocol(tx, study)
         known = records.people(tx, protocol)
         if participant is not None:
-            known = {number: one for number, one in known.items() if one.row.public == participant}
+            known = {number: view for number, view in known.items() if view.row.public == participant}
             if not known:
                 raise InterplayError(f"there is no participant {participant!r} in {protocol.name}")
-        _write_json(folder / PROTOCOL, protocol.model_dump(mode="json"))
+        text = json.dumps(protocol.model_dump(mode="json"), ensure_ascii=False, indent=1)
+        (folder / PROTOCOL).write_text(text + "\n", encoding="utf-8")
         counts = {}
-        states = Counter(one.row.status for one in known.values())
+        states = Counter(view.row.status for view in known.values())
         for name, reader in records.READERS.items():
             counts[name] = write_table(name, reader(tx, protocol, known), folder, format)
         if traces:
-            counts[TRACES] = _write_traces(records.trace_set(tx, protocol, known), folder / TRACES)
+            episodes = records.trace_set(tx, protocol, known)
+            counts[TRACES] = len(episodes)
+            if episodes:
+                episodes.save(folder / TRACES)
         (folder / ABOUT).write_text(_about(protocol, counts, states, format, participant), encoding="utf-8")
         return counts
 
@@ -71,7 +90,7 @@ def write_folder(
 
 
 def write_table(name: str, rows: Iterable[Row], folder: Path, format: Format) -> int:
-    """One table as one file; rows are written as they come."""
+    """Write a table as one file, row by row, and return how many rows it has."""
     path = folder / f"{name}.{format}"
     if format == "csv":
         return _write_csv(name, rows, path)
@@ -117,16 +136,16 @@ def _write_parquet(name: str, rows: Iterable[Row], path: Path) -> int:
         )
         with duckdb.connect() as con:
             if count:
-                con.execute(f"CREATE TABLE found AS SELECT * FROM {source}", {"lines": str(lines)})
+                con.execute(f"CREATE TABLE records AS SELECT * FROM {source}", {"lines": str(lines)})
             else:
                 shape = ", ".join(f'"{column}" {_PARQUET[kind]}' for column, kind in COLUMNS[name].items())
-                con.execute(f"CREATE TABLE found ({shape})")
-            con.execute("COPY found TO $path (FORMAT parquet)", {"path": str(path)})
+                con.execute(f"CREATE TABLE records ({shape})")
+            con.execute("COPY records TO $path (FORMAT parquet)", {"path": str(path)})
     return count
 
 
 def _flat(name: str, row: Row) -> Row:
-    """A row for formats that know no lists: values of any kind are written as JSON."""
+    """Return a row for formats without lists: values of any kind are written as JSON."""
     return {c: _dumps(row[c]) if k == "json" and row[c] is not None else row[c] for c, k in COLUMNS[name].items()}
 
 
@@ -134,18 +153,12 @@ def _dumps(value: Any) -> str:
     return json.dumps(plain(value), ensure_ascii=False)
 
 
-def _write_json(path: Path, value: Any) -> None:
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
-def _write_traces(held: TraceSet, path: Path) -> int:
-    if len(held):
-        held.save(path)
-    return len(held)
-
-
 def read_folder(folder: str | Path, *, traces: bool = True, steps: bool = False) -> Records:
-    """The records of an export, whichever format it has."""
+    """Return the records of an export, whatever its format; for `traces` and `steps` see `records.load`.
+
+    Raises:
+        InterplayError: The folder is not an export, or was not written by interplay.
+    """
     root = Path(folder)
     if not (root / PROTOCOL).exists():
         raise InterplayError(f"{root} is no export of a study: it has no {PROTOCOL}")
@@ -153,18 +166,19 @@ def read_folder(folder: str | Path, *, traces: bool = True, steps: bool = False)
         protocol = Protocol.model_validate(read_json(root / PROTOCOL, within=root))
     except ValidationError as error:
         raise InterplayError(f"{root / PROTOCOL} is not what interplay writes: {error}") from None
-    held = {}
+    tables = {}
     for name in COLUMNS:
         rows = list(read_table(name, root))
         if name == "events" and not steps:
             rows = [row for row in rows if row["kind"] != records.STEP]
-        held[name] = Table(tuple(COLUMNS[name]), rows, name)
+        tables[name] = Table(tuple(COLUMNS[name]), rows, name)
     path = root / TRACES
-    found = TraceSet.open(path) if traces and path.is_dir() else None
-    return Records(protocol, **held, traces=found)
+    trace_set = TraceSet.open(path) if traces and path.is_dir() else None
+    return Records(protocol, **tables, traces=trace_set)
 
 
 def read_table(name: str, folder: Path) -> Iterator[Row]:
+    """Yield the rows of a table of an export, whatever its format."""
     for format in FORMATS:
         path = folder / f"{name}.{format}"
         if path.exists():
@@ -174,7 +188,7 @@ def read_table(name: str, folder: Path) -> Iterator[Row]:
             except (ValueError, KeyError, TypeError) as error:
                 raise InterplayError(f"{path} is not what interplay writes: {error}") from None
             return
-    raise InterplayError(f"{folder} has no {name}: neither {', '.join(f'{name}.{one}' for one in FORMATS)}")
+    raise InterplayError(f"{folder} has no {name}: neither {', '.join(f'{name}.{suffix}' for suffix in FORMATS)}")
 
 
 def _read_csv(name: str, path: Path) -> Iterator[Row]:
@@ -185,7 +199,7 @@ def _read_csv(name: str, path: Path) -> Iterator[Row]:
 
 
 def _absent(name: str) -> Row:
-    """Columns that exports of older versions lack."""
+    """Return the columns that exports of older versions lack."""
     return dict.fromkeys(LATER.get(name, ()), None)
 
 
@@ -206,21 +220,21 @@ def _cell(text: str | None, kind: str) -> Any:
 
 def _read_json(name: str, path: Path) -> Iterator[Row]:
     for row in read_json(path):
-        held = _absent(name) | row
-        yield {column: held[column] for column in COLUMNS[name]}
+        values = _absent(name) | row
+        yield {column: values[column] for column in COLUMNS[name]}
 
 
 def _read_parquet(name: str, path: Path) -> Iterator[Row]:
     import duckdb
 
     with duckdb.connect() as con:
-        found = con.execute("SELECT * FROM read_parquet($path)", {"path": str(path)})
-        columns = [column[0] for column in found.description or ()]
-        rows = found.fetchall()
+        result = con.execute("SELECT * FROM read_parquet($path)", {"path": str(path)})
+        columns = [column[0] for column in result.description or ()]
+        rows = result.fetchall()
     for row in rows:
-        held = _absent(name) | dict(zip(columns, row, strict=True))
-        told = ((column, kind, held[column]) for column, kind in COLUMNS[name].items())
-        yield {c: parse_json(v, f"{path}, {c}") if kind == "json" and v is not None else v for c, kind, v in told}
+        values = _absent(name) | dict(zip(columns, row, strict=True))
+        cells = ((column, kind, values[column]) for column, kind in COLUMNS[name].items())
+        yield {c: parse_json(v, f"{path}, {c}") if kind == "json" and v is not None else v for c, kind, v in cells}
 
 
 _READERS = {"csv": _read_csv, "json": _read_json, "parquet": _read_parquet}

@@ -1,1 +1,1 @@
-"""The participants' side of a study over HTTP and sockets."""
+"""The participants' side of a study over HTTP and WebSockets."""

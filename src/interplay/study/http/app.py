@@ -1,10 +1,8 @@
-"""The study over HTTP: pages, answers, languages, and the socket on which games are played."""
+"""The study's application: pages, answers, languages, and the WebSocket on which games are played."""
 
 from __future__ import annotations
 
 import functools
-import hashlib
-import hmac
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -27,6 +25,7 @@ from interplay.server.sockets import ClientDisconnected, Frames
 from interplay.study.admin.actions import erase_idle
 from interplay.study.admin.app import mount
 from interplay.study.admin.context import AdminContext
+from interplay.study.admin.payments import hashed
 from interplay.study.db import groups, participants
 from interplay.study.db.participants import Person
 from interplay.study.http import page_views
@@ -37,10 +36,12 @@ COOKIE = "interplay_study"
 CSRF = "x-csrf"
 STATIC = Path(__file__).parents[1] / "static"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-RECRUITERS = {"prolific": "PROLIFIC_PID", "mturk": "workerId"}  # where each puts its id
+RECRUITERS = {"prolific": "PROLIFIC_PID", "mturk": "workerId"}  # the query parameter with the recruiter's id
 
 
-class Answered(BaseModel):
+class AnswerRequest(BaseModel):
+    """The answers to a page."""
+
     model_config = ConfigDict(extra="forbid")
 
     page: Annotated[PlainText, Field(max_length=200)]
@@ -49,14 +50,16 @@ class Answered(BaseModel):
     tries_left: Annotated[int, Field(ge=0, le=100)] | None = None  # as the quiz showed them
 
 
-class Chosen(BaseModel):
+class LanguageRequest(BaseModel):
+    """The choice of a language."""
+
     model_config = ConfigDict(extra="forbid")
 
     language: Annotated[PlainText, Field(max_length=12)]
 
 
 class Visits:
-    """Who comes: cookies, rates, and tokens against forged requests."""
+    """Sessions of participants: cookies, rate limits and CSRF tokens."""
 
     def __init__(self, protocol: Protocol, base: Base, secure: bool):
         self.protocol, self.base, self.secure = protocol, base, secure
@@ -66,27 +69,30 @@ class Visits:
         self._requests = Buckets(base.clock, 10, 60)  # requests of one person
 
     async def known(self, connection: HTTPConnection) -> tuple[Person, sessions.LoginSession] | None:
+        """Return the participant and session of a request; None without a valid cookie."""
         self._anyone.require(self.base.who(connection), "requests from here")
         token = connection.cookies.get(COOKIE)
-        found = await self.base.database.aread(participants.of_session, self.base.clock, self.protocol, token)
-        if found is not None:
-            self._requests.require(f"person:{found[0].id}", "requests")
-        return found
+        visit = await self.base.database.aread(participants.person_of_session, self.base.clock, self.protocol, token)
+        if visit is not None:
+            self._requests.require(f"person:{visit[0].id}", "requests")
+        return visit
 
     async def required(self, connection: HTTPConnection) -> tuple[Person, sessions.LoginSession]:
-        found = await self.known(connection)
-        if found is None:
+        """Return the participant and session of a request; an `ApiError` without a valid cookie."""
+        visit = await self.known(connection)
+        if visit is None:
             raise ApiError("unknown_key", "this visit is not known: load the page again")
-        return found
+        return visit
 
     async def sent(self, request: Request) -> tuple[Person, sessions.LoginSession]:
-        """Whoever sends something: by our own page, with its token."""
+        """Check the origin and CSRF token of a request that changes something; return the participant and session."""
         sessions.check_origin(request)
         who, session = await self.required(request)
         sessions.check_csrf(session, request.headers.get(CSRF))
         return who, session
 
     async def arrive(self, request: Request) -> tuple[Person, sessions.LoginSession, str]:
+        """Create a participant for a new visitor, and return them with the session and its cookie."""
         self._arrivals.require(self.base.who(request), "visits from here")
         language = self._language(request.headers.get("accept-language", ""))
         return await self.base.database.awrite(
@@ -94,22 +100,21 @@ class Visits:
         )
 
     def _recruit(self, request: Request) -> str | None:
-        """The keyed hash of a recruiter's id; the id itself is never stored."""
+        """Return the keyed hash of the recruiter's id in the address, which itself is not stored; None without one."""
         name = RECRUITERS.get(self.protocol.completion.recruiter or "")
-        given = request.query_params.get(name) if name else None
-        if not given:
-            return None
-        return hmac.new(self._hash_key, given[:200].encode(), hashlib.sha256).hexdigest()
+        recruiter_id = request.query_params.get(name) if name else None
+        return hashed(self._hash_key, recruiter_id) if recruiter_id else None
 
     def _language(self, header: str) -> str:
         wanted = [part.partition(";")[0].strip().lower() for part in header.split(",")[:20]]
-        for one in wanted:
+        for language in wanted:
             for known in self.protocol.languages:
-                if one == known.lower() or one.partition("-")[0] == known.lower():
+                if language == known.lower() or language.partition("-")[0] == known.lower():
                     return known
         return self.protocol.languages[0]
 
     def keep(self, response: Response, token: str) -> None:
+        """Set the session cookie."""
         age = int(sessions.LIFE.total_seconds())
         response.set_cookie(COOKIE, token, max_age=age, httponly=True, secure=self.secure, samesite="lax", path="/")
 
@@ -117,32 +122,40 @@ class Visits:
 def build(
     protocol: Protocol, base: Base, *, sizes: Sequence[int] = SIZES, secure: bool = False, speed: float = 1.0
 ) -> FastAPI:
-    """The application of a study. Its games and partners are made here; its state is in `app.state.host`."""
-    host = StudyState(protocol, base, sizes=sizes, speed=speed)
-    desk = AdminContext(host, secure)
+    """Return the application of a study, whose state is `app.state.study`.
+
+    Args:
+        protocol: The study.
+        base: The server's base, with the database and the clock.
+        sizes: Batch sizes for which engines are compiled.
+        secure: Whether cookies are sent over HTTPS only.
+        speed: How many times faster than real time games run.
+    """
+    study = StudyState(protocol, base, sizes=sizes, speed=speed)
+    context = AdminContext(study, secure)
 
     @asynccontextmanager
     async def living() -> AsyncIterator[None]:
-        await host.open()
+        await study.open()
         yield
-        await desk.close()
-        await host.close()
+        await context.close()
+        await study.close()
 
     app = make_app(base, "Study", living, docs=False)
-    app.state.host = host
+    app.state.study = study
     visits = Visits(protocol, base, secure)
     _add_files(app, protocol)
-    _add_flow(app, host, visits)
-    _add_leaving(app, host, desk, visits)
-    _add_play(app, host, visits)
-    mount(app, desk)
+    _add_flow(app, study, visits)
+    _add_leaving(app, study, context, visits)
+    _add_play(app, study, visits)
+    mount(app, context)
     return app
 
 
 def _add_files(app: FastAPI, protocol: Protocol) -> None:
     @app.get("/")
     async def front(request: Request) -> Response:
-        """Who types the address without the study's name, or with a recruiter's query behind it, gets there."""
+        """Redirect the bare address to the study, with the recruiter's query."""
         query = f"?{request.url.query}" if request.url.query else ""
         return RedirectResponse(f"/study/{protocol.name}{query}", 307)
 
@@ -156,22 +169,22 @@ def _add_files(app: FastAPI, protocol: Protocol) -> None:
 
 
 def _file(name: str) -> Response:
-    """A file of the shipped build, by its plain name; nothing else on this machine."""
-    found = _build().get(name)
-    if found is None:
+    """Return a file of the shipped build by its plain name, and nothing else on this machine."""
+    content = _build().get(name)
+    if content is None:
         return PlainTextResponse("there is no such file", 404)
-    return Response(found, media_type=TYPES[Path(name).suffix])
+    return Response(content, media_type=TYPES[Path(name).suffix])
 
 
 @functools.cache
 def _build() -> dict[str, bytes]:
-    held = [path for path in STATIC.iterdir() if path.is_file()] if STATIC.is_dir() else []
-    return {path.name: path.read_bytes() for path in held if path.suffix in TYPES}
+    files = [path for path in STATIC.iterdir() if path.is_file()] if STATIC.is_dir() else []
+    return {path.name: path.read_bytes() for path in files if path.suffix in TYPES}
 
 
-async def _told(host: StudyState, number: int, csrf: str) -> dict[str, Any]:
-    """The page that someone sees now."""
-    protocol, base = host.protocol, host.base
+async def _state(study: StudyState, number: int, csrf: str) -> dict[str, Any]:
+    """Return the page that a participant sees now, as JSON."""
+    protocol, base = study.protocol, study.base
 
     def look(tx: Any) -> tuple[Person, participants.ParticipantContext]:
         who = participants.person(tx, number)
@@ -180,84 +193,87 @@ async def _told(host: StudyState, number: int, csrf: str) -> dict[str, Any]:
     who, context = await base.database.aread(look)
     left_s = None
     if groups.waiting_at(protocol, who) is not None:
-        left_s = await host.rooms.attend(who)
+        left_s = await study.rooms.attend(who)
         who, context = await base.database.aread(look)  # perhaps let out
-    found = page_views.state(protocol, who, context, csrf, host.figures)
-    if found["page"]["kind"] == "wait":
-        found["page"] |= {"until_s": round(left_s or 0.0, 1), "message": ""}
-    return found
+    answer = page_views.state(protocol, who, context, csrf, study.figures)
+    if answer["page"]["kind"] == "wait":
+        answer["page"] |= {"until_s": round(left_s or 0.0, 1), "message": ""}
+    return answer
 
 
-def _add_flow(app: FastAPI, host: StudyState, visits: Visits) -> None:
-    protocol, base = host.protocol, host.base
+def _add_flow(app: FastAPI, study: StudyState, visits: Visits) -> None:
+    protocol, base = study.protocol, study.base
     api = f"/api/study/{protocol.name}"
 
     @app.get(f"{api}/state")
     async def state(request: Request) -> JSONResponse:
-        """Where the visitor stands. Who has no cookie is new, and gets one; so is, at an address with `?new`, whoever
-        comes to a browser in which someone else has finished: in a laboratory many people share one."""
-        found = await visits.known(request)
-        if found is not None and not (found[0].status in participants.OVER and "new" in request.query_params):
-            return JSONResponse(await _told(host, found[0].id, found[1].csrf))
+        """Return the open page. A visitor without a cookie is new, and gets one.
+
+        With `?new` in the address, so is whoever comes to a browser in which someone else has finished: in a laboratory
+        many people share one.
+        """
+        visit = await visits.known(request)
+        if visit is not None and not (visit[0].status in participants.OVER and "new" in request.query_params):
+            return JSONResponse(await _state(study, visit[0].id, visit[1].csrf))
         sessions.check_origin(request)
         who, session, token = await visits.arrive(request)
-        response = JSONResponse(await _told(host, who.id, session.csrf))
+        response = JSONResponse(await _state(study, who.id, session.csrf))
         visits.keep(response, token)
         return response
 
     @app.post(f"{api}/answer")
-    async def answer(request: Request, sent: Answered) -> JSONResponse:
-        """The answers to the page that is open; on disk before this returns."""
+    async def answer(request: Request, sent: AnswerRequest) -> JSONResponse:
+        """Store the answers to the open page; they are stored when this returns."""
         who, session = await visits.sent(request)
         errors = await base.database.awrite(
             participants.submit, base.clock, protocol, who.id, sent.page, sent.answers, sent.seconds, sent.tries_left
         )
         if errors:
             return JSONResponse({"errors": errors}, 422)
-        return JSONResponse(await _told(host, who.id, session.csrf))
+        return JSONResponse(await _state(study, who.id, session.csrf))
 
     @app.post(f"{api}/language")
-    async def language(request: Request, chosen: Chosen) -> JSONResponse:
+    async def language(request: Request, chosen: LanguageRequest) -> JSONResponse:
         who, session = await visits.sent(request)
         if chosen.language not in protocol.languages:
             raise ApiError("bad_request", f"language: one of {', '.join(protocol.languages)}")
         await base.database.awrite(participants.set_language, who.id, chosen.language)
-        return JSONResponse(await _told(host, who.id, session.csrf))
+        return JSONResponse(await _state(study, who.id, session.csrf))
 
 
-def _add_leaving(app: FastAPI, host: StudyState, desk: AdminContext, visits: Visits) -> None:
-    protocol = host.protocol
+def _add_leaving(app: FastAPI, study: StudyState, context: AdminContext, visits: Visits) -> None:
+    protocol = study.protocol
     api = f"/api/study/{protocol.name}"
 
     @app.post(f"{api}/withdraw")
     async def withdraw(request: Request) -> JSONResponse:
-        """Stop taking part; on disk before this returns. It needs no reason, and works from every page."""
+        """Withdraw the participant, from any page and without a reason; it is stored when this returns."""
         who, session = await visits.sent(request)
-        await host.withdraw(who.id)
-        return JSONResponse(await _told(host, who.id, session.csrf))
+        await study.withdraw(who.id)
+        return JSONResponse(await _state(study, who.id, session.csrf))
 
     @app.post(f"{api}/erase")
     async def erase(request: Request) -> JSONResponse:
-        """Forget someone who has stopped taking part, where the study lets people choose that. The visit ends."""
+        """Erase a participant who has withdrawn, if the study file allows it, and end the session."""
         who, _ = await visits.sent(request)
         if who.status != participants.WITHDRAWN or not protocol.withdrawal.erase:
             raise ApiError(
                 "conflict", "only those who have stopped taking part can be erased here: ask the researchers"
             )
-        await host.let_go(who.id)
+        await study.wait_stored(who.id)
         keep = protocol.erasure == "keep_games"
-        await erase_idle(desk, who.id, who.public, keep_games=keep, by="the participant")
+        await erase_idle(context, who.id, who.public, keep_games=keep, by="the participant")
         response = JSONResponse(page_views.erased(protocol, who))
         response.delete_cookie(COOKIE, path="/", httponly=True, secure=visits.secure, samesite="lax")
         return response
 
 
-def _add_play(app: FastAPI, host: StudyState, visits: Visits) -> None:
-    @app.websocket(f"/api/study/{host.protocol.name}/play")
+def _add_play(app: FastAPI, study: StudyState, visits: Visits) -> None:
+    @app.websocket(f"/api/study/{study.protocol.name}/play")
     async def play(socket: WebSocket) -> None:
-        """The game of the page that is open. Only our own pages may come, with the cookie of a visit."""
-        rate = FRAMES_A_SECOND * max(1.0, host.speed)
-        frames = Frames(socket, host.base.clock, largest=LARGEST_FRAME, per_second=rate, patience_s=10)
+        """Serve the game of the open page. The socket must come from our own pages, with the cookie of a session."""
+        rate = FRAMES_A_SECOND * max(1.0, study.speed)
+        frames = Frames(socket, study.base.clock, largest=LARGEST_FRAME, per_second=rate, patience_s=10)
         try:
             sessions.check_origin(socket)
             who, _ = await visits.required(socket)
@@ -266,14 +282,14 @@ def _add_play(app: FastAPI, host: StudyState, visits: Visits) -> None:
             await hold_off(frames)
             return
         except ApiError as refusal:
-            host.base.refused(socket, refusal)
+            study.base.refused(socket, refusal)
             await socket.close(1008)  # before it is accepted: the browser sees a plain 403
             return
         await socket.accept()
         try:
-            await host.play(frames, who)
+            await study.play(frames, who)
         except (ClientDisconnected, TimeoutError):
             await frames.close()
         except ApiError as refusal:
-            host.base.refused(socket, refusal, who.public)
+            study.base.refused(socket, refusal, who.public)
             await refuse(frames, refusal)

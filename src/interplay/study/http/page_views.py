@@ -1,4 +1,4 @@
-"""What the browser is told of a page: in one language, as safe HTML, without agents' names or right answers."""
+"""Pages as browsers are sent them: in one language, as safe HTML, without agents' names or right answers."""
 
 from __future__ import annotations
 
@@ -17,27 +17,28 @@ from interplay.study.protocol.words import html, phrase, say
 def state(
     protocol: Protocol, who: Person, context: ParticipantContext, csrf: str, figures: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The answer to `GET state`."""
-    held = who.pages(protocol)
+    """Return the answer to `GET state`: the open page, with languages and progress."""
+    all_pages = who.pages(protocol)
     over = who.status in OVER
-    page = done(protocol, who) if over else screen(protocol, who, held, context, figures)
+    page = done(protocol, who) if over else screen(protocol, who, all_pages, context, figures)
     return {
         "csrf": csrf,
         "language": who.language,
         "languages": list(protocol.languages),
         "title": say(protocol.title, who.language),
-        "progress": {"done": len(held) if who.status == DONE else who.position, "of": len(held)},
+        "progress": {"done": len(all_pages) if who.status == DONE else who.position, "of": len(all_pages)},
         "page": page,
     }
 
 
 def screen(
-    protocol: Protocol, who: Person, held: list[Page], context: ParticipantContext, figures: Mapping[str, str]
+    protocol: Protocol, who: Person, all_pages: list[Page], context: ParticipantContext, figures: Mapping[str, str]
 ) -> dict[str, Any]:
-    page, language = held[who.position], who.language
+    """Return the open page of a participant whose study is not over."""
+    page, language = all_pages[who.position], who.language
     values = words(protocol, who, page)
     item = page.item
-    told: dict[str, Any] = {
+    view: dict[str, Any] = {
         "id": page.id,
         "kind": item.kind,
         "title": say(item.title, language, **values),
@@ -46,27 +47,28 @@ def screen(
     match item.kind:
         case "consent":
             boxes = [{"id": box.id, "label": say(box.label, language)} for box in item.checkboxes]
-            told |= {"version": item.version, "checkboxes": boxes}
+            view |= {"version": item.version, "checkboxes": boxes}
         case "form":
-            told["questions"] = [question(protocol, q, language, values) for q in item.questions]
+            view["questions"] = [question(protocol, q, language, values) for q in item.questions]
         case "instructions":
-            told["figures"] = [figures[name] for name in item.figures if name in figures]
+            view["figures"] = [figures[name] for name in item.figures if name in figures]
         case "quiz":
-            told["questions"] = [question(protocol, q, language, values) for q in item.questions]
-            told |= {"feedback": feedback(page, context, language), "tries_left": item.tries - who.tries}
+            view["questions"] = [question(protocol, q, language, values) for q in item.questions]
+            view |= {"feedback": feedback(page, context, language), "tries_left": item.tries - who.tries}
         case "ranking":
             known = who.aliases(protocol)
             placed = [name for name in context.order if name in page.met]
             new = [name for name in page.met if name not in placed]
-            told["items"] = [known[name].record(language) for name in placed + new]
+            view["items"] = [known[name].record(language) for name in placed + new]
             # Newcomers are put among those who have their places; where there are none, all of it can be changed.
-            told["fixed"] = [known[name].id for name in placed] if new else []
+            view["fixed"] = [known[name].id for name in placed] if new else []
         case "game":
-            told |= game(protocol, who, page)
-    return told
+            view |= game(protocol, who, page)
+    return view
 
 
 def game(protocol: Protocol, who: Person, page: Page) -> dict[str, Any]:
+    """Return what the front end needs to open a game: the board, the socket, the partner's alias and the flags."""
     setting = protocol.games[page.value(page.item.game)]
     alias = who.aliases(protocol)[page.value(page.item.partner)].record(who.language)
     return {
@@ -79,6 +81,7 @@ def game(protocol: Protocol, who: Person, page: Page) -> dict[str, Any]:
 
 
 def question(protocol: Protocol, asked: Question, language: str, values: Mapping[str, str]) -> dict[str, Any]:
+    """Return a question as the front end shows it."""
     scale = protocol.scales[asked.scale] if asked.scale else None
     return {
         "id": asked.id,
@@ -96,7 +99,7 @@ def question(protocol: Protocol, asked: Question, language: str, values: Mapping
 
 
 def feedback(page: Page, context: ParticipantContext, language: str) -> dict[str, str] | None:
-    """After a failed try: what was wrong, and why."""
+    """Return what was wrong in the last try at a quiz, with explanations; None before the first try."""
     if context.failed is None:
         return None
     wrong = answers.wrong_answers(page.item, context.failed)
@@ -104,32 +107,32 @@ def feedback(page: Page, context: ParticipantContext, language: str) -> dict[str
 
 
 def words(protocol: Protocol, who: Person, page: Page) -> dict[str, str]:
-    """What stands for `{turn}`, `{alias}`, `{first}` and `{second}` in the texts of a page."""
+    """Return the values of `{turn}`, `{alias}`, `{first}` and `{second}` in the texts of a page."""
     known = {name: alias.record(who.language)["label"] for name, alias in who.aliases(protocol).items()}
     order = [name for name in known_order(protocol, who) if name in known]
-    found = {"turn": str(page.turn or 1)}
+    values = {"turn": str(page.turn or 1)}
     for name, at in (("first", 0), ("second", 1)):
         if at < len(order):
-            found[name] = known[order[at]]
+            values[name] = known[order[at]]
     if "partner" in page.values:
-        found["alias"] = known[page.values["partner"]]
-    return found
+        values["alias"] = known[page.values["partner"]]
+    return values
 
 
 def known_order(protocol: Protocol, who: Person) -> list[str]:
-    """The partners of the games that count, in the order in which they are met."""
-    held = (page for page in who.pages(protocol) if page.item.kind == "game" and not page.practice)
-    return list(dict.fromkeys(page.value(page.item.partner) for page in held))
+    """Return the partners of the games that count, in the order in which they are met."""
+    games = (page for page in who.pages(protocol) if page.item.kind == "game" and not page.practice)
+    return list(dict.fromkeys(page.value(page.item.partner) for page in games))
 
 
 def done(protocol: Protocol, who: Person) -> dict[str, Any]:
-    """The last page. Codes exist only once the end is on disk."""
+    """Return the last page. Completion codes exist only once the end is stored."""
     language, made = who.language, protocol.completion
     url = made.url.replace("{code}", who.code) if made.url and who.code else None
     paid = f"{protocol.payment.currency} {who.payment:.2f}" if who.payment else None
-    told = {"id": "done", "kind": "done", "title": phrase("thanks", language), "text": html(_last_words(protocol, who))}
+    view = {"id": "done", "kind": "done", "title": phrase("thanks", language), "text": html(_last_words(protocol, who))}
     mine = who.status == WITHDRAWN and protocol.withdrawal.erase
-    return told | {"code": who.code, "url": url, "payment": paid, "erasable": mine}
+    return view | {"code": who.code, "url": url, "payment": paid, "erasable": mine}
 
 
 def _last_words(protocol: Protocol, who: Person) -> str:
@@ -142,7 +145,7 @@ def _last_words(protocol: Protocol, who: Person) -> str:
 
 
 def erased(protocol: Protocol, who: Person) -> dict[str, Any]:
-    """The last that someone sees who was erased: it holds a code that is stored no more."""
+    """Return the last page of someone who was erased, with a code that is no longer stored."""
     page = done(protocol, who) | {"id": "erased", "text": html(phrase("erased", who.language))}
     page |= {"payment": None, "erasable": False}
     return {

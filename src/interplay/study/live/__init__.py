@@ -1,1 +1,1 @@
-"""Games that people play: sessions, clocks, participants' places, and what their browsers see."""
+"""Games that people play: sessions, participants' slots, event log, waiting rooms, and what browsers are shown."""

@@ -1,4 +1,4 @@
-"""Everything that a running study holds in memory: games by person, engines by setting."""
+"""The state of a running study in memory: games by participant, engines by setting."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from interplay.server.app import Base
 from interplay.server.database import DatabaseUnavailable
 from interplay.server.sockets import REFUSED, TRY_LATER, ClientDisconnected, Frames
 from interplay.study.db import game_rows, participants, withdrawals
-from interplay.study.db.game_rows import Dealt
+from interplay.study.db.game_rows import GameRecord
 from interplay.study.db.participants import Person
 from interplay.study.live.browser_views import browser_view
 from interplay.study.live.event_log import GameEventLog
 from interplay.study.live.kitchen_view import ENGLISH
 from interplay.study.live.kitchen_words import Speech
-from interplay.study.live.live_game import Live
+from interplay.study.live.live_game import LiveGame
 from interplay.study.live.staging import faster, figure, make_engine
 from interplay.study.live.waiting_room import WaitingRooms
 from interplay.study.protocol.model import Protocol
@@ -36,54 +36,64 @@ PAUSED = {"type": "pause", "reason": "server", "grace_s": 0}
 
 
 class StudyState:
-    """One study."""
+    """One running study.
+
+    Args:
+        protocol: The study.
+        base: The server's base, with the database and the clock.
+        sizes: Batch sizes for which engines are compiled.
+        speed: How many times faster than real time games run; above 1 for simulated participants only.
+    """
 
     def __init__(self, protocol: Protocol, base: Base, *, sizes: Sequence[int] = SIZES, speed: float = 1.0):
         self.protocol, self.base = protocol, base
-        self.speed = speed  # above 1 for simulated people only
+        self.speed = speed
         self.engines = {name: make_engine(protocol, name, sizes) for name in protocol.games}
         self.figures = {name: figure(engine.game) for name, engine in self.engines.items()}
         self.rooms = WaitingRooms(protocol, base, speed)
-        self.lives: dict[int, Live] = {}  # by person, of those who have come to their game
-        self.late_s: deque[float] = deque(maxlen=100_000)  # of the last ticks of games that are over
-        self._held: dict[int, Live] = {}  # by game
+        self.games_by_person: dict[int, LiveGame] = {}  # by participant, of those who have connected to their game
+        self.late_s: deque[float] = deque(maxlen=100_000)  # lateness of the last ticks of games that are over
+        self._games_by_id: dict[int, LiveGame] = {}  # by game
         self._tasks: dict[int, asyncio.Task] = {}  # by game
         self._locks: dict[int, asyncio.Lock] = {}  # by person
-        self._speech = {one: Speech(one, protocol.words) for one in protocol.languages}
-        self._stopped: set[int] = set()  # people who have stopped taking part since the server was started
-        self._opening = asyncio.Lock()  # of games of several people, which are opened once
-        self._journal: GameEventLog | None = None
+        self._speech = {language: Speech(language, protocol.words) for language in protocol.languages}
+        self._stopped: set[int] = set()  # participants who have withdrawn since the server was started
+        self._opening = asyncio.Lock()  # so that a shared game is opened once
+        self._event_log: GameEventLog | None = None
         self._sweeper: asyncio.Task | None = None
 
     @property
-    def journal(self) -> GameEventLog:
-        assert self._journal is not None, "the study is not open"
-        return self._journal
+    def event_log(self) -> GameEventLog:
+        """The log of game events; the study must be open."""
+        assert self._event_log is not None, "the study is not open"
+        return self._event_log
 
     async def open(self) -> None:
+        """Store the study file, and start the event log and the sweep of absent participants."""
         await self.base.database.awrite(participants.open_study, self.base.clock, self.protocol)
-        self._journal = GameEventLog(self.base.database, self.base.clock)
-        self._journal.open()
+        self._event_log = GameEventLog(self.base.database, self.base.clock)
+        self._event_log.open()
         self._sweeper = asyncio.create_task(self._sweep())
 
     async def close(self) -> None:
+        """Stop all games, write the pending events, and close the engines."""
         for task in [self._sweeper, *self._tasks.values()]:
             if task is not None:
                 task.cancel()
-        await self.journal.close()
+        await self.event_log.close()
         for engine in self.engines.values():
             engine.close()
 
     async def _sweep(self) -> None:
-        """Give the places of those who stay away to others."""
+        """Release the sequences of participants who stay away."""
         opened = self.base.clock.now()
         while True:
             await asyncio.sleep(30)
             try:
-                for number, live in list(self.lives.items()):
-                    if live.chairs[number].here:
+                for number, live in list(self.games_by_person.items()):
+                    if live.slots[number].here:
                         await self.base.database.awrite(game_rows.touch, self.base.clock, number)
-                # After a restart everyone has the full time to come back, however long the server was down.
+                # After a restart everyone has the full time to return, however long the server was down.
                 if self.base.clock.now() - opened > timedelta(minutes=self.protocol.away_min):
                     await self.base.database.awrite(participants.drop_away, self.base.clock, self.protocol)
             except DatabaseUnavailable:
@@ -94,15 +104,15 @@ class StudyState:
     # Games.
 
     async def play(self, frames: Frames, who: Person) -> None:
-        """Serve a person's socket until it ends or the game does."""
+        """Serve a participant's socket until it closes or the game ends."""
         outbox: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(OUTBOX)
 
         def send(message: dict[str, Any]) -> None:
             try:
                 outbox.put_nowait(message)
                 if message["type"] == "elsewhere":
-                    outbox.put_nowait(None)  # whoever opens one line after the other holds the last one
-            except asyncio.QueueFull:  # the reader is far behind: it may come back and be told everything anew
+                    outbox.put_nowait(None)  # only the newest socket of a participant stays open
+            except asyncio.QueueFull:  # the browser is far behind: it may reconnect and get the whole state
                 live.leave(who.id, send, "slow")
                 sender.cancel()
                 closing.append(asyncio.create_task(frames.close(TRY_LATER, "slow")))
@@ -112,22 +122,22 @@ class StudyState:
         ended = None
         if page:
             ended = await self._patiently(frames, lambda: self.base.database.aread(game_rows.ended, who.id, page))
-        if ended is not None:  # the end got lost on its way, and the browser asks for it again
+        if ended is not None:  # the message of the end was lost, and the browser asks for it again
             await frames.send(_end(ended.score, ended.left))
             await frames.close()
             return
         live = await self._patiently(frames, lambda: self._live(who.id, page))
-        due = live.chairs[who.id].sitter.page
+        due = live.slots[who.id].seated.page
         alias = who.aliases(self.protocol)[due.value(due.item.partner)].record(who.language)
         sender = asyncio.create_task(_send_all(frames, outbox))
-        told = {name: alias[name] for name in ("label", "colour", "shape")}
-        live.join(who.id, send, told, seen, self._speech.get(who.language, ENGLISH))
+        appearance = {name: alias[name] for name in ("label", "colour", "shape")}
+        live.join(who.id, send, appearance, seen, self._speech.get(who.language, ENGLISH))
         ender = asyncio.create_task(self._tell_end(live, who.id, outbox))
         try:
             while not sender.done():
                 message = await frames.receive()
                 try:
-                    live.told(who.id, message)
+                    live.receive(who.id, message)
                 except ApiError as refusal:
                     send({"type": "error", "message": refusal.message})
         except ClientDisconnected:
@@ -136,10 +146,10 @@ class StudyState:
             ender.cancel()
             sender.cancel()
             live.leave(who.id, send, "gone")
-            asyncio.get_running_loop().call_later(self.protocol.grace_s, self._put_away, live)
+            asyncio.get_running_loop().call_later(self.protocol.grace_s, self.release, live)
 
     async def _patiently(self, frames: Frames, ask: Callable[[], Awaitable[T]]) -> T:
-        """What is asked for; while the database is away the browser is told to wait."""
+        """Return what `ask` reads, and tell the browser to wait while the database is unavailable."""
         while True:
             try:
                 return await ask()
@@ -147,124 +157,125 @@ class StudyState:
                 await frames.send(PAUSED)
                 await asyncio.sleep(1)
 
-    async def _tell_end(self, live: Live, number: int, outbox: asyncio.Queue[dict[str, Any] | None]) -> None:
-        """The end is told when the game is in the participants."""
+    async def _tell_end(self, live: LiveGame, number: int, outbox: asyncio.Queue[dict[str, Any] | None]) -> None:
+        """Send the end of a game once it is stored."""
         await live.over.wait()
         if live.failed:
             await outbox.put({"type": "error", "message": "the server had to stop this game: load the page again"})
         else:
-            await outbox.put(_end(live.stored_score, live.abandoned and not live.chairs[number].stopped))
+            await outbox.put(_end(live.stored_score, live.abandoned and not live.slots[number].stopped))
         await outbox.put(None)
 
-    async def _live(self, number: int, page: str | None) -> Live:
-        """The game that a person is in, or the one that is due: of the page that the browser shows, and no other."""
+    async def _live(self, number: int, page: str | None) -> LiveGame:
+        """Return the game that a participant is in, or open the one of the page that the browser shows."""
         async with self._locks.setdefault(number, asyncio.Lock()):
-            held = self.lives.get(number)
-            if held is not None and not held.over.is_set():
-                if page not in (None, held.chairs[number].sitter.page.id):
+            current = self.games_by_person.get(number)
+            if current is not None and not current.over.is_set():
+                if page not in (None, current.slots[number].seated.page.id):
                     raise ApiError("conflict", "this page is not the one that is open: load it again")
-                return held
+                return current
             seats = {name: engine.game.num_seats for name, engine in self.engines.items()}
-            dealt = await self.base.database.awrite(game_rows.deal, self.base.clock, self.protocol, number, seats, page)
-            self.lives[number] = found = await self._opened(dealt)
-            return found
+            write = self.base.database.awrite
+            record = await write(game_rows.begin_or_resume, self.base.clock, self.protocol, number, seats, page)
+            self.games_by_person[number] = opened = await self._opened(record)
+            return opened
 
-    async def _opened(self, dealt: Dealt) -> Live:
-        """The game in memory, brought there if nobody has yet."""
-        if len(dealt.sitters) == 1:
-            return await self._open(dealt)
+    async def _opened(self, record: GameRecord) -> LiveGame:
+        """Return a game in memory, and open it if nobody has yet."""
+        if len(record.people) == 1:
+            return await self._open(record)
         async with self._opening:
-            held = self._held.get(dealt.id)
-            return held if held is not None and not held.over.is_set() else await self._open(dealt)
+            current = self._games_by_id.get(record.id)
+            return current if current is not None and not current.over.is_set() else await self._open(record)
 
-    async def _open(self, dealt: Dealt) -> Live:
-        engine = self.engines[dealt.setting]
-        setting = faster(self.protocol.games[dealt.setting], self.speed)
+    async def _open(self, record: GameRecord) -> LiveGame:
+        engine = self.engines[record.setting]
+        setting = faster(self.protocol.games[record.setting], self.speed)
         grace_s = self.protocol.grace_s / self.speed
-        live = Live(dealt, setting, engine, browser_view(engine.game), self.journal, self.base.clock, grace_s)
+        live = LiveGame(record, setting, engine, browser_view(engine.game), self.event_log, self.base.clock, grace_s)
         await live.open()
-        for number in self._stopped & live.chairs.keys():  # while it was opened
+        for number in self._stopped & live.slots.keys():  # withdrawn while it was opened
             live.stop(number)
-        self._held[dealt.id] = live
-        self._tasks[dealt.id] = asyncio.create_task(self._run(live))
+        self._games_by_id[record.id] = live
+        self._tasks[record.id] = asyncio.create_task(self._run(live))
         return live
 
-    async def _run(self, live: Live) -> None:
+    async def _run(self, live: LiveGame) -> None:
         try:
             await live.run()
-            episode, dealt, gone = live.episode(), live.dealt, live.gone()
+            episode, record, gone = live.episode(), live.record, live.gone()
             status = game_rows.ABANDONED if live.abandoned else game_rows.DONE
             while True:
                 try:
                     live.stored_score = await self.base.database.awrite(
-                        game_rows.finish, self.base.clock, self.protocol, dealt.id, episode, gone, status
+                        game_rows.finish, self.base.clock, self.protocol, record.id, episode, gone, status
                     )
                     break
-                except (
-                    DatabaseUnavailable
-                ):  # what was played is in the journal, and the end is told only when it is stored
-                    await asyncio.sleep(0.5)
+                except DatabaseUnavailable:
+                    await asyncio.sleep(0.5)  # the steps are in the event log; browsers get the end once it is stored
             self.late_s.extend(live.late_s)
             live.over.set()
         except asyncio.CancelledError:
             raise
         except Exception:
-            LOG.exception("game %d failed; it can be taken up again", live.dealt.id)
+            LOG.exception("game %d failed; it can be taken up again", live.record.id)
             live.failed = True
             live.over.set()
         finally:
             self._forget(live)
 
     async def withdraw(self, number: int) -> None:
-        """Someone stops taking part: on disk when this returns. They are in no waiting room any more, and their game
-        ends; those who play along are told."""
+        """Withdraw a participant: stored when this returns.
+
+        They leave their waiting room, and their game ends; those who play along are told.
+        """
         async with self._locks.setdefault(number, asyncio.Lock()):
             live = self._game_of(number)
-            t = live.table.t if live is not None and live.chairs[number].came else None
+            t = live.table.t if live is not None and live.slots[number].came else None
             write = self.base.database.awrite
             if not await write(withdrawals.withdraw, self.base.clock, self.protocol, number, t):
-                return  # it was over for them already, in another way
+                return  # their study had ended already, in another way
             self._stopped.add(number)
             self.rooms.forget(number)
             live = self._game_of(number)
             if live is not None:
                 live.stop(number)
 
-    async def let_go(self, number: int, patience_s: float = 30.0) -> None:
-        """Wait until the game of someone who has stopped is stored, though not for ever."""
+    async def wait_stored(self, number: int, patience_s: float = 30.0) -> None:
+        """Wait until the game of a withdrawn participant is stored, at most `patience_s` seconds."""
         live = self._game_of(number)
         if live is not None:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(live.over.wait(), patience_s)
 
-    def _game_of(self, number: int) -> Live | None:
-        """The game in memory in which someone sits, whether they have come to it or not."""
-        games = (live for live in self._held.values() if number in live.chairs and not live.over.is_set())
+    def _game_of(self, number: int) -> LiveGame | None:
+        """Return the game in memory in which a participant has a seat, whether they have connected to it or not."""
+        games = (live for live in self._games_by_id.values() if number in live.slots and not live.over.is_set())
         return next(games, None)
 
-    def _forget(self, live: Live) -> None:
-        for number in live.chairs:
-            if self.lives.get(number) is live:
-                del self.lives[number]
-        if self._held.get(live.dealt.id) is live:
-            del self._held[live.dealt.id]
-            self._tasks.pop(live.dealt.id, None)
+    def _forget(self, live: LiveGame) -> None:
+        for number in live.slots:
+            if self.games_by_person.get(number) is live:
+                del self.games_by_person[number]
+        if self._games_by_id.get(live.record.id) is live:
+            del self._games_by_id[live.record.id]
+            self._tasks.pop(live.record.id, None)
         live.table.close()
 
-    def _put_away(self, live: Live) -> None:
-        """A game whose people stayed away is no longer held in memory. What was played is in the participants."""
-        if not live.present and self._held.get(live.dealt.id) is live:
-            self._tasks[live.dealt.id].cancel()
+    def release(self, live: LiveGame) -> None:
+        """Drop a game from memory if all of its participants are away; what was played is in the database."""
+        if not live.present and self._games_by_id.get(live.record.id) is live:
+            self._tasks[live.record.id].cancel()
             self._forget(live)
 
 
 def _end(score: float | None, left: bool) -> dict[str, Any]:
-    """The end of a game, as browsers are told; `left`: because someone else stopped taking part."""
+    """Return the message of a game's end; `left`: because someone else stopped taking part."""
     return {"type": "end", "score": score, "next": True, **({"reason": "stopped"} if left else {})}
 
 
 def _hello(frame: dict[str, Any]) -> tuple[int, str | None]:
-    """What a browser says when it comes: the last tick that it has seen, and the page that it shows."""
+    """Return what a browser says first: the last tick that it has seen, and the page that it shows."""
     seen, page = frame.get("seen", -1), frame.get("page")
     if frame.get("type") != "hello" or not isinstance(seen, int) or not isinstance(page, str | None):
         raise ApiError("bad_frame", "the first frame is a hello, with the last tick seen and the page shown")
@@ -278,14 +289,14 @@ async def _send_all(frames: Frames, outbox: asyncio.Queue[dict[str, Any] | None]
 
 
 async def hold_off(frames: Frames) -> None:
-    """The database is away: the browser waits and comes again."""
+    """Tell a browser that the database is unavailable, and close its socket so that it reconnects."""
     with contextlib.suppress(ClientDisconnected):
         await frames.send(PAUSED)
         await frames.close(TRY_LATER, "unavailable")
 
 
 async def refuse(frames: Frames, refusal: ApiError) -> None:
-    """Tell why, and close."""
+    """Tell a browser why it is refused, and close its socket."""
     try:
         await frames.send({"type": "error", "message": refusal.message})
     except ClientDisconnected:

@@ -1,4 +1,4 @@
-"""What the browser is shown of a game: one seat's own view, as plain JSON."""
+"""What a browser is shown of a game: the view of one seat, as plain JSON."""
 
 from __future__ import annotations
 
@@ -22,32 +22,31 @@ THINGS = {chefs.OvercookedItem.ONION: "onion", chefs.OvercookedItem.TOMATO: "tom
 
 
 class BrowserView(NamedTuple):
-    """How a game is shown and played in the browser: the front end's board, and what it is sent."""
+    """How a game is shown and played in the browser: the front end's board, and functions that describe the state."""
 
     board: str  # of the front end: overcooked, rescue, hanabi, kitchen, or scene
     real_time: bool  # steps when its tick is due; otherwise when those who are to move have moved
     layout: Callable[[Any, Any], Any]  # (game, state) -> what stays the same
     view: Callable[[Any, LiveTable, int], dict[str, Any]]  # (game, table, seat) -> what one seat sees now
     watch: Callable[[Any], Callable[[LiveTable, Any, Any, np.ndarray], None] | None]  # game -> called after every step
-    macro_actions: bool = False  # people choose what takes several steps, not actions
-    message: Callable[[Any, int, str], Mapping[str, Any]] | None = (
-        None  # what a person says, as an event; None: no talk
-    )
+    macro_actions: bool = False  # people choose macro actions, which take several steps
+    # (game, seat, text) -> the payload of the message event; None: there is no chat
+    message: Callable[[Any, int, str], Mapping[str, Any]] | None = None
 
 
 def browser_view(game: Game) -> BrowserView:
-    """How a game is shown: as its family declares, or drawn by its `scene` with its actions as buttons."""
+    """Return how a game is shown: as its family declares, or drawn by its `scene` with its actions as buttons."""
     return capability(game, "browser_view") or SCENE
 
 
-def _nothing_kept(game: Any) -> None:
+def _no_watch(game: Any) -> None:
     return None
 
 
 # Overcooked.
 
 
-def _kitchen(game: Any, state: Any) -> dict[str, Any]:
+def _overcooked_layout(game: Any, state: Any) -> dict[str, Any]:
     layout = game.layout
     return {"width": layout.width, "height": layout.height, "terrain": list(layout.rows)}
 
@@ -77,16 +76,16 @@ def _overcooked(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
     people = []
     for who, cell in enumerate(state.cell.tolist()):
         x, y = divmod(cell, height)
-        held, detail = _item(int(state.held[who]))
-        look = {"facing": FACING[int(state.facing[who])], "held": held, "detail": detail}
+        item, detail = _item(int(state.held[who]))
+        look = {"facing": FACING[int(state.facing[who])], "held": item, "detail": detail}
         people.append({"x": x, "y": y, **look, "seat": who})
-    return {**_kitchen(game, state), "chefs": people, "items": items, "pots": pots}
+    return {**_overcooked_layout(game, state), "chefs": people, "items": items, "pots": pots}
 
 
 # Search and rescue.
 
 
-def _house(game: Any, state: Any) -> dict[str, Any]:
+def _rescue_layout(game: Any, state: Any) -> dict[str, Any]:
     width, height = game.rules.width, game.rules.height
     grid = [RESCUE_TERRAIN.get(int(kind), ".") for kind in state.terrain]
     rows = ["".join(grid[x * height + y] for x in range(width)) for y in range(height)]
@@ -94,7 +93,7 @@ def _house(game: Any, state: Any) -> dict[str, Any]:
 
 
 def _sees(rules: Any, state: Any, seat: int) -> np.ndarray:
-    """The cells in a seat's sight: its room and what is beside it. As `encodings.sight`, without compiled code."""
+    """Return the cells that a seat sees: its room and what is next to it; `encodings.sight` without compiled code."""
     room, cell = np.asarray(rules.room), int(state.cell[seat])
     sees = (room >= 0) & (room == room[cell])
     sees[np.asarray(rules.front).reshape(-1, 4)[cell]] = True
@@ -124,13 +123,13 @@ def _rescue(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
     guarded = set(state.guarding.tolist())
     people = []
     for who, cell in enumerate(state.cell.tolist()):
-        held = int(state.held[who])
-        tool = rescuers.TOOLS[rules.tool_kinds[held]] if held >= 0 else None
+        tool_index = int(state.held[who])
+        tool = rescuers.TOOLS[rules.tool_kinds[tool_index]] if tool_index >= 0 else None
         role = rescuers.ROLES[rules.roles[who]]
         person = {"facing": RESCUE_FACING[int(state.facing[who])], "held": tool, "seat": who, "role": role}
         people.append({**at(cell), **person, "guarded": who in guarded or role == "police"})
     dark = [[*divmod(int(c), height)] for c in np.flatnonzero(~sees & (state.terrain != rescuers.WALL))]
-    return {**_house(game, state), "chefs": people, "items": items, "pots": [], "unseen": dark}
+    return {**_rescue_layout(game, state), "chefs": people, "items": items, "pots": [], "unseen": dark}
 
 
 def _victim(state: Any, number: int) -> str:
@@ -144,7 +143,7 @@ def _victim(state: Any, number: int) -> str:
 
 
 class ViewMemory(NamedTuple):
-    """What players remember of a game of Hanabi: what was done, and which card is which, as dealt."""
+    """What players remember of a game of Hanabi: the moves so far, and the deal numbers of the cards in each hand."""
 
     history: list[dict[str, Any]]
     ids: list[list[int]]  # by seat and slot
@@ -159,19 +158,19 @@ def _watch_hanabi(game: Any) -> Callable[[LiveTable, Any, Any, np.ndarray], None
         seat = t % rules.players
         action = int(joint[seat])
         kind, slot = int(rules.moves.kind[action]), int(rules.moves.slot[action])
-        told: dict[str, Any] = {"t": t, "seat": seat, "kind": cards.KIND_NAMES[kind], "text": game.action_names[action]}
+        move: dict[str, Any] = {"t": t, "seat": seat, "kind": cards.KIND_NAMES[kind], "text": game.action_names[action]}
         if kind in (cards.PLAY, cards.DISCARD):
-            told["card"] = _face(rules, int(after.last.card))
+            move["card"] = _face(rules, int(after.last.card))
             if kind == cards.PLAY:
-                told["fits"] = bool(after.last.scored)
+                move["fits"] = bool(after.last.scored)
             memory.ids[seat].pop(slot)
             if int(after.dealt) > int(before.dealt):
                 memory.ids[seat].append(int(before.dealt))
         else:
-            told["target"] = (seat + int(rules.moves.offset[action])) % rules.players
-            told["value"] = _hint(rules, action)
-            told["cards"] = [at + 1 for at in np.flatnonzero(after.last.touched).tolist()]
-        memory.history.append(told)
+            move["target"] = (seat + int(rules.moves.offset[action])) % rules.players
+            move["value"] = _hint(rules, action)
+            move["cards"] = [at + 1 for at in np.flatnonzero(after.last.touched).tolist()]
+        memory.history.append(move)
 
     return watch
 
@@ -184,13 +183,13 @@ def _memory(game: Any, table: LiveTable) -> ViewMemory:
 
 
 def _hint(rules: cards.HanabiRules, action: int) -> str | int:
-    """The colour or the rank that a hint names."""
+    """Return the colour or the rank that a hint names."""
     hint = int(rules.moves.hint[action])
     colours = len(rules.colours)
     return rules.colours[hint] if hint < colours else hint - colours + 1
 
 
-def _table_of_cards(game: Any, state: Any) -> dict[str, Any]:
+def _hanabi_layout(game: Any, state: Any) -> dict[str, Any]:
     rules = game.rules
     return {"suits": list(rules.suits), "ranks": rules.ranks, "hand_size": rules.hand_size, "seats": rules.players}
 
@@ -200,14 +199,14 @@ def _hanabi(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
     memory = _memory(game, table)
     hands = []
     for who, hand in enumerate(state.hands.tolist()):
-        shown = []
+        cards_shown = []
         for slot, card in enumerate(hand):
             if card == cards.NO_CARD:
                 continue
             possible = [i for i in range(rules.identities) if int(state.possible[who][slot]) >> i & 1]
             face = {"colour": None, "rank": None} if who == seat else _face(rules, card)
-            shown.append({"id": memory.ids[who][slot], **face, **_open(rules, possible)})
-        hands.append(shown)
+            cards_shown.append({"id": memory.ids[who][slot], **face, **_open(rules, possible)})
+        hands.append(cards_shown)
     fireworks = {suit: int(height) for suit, height in zip(rules.suits, state.fireworks, strict=True)}
     gone = [_face(rules, i) for i, copies in enumerate(state.discards.tolist()) for _ in range(copies)]
     return {
@@ -228,14 +227,14 @@ def _face(rules: cards.HanabiRules, card: int) -> dict[str, Any]:
 
 
 def _open(rules: cards.HanabiRules, possible: list[int]) -> dict[str, Any]:
-    """What hints leave open of a card."""
+    """Return the colours and ranks that hints leave possible for a card."""
     colours = sorted({i // rules.ranks for i in possible})
     ranks = sorted({i % rules.ranks + 1 for i in possible})
     return {"colours": [rules.suits[c] for c in colours], "ranks": ranks}
 
 
 def _moves(game: Any, table: LiveTable, seat: int) -> list[dict[str, Any]]:
-    rules, found = game.rules, []
+    rules, moves = game.rules, []
     if not table.turn[seat] or table.done:
         return []
     for action in np.flatnonzero(table.legal[seat]).tolist():
@@ -250,8 +249,8 @@ def _moves(game: Any, table: LiveTable, seat: int) -> list[dict[str, Any]]:
             move = {"label": f"Hint {hint}", "target": target, "value": hint}
         else:
             continue
-        found.append({"action": name, "kind": cards.KIND_NAMES[kind], **move})
-    return found
+        moves.append({"action": name, "kind": cards.KIND_NAMES[kind], **move})
+    return moves
 
 
 # Any other game: its picture and its actions.
@@ -270,13 +269,13 @@ def _scene(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
     }
 
 
-def _steps(game: Any, state: Any) -> dict[str, Any]:
+def _scene_layout(game: Any, state: Any) -> dict[str, Any]:
     return {"seats": list(game.seat_names), "steps": game.horizon}
 
 
-OVERCOOKED = BrowserView("overcooked", True, _kitchen, _overcooked, _nothing_kept)
-RESCUE = BrowserView("rescue", True, _house, _rescue, _nothing_kept)
-HANABI = BrowserView("hanabi", False, _table_of_cards, _hanabi, _watch_hanabi)
+OVERCOOKED = BrowserView("overcooked", True, _overcooked_layout, _overcooked, _no_watch)
+RESCUE = BrowserView("rescue", True, _rescue_layout, _rescue, _no_watch)
+HANABI = BrowserView("hanabi", False, _hanabi_layout, _hanabi, _watch_hanabi)
 KITCHEN = BrowserView(
     "kitchen",
     False,
@@ -286,4 +285,4 @@ KITCHEN = BrowserView(
     macro_actions=True,
     message=kitchen_view.message,
 )
-SCENE = BrowserView("scene", False, _steps, _scene, _nothing_kept)
+SCENE = BrowserView("scene", False, _scene_layout, _scene, _no_watch)

@@ -1,4 +1,4 @@
-"""Events of games, stored as they happen: all that wait are written in one commit, in order, then acknowledged."""
+"""Storage of game events: all pending events are written in one commit, in order, and then acknowledged."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from interplay.study.db.schema import events
 
 LOG = logging.getLogger("interplay.study")
 PATIENCE_S = 2.0  # a commit that takes longer than this pauses the games
-AGAIN_S = 0.5  # between two tries while the database is away
-LAST_S = 10.0  # a server that stops waits so long for a database that is away
+RETRY_S = 0.5  # between two tries while the database is unavailable
+LAST_S = 10.0  # how long a stopping server waits for an unavailable database
 Waiting = tuple[dict[str, Any], asyncio.Future[None]]
 
 
 class GameEventLog:
-    """One for a server. While the server lives nothing that was added is lost: it waits for a database that is away.
+    """The event log of a server, which loses nothing while the server runs: events wait for an unavailable database.
 
-    A commit whose answer got lost is tried again. Every event has a stamp that no other has, so that one which was
-    stored after all is not stored twice."""
+    A commit whose answer got lost is repeated. Every event has a unique stamp, so that one which was stored after all
+    is not stored twice.
+    """
 
     def __init__(self, database: Database, clock: Clock):
         self._database, self._clock = database, clock
         self._waiting: list[Waiting] = []
-        self._since: float | None = None  # when the oldest event that is not on disk was added
+        self._since: float | None = None  # when the oldest pending event was added
         self._wake, self._idle = asyncio.Event(), asyncio.Event()
         self._idle.set()
         self._task: asyncio.Task | None = None
@@ -38,10 +39,11 @@ class GameEventLog:
         self.written = self.commits = 0
 
     def open(self) -> None:
+        """Start writing."""
         self._task = asyncio.create_task(self._run())
 
     async def close(self) -> None:
-        """Wait until all is on disk, though not for ever."""
+        """Wait until all events are stored, at most `LAST_S` seconds, and stop writing."""
         if self._task is None:
             return
         try:
@@ -51,11 +53,22 @@ class GameEventLog:
         self._task.cancel()
 
     async def settled(self) -> None:
-        """Wait until all that was added is on disk."""
+        """Wait until all events that were added are stored."""
         await self._idle.wait()
 
     def add(self, person: int, game: int | None, t: int | None, kind: str, **payload: Any) -> asyncio.Future[None]:
-        """Note an event; what is returned is done when it is on disk."""
+        """Add an event.
+
+        Args:
+            person: The participant.
+            game: The row of the participant's game; None outside of games.
+            t: The number of steps played; None outside of games.
+            kind: The kind of event.
+            **payload: What is stored with it.
+
+        Returns:
+            A future that is done when the event is stored.
+        """
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._stamp += 1
         row = {"person": person, "game": game, "t": t, "kind": kind, "at": self._clock.now(), "payload": payload}
@@ -68,7 +81,7 @@ class GameEventLog:
 
     @property
     def behind(self) -> bool:
-        """Whether the database has not kept up, so that games had better wait."""
+        """Whether the database has fallen behind, so that games should pause."""
         return self._since is not None and self._clock.monotonic() - self._since > PATIENCE_S
 
     async def _run(self) -> None:
@@ -86,9 +99,9 @@ class GameEventLog:
         try:
             await self._insert([row for row, _ in batch])
         except DBAPIError as error:
-            if len(batch) > 1:  # one of them cannot be stored; the others can
-                for one in batch:
-                    await self._write([one])
+            if len(batch) > 1:  # one of them cannot be stored: write them one by one
+                for waiting in batch:
+                    await self._write([waiting])
                 return
             row, stored = batch[0]
             LOG.error("an event of person %s cannot be stored: %s", row["person"], type(error).__name__)
@@ -99,7 +112,7 @@ class GameEventLog:
             _settle(stored, None)
 
     async def _insert(self, rows: list[dict[str, Any]]) -> None:
-        """Until it is done; an error says that these rows can never be stored."""
+        """Insert rows, retrying while the database is unavailable; any other error means that they cannot be stored."""
         while True:
             try:
                 return await asyncio.wrap_future(self._database.submit(_insert, rows))
@@ -107,7 +120,7 @@ class GameEventLog:
                 if not is_away(error):
                     raise
                 LOG.warning("the database is away (%s); %d events wait", type(error).__name__, len(rows))
-                await asyncio.sleep(AGAIN_S)
+                await asyncio.sleep(RETRY_S)
 
 
 def _settle(stored: asyncio.Future[None], error: Exception | None) -> None:
@@ -117,7 +130,7 @@ def _settle(stored: asyncio.Future[None], error: Exception | None) -> None:
         stored.set_result(None)
     else:
         stored.set_exception(error)
-        stored.exception()  # whoever still waits for it is told; it need not be anyone
+        stored.exception()  # mark it as retrieved: nobody may be waiting for it
 
 
 def _insert(tx: Tx, rows: list[dict[str, Any]]) -> None:

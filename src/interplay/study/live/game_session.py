@@ -1,15 +1,15 @@
-"""The game's side of a game with people: it waits, keeps time, asks partners, steps, and stores every step.
+"""The session of a game with participants: it waits, keeps time, asks partners, steps, and stores every step.
 
-Games in real time step when their tick is due, with the latest key that came in and with what partners have chosen by
-then; whoever has not chosen stays. Games in turns step when those who are to move have moved. A game stands still while
-one of its people is away; someone who plays with others is waited for only so long."""
+Real-time games step at every tick, with the latest key of each participant and with what partners have chosen by then;
+whoever has not chosen stays. Turn-based games step when everyone who is to move has moved. A game pauses while one of
+its participants is away; the others wait for a limited time.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import hashlib
-import logging
 import time
 from collections.abc import Iterable
 from concurrent.futures import Future
@@ -21,114 +21,125 @@ from interplay.agents.api import Identity, TraceEvent
 from interplay.rollout.live import LiveEngine, LiveTable, default_action
 from interplay.rollout.worker import result_now, wait_for
 from interplay.server.clock import Clock
-from interplay.study.db.game_rows import Dealt, DepartedPerson
+from interplay.study.db.game_rows import DepartedPerson, GameRecord
 from interplay.study.live.browser_views import BrowserView
 from interplay.study.live.event_log import GameEventLog
 from interplay.study.live.kitchen_view import ENGLISH, CookMemory
 from interplay.study.live.kitchen_words import Speech
-from interplay.study.live.participant_slot import Chair, Pressed
+from interplay.study.live.participant_slot import ParticipantSlot, PressedAction
 from interplay.study.protocol.model import GameSetting
 
-LOG = logging.getLogger("interplay.study")
 KINDS_OF_STAY = ("stay", "noop")
-PERSON = "person"  # the name of whoever takes part, in traces
+PERSON = "person"  # the name of participants in traces
 PHASES = 4  # groups of games within a tick
 
 
-class Running:
-    """One game, from its deal to its trace."""
+class GameSession:
+    """One game from its start to its trace.
+
+    Args:
+        record: The game as it is stored.
+        setting: How it is played in this study.
+        engine: The engine that steps it and asks its partners.
+        viewer: What browsers are shown.
+        event_log: Where events are stored.
+        clock: The server's clock.
+        grace_s: How long the others wait for a participant who has gone.
+    """
 
     def __init__(
         self,
-        dealt: Dealt,
+        record: GameRecord,
         setting: GameSetting,
         engine: LiveEngine,
         viewer: BrowserView,
-        journal: GameEventLog,
+        event_log: GameEventLog,
         clock: Clock,
         grace_s: float,
     ):
-        self.dealt, self.setting, self.engine, self.viewer = dealt, setting, engine, viewer
-        self.journal, self.clock, self.grace_s = journal, clock, grace_s
-        self.chairs = {one.person: Chair(one, journal, self._cook(one.seat)) for one in dealt.sitters}
-        self.taken = set(dealt.taken)  # seats of people in which bots play
-        self.table = self._laid()
+        self.record, self.setting, self.engine, self.viewer = record, setting, engine, viewer
+        self.event_log, self.clock, self.grace_s = event_log, clock, grace_s
+        self.slots = {
+            seated.person: ParticipantSlot(seated, event_log, self._cook(seated.seat)) for seated in record.people
+        }
+        self.taken = set(record.taken)  # seats of people in which bots play
+        self.table = self._new_table()
         self.over, self.failed = asyncio.Event(), False
         self.abandoned = False  # ended early, because someone in it stopped taking part
         self.late_s: list[float] = []
-        self.stored_score: float | None = None  # once the game is in the books
-        self._told = False  # whether the trace is made: what comes later is not in it, and is not taken
-        self._changed = asyncio.Event()  # somebody moved, came or left
-        self._waited_since = 0.0  # when the first of those came who now wait for others
-        self._asked_at: float | None = None  # since when people are waited for who have a time limit for their moves
-        self._overdue: dict[int, Future] = {}  # partners that are still at what they were asked for steps ago
+        self.stored_score: float | None = None  # once the game is stored
+        self._trace_made = False  # whether the trace is made: later messages are not in it and are refused
+        self._changed = asyncio.Event()  # somebody moved, connected or left
+        self._waited_since = 0.0  # when the first participant connected who now waits for others
+        self._asked_at: float | None = None  # since when participants are waited for whose moves have a time limit
+        self._overdue: dict[int, Future] = {}  # by seat: the answer to an earlier step that a partner still owes
         names = engine.game.action_names
         self._actions = {name: number for number, name in enumerate(names)}
         self._stay = next((self._actions[name] for name in KINDS_OF_STAY if name in self._actions), len(names) - 1)
 
     @property
-    def _lead(self) -> Chair:
-        """Whoever came first: what is nobody's own stands with this person's game."""
-        return next(iter(self.chairs.values()))
+    def _lead(self) -> ParticipantSlot:
+        """The first participant, with whose row the events of the whole game are stored."""
+        return next(iter(self.slots.values()))
 
     def _cook(self, seat: int) -> CookMemory | None:
         game: Any = self.engine.game
-        return CookMemory(game, seat, self.dealt.doing.get(seat)) if self.viewer.macro_actions else None
+        return CookMemory(game, seat, self.record.doing.get(seat)) if self.viewer.macro_actions else None
 
-    def _laid(self) -> LiveTable:
-        """A table with bots in all seats that are not people's, or no longer."""
-        room = self.dealt.room
+    def _new_table(self) -> LiveTable:
+        """Return a table with bots in all seats without a participant, or whose participant has left."""
+        room = self.record.room
         instead = dict.fromkeys(self.taken, room.item.otherwise) if room else {}
-        bots, watch = {**self.dealt.bots, **instead}, self.viewer.watch(self.engine.game)
-        table = LiveTable(self.dealt.chance, bots, watch, self.viewer.real_time)
+        bots, watch = {**self.record.bots, **instead}, self.viewer.watch(self.engine.game)
+        table = LiveTable(self.record.chance, bots, watch, self.viewer.real_time)
         loop = asyncio.get_running_loop()
-        table.emit = lambda seat, event: loop.call_soon_threadsafe(self._remarked, table, seat, event)
+        table.emit = lambda seat, event: loop.call_soon_threadsafe(self._record_event, table, seat, event)
         return table
 
     async def open(self) -> None:
-        """Deal, or bring the game to where it was."""
-        await asyncio.wrap_future(self.engine.begin(self.table, self.dealt.joints))
-        for t, seat, kind, payload in self.dealt.remarks:
+        """Start the game, or replay its stored steps."""
+        await asyncio.wrap_future(self.engine.begin(self.table, self.record.joints))
+        for t, seat, kind, payload in self.record.remarks:
             self.table.add_event(seat, kind, payload, t)
-        self.table.macro_actions = {chair.seat: self.dealt.doing.get(chair.seat) for chair in self.chairs.values()}
+        self.table.macro_actions = {slot.seat: self.record.doing.get(slot.seat) for slot in self.slots.values()}
         self.engine.resume(self.table)
 
     @property
     def present(self) -> bool:
-        """Whether anybody is there."""
-        return any(chair.here for chair in self.chairs.values())
+        """Whether any participant is connected."""
+        return any(slot.here for slot in self.slots.values())
 
-    def _remarked(self, table: LiveTable, seat: int | None, remark: TraceEvent) -> None:
-        """A partner, or the server, remarks something: stored as all that happens."""
+    def _record_event(self, table: LiveTable, seat: int | None, event: TraceEvent) -> None:
+        """Add an event of a partner or of the server to the trace, and store it."""
         if table is not self.table or table.done:
             return
-        table.add_event(seat, remark.kind, remark.payload)
-        self._lead.note(table.t, "remark", seat=seat, what=remark.kind, payload=dict(remark.payload))
-        if remark.kind == "message":
+        table.add_event(seat, event.kind, event.payload)
+        self._lead.note(table.t, "remark", seat=seat, what=event.kind, payload=dict(event.payload))
+        if event.kind == "message":
             self._show_all()
 
-    def _show(self, chair: Chair) -> None:
-        if not chair.here:
+    def _show(self, slot: ParticipantSlot) -> None:
+        if not slot.here:
             return
         t, hz = self.table.t, self.setting.tick_hz
         left = (self.engine.game.horizon - t) / hz if self.viewer.real_time else None
-        view = self.viewer.view(self.engine.game, self.table, chair.seat)
-        chair.tell({"type": "tick", "t": t, "score": self.table.score, "left_s": left, "view": view})
+        view = self.viewer.view(self.engine.game, self.table, slot.seat)
+        slot.tell({"type": "tick", "t": t, "score": self.table.score, "left_s": left, "view": view})
 
     def _show_all(self) -> None:
-        for chair in self.chairs.values():
-            self._show(chair)
+        for slot in self.slots.values():
+            self._show(slot)
 
     async def run(self) -> None:
-        """Play until the game is over and all of it is on disk."""
+        """Play until the game is over and all of it is stored."""
         stored: asyncio.Future[None] | None = None
         due = 0.0
-        while not self._let_go():
-            if self._missing() or self.journal.behind:
+        while not self._handle_withdrawn():
+            if self._missing() or self.event_log.behind:
                 await self._wait()
                 due = 0.0
-                if not self._missing() and not self.journal.behind:
-                    self._show_all()  # which tells browsers that the pause is over
+                if not self._missing() and not self.event_log.behind:
+                    self._show_all()  # a tick ends the pause in browsers
                 continue
             await self._reseat()
             if self.viewer.real_time:
@@ -136,44 +147,46 @@ class Running:
             elif not await self._turn():
                 continue
             if stored is not None and stored.done():
-                stored.result()  # what cannot be stored, since its person was erased, is not played on
+                stored.result()  # raises if the step cannot be stored, since its participant was erased
             stored = await self._play()
         if stored is not None:
             await stored
         self.table.close()
 
-    def _let_go(self) -> bool:
-        """Look after those who have stopped taking part: a game that they were in ends here, in one to which they never
-        came a bot sits down. Whether the game is over."""
-        for chair in self.chairs.values():
-            if not chair.stopped or chair.seat in self.taken or self.table.done:
+    def _handle_withdrawn(self) -> bool:
+        """End the game, or put bots in, for participants who have withdrawn; return whether the game is over.
+
+        A game that they took part in ends; in one to which they never connected a bot takes their seat.
+        """
+        for slot in self.slots.values():
+            if not slot.stopped or slot.seat in self.taken or self.table.done:
                 continue
-            if chair.came or self.dealt.room is None:
+            if slot.came or self.record.room is None:
                 self.abandoned = True
-                self._remarked(self.table, chair.seat, TraceEvent("end", {"reason": "stopped"}))
+                self._record_event(self.table, slot.seat, TraceEvent("end", {"reason": "stopped"}))
                 self.table.break_off()
             else:
-                self._give_up(chair)
+                self._give_up(slot)
         return self.table.done
 
-    def _missing(self) -> list[Chair]:
-        """The people who are away and in whose place no bot plays; all of them, if nobody is there."""
-        away = [chair for chair in self.chairs.values() if not chair.here]
-        return away if not self.present else [chair for chair in away if chair.seat not in self.taken]
+    def _missing(self) -> list[ParticipantSlot]:
+        """Return the participants who are away and for whom no bot plays; all participants if nobody is connected."""
+        away = [slot for slot in self.slots.values() if not slot.here]
+        return away if not self.present else [slot for slot in away if slot.seat not in self.taken]
 
     async def _wait(self) -> None:
-        """Stand still while somebody is away, or the database is; not for ever for one of several people."""
+        """Wait while a participant is away, for a limited time if others are there, or while the database is behind."""
         self._changed.clear()
-        if self.journal.behind:
+        if self.event_log.behind:
             self._tell_all({"type": "pause", "reason": "server", "grace_s": 0})
             await asyncio.sleep(0.25)
             return
         timeout = None
         if self.present:
-            left = {chair.person: self._left_s(chair) for chair in self._missing()}
+            left = {slot.person: self._left_s(slot) for slot in self._missing()}
             for person, seconds in left.items():
                 if seconds <= 0:
-                    self._give_up(self.chairs[person])
+                    self._give_up(self.slots[person])
             if not self._missing() or self.table.done:
                 return
             timeout = max(0.01, min(left.values()))
@@ -181,39 +194,41 @@ class Running:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._changed.wait(), timeout)
 
-    def _left_s(self, chair: Chair) -> float:
-        """How long the others still wait for someone: longer for who may be busy with a page before the game."""
-        room = self.dealt.room
-        busy = room is not None and not chair.joined and not room.directly
+    def _left_s(self, slot: ParticipantSlot) -> float:
+        """Return how many seconds the others still wait for a participant: more before the first connection."""
+        room = self.record.room
+        busy = room is not None and not slot.joined and not room.directly
         patience = room.item.patience_s if room is not None and busy else self.grace_s
-        since = max(self._waited_since, chair.gone_at or 0.0)
+        since = max(self._waited_since, slot.gone_at or 0.0)
         return since + patience - asyncio.get_running_loop().time()
 
-    def _give_up(self, chair: Chair) -> None:
-        """Someone stayed away: a bot plays on, or the game ends, as the study says."""
-        room = self.dealt.room
+    def _give_up(self, slot: ParticipantSlot) -> None:
+        """Replace a participant who stayed away by a bot, or end the game, as the study file says."""
+        room = self.record.room
         assert room is not None, "someone who plays alone is waited for"
-        if room.item.someone_leaves == "end" and chair.came:
-            self._remarked(self.table, chair.seat, TraceEvent("end", {"reason": "left"}))
+        if room.item.someone_leaves == "end" and slot.came:
+            self._record_event(self.table, slot.seat, TraceEvent("end", {"reason": "left"}))
             self.table.break_off()
             return
-        self.taken.add(chair.seat)
-        told = {"seat": chair.seat, "partner": room.item.otherwise}
-        self._lead.note(self.table.t, "takeover", **told)
-        self.table.add_event(chair.seat, "takeover", told)
+        self.taken.add(slot.seat)
+        payload = {"seat": slot.seat, "partner": room.item.otherwise}
+        self._lead.note(self.table.t, "takeover", **payload)
+        self.table.add_event(slot.seat, "takeover", payload)
 
     async def _reseat(self) -> None:
-        """Bots where people have left, and people where they have come back: the game is brought to this point with
-        those who now sit there, as if they had from the start."""
-        for chair in self.chairs.values():
-            if chair.here and chair.seat in self.taken and not chair.stopped:
-                self.taken.discard(chair.seat)
-                self._lead.note(self.table.t, "back", seat=chair.seat)
-                self.table.add_event(chair.seat, "back", {"seat": chair.seat})
-        people = {chair.seat for chair in self.chairs.values()}
+        """Give seats to bots where participants have left, and back to participants who have returned.
+
+        The new table replays the game up to this step.
+        """
+        for slot in self.slots.values():
+            if slot.here and slot.seat in self.taken and not slot.stopped:
+                self.taken.discard(slot.seat)
+                self._lead.note(self.table.t, "back", seat=slot.seat)
+                self.table.add_event(slot.seat, "back", {"seat": slot.seat})
+        people = {slot.seat for slot in self.slots.values()}
         if people & set(self.table.bots) == self.taken:
             return
-        old, table = self.table, self._laid()
+        old, table = self.table, self._new_table()
         await asyncio.wrap_future(self.engine.begin(table, [joint.tolist() for joint in old.actions]))
         table.log, table.macro_actions, table.speech = old.log, old.macro_actions, old.speech
         self.table = table
@@ -222,23 +237,26 @@ class Running:
         old.close()
 
     async def _tick(self, due: float) -> float:
-        """Sleep until the next tick. Games tick in a few groups, each of which is played as one batch: were all to tick
-        at once, the last ones would wait long."""
+        """Sleep until the next tick, and return when it was due.
+
+        Games tick in a few groups, each of which is played as one batch: if all ticked at once, the last ones would be
+        late.
+        """
         length = 1.0 / self.setting.tick_hz
-        now = time.monotonic()  # the loop's own clock may stand still while it works
-        first = self.dealt.id % PHASES / PHASES * length
+        now = time.monotonic()  # the event loop caches its own clock while it works
+        first = self.record.id % PHASES / PHASES * length
         due = due + length if due and due + length > now - length else ((now - first) // length + 1) * length + first
         await asyncio.sleep(max(0.0, due - now))
         self.late_s.append(max(0.0, time.monotonic() - due))
         return due
 
     async def _turn(self) -> bool:
-        """In turns: wait until everyone who is to move has chosen; whether they have."""
+        """Wait, at most a second, until everyone who is to move has chosen; return whether they have."""
         self._changed.clear()
-        self._drop_acts()
-        idle = [chair for chair in self._playing() if not chair.ready(self.table)]
+        self._drop_impossible()
+        idle = [slot for slot in self._playing() if not slot.ready(self.table)]
         if idle:
-            with contextlib.suppress(TimeoutError):  # not for ever, to look after the people and the database
+            with contextlib.suppress(TimeoutError):  # return to `run`, which checks participants and the database
                 await asyncio.wait_for(self._changed.wait(), timeout=min(1.0, self._hurry(idle)))
             return False
         self._asked_at = None
@@ -247,60 +265,62 @@ class Running:
         if moving or self.viewer.macro_actions:
             await asyncio.sleep(self.setting.partner_delay_s)
         await self._settled(moving)
-        return all(chair.ready(self.table) for chair in self._playing())
+        return all(slot.ready(self.table) for slot in self._playing())
 
-    def _hurry(self, idle: list[Chair]) -> float:
-        """How long those who have not moved may still take; for who has taken too long a move is made."""
+    def _hurry(self, idle: list[ParticipantSlot]) -> float:
+        """Return how many seconds the idle participants may still take, and move for those who have taken too long."""
         limit, now = self.setting.move_s, time.monotonic()
         if limit is None:
             return 1.0
         self._asked_at = self._asked_at or now
         left = self._asked_at + limit - now
         if left <= 0:
-            for chair in idle:
-                self._remarked(self.table, chair.seat, TraceEvent("timeout", {"seconds": limit}))
-                self._move_for(chair)
+            for slot in idle:
+                self._record_event(self.table, slot.seat, TraceEvent("timeout", {"seconds": limit}))
+                self._move_for(slot)
         return max(0.01, left)
 
-    def _move_for(self, chair: Chair) -> None:
-        if chair.cook is None:
-            chair.slot = Pressed(int(np.argmax(self.table.legal[chair.seat])), ())
+    def _move_for(self, slot: ParticipantSlot) -> None:
+        if slot.cook is None:
+            slot.pressed = PressedAction(int(np.argmax(self.table.legal[slot.seat])), ())
             return
-        chair.cook.choose(self.table.state, "wait(1)")
-        self.table.macro_actions[chair.seat] = str(chair.cook.act)
+        slot.cook.choose(self.table.state, "wait(1)")
+        self.table.macro_actions[slot.seat] = str(slot.cook.act)
 
-    def _speech(self, chair: Chair) -> Speech:
-        return self.table.speech.get(chair.seat, ENGLISH)
+    def _speech(self, slot: ParticipantSlot) -> Speech:
+        return self.table.speech.get(slot.seat, ENGLISH)
 
-    def _playing(self) -> list[Chair]:
-        return [chair for chair in self.chairs.values() if chair.seat not in self.taken]
+    def _playing(self) -> list[ParticipantSlot]:
+        return [slot for slot in self.slots.values() if slot.seat not in self.taken]
 
-    def _drop_acts(self) -> None:
-        """Acts that have become impossible are given up, and those who were at them are told why."""
-        for chair in self.chairs.values():
-            dropped = chair.cook.dropped(self.table.state) if chair.cook is not None else None
+    def _drop_impossible(self) -> None:
+        """Give up macro actions that have become impossible, and tell the participants why."""
+        for slot in self.slots.values():
+            dropped = slot.cook.dropped(self.table.state) if slot.cook is not None else None
             if dropped is not None:
-                self.table.macro_actions[chair.seat] = None
-                self._remarked(self.table, chair.seat, dropped)
-                why = self._speech(chair).why(dropped.payload["error"], dropped.payload["message"])
-                chair.tell({"type": "error", "message": why})
-                self._show(chair)
+                self.table.macro_actions[slot.seat] = None
+                self._record_event(self.table, slot.seat, dropped)
+                why = self._speech(slot).why(dropped.payload["error"], dropped.payload["message"])
+                slot.tell({"type": "error", "message": why})
+                self._show(slot)
 
     async def _settled(self, seats: Iterable[int]) -> None:
-        """Wait for what partners choose: for ours until they have, for others no longer than they may think, and not
-        at all for those who are still at an old question."""
-        told = {seat: self.table.pending[seat] for seat in seats if seat in self.table.pending}
-        patient = [found for seat, found in told.items() if self.engine.is_prompt(self.table, seat)]
+        """Wait for partners' choices: without limit for fast ones, up to `think_s` for others.
+
+        Partners that still owe an earlier answer are not waited for.
+        """
+        pending = {seat: self.table.pending[seat] for seat in seats if seat in self.table.pending}
+        patient = [choice for seat, choice in pending.items() if self.engine.is_prompt(self.table, seat)]
         others = [
-            found
-            for seat, found in told.items()
-            if found not in patient and not (seat in self._overdue and not self._overdue[seat].done())
+            choice
+            for seat, choice in pending.items()
+            if choice not in patient and not (seat in self._overdue and not self._overdue[seat].done())
         ]
         await wait_for(patient, None)
         await wait_for(others, self.setting.think_s)
 
     async def _play(self) -> asyncio.Future[None]:
-        """One step with what everyone has chosen."""
+        """Step with what everyone has chosen, and return the future that is done when the step is stored."""
         table = self.table
         if self.viewer.real_time:
             joint = np.full(self.engine.game.num_seats, self._stay, np.int32)
@@ -309,89 +329,89 @@ class Running:
         missed = self._ask_bots(joint)
         lead = self._lead
         payload: dict[str, Any] = {}
-        acknowledged: list[tuple[Chair, asyncio.Future[None] | None, tuple[int, ...]]] = []
-        for chair in self._playing():
-            pressed, chair.slot = chair.slot, None
-            if chair.cook is not None and chair.cook.act is not None:
-                joint[chair.seat] = chair.cook.next(table.state)
+        acknowledged: list[tuple[ParticipantSlot, asyncio.Future[None] | None, tuple[int, ...]]] = []
+        for slot in self._playing():
+            pressed, slot.pressed = slot.pressed, None
+            if slot.cook is not None and slot.cook.act is not None:
+                joint[slot.seat] = slot.cook.next(table.state)
             elif pressed is not None:
-                if table.legal[chair.seat][pressed.action]:
-                    joint[chair.seat] = pressed.action
-                if chair is lead:
+                if table.legal[slot.seat][pressed.action]:
+                    joint[slot.seat] = pressed.action
+                if slot is lead:
                     payload["seqs"] = list(pressed.seqs)
-                    acknowledged.append((chair, None, pressed.seqs))
-                else:  # a step stands with the first person's game, what others pressed with theirs
-                    noted = chair.note(table.t, "press", action=pressed.action, seqs=list(pressed.seqs))
-                    acknowledged.append((chair, noted, pressed.seqs))
+                    acknowledged.append((slot, None, pressed.seqs))
+                else:  # a step belongs to the first participant's row, the keys of others to theirs
+                    noted = slot.note(table.t, "press", action=pressed.action, seqs=list(pressed.seqs))
+                    acknowledged.append((slot, noted, pressed.seqs))
         late = round(1000 * self.late_s[-1], 1) if self.late_s else 0.0
         payload |= {"joint": joint.tolist(), "late_ms": late}
         if missed:
             payload["missed"] = missed
         if self.viewer.macro_actions:
-            doing = {c.seat: str(c.cook.act) if c.cook and c.cook.act else None for c in self.chairs.values()}
+            doing = {c.seat: str(c.cook.act) if c.cook and c.cook.act else None for c in self.slots.values()}
             payload["doing"] = {str(seat): act for seat, act in doing.items()}
         t, before = table.t, table.state
         stored = lead.note(t, "step", **payload)
         await asyncio.wrap_future(self.engine.step(table, joint))
-        for chair, noted, seqs in acknowledged:
-            chair.acknowledge(noted or stored, seqs, t)
-        for chair in self.chairs.values():
-            if chair.cook is not None:
-                chair.cook.stepped(before, table.state, joint)
-                table.macro_actions[chair.seat] = str(chair.cook.act) if chair.cook.act else None
+        for slot, noted, seqs in acknowledged:
+            slot.acknowledge(noted or stored, seqs, t)
+        for slot in self.slots.values():
+            if slot.cook is not None:
+                slot.cook.stepped(before, table.state, joint)
+                table.macro_actions[slot.seat] = str(slot.cook.act) if slot.cook.act else None
         self._show_all()
         return stored
 
     def _ask_bots(self, joint: np.ndarray) -> list[int]:
-        """Put in what bots have chosen; who of them has missed the moment."""
+        """Put the choices of bots into the joint action, and return the seats that have not chosen in time."""
         table, missed = self.table, []
         for seat in table.bots:
             if not table.turn[seat]:
                 continue
-            found = table.pending.get(seat)
-            move = result_now(found)
+            choice = table.pending.get(seat)
+            move = result_now(choice)
             if move is None:
                 missed.append(seat)
                 table.add_event(seat, "deadline", {"late": True})
                 if not self.viewer.real_time:
                     joint[seat] = default_action(table, seat)
-                if found is not None and (seat not in self._overdue or self._overdue[seat].done()):
-                    self._overdue[seat] = found
+                if choice is not None and (seat not in self._overdue or self._overdue[seat].done()):
+                    self._overdue[seat] = choice
                 continue
             self._overdue.pop(seat, None)
             joint[seat] = move.action
             for event in move.events:
-                self._remarked(table, seat, event)
+                self._record_event(table, seat, event)
         return missed
 
     def _tell_all(self, message: dict[str, Any]) -> None:
-        for chair in self.chairs.values():
-            chair.tell(message)
+        for slot in self.slots.values():
+            slot.tell(message)
 
     def gone(self) -> DepartedPerson | None:
-        """Who was away at the end, of several people, or has stopped taking part."""
-        if self.dealt.room is None:
+        """Return who of a shared game was away at its end or has withdrawn; None for a game with one participant."""
+        if self.record.room is None:
             return None
-        away = [chair for chair in self.chairs.values() if chair.seat in self.taken or chair.stopped]
+        away = [slot for slot in self.slots.values() if slot.seat in self.taken or slot.stopped]
         # A game that was abandoned before someone came to it is still to be played by them.
-        never = [chair.person for chair in self.chairs.values() if not chair.came]
-        return DepartedPerson(self.dealt.room, [chair.person for chair in away], never)
+        never = [slot.person for slot in self.slots.values() if not slot.came]
+        return DepartedPerson(self.record.room, [slot.person for slot in away], never)
 
     def episode(self) -> Any:
-        """The trace of the game, which is over. Whoever never came to it is not in it."""
-        self._told = True
-        for chair in self.chairs.values():
-            chair.shut = not chair.came
-        own = [chair for chair in self.chairs.values() if chair.came or chair.seat not in self.table.bots]
-        people = {chair.seat: person_identity(chair.sitter.public) for chair in own}
+        """Return the trace of the game, which is over, without participants who never connected."""
+        self._trace_made = True
+        for slot in self.slots.values():
+            slot.shut = not slot.came
+        own = [slot for slot in self.slots.values() if slot.came or slot.seat not in self.table.bots]
+        people = {slot.seat: person_identity(slot.seated.public) for slot in own}
         seats = range(self.engine.game.num_seats)
         agents = [people[seat] if seat in people else self._partner_identity(seat) for seat in seats]
-        return self.table.episode(agents, self.dealt.id)
+        return self.table.episode(agents, self.record.id)
 
     def _partner_identity(self, seat: int) -> Identity:
         return self.engine.registry.identities[self.engine.registry.at(self.table, seat)]
 
 
 def person_identity(public: str) -> Identity:
-    """Somebody who took part, as traces name them: told from others, and nothing more."""
+    """Return the identity of a participant in traces: a hash that tells them from others, and nothing more."""
     return Identity(PERSON, hashlib.sha256(public.encode()).hexdigest()[:16], False)

@@ -1,4 +1,4 @@
-"""All that the kitchen says to people, by its English, with what it is in Chinese."""
+"""All phrases of the kitchen, by their English, with the Chinese translation."""
 
 from __future__ import annotations
 
@@ -145,12 +145,12 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
 
 
 def check(words: Mapping[str, Text], languages: tuple[str, ...]) -> None:
-    """An error where a study translates something that is never said, or loses one of its `{names}`."""
+    """Raise `Misplaced` if a study translates a phrase that is never said, or loses one of its `{names}`."""
     for phrase, text in words.items():
         if phrase not in PHRASES:
             near = difflib.get_close_matches(phrase, PHRASES, 1)
-            told = f"; did you mean {near[0]!r}?" if near else ""
-            raise Misplaced(f"words: {phrase!r} is never said here; `interplay study words` lists all{told}", phrase)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise Misplaced(f"words: {phrase!r} is never said here; `interplay study words` lists all{hint}", phrase)
         for language, said in {"": text}.items() if isinstance(text, str) else text.items():
             if language and language not in languages:
                 raise Misplaced(f"words: {phrase!r}: {language!r} is not one of this study's languages", phrase)
@@ -159,6 +159,9 @@ def check(words: Mapping[str, Text], languages: tuple[str, ...]) -> None:
 
 
 def skeleton(language: str) -> dict[str, dict[str, str]]:
-    """`words:` of a study file with everything that is said, as it is said now: to be translated."""
+    """Return `words:` of a study file with every phrase as it is said now, to be translated."""
     base = language.partition("-")[0]
-    return {phrase: {language: held.get(language) or held.get(base) or phrase} for phrase, held in PHRASES.items()}
+    return {
+        phrase: {language: translations.get(language) or translations.get(base) or phrase}
+        for phrase, translations in PHRASES.items()
+    }

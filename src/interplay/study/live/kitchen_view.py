@@ -1,5 +1,8 @@
-"""A person's hands in the kitchen. People choose acts as language models do, by their words; the server walks them out
-step by step, and asks again when an act is done or has become impossible."""
+"""The kitchen in the browser: macro actions that people choose, and what they are shown.
+
+People choose macro actions as language models do. The server carries them out step by step, and asks again when one is
+done or has become impossible.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from interplay.games.collab_kitchen.state import KitchenState
 from interplay.server.api_error import ApiError
 from interplay.study.live.kitchen_words import Speech
 
-PATIENCE = 8  # steps that an act may be held up before the person is asked again
+PATIENCE = 8  # steps that a macro action may be blocked before the participant is asked again
 LONGEST_ACT = 200  # characters
 _CALL = re.compile(r"[a-z_]+\((?:[^()]|\([^()]*\))*\)")
 _REQUEST = re.compile(r"request\(\s*(['\"])(.*?)\1\s*\)")
@@ -34,33 +37,45 @@ ENGLISH = Speech()
 
 
 class CookMemory:
-    """One person in one seat: at most one act at a time."""
+    """The macro action that one participant is carrying out."""
 
     def __init__(self, game: Kitchen, seat: int, doing: str | None = None):
         self._game, self._seat = game, seat
-        found = parse_macro(doing) if doing else None
-        self.act: Macro | None = found if isinstance(found, Macro) else None
-        self._hoped: Macro | None = None  # the act whose last step was just taken
+        macro = parse_macro(doing) if doing else None
+        self.act: Macro | None = macro if isinstance(macro, Macro) else None
+        self._last: Macro | None = None  # the macro action whose last step was just taken
         self._still = 0  # steps in a row in which the act did not get on
 
     def choose(self, state: KitchenState, text: Any, speech: Speech = ENGLISH) -> list[TraceEvent]:
-        """A new act in place of whatever is under way; a `Refusal` if it cannot be done now."""
-        found = parse_macro(text) if isinstance(text, str) and len(text) <= LONGEST_ACT else None
-        if not isinstance(found, Macro) or found.verb == "request":
+        """Start a macro action in place of the one under way.
+
+        Args:
+            state: The present state.
+            text: The macro action as text.
+            speech: The language of the error message.
+
+        Returns:
+            The trace events of the choice.
+
+        Raises:
+            ApiError: There is no such macro action, or it cannot be done now.
+        """
+        macro = parse_macro(text) if isinstance(text, str) and len(text) <= LONGEST_ACT else None
+        if not isinstance(macro, Macro) or macro.verb == "request":
             raise ApiError("bad_frame", "action: no such act in this kitchen")
-        verdict = verify(self._game, state, self._seat, found)
+        verdict = verify(self._game, state, self._seat, macro)
         if not verdict.ok:
             raise ApiError("illegal_action", speech.refusal(verdict.error, verdict.message))
-        self.act, self._hoped, self._still = found, None, 0
-        told = {"verb": found.verb, "object": acted_on(self._game, state, self._seat, found), "place": found.place}
+        self.act, self._last, self._still = macro, None, 0
+        attempt = {"verb": macro.verb, "object": acted_on(self._game, state, self._seat, macro), "place": macro.place}
         return [
-            TraceEvent("plan", {"macros": [found._asdict()]}),
-            TraceEvent("attempt", told),
-            TraceEvent("verdict", {**told, "ok": True, "error": None, "message": ""}),
+            TraceEvent("plan", {"macros": [macro._asdict()]}),
+            TraceEvent("attempt", attempt),
+            TraceEvent("verdict", {**attempt, "ok": True, "error": None, "message": ""}),
         ]
 
     def dropped(self, state: KitchenState) -> TraceEvent | None:
-        """Give up an act that can no longer be done: why, if so."""
+        """Give up a macro action that can no longer be done, and return the event that says why; None if it goes on."""
         if self.act is None:
             return None
         verdict = verify(self._game, state, self._seat, self.act)
@@ -69,65 +84,66 @@ class CookMemory:
             error, message = "blocked", "somebody is in the way"
         if not error:
             return None
-        told = {"verb": self.act.verb, "object": acted_on(self._game, state, self._seat, self.act)}
-        told |= {"place": self.act.place, "ok": False, "error": error, "message": message}
+        payload = {"verb": self.act.verb, "object": acted_on(self._game, state, self._seat, self.act)}
+        payload |= {"place": self.act.place, "ok": False, "error": error, "message": message}
         self.act = None
-        return TraceEvent("verdict", told)
+        return TraceEvent("verdict", payload)
 
     def next(self, state: KitchenState) -> int:
-        """The next step of the act; the act is over with its last one."""
+        """Return the next primitive action of the macro action, which is over with its last one."""
         assert self.act is not None
         step = next_primitive(self._game, state, self._seat, self.act)
         if self.act.verb == "wait":
             self.act = rest(self.act)
         elif step.done:
-            self._hoped, self.act = self.act, None
+            self._last, self.act = self.act, None
         return step.action
 
     def stepped(self, before: KitchenState, after: KitchenState, joint: Any) -> None:
-        """What came of it: an act that somebody else was quicker at is tried again."""
-        if self._hoped is not None:
-            if all(deed.seat != self._seat for deed in executions(self._game, [before], [joint])):
-                self.act = self._hoped
-            self._hoped = None
+        """Update after a step: a macro action whose last step had no effect is tried again."""
+        if self._last is not None:
+            if all(action.seat != self._seat for action in executions(self._game, [before], [joint])):
+                self.act = self._last
+            self._last = None
         still = after.cooks[self._seat] == before.cooks[self._seat]
         self._still = self._still + 1 if still and self.act is not None else 0
 
 
 def units(text: str) -> list[dict[str, Any]]:
-    """The acts that a message asks for in so many words, as a model's explicit requests."""
+    """Return the macro actions that a message requests explicitly, as a language model's requests are stored."""
     inner = _REQUEST.sub(lambda m: m[2], text)
-    found = [parse_macro(call) for call in _CALL.findall(inner)]
-    asked = [m for m in found if not isinstance(m, ParseError) and m.verb not in ("request", "wait")]
+    macros = [parse_macro(call) for call in _CALL.findall(inner)]
+    asked = [m for m in macros if not isinstance(m, ParseError) and m.verb not in ("request", "wait")]
     return [{"verb": m.verb, "object": m.object, "place": m.place} for m in asked]
 
 
 def readable(text: str, speech: Speech = ENGLISH) -> str:
-    """A message for people: requests in plain words."""
+    """Return a message with its requests in plain words."""
 
-    def told(match: re.Match[str]) -> str:
-        found = parse_macro(match[2])
-        return speech.say("Please: {act}.", act=speech.act(found, None)) if isinstance(found, Macro) else match[0]
+    def in_words(match: re.Match[str]) -> str:
+        macro = parse_macro(match[2])
+        return speech.say("Please: {act}.", act=speech.act(macro, None)) if isinstance(macro, Macro) else match[0]
 
-    return _REQUEST.sub(told, text)
+    return _REQUEST.sub(in_words, text)
 
 
 # What the browser is shown.
 
 
 def layout(game: Kitchen, state: Any) -> dict[str, Any]:
+    """Return what stays the same over a game."""
     return {"seats": list(game.seat_names), "steps": game.horizon}
 
 
 class DrawnKitchen(NamedTuple):
-    """What a state alone shows to a seat, and in which words."""
+    """What a seat is shown of a state, and in which language."""
 
     speech: Speech
     view: dict[str, Any]
 
 
 def watch(game: Kitchen) -> Any:
-    """Draws every seat's kitchen when a step is done, in the arena's thread, since it takes milliseconds."""
+    """Return a function that draws every seat's view after a step, in the engine's thread, since it takes a while."""
 
     def draw(table: Any, before: KitchenState, after: KitchenState, joint: Any) -> None:
         table.notes = (after, [_drawn(game, after, seat, _speech(table, seat)) for seat in range(game.num_seats)])
@@ -140,7 +156,7 @@ def _speech(table: Any, seat: int) -> Speech:
 
 
 def view(game: Kitchen, table: Any, seat: int) -> dict[str, Any]:
-    """The kitchen as picture and words, what can be done and asked, and what was said."""
+    """Return the kitchen as picture and text, the actions and requests that are possible, and the messages."""
     state: KitchenState = table.state
     speech = _speech(table, seat)
     kept, drawn = table.notes or (None, [])
@@ -152,7 +168,7 @@ def view(game: Kitchen, table: Any, seat: int) -> dict[str, Any]:
     return {
         **mine.view,
         "steps_left": game.horizon - table.t,
-        "doing": speech.act(act, _held(state, seat)) if isinstance(act, Macro) else None,
+        "doing": speech.act(act, _item_held(state, seat)) if isinstance(act, Macro) else None,
         "messages": [_said(r, speech) for r in table.log.events if r.kind == "message"],
         "your_turn": not table.done and doing is None,
         **({"legal": []} if table.done else {}),
@@ -162,34 +178,34 @@ def view(game: Kitchen, table: Any, seat: int) -> dict[str, Any]:
 def _drawn(game: Kitchen, state: KitchenState, seat: int, speech: Speech) -> DrawnKitchen:
     others = [other for other in range(game.num_seats) if other != seat]
     asked = [macro for other in others for macro in _offers(game, state, other)]
-    held = _held(state, seat)
-    shown = {
+    holds = _item_held(state, seat)
+    content = {
         "text": game.render(state, seat) if speech.plain else speech.kitchen(game, state, seat),
         "svg": scene(game, state, seat, None if speech.plain else speech.labels(game, seat)).svg(),
         "role": speech.role(game.seat_names[seat]),
         "order": _order(game, seat, speech),
-        "legal": [_choice(macro, str(macro), held, speech) for macro in legal_macros(game, state, seat)],
+        "legal": [_choice(macro, str(macro), holds, speech) for macro in legal_macros(game, state, seat)],
         "requests": [_choice(macro, f"request('{macro}')", None, speech) for macro in dict.fromkeys(asked)],
     }
-    return DrawnKitchen(speech, shown)
+    return DrawnKitchen(speech, content)
 
 
 def _offers(game: Kitchen, state: KitchenState, seat: int) -> list[Macro]:
-    """What another cook could be asked for; any counter will do."""
-    found = [m for m in legal_macros(game, state, seat) if m.verb != "wait"]
-    return [m._replace(place="counter") if (m.place or "").startswith("counter(") else m for m in found]
+    """Return what another cook could be asked for; any counter will do."""
+    macros = [m for m in legal_macros(game, state, seat) if m.verb != "wait"]
+    return [m._replace(place="counter") if (m.place or "").startswith("counter(") else m for m in macros]
 
 
-def _held(state: KitchenState, seat: int) -> str | None:
-    held = state.world.hands[seat]
-    return held.name if held else None
+def _item_held(state: KitchenState, seat: int) -> str | None:
+    item = state.world.hands[seat]
+    return item.name if item else None
 
 
 def _choice(macro: Macro, action: str, holds: str | None, speech: Speech) -> dict[str, Any]:
-    """By verb and place choices are told together: many ingredients are one line until it is unfolded."""
+    """Return a choice; those of one verb and place are grouped, so that many ingredients are one line."""
     group = speech.say("Take something from the {place}", place=speech.place(macro.place))
-    told = {"action": action, "label": speech.act(macro, holds)}
-    return {**told, "kind": macro.verb, "value": macro.place, "group": group}
+    choice = {"action": action, "label": speech.act(macro, holds)}
+    return {**choice, "kind": macro.verb, "value": macro.place, "group": group}
 
 
 def _said(remark: Any, speech: Speech) -> dict[str, Any]:
@@ -198,14 +214,14 @@ def _said(remark: Any, speech: Speech) -> dict[str, Any]:
 
 
 def _order(game: Kitchen, seat: int, speech: Speech) -> list[str]:
-    """The recipe, for those who know it; in English as models read it."""
+    """Return the recipe for the roles that know it; in English as language models read it."""
     if not game.roles[seat].knows_recipe:
         return []
     return [speech.dish(game.dish), *(recipe_lines(game.dish) if speech.plain else speech.recipe(game.dish))]
 
 
 def message(game: Kitchen, seat: int, text: str) -> Mapping[str, Any]:
-    """What a person says, as the remark of a trace: to the other cook, or to whom it names among several."""
+    """Return what a participant writes as the payload of a message event: to the other cook, or to the one it names."""
     others = [other for other in range(game.num_seats) if other != seat]
     named = [other for other in others if text.lower().startswith(game.seat_names[other].lower())]
     to = others[0] if len(others) == 1 else max(named, key=lambda s: len(game.seat_names[s])) if named else None

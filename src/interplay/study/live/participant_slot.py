@@ -1,4 +1,4 @@
-"""A person's place at a table: what came from the browser and was taken, and where to send what is shown."""
+"""A participant's slot in a game: the connection, what was received, and what was acknowledged."""
 
 from __future__ import annotations
 
@@ -8,74 +8,80 @@ from typing import Any, NamedTuple
 
 from interplay.rollout.live import LiveTable
 from interplay.server.api_error import ApiError
-from interplay.study.db.game_rows import Sitter
+from interplay.study.db.game_rows import SeatedPerson
 from interplay.study.live.event_log import GameEventLog
 from interplay.study.live.kitchen_view import CookMemory
 
 Send = Callable[[dict[str, Any]], None]
 
 
-class Pressed(NamedTuple):
+class PressedAction(NamedTuple):
+    """The action that a participant chose for the next step."""
+
     action: int
-    seqs: tuple[int, ...]  # its own number, and those of the keys that it replaced
+    seqs: tuple[int, ...]  # its own message number, and those of the actions that it replaced
 
 
-class Chair:
-    """One of a game's people. Its slot holds the latest action, its hands the act under way where acts are played."""
+class ParticipantSlot:
+    """One participant of a game: the latest action or the macro action under way, and the connection."""
 
-    def __init__(self, sitter: Sitter, journal: GameEventLog, cook: CookMemory | None):
-        self.sitter, self.cook = sitter, cook
-        self.seat, self.person = sitter.seat, sitter.person
-        self.flags = {flag.id for flag in sitter.page.item.flags}
-        self.slot: Pressed | None = None
+    def __init__(self, seated: SeatedPerson, event_log: GameEventLog, cook: CookMemory | None):
+        self.seated, self.cook = seated, cook
+        self.seat, self.person = seated.seat, seated.person
+        self.flags = {flag.id for flag in seated.page.item.flags}
+        self.pressed: PressedAction | None = None
         self.send: Send | None = None
-        self.joined = False  # ever, since the game is held in memory
-        self.gone_at: float | None = None  # on the loop's clock
-        self.shut = False  # never came, and the game is over: nothing more is stored of it
-        self.stopped = sitter.stopped  # taking part, for good
-        self._journal = journal
-        self._taken, self._safe = set(sitter.seqs), set(sitter.seqs)  # numbers that were taken; those of them on disk
+        self.joined = False  # whether they have connected since the game is in memory
+        self.gone_at: float | None = None  # on the event loop's clock
+        self.shut = False  # never connected, and the game is over: nothing more is stored of it
+        self.stopped = seated.stopped  # whether they have withdrawn
+        self._event_log = event_log
+        self._taken, self._safe = set(seated.seqs), set(seated.seqs)  # message numbers received; stored
 
     @property
     def here(self) -> bool:
+        """Whether the participant is connected."""
         return self.send is not None
 
     @property
     def came(self) -> bool:
-        """Whether this person was ever there, before a restart of the server too."""
-        return self.joined or self.sitter.came
+        """Whether the participant was ever connected to this game, also before a restart of the server."""
+        return self.joined or self.seated.came
 
     @property
     def seq(self) -> int:
-        """The highest number that was taken."""
+        """The highest message number that was received; -1 for none."""
         return max(self._taken, default=-1)
 
     def tell(self, message: dict[str, Any]) -> None:
+        """Send a message to the browser, if it is connected."""
         if self.send is not None:
             self.send(message)
 
     def note(self, t: int, kind: str, **payload: Any) -> asyncio.Future[None]:
-        return self._journal.add(self.person, self.sitter.game, t, kind, **payload)
+        """Store an event of this participant; the future is done when it is stored."""
+        return self._event_log.add(self.person, self.seated.game, t, kind, **payload)
 
-    # Numbers: nothing is taken twice, and nothing acknowledged before it is on disk.
+    # Message numbers: nothing is taken twice, and nothing acknowledged before it is stored.
 
-    def again(self, seq: int, t: int) -> bool:
-        """Whether this came before, since its answer got lost or someone copied it."""
+    def seen_before(self, seq: int, t: int) -> bool:
+        """Return whether a message number was received before; if it is stored, it is acknowledged again."""
         if seq in self._safe:
             self.tell({"type": "ack", "seq": seq, "t": t})
-        return seq in self._taken  # what is not on disk yet is acknowledged when it is
+        return seq in self._taken  # one that is not stored yet is acknowledged when it is
 
     def take(self, seq: int) -> None:
+        """Note that a message number was received."""
         self._taken.add(seq)
 
     def give_back(self) -> None:
-        """What is in the slot can no longer be done: its numbers may come again."""
-        if self.slot is not None:
-            self._taken.difference_update(self.slot.seqs)
-            self.slot = None
+        """Discard the chosen action, which is no longer possible; its message numbers may come again."""
+        if self.pressed is not None:
+            self._taken.difference_update(self.pressed.seqs)
+            self.pressed = None
 
     def acknowledge(self, stored: asyncio.Future[None], seqs: tuple[int, ...], t: int) -> None:
-        """Tell that something was taken, once it is on disk."""
+        """Acknowledge message numbers once an event is stored."""
 
         def tell(stored: asyncio.Future[None]) -> None:
             if stored.cancelled() or stored.exception() is not None:
@@ -89,25 +95,28 @@ class Chair:
     # Moves.
 
     def press(self, seq: int, action: int) -> None:
-        replaced = self.slot.seqs if self.slot else ()
+        """Choose an action for the next step, in place of an earlier choice."""
+        replaced = self.pressed.seqs if self.pressed else ()
         self.take(seq)
-        self.slot = Pressed(action, (*replaced, seq))
+        self.pressed = PressedAction(action, (*replaced, seq))
 
     def may(self, table: LiveTable, action: int) -> bool:
+        """Return whether the participant is to move and the action is legal."""
         return bool(table.turn[self.seat]) and bool(table.legal[self.seat][action])
 
     def ready(self, table: LiveTable) -> bool:
-        """Whether this person has chosen for the next step of a game in turns."""
+        """Return whether the participant has chosen for the next step of a turn-based game."""
         if not table.turn[self.seat]:
             return True
         if self.cook is not None:
             return self.cook.act is not None
-        if self.slot is not None and not self.may(table, self.slot.action):
+        if self.pressed is not None and not self.may(table, self.pressed.action):
             self.give_back()
-        return self.slot is not None
+        return self.pressed is not None
 
 
 def whole(value: Any, name: str) -> int:
+    """Return a whole number from 0; an `ApiError` for anything else."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
         raise ApiError("bad_frame", f"{name}: a whole number from 0")
     return value

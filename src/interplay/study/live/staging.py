@@ -1,8 +1,8 @@
-"""The games of a study made ready: an engine for each, with the partners that may be met in it."""
+"""Engines for the games of a study, with the partners that may be met in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -14,19 +14,24 @@ from interplay.games.api import Game
 from interplay.games.registry import make_recorded
 from interplay.partners.panels import panel
 from interplay.rollout.live import LiveEngine, live_engine
+from interplay.study.analysis.plan import pages
 from interplay.study.protocol.model import GameSetting, PlayPage, Protocol, Repeat, Wait
 
-PANEL = "panel:"  # before a panel's name: every game is played with one of its partners
+PANEL = "panel:"  # prefix of a panel's name: every game is played with one of its partners
 
 
 def make_engine(protocol: Protocol, name: str, sizes: Sequence[int] | None = None) -> LiveEngine:
-    """The engine of one of a study's games; an error says which, and what is wrong with it or its partners."""
+    """Return the engine of one of a study's games, for these batch sizes.
+
+    Raises:
+        InterplayError: The game, its seat or its partners are wrong; the message says which game.
+    """
     setting = protocol.games[name]
     try:
         game = make_recorded(setting.game, setting.options)
         if isinstance(setting.seat, int) and not 0 <= setting.seat < game.num_seats:
             raise InterplayError(f"seat {setting.seat}: {game.id} has seats 0 to {game.num_seats - 1}")
-        rooms = {page.id: page for page in _pages(protocol.flow) if isinstance(page, Wait)}
+        rooms = {page.id: page for page in pages(protocol) if isinstance(page, Wait)}
         met = _partners(protocol, name)
         for room in (rooms[partner] for partner in met & set(rooms)):
             if room.people > game.num_seats:
@@ -39,7 +44,7 @@ def make_engine(protocol: Protocol, name: str, sizes: Sequence[int] | None = Non
 
 
 def partner_agents(game: Game, name: str) -> tuple[Agent, ...]:
-    """The agents that a partner of a study file stands for: one, or the partners of a panel (`panel:NAME`)."""
+    """Return the agents that a partner of a study file stands for: one, or those of a panel (`panel:NAME`)."""
     if not name.startswith(PANEL):
         return (find_agent(name),)
     agents = panel(game, name.removeprefix(PANEL) or None).partners
@@ -49,26 +54,19 @@ def partner_agents(game: Game, name: str) -> tuple[Agent, ...]:
 
 
 def figure(game: Game) -> str:
-    """A picture of a game at its start."""
+    """Return a picture of a game at its start, as SVG."""
     return game.scene(game.init(jax.random.key(0)), 0).svg()
 
 
 def faster(setting: GameSetting, speed: float) -> GameSetting:
+    """Return a setting with ticks and partners that are `speed` times faster."""
     changes: dict[str, float] = {"tick_hz": setting.tick_hz * speed, "partner_delay_s": setting.partner_delay_s / speed}
     return setting.model_copy(update=changes)
 
 
-def _pages(items: Sequence[Any]) -> Iterator[Any]:
-    for item in items:
-        if isinstance(item, Repeat):
-            yield from _pages(item.pages)
-        else:
-            yield item
-
-
 def _partners(protocol: Protocol, setting: str) -> set[str]:
-    """The partners, and waiting rooms, with whom a game may be played."""
-    found: set[str] = set()
+    """Return the partners, and waiting rooms, with whom a game may be played."""
+    partners: set[str] = set()
 
     def walk(items: Sequence[Any], levels: dict[str, tuple[str, ...]]) -> None:
         for item in items:
@@ -76,10 +74,10 @@ def _partners(protocol: Protocol, setting: str) -> set[str]:
                 more = protocol.designs[item.over].factors if item.over else {}
                 walk(item.pages, {**levels, **more})
             elif isinstance(item, PlayPage) and setting in _values(item.game, levels):
-                found.update(_values(item.partner, levels))
+                partners.update(_values(item.partner, levels))
 
     walk(protocol.flow, {})
-    return found
+    return partners
 
 
 def _values(name: str, levels: dict[str, tuple[str, ...]]) -> tuple[str, ...]:

@@ -12,12 +12,14 @@ from interplay.study.db.groups import Room
 from interplay.study.db.participants import Person
 from interplay.study.protocol.model import Protocol
 
-HERE_S = 8.0  # a browser asks every three seconds; one that has not for so long is not here
+HERE_S = 8.0  # browsers poll every three seconds; one that has not for so long has gone
 
 
 class Waiter(NamedTuple):
+    """A participant who waits."""
+
     since: datetime
-    asked: float  # on the clock that never runs backwards
+    asked: float  # when the browser last polled, on the monotonic clock
 
 
 class WaitingRooms:
@@ -29,8 +31,11 @@ class WaitingRooms:
         self._lock = asyncio.Lock()
 
     async def attend(self, who: Person) -> float | None:
-        """Someone asks which page comes now: the seconds left to wait, or None for who is in no waiting room or was
-        just let out of it."""
+        """Handle a poll of a participant's browser.
+
+        Returns:
+            The seconds left to wait; None for a participant who is in no waiting room, or has just left it.
+        """
         room = groups.waiting_at(self._protocol, who)
         if room is None:
             return None
@@ -38,32 +43,32 @@ class WaitingRooms:
             return await self._attend(who.id, room)
 
     def forget(self, number: int) -> None:
-        """Someone has stopped taking part, and waits no longer."""
-        for held in self._waiting.values():
-            held.pop(number, None)
+        """Remove a participant who has withdrawn."""
+        for waiters in self._waiting.values():
+            waiters.pop(number, None)
 
     def here(self, page: str) -> list[int]:
-        """Who waits, the longest first; those whose browsers have gone are forgotten."""
-        now, held = self._base.clock.monotonic(), self._waiting.get(page, {})
-        for number in [number for number, waiter in held.items() if now - waiter.asked > HERE_S]:
-            del held[number]
-        return sorted(held, key=lambda number: (held[number].since, number))
+        """Return who waits, the longest first; those whose browsers have gone are removed."""
+        now, waiters = self._base.clock.monotonic(), self._waiting.get(page, {})
+        for number in [number for number, waiter in waiters.items() if now - waiter.asked > HERE_S]:
+            del waiters[number]
+        return sorted(waiters, key=lambda number: (waiters[number].since, number))
 
     async def _attend(self, number: int, room: Room) -> float | None:
-        base, held = self._base, self._waiting.setdefault(room.page, {})
-        known = held.get(number)
+        base, waiters = self._base, self._waiting.setdefault(room.page, {})
+        known = waiters.get(number)
         since = known.since if known else await base.database.awrite(groups.came, base.clock, number, room.page)
-        held[number] = Waiter(since, base.clock.monotonic())
+        waiters[number] = Waiter(since, base.clock.monotonic())
         while True:
-            here, left = self.here(room.page), self._left_s(held[number], room)
+            here, left = self.here(room.page), self._left_s(waiters[number], room)
             enough = len(here) >= room.item.people
             if not enough and left > 0:
                 return left
             together = here[: room.item.people] if enough else [*dict.fromkeys([number, *here])]
             gone = await base.database.awrite(groups.join, base.clock, self._protocol, together, room.page)
-            for one in gone or together:
-                held.pop(one, None)
-            if number not in held:
+            for person in gone or together:
+                waiters.pop(person, None)
+            if number not in waiters:
                 return None
 
     def _left_s(self, waiter: Waiter, room: Room) -> float:

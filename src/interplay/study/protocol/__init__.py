@@ -1,1 +1,1 @@
-"""The study file: its model, its checks, the order of pages, what is paid and what is asked."""
+"""The study file: its model, its checks, the order of pages, the payment and the answers."""

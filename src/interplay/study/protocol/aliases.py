@@ -1,4 +1,4 @@
-"""What partners are called: a colour and a shape, drawn anew for every person. Agents' names never leave the server."""
+"""Partners' aliases: a colour and a shape, drawn for every participant. Agents' names never leave the server."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-# Colours that are told apart with any kind of colour vision, each with a shape of its own for those who see none.
+# Colours that can be distinguished with any kind of colour vision, each with a shape of its own.
 LOOKS = (
     ("#0072b2", "circle", {"en": "Blue", "zh": "蓝色"}),
     ("#e07b00", "square", {"en": "Orange", "zh": "橙色"}),
@@ -22,24 +22,29 @@ LOOKS = (
 
 
 class Alias(NamedTuple):
+    """What a partner is called for one participant."""
+
     id: str
     colour: str
     shape: str
     names: dict[str, str]
 
     def record(self, language: str) -> dict[str, str]:
+        """Return the alias in a language, as the front end reads it."""
         label = self.names.get(language, self.names["en"])
         return {"id": self.id, "label": label, "colour": self.colour, "shape": self.shape}
 
 
 def draw(partners: Sequence[str], seed: int) -> dict[str, Alias]:
-    """An alias for each partner. More partners than looks get numbers too."""
+    """Draw an alias for each partner; where there are more partners than looks, names are numbered."""
     order = sorted(partners)
     random.Random(f"{seed}/aliases").shuffle(order)
-    found = {}
+    aliases = {}
     for at, partner in enumerate(order):
         colour, shape, names = LOOKS[at % len(LOOKS)]
-        again = at // len(LOOKS) + 1
-        told = names if again == 1 else {language: f"{name} {again}" for language, name in names.items()}
-        found[partner] = Alias(f"p{at + 1}", colour, shape, told)
-    return found
+        round_number = at // len(LOOKS) + 1
+        labels = (
+            names if round_number == 1 else {language: f"{name} {round_number}" for language, name in names.items()}
+        )
+        aliases[partner] = Alias(f"p{at + 1}", colour, shape, labels)
+    return aliases

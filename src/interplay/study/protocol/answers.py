@@ -1,4 +1,4 @@
-"""Whether what a person sent answers the page, and what is to be stored of it."""
+"""Validation of what a participant sends in answer to a page."""
 
 from __future__ import annotations
 
@@ -13,13 +13,24 @@ Errors = dict[str, str]
 
 
 def check_form(
-    protocol: Protocol, questions: Sequence[Question], given: Mapping[str, Any], language: str
+    protocol: Protocol, questions: Sequence[Question], submitted: Mapping[str, Any], language: str
 ) -> tuple[dict[str, Any], Errors]:
-    """Clean answers by question, and what is wrong with the others. A question left out is null."""
+    """Check the answers to the questions of a form or quiz.
+
+    Args:
+        protocol: The study.
+        questions: The questions of the page.
+        submitted: The answers by question.
+        language: The language of the error messages.
+
+    Returns:
+        Clean answers by question, None for one left out; and what is wrong with the others.
+    """
     clean: dict[str, Any] = {}
-    errors: Errors = {str(name)[:40]: phrase("unknown", language) for name in given if name not in _ids(questions)}
+    known = {question.id for question in questions}
+    errors: Errors = {str(name)[:40]: phrase("unknown", language) for name in submitted if name not in known}
     for question in questions:
-        value = given.get(question.id)
+        value = submitted.get(question.id)
         if value is None or value == "" or value == []:
             clean[question.id] = None
             if question.required:
@@ -31,10 +42,6 @@ def check_form(
         else:
             clean[question.id] = sorted(value) if question.type == "multi" else value
     return clean, errors
-
-
-def _ids(questions: Sequence[Question]) -> set[str]:
-    return {question.id for question in questions}
 
 
 def _problem(protocol: Protocol, question: Question, value: Any, language: str) -> str | None:
@@ -61,19 +68,25 @@ def _problem(protocol: Protocol, question: Question, value: Any, language: str) 
             return None if fine else phrase("text", language, high=most)
 
 
-def check_consent(page: Consent, given: Mapping[str, Any], language: str) -> Errors:
-    return {box.id: phrase("agree", language) for box in page.checkboxes if given.get(box.id) is not True}
+def check_consent(page: Consent, submitted: Mapping[str, Any], language: str) -> Errors:
+    """Return an error for each box of a consent page that is not ticked."""
+    return {box.id: phrase("agree", language) for box in page.checkboxes if submitted.get(box.id) is not True}
 
 
-def check_order(items: Sequence[str], given: Mapping[str, Any], language: str) -> tuple[list[str], Errors]:
-    order = given.get("order")
-    if not isinstance(order, list) or not all(isinstance(one, str) for one in order) or sorted(order) != sorted(items):
+def check_order(items: Sequence[str], submitted: Mapping[str, Any], language: str) -> tuple[list[str], Errors]:
+    """Return the ranking that was sent, or an error if it does not hold every item once."""
+    order = submitted.get("order")
+    if (
+        not isinstance(order, list)
+        or not all(isinstance(item, str) for item in order)
+        or sorted(order) != sorted(items)
+    ):
         return [], {"order": phrase("order", language)}
     return order, {}
 
 
 def wrong_answers(page: Quiz, answers: Mapping[str, Any]) -> list[Question]:
-    """The questions of a quiz that were not answered rightly."""
+    """Return the questions of a quiz that were not answered correctly."""
 
     def right(question: Question) -> bool:
         wanted = question.right_answer

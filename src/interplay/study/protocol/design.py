@@ -1,4 +1,4 @@
-"""Orders and choices, counterbalanced: every design has a list of sequences that are handed out evenly."""
+"""Counterbalanced designs: every design has a list of sequences that are assigned evenly."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ Cell = Mapping[str, str]
 
 
 class Place(NamedTuple):
-    """One use of a design: its name, and which turn of the repeats around it."""
+    """One use of a design: its key, with the turns of the repeats around it, and the design's name."""
 
     key: str
     design: str
 
 
 def williams(size: int) -> list[list[int]]:
-    """Orders in which every cell stands in every place equally often and follows every other equally often:
-    `size` rows where that is even, twice as many where it is odd."""
+    """Return the rows of a Williams design: balanced for position and for first-order carry-over.
+
+    There are `size` rows if that is even, twice as many if it is odd.
+    """
     first = [0]
     low, high = 1, size - 1
     while low <= high:
@@ -30,12 +32,12 @@ def williams(size: int) -> list[list[int]]:
         if low <= high:
             first.append(high)
             high -= 1
-    rows = [[(one + shift) % size for one in first] for shift in range(size)]
+    rows = [[(cell + shift) % size for cell in first] for shift in range(size)]
     return rows if size % 2 == 0 else rows + [row[::-1] for row in rows]
 
 
 def count(design: StudyDesign) -> int | None:
-    """How many sequences there are to hand out; None where each person's is drawn or there is but one."""
+    """Return how many sequences a design has; None if each participant's is drawn, or if there is only one."""
     size = len(design.cells)
     if design.draw is not None:
         return math.perm(size, design.draw)
@@ -45,7 +47,13 @@ def count(design: StudyDesign) -> int | None:
 
 
 def sequence(design: StudyDesign, number: int | None, chance: random.Random) -> list[Cell]:
-    """The cells in the order of a sequence."""
+    """Return the cells of a design in the order of a sequence.
+
+    Args:
+        design: The design.
+        number: The number of the sequence; None if it is drawn.
+        chance: Draws the order of a shuffled design.
+    """
     cells: list[Cell] = list(design.cells)
     if design.draw is not None:
         assert number is not None
@@ -58,43 +66,50 @@ def sequence(design: StudyDesign, number: int | None, chance: random.Random) -> 
 
 
 def _arrangement(size: int, draw: int, number: int) -> list[int]:
-    """The arrangement with this number among those of `draw` out of `size`."""
-    left, found = list(range(size)), []
+    """Return the arrangement with this number among those of `draw` out of `size`."""
+    left, chosen = list(range(size)), []
     for place in range(draw):
         number, at = divmod(number, size - place)
-        found.append(left.pop(at))
-    return found
+        chosen.append(left.pop(at))
+    return chosen
 
 
 def places(protocol: Protocol) -> list[Place]:
-    """All uses of designs, in the order of the flow. Within a repeat, a design has a sequence for every turn."""
-    found: list[Place] = []
-    _walk(protocol, protocol.flow, "", found)
-    return found
+    """Return all uses of designs, in the order of the flow; within a repeat a design has a sequence for every turn."""
+    uses: list[Place] = []
+    _walk(protocol, protocol.flow, "", uses)
+    return uses
 
 
 def turns(protocol: Protocol, repeat: Repeat) -> int:
+    """Return how often the pages of a repeat are shown."""
     if repeat.over is None:
         return repeat.times or 0
     design = protocol.designs[repeat.over]
     return design.draw if design.draw is not None else len(design.cells)
 
 
-def _walk(protocol: Protocol, items: Sequence[object], outer: str, found: list[Place]) -> None:
+def _walk(protocol: Protocol, items: Sequence[object], outer: str, uses: list[Place]) -> None:
     for item in items:
         if isinstance(item, Repeat):
             if item.over is not None:
-                found.append(Place(f"{outer}{item.id}", item.over))
+                uses.append(Place(f"{outer}{item.id}", item.over))
             for turn in range(turns(protocol, item)):
-                _walk(protocol, item.pages, f"{outer}{item.id}.{turn + 1}.", found)
+                _walk(protocol, item.pages, f"{outer}{item.id}.{turn + 1}.", uses)
 
 
 def least_used(used: Mapping[int, int], size: int, chance: random.Random) -> int:
-    """A sequence that was handed out least often; which of them, chance decides."""
-    # A design may have more sequences than anyone will use: looking at all of them is not needed to find a free one.
+    """Draw one of the sequences that were assigned least often.
+
+    Args:
+        used: How often each sequence was assigned; those left out never were.
+        size: How many sequences there are.
+        chance: Draws among them.
+    """
+    # A design may have far more sequences than are ever used: draw until an unused one comes.
     if size > 10 * (len(used) + 10):
-        while (found := chance.randrange(size)) in used:
+        while (drawn := chance.randrange(size)) in used:
             pass
-        return found
+        return drawn
     least = min(used.get(number, 0) for number in range(size))
     return chance.choice([number for number in range(size) if used.get(number, 0) == least])

@@ -1,4 +1,4 @@
-"""The pages of one person, from the protocol and what was assigned at consent."""
+"""The pages of one participant, from the protocol and the sequences assigned at consent."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from interplay.study.protocol.design import Cell, places, sequence
+from interplay.study.protocol.design import Cell, count, places, sequence
 from interplay.study.protocol.model import PlayPage, Protocol, Ranking, Repeat
 
-Slots = Mapping[str, int | None]  # by key of a design's use: the sequence that was assigned
+Slots = Mapping[str, int | None]  # by use of a design: the number of the sequence; None: drawn
 
 
 @dataclass(frozen=True)
@@ -26,15 +26,16 @@ class Page:
 
     @property
     def practice(self) -> bool:
+        """Whether this game does not count."""
         return self.item.practice is True or (self.item.practice == "first" and self.turn == 1)
 
     def value(self, name: str) -> str:
-        """A setting's or partner's name, a factor replaced by its present value."""
+        """Return the name of a setting or partner, with a factor (`$NAME`) replaced by its value on this page."""
         return self.values[name[1:]] if name.startswith("$") else name
 
 
 def assign(protocol: Protocol, slots: Slots, seed: int) -> dict[str, list[Cell]]:
-    """The cells of every use of a design, in this person's order."""
+    """Return the cells of every use of a design, in a participant's order."""
     return {
         place.key: sequence(protocol.designs[place.design], slots.get(place.key), random.Random(f"{seed}/{place.key}"))
         for place in places(protocol)
@@ -42,17 +43,15 @@ def assign(protocol: Protocol, slots: Slots, seed: int) -> dict[str, list[Cell]]
 
 
 def first_slots(protocol: Protocol) -> dict[str, int | None]:
-    """Slots for those who have none yet, to count pages with."""
-    from interplay.study.protocol.design import count
-
+    """Return sequences for a participant who has none yet, with which pages can be counted."""
     return {p.key: 0 if count(protocol.designs[p.design]) else None for p in places(protocol)}
 
 
 def pages(protocol: Protocol, slots: Slots, seed: int) -> list[Page]:
-    """All pages, in order."""
-    found: list[Page] = []
-    _expand(protocol.flow, assign(protocol, slots, seed), "", {}, None, ("", ()), found)
-    return found
+    """Return all pages of a participant, in order."""
+    all_pages: list[Page] = []
+    _expand(protocol.flow, assign(protocol, slots, seed), "", {}, None, ("", ()), all_pages)
+    return all_pages
 
 
 def _expand(
@@ -62,13 +61,13 @@ def _expand(
     values: Cell,
     turn: int | None,
     met: tuple[str, tuple[str, ...]],
-    found: list[Page],
+    all_pages: list[Page],
 ) -> None:
     for item in items:
         if not isinstance(item, Repeat):
-            # A ranking after the repeat ranks all that were met in it.
-            after = _met_in(item, found, outer) if isinstance(item, Ranking) and not met[1] else met
-            found.append(Page(f"{outer}{item.id}", item, values, turn, after[1], after[0]))
+            # A ranking after a repeat ranks all partners that were met in it.
+            after = _met_in(item, all_pages, outer) if isinstance(item, Ranking) and not met[1] else met
+            all_pages.append(Page(f"{outer}{item.id}", item, values, turn, after[1], after[0]))
             continue
         key = f"{outer}{item.id}"
         rows: list[Cell] = cells[key] if item.over is not None else [{} for _ in range(item.times or 0)]
@@ -78,15 +77,15 @@ def _expand(
             if "partner" in row:
                 known = known if row["partner"] in known else (*known, row["partner"])
                 inner = (key, known)
-            _expand(item.pages, cells, f"{key}.{number}.", {**values, **row}, number, inner, found)
+            _expand(item.pages, cells, f"{key}.{number}.", {**values, **row}, number, inner, all_pages)
 
 
-def _met_in(item: Ranking, found: list[Page], outer: str) -> tuple[str, tuple[str, ...]]:
-    before = [page for page in found if page.met and page.id.startswith(outer)]
+def _met_in(item: Ranking, all_pages: list[Page], outer: str) -> tuple[str, tuple[str, ...]]:
+    before = [page for page in all_pages if page.met and page.id.startswith(outer)]
     return (before[-1].loop, before[-1].met) if before else ("", ())
 
 
 def partners_of(protocol: Protocol, all_pages: list[Page]) -> list[str]:
-    """The partners of all games, in the order in which they are met."""
+    """Return the partners of all games, in the order in which they are met."""
     games = (page for page in all_pages if isinstance(page.item, PlayPage))
     return list(dict.fromkeys(page.value(page.item.partner) for page in games))

@@ -1,4 +1,4 @@
-"""What a study is, as a file: who plays what with whom in which order, what is asked, and what is paid."""
+"""The model of a study file: who plays what with whom in which order, what is asked, and what is paid."""
 
 from __future__ import annotations
 
@@ -21,16 +21,20 @@ Code = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]  # a completion c
 
 
 class StudyPart(BaseModel):
+    """A part of a study file: frozen, without unknown fields."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Option(StudyPart):
+    """An option of a question."""
+
     value: Annotated[str, Field(min_length=1, max_length=80)]
     label: Text
 
 
 class Scale(StudyPart):
-    """The points of a scale, named at both ends, and in between where it helps."""
+    """The points of a scale, with labels at both ends, and in between if wanted."""
 
     points: int = Field(default=5, ge=2, le=11)
     left: Text = ""
@@ -45,7 +49,7 @@ class Scale(StudyPart):
 
 
 class Question(StudyPart):
-    """Something asked. Answers on scales count from 1."""
+    """A question. Answers on scales count from 1."""
 
     id: Name
     type: Literal["likert", "two_sided", "choice", "multi", "number", "text"]
@@ -74,6 +78,8 @@ class Question(StudyPart):
 
 
 class Checkbox(StudyPart):
+    """A box that must be ticked to consent."""
+
     id: Name
     label: Text
 
@@ -85,7 +91,7 @@ class _Page(StudyPart):
 
 
 class Consent(_Page):
-    """The first page. Taking part begins when all boxes are ticked: places in the designs are given out then."""
+    """The first page. The study begins when all boxes are ticked: sequences of the designs are assigned then."""
 
     kind: Literal["consent"]
     version: Annotated[str, Field(min_length=1, max_length=40)]
@@ -93,17 +99,21 @@ class Consent(_Page):
 
 
 class Form(_Page):
+    """A page of questions."""
+
     kind: Literal["form"]
     questions: tuple[Question, ...] = Field(min_length=1)
 
 
 class Instructions(_Page):
+    """A page to read."""
+
     kind: Literal["instructions"]
     figures: tuple[Name, ...] = ()  # games whose start is drawn
 
 
 class Quiz(_Page):
-    """Questions with right answers. Who needs too many tries is thanked and sent away."""
+    """Questions with right answers. Participants who need too many tries are screened out."""
 
     kind: Literal["quiz"]
     questions: tuple[Question, ...] = Field(min_length=1)
@@ -119,13 +129,18 @@ class Quiz(_Page):
 
 
 class Flag(StudyPart):
+    """A button that participants may press during a game."""
+
     id: Name
     label: Text
 
 
 class PlayPage(_Page):
-    """One game with one partner. Both may be a design's: `$NAME` is the present value of that factor. With the id of a
-    waiting room as its partner, the game is played with whoever was met there."""
+    """One game with one partner.
+
+    Game and partner may come from a design: `$NAME` is the present value of that factor. With the id of a waiting room
+    as its partner, the game is played with the participants who were met there.
+    """
 
     kind: Literal["game"]
     game: str
@@ -135,8 +150,11 @@ class PlayPage(_Page):
 
 
 class Wait(_Page):
-    """A waiting room. Those who are here at the same time go on together, and play the games whose `partner` is this
-    page's id. Whoever waited long enough, and whoever was left, plays with the partner of `otherwise`."""
+    """A waiting room.
+
+    Participants who are here at the same time go on together, and play the games whose `partner` is this page's id.
+    Whoever waited long enough, and whoever was left, plays with the partner of `otherwise`.
+    """
 
     kind: Literal["wait"]
     people: int = Field(default=2, ge=2, le=6)  # of one group
@@ -153,7 +171,7 @@ class Ranking(_Page):
 
 
 class Repeat(StudyPart):
-    """Pages once for each row of a design, or so many times."""
+    """Pages that are shown once for each row of a design, or a number of times."""
 
     kind: Literal["repeat"]
     id: Name
@@ -181,17 +199,16 @@ class GameSetting(StudyPart):
     tick_hz: float = Field(default=6.0, gt=0, le=60)  # of games in real time
     partner_delay_s: float = Field(default=1.0, ge=0, le=30)  # of games in turns: the partner's time for a move
     think_s: float = Field(default=20.0, gt=0, le=600)  # of games in turns: a partner that takes longer waits
-    # Of games in turns: for a person who takes longer the first possible move is made, so that others need not wait
-    # for ever; nothing: there is no hurry.
+    # Of games in turns: for a participant who takes longer the first legal move is made; None: there is no limit.
     move_s: float | None = Field(default=None, ge=1, le=3600)
 
 
 class StudyDesign(StudyPart):
-    """What varies. All combinations of the factors' values, or some drawn from them, in an order of each person's own.
+    """What varies: all combinations of the factors' values, or some drawn from them, in an order for each participant.
 
-    `latin`: the orders are the rows of a square in which every cell follows every other equally often, handed out
-    evenly. `shuffle`: each person's order is drawn. `fixed`: as written. With `draw: k`, each person gets k different
-    cells; all choices and their orders are handed out evenly.
+    `latin`: the orders are the rows of a square in which every cell follows every other equally often, assigned evenly.
+    `shuffle`: each participant's order is drawn. `fixed`: as written. With `draw: k`, each participant gets k different
+    cells; all choices and their orders are assigned evenly.
     """
 
     factors: dict[Name, tuple[str, ...]] = Field(min_length=1)
@@ -210,13 +227,16 @@ class StudyDesign(StudyPart):
 
     @property
     def cells(self) -> list[dict[str, str]]:
-        found: list[dict[str, str]] = [{}]
+        """All combinations of the factors' values, in the order in which they are written, `repeats` times."""
+        cells: list[dict[str, str]] = [{}]
         for name, values in self.factors.items():
-            found = [{**cell, name: value} for cell in found for value in values]
-        return found * self.repeats
+            cells = [{**cell, name: value} for cell in cells for value in values]
+        return cells * self.repeats
 
 
 class Payment(StudyPart):
+    """What participants are paid: a formula, and the currency of its amount."""
+
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
     formula: str = "0"
 
@@ -234,7 +254,10 @@ def _check_formula(text: str) -> None:
 
 
 class Completion(StudyPart):
-    """How people are sent back. `{code}` in the address is the code; if none is given, each person gets their own."""
+    """How participants are sent back to the recruiter.
+
+    `{code}` in the address is the completion code; if none is given, each participant gets their own.
+    """
 
     code: Code | None = None
     screened_code: Code | None = None
@@ -243,7 +266,7 @@ class Completion(StudyPart):
 
 
 class Withdrawal(StudyPart):
-    """What becomes of those who stop taking part, as everyone may at any time."""
+    """What happens to participants who stop taking part, which everyone may do at any time."""
 
     text: Text = ""  # of their last page; without one, a few words of ours
     code: Code | None = None  # a completion code for those who had consented, such as one for a part of the pay
@@ -257,7 +280,7 @@ class Withdrawal(StudyPart):
         return self
 
 
-LATER = ("withdrawal", "words")
+LATER = ("withdrawal", "words")  # fields added after the first version: left out of the hash where they have defaults
 
 
 class Protocol(StudyPart):
@@ -269,7 +292,7 @@ class Protocol(StudyPart):
     about: str = ""  # for researchers: where it comes from, and how contradictions of the source were settled
     scales: dict[Name, Scale] = {}
     games: dict[Name, GameSetting] = {}
-    partners: dict[Name, str] = {}  # never told to those who take part: name -> agent
+    partners: dict[Name, str] = {}  # name -> agent; never sent to participants
     designs: dict[Name, StudyDesign] = {}
     flow: tuple[Item, ...] = Field(min_length=1)
     end: Text = ""
@@ -280,12 +303,12 @@ class Protocol(StudyPart):
     grace_s: float = Field(default=60.0, gt=0)  # a game waits so long for a person who has gone
     away_min: float = Field(default=60.0, gt=0)  # after so long, a place is given to someone else
     erasure: Literal["erase_games", "keep_games"] = "erase_games"  # what becomes of games when a person is erased
-    analysis: tuple[Analysis, ...] = ()  # what `interplay study analyse` works out; people are not told
+    analysis: tuple[Analysis, ...] = ()  # what `interplay study analyse` computes; never sent to participants
 
     @property
     def hash(self) -> str:
-        """Of all that the file says to those who take part. What is worked out later may change."""
-        # What came into files later is left out of those that say nothing of it: studies that began before go on.
+        """A hash of all that participants are shown; the analyses may change without changing it."""
+        # Fields that later versions added do not change the hash of files without them: running studies go on.
         silent = {name for name in LATER if getattr(self, name) == type(self).model_fields[name].default}
         text = json.dumps(self.model_dump(mode="json", exclude={"analysis", *silent}), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What people are paid: a formula of a few names and functions, read by a parser that knows nothing else."""
+"""Payment formulas: a few names and functions, read by a parser that knows nothing else."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 from interplay.errors import InterplayError
 
-NAMES = ("scores", "games")  # the scores of the counted games, and how many there were
-OF_GAME = "scores_"  # before the name of one of the study's games: the scores of the counted ones of that game
+NAMES = ("scores", "games")  # the scores of the games that count, and how many there were
+OF_GAME = "scores_"  # prefix of a game's name: the scores of its games that count
 LONGEST = 500
-DEEPEST = 30  # of an expression within an expression
+DEEPEST = 30  # levels of nested expressions
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -32,21 +32,13 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _smallest(*values: Any) -> float:
-    return min(_flat(values), default=0.0)
-
-
-def _largest(*values: Any) -> float:
-    return max(_flat(values), default=0.0)
-
-
 def _flat(values: Sequence[Any]) -> list[float]:
-    return [one for value in values for one in (value if isinstance(value, list) else [value])]
+    return [item for value in values for item in (value if isinstance(value, list) else [value])]
 
 
 _CALLS: dict[str, Callable[..., Any]] = {
-    "min": _smallest,
-    "max": _largest,
+    "min": lambda *values: min(_flat(values), default=0.0),
+    "max": lambda *values: max(_flat(values), default=0.0),
     "mean": lambda *values: _mean(_flat(values)),
     "sum": lambda *values: float(sum(_flat(values))),
     "count": lambda *values: float(len(_flat(values))),
@@ -55,7 +47,7 @@ _CALLS: dict[str, Callable[..., Any]] = {
 
 
 def check_formula(text: str) -> None:
-    """An error unless the formula can be worked out, whatever the scores."""
+    """Raise an `InterplayError` unless a formula gives an amount of at least 0 for various scores."""
     for scores in ([], [0.0], [25.0, 3.0]):
         value = evaluate(text, scores)
         if not value >= 0:
@@ -63,7 +55,7 @@ def check_formula(text: str) -> None:
 
 
 def games_in(text: str) -> set[str]:
-    """The games that a formula names."""
+    """Return the names of the games that a formula uses."""
     try:
         names = [node.id for node in ast.walk(ast.parse(text.strip(), mode="eval")) if isinstance(node, ast.Name)]
     except (SyntaxError, ValueError, RecursionError):
@@ -72,7 +64,16 @@ def games_in(text: str) -> set[str]:
 
 
 def evaluate(text: str, scores: Sequence[float], by_game: Mapping[str, Sequence[float]] | None = None) -> float:
-    """The amount, in units of the currency, to the cent. Games that were not played have no scores."""
+    """Return the amount that a formula gives, in units of the currency, rounded to cents.
+
+    Args:
+        text: The formula.
+        scores: The scores of all games that count.
+        by_game: The same by the name of the game; games that were not played have no scores.
+
+    Raises:
+        InterplayError: The formula cannot be read, or does not give one amount.
+    """
     if len(text) > LONGEST:
         raise InterplayError(f"a payment formula has at most {LONGEST} characters")
     names: dict[str, Any] = {"scores": [float(score) for score in scores], "games": float(len(scores))}
@@ -111,11 +112,11 @@ def _value(node: ast.AST, names: Mapping[str, Any], depth: int) -> Any:
             type(op) in _COMPARE
         ):
             true = _COMPARE[type(op)](_number(left, names, inner), _number(right, names, inner))
-            # Both are worked out, so that a mistake in either shows when the file is read.
+            # Both branches are evaluated, so that a mistake in either shows when the file is read.
             both = _value(body, names, inner), _value(orelse, names, inner)
             return both[0] if true else both[1]
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _CALLS:
-            return _CALLS[name](*(_value(one, names, inner) for one in arguments))
+            return _CALLS[name](*(_value(argument, names, inner) for argument in arguments))
     raise ValueError(
         f"{ast.unparse(node)!r} is not understood; known are numbers, + - * /, A if B >= C else D, "
         f"{', '.join(NAMES)}, and {', '.join(_CALLS)}"

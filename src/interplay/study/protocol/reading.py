@@ -1,4 +1,4 @@
-"""Reads a protocol from its file; whatever is wrong is told with its line."""
+"""Read a study file; errors name the line."""
 
 from __future__ import annotations
 
@@ -14,13 +14,21 @@ from interplay.study.protocol.model import Protocol
 
 
 def load(path: str | Path) -> Protocol:
-    """The protocol that a file describes; one of the studies that come with the package by its bare name, where no file
-    is called so."""
+    """Return the protocol of a file, or of a bundled study by its bare name if there is no such file.
+
+    Raises:
+        InterplayError: There is no such file or study, or it is not valid.
+    """
     file = STUDIES.meant(path)
     return parse(STUDIES.read(file), str(file))
 
 
 def parse(text: str, where: str = "the study") -> Protocol:
+    """Return the protocol of a text; `where` names the text in errors.
+
+    Raises:
+        InterplayError: The text is not a valid study file; names up to five errors with their lines.
+    """
     if len(text) > LARGEST:
         raise InterplayError(f"{where} has more than {LARGEST} characters")
     data, root = parse_yaml(text, where)
@@ -29,11 +37,11 @@ def parse(text: str, where: str = "the study") -> Protocol:
     try:
         return Protocol.model_validate(data)
     except ValidationError as error:
-        lines = [_told(one, root, where) for one in error.errors()[:5]]
+        lines = [_format_error(problem, root, where) for problem in error.errors()[:5]]
         raise InterplayError("\n".join(lines)) from None
 
 
-def _told(error: Any, root: Any, where: str) -> str:
+def _format_error(error: Any, root: Any, where: str) -> str:
     line, path = _find(root, error["loc"])
     place = getattr(error.get("ctx", {}).get("error"), "place", None)
     if place is not None:
@@ -43,16 +51,18 @@ def _told(error: Any, root: Any, where: str) -> str:
 
 
 def _find(root: Any, loc: tuple[int | str, ...]) -> tuple[int, str]:
-    """The line of the deepest part of the file that an error speaks of, and its path. Parts of `loc` that stand for
-    a choice of model are passed over: the file has nothing by that name."""
+    """Return the line and path of the deepest part of the file that an error's location names.
+
+    Parts of `loc` that stand for a choice of model are skipped, since the file has nothing by that name.
+    """
     import yaml
 
     node, line, path = root, root.start_mark.line + 1, []
     for part in loc:
         if isinstance(node, yaml.MappingNode):
-            held = {key.value: (key, value) for key, value in node.value}
-            if part in held:
-                key, node = held[part]
+            entries = {key.value: (key, value) for key, value in node.value}
+            if part in entries:
+                key, node = entries[part]
                 line = key.start_mark.line + 1
                 path.append(str(part))
         elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
@@ -63,16 +73,16 @@ def _find(root: Any, loc: tuple[int | str, ...]) -> tuple[int, str]:
 
 
 def _line_of(node: Any, place: str) -> int | None:
-    """The last line on which a part has this id, or that has this key."""
+    """Return the last line on which a part has this id or this key; None if there is none."""
     import yaml
 
-    found = None
+    line = None
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if key.value == place or (key.value == "id" and value.value == place):
-                found = key.start_mark.line + 1
-            found = _line_of(value, place) or found
+                line = key.start_mark.line + 1
+            line = _line_of(value, place) or line
     elif isinstance(node, yaml.SequenceNode):
         for value in node.value:
-            found = _line_of(value, place) or found
-    return found
+            line = _line_of(value, place) or line
+    return line

@@ -1,4 +1,4 @@
-"""Whether the parts of a study file fit each other: names that one part uses of another, texts in every language."""
+"""Checks across the parts of a study file: names that one part uses of another, texts in every language."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Misplaced(ValueError):
-    """Something wrong between parts of the file; `place` is the id of the part that it is told of."""
+    """An error between parts of the file; `place` is the id of the part whose line is named."""
 
     def __init__(self, message: str, place: str | None = None):
         super().__init__(message)
@@ -21,12 +21,12 @@ class Misplaced(ValueError):
 
 
 def check_flow(protocol: Protocol) -> None:
-    """An error where parts of the flow do not fit each other or what the rest of the file names."""
+    """Raise `Misplaced` where parts of the flow do not fit each other or the rest of the file."""
     _Checker(protocol).items(protocol.flow, (), ())
 
 
 class _Checker:
-    """Names that the parts of a protocol use of one another."""
+    """Checks the names that the parts of a protocol use of one another."""
 
     def __init__(self, protocol: Protocol):
         self._protocol = protocol
@@ -34,6 +34,7 @@ class _Checker:
         self._rooms: set[str] = set()  # waiting rooms so far
 
     def items(self, items: tuple[Any, ...], loops: tuple[str, ...], factors: tuple[str, ...]) -> None:
+        """Check pages and repeats, inside repeats over the designs `loops` with the factors `factors`."""
         for item in items:
             if item.id in self._ids:
                 raise Misplaced(f"two parts of the flow have the id {item.id!r}", item.id)
@@ -114,13 +115,13 @@ class _Checker:
 
 
 def check_spoken(part: BaseModel, languages: tuple[str, ...], where: str) -> None:
-    """Every text is there in every language."""
+    """Raise a `ValueError` if a text of a part is missing in one of the languages."""
     for field, value in part:
         if isinstance(value, BaseModel):
             check_spoken(value, languages, f"{where}{field}: ")
         elif isinstance(value, tuple):
-            for one in value:
-                if isinstance(one, BaseModel):
-                    check_spoken(one, languages, f"{where}{field}: ")
+            for item in value:
+                if isinstance(item, BaseModel):
+                    check_spoken(item, languages, f"{where}{field}: ")
         elif isinstance(value, dict) and (lacks := missing(value, languages)):
             raise ValueError(f"{where}{field} is not written in {', '.join(lacks)}")

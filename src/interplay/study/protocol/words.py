@@ -1,4 +1,4 @@
-"""Words in several languages, and the little Markdown that protocols are written in, as safe HTML."""
+"""Texts in several languages, and the subset of Markdown that study files use, as safe HTML."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _INLINE = (
 
 
 def say(text: Text, language: str, **values: str) -> str:
-    """The text in a language, `{name}` replaced by what is given for it. Other braces stay as they are."""
-    found = text if isinstance(text, str) else text.get(language) or next(iter(text.values()))
-    return re.sub(r"\{(\w+)\}", lambda m: values.get(m[1], m[0]), found)
+    """Return a text in a language, with `{name}` replaced by its value; other braces stay as they are."""
+    chosen = text if isinstance(text, str) else text.get(language) or next(iter(text.values()))
+    return re.sub(r"\{(\w+)\}", lambda m: values.get(m[1], m[0]), chosen)
 
 
 def missing(text: Text, languages: tuple[str, ...]) -> list[str]:
-    """The languages that a text lacks; a plain string is good for all."""
-    return [] if isinstance(text, str) else [one for one in languages if one not in text]
+    """Return the languages that a text lacks; a plain string serves all."""
+    return [] if isinstance(text, str) else [language for language in languages if language not in text]
 
 
 def html(text: str) -> str:
-    """Paragraphs, headings (#), lists (- and 1.), **strong**, *emphasis* and `keys`; everything else is escaped."""
+    """Convert Markdown to HTML: paragraphs, headings, lists, **strong**, *emphasis* and `keys`; the rest is escaped."""
     blocks = re.split(r"\n\s*\n", text.strip()) if text.strip() else []
     return "".join(_block(block.strip().splitlines()) for block in blocks)
 
@@ -48,14 +48,14 @@ def _block(lines: list[str]) -> str:
 
 
 def _items(lines: list[str], mark: str) -> list[str]:
-    """The items of a list; a line without a mark goes on with the item before it."""
-    found: list[str] = []
+    """Return the items of a list; a line without a mark continues the item before it."""
+    items: list[str] = []
     for line in lines:
         if re.match(mark, line):
-            found.append(re.sub(mark, "", line, count=1).strip())
+            items.append(re.sub(mark, "", line, count=1).strip())
         else:
-            found[-1] += f" {line.strip()}"
-    return found
+            items[-1] += f" {line.strip()}"
+    return items
 
 
 def _inline(text: str) -> str:
@@ -98,5 +98,6 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
 
 
 def phrase(name: str, language: str, **values: object) -> str:
+    """Return a phrase of the server in a language, English if there is no translation."""
     known = PHRASES[name]
     return known.get(language, known["en"]).format(**values)

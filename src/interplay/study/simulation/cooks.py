@@ -1,5 +1,7 @@
-"""A stand-in for a person in the kitchen of language models: it follows a short recipe and asks for what it cannot
-reach, or does what it is asked; otherwise it tries things out."""
+"""A simulated participant in the kitchen of language models.
+
+It follows a short recipe and asks for what it cannot reach, or does what it is asked; otherwise it acts at random.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +12,25 @@ from typing import Any
 
 from interplay.games.collab_kitchen.words import Macro, parse_macro
 
-SAY = "say "  # before words, where an action is expected
-ASK_AGAIN = 25  # steps
+SAY = "say "  # prefix of a message in place of an action
+ASK_AGAIN = 25  # steps between two requests
 PATIENCE = 12  # steps before a request that cannot be followed is given up
-CURIOUS = 0.05  # share of choices that are not thought about
+CURIOUS = 0.05  # share of choices that are random
 WAIT = "wait(1)"
 _STEP = re.compile(r"(\w+) (.+) (?:in|on) the (\w+): gives (.+)")
 _HOLDS = re.compile(r"\(you\).* holds (.+)")
 
 
 class CookingPerson:
-    """Sees what a browser sees."""
+    """A simulated participant in the kitchen, who sees what a browser shows."""
 
     def __init__(self, seat: int, chance: random.Random):
         self._seat, self._chance = seat, chance
-        self._obeyed, self._since = 0, 0  # requests done with; the step since which the next one is tried
+        self._obeyed, self._since = 0, 0  # requests handled; the step since which the next one is tried
         self._asked = -ASK_AGAIN
 
     def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
+        """Return the macro action or message to send; None if it is not their turn."""
         if not view["your_turn"]:
             return None
         legal = [move["action"] for move in view["legal"]]
@@ -36,17 +39,17 @@ class CookingPerson:
         return self._cook(t, view, legal) if view["order"] else self._obey(t, view, legal)
 
     def _obey(self, t: int, view: Mapping[str, Any], legal: list[str]) -> str:
-        asked = [one for said in view["messages"] if said["seat"] != self._seat for one in said["asks"]]
+        asked = [request for said in view["messages"] if said["seat"] != self._seat for request in said["asks"]]
         if self._obeyed >= len(asked):
             self._since = t
             return WAIT
-        found = next((action for action in legal if _fits(asked[self._obeyed], action)), None)
-        if found is not None or t - self._since > PATIENCE:
+        match = next((action for action in legal if _fits(asked[self._obeyed], action)), None)
+        if match is not None or t - self._since > PATIENCE:
             self._obeyed, self._since = self._obeyed + 1, t
-        return found or WAIT
+        return match or WAIT
 
     def _cook(self, t: int, view: Mapping[str, Any], legal: list[str]) -> str:
-        """One thing into one utensil, and what comes out to the hatch; longer recipes are tried out."""
+        """Put one thing into one utensil and serve the result; longer recipes are played at random."""
         step = _STEP.fullmatch(view["order"][1])
         if step is None or len(view["order"]) > 3:
             return self._chance.choice(legal)
@@ -74,9 +77,9 @@ class CookingPerson:
 
 
 def _fits(asked: str, offered: str) -> bool:
-    """Whether what is offered is what was asked for; any counter will do."""
-    one, other = parse_macro(asked), parse_macro(offered)
-    if not isinstance(one, Macro) or not isinstance(other, Macro) or one.verb != other.verb:
+    """Return whether an action that is offered is the one that was asked for; any counter will do."""
+    wanted, offer = parse_macro(asked), parse_macro(offered)
+    if not isinstance(wanted, Macro) or not isinstance(offer, Macro) or wanted.verb != offer.verb:
         return False
-    place = one.place is None or other.place is None or other.place.startswith(one.place)
-    return one.object in (None, other.object) and place
+    place = wanted.place is None or offer.place is None or offer.place.startswith(wanted.place)
+    return wanted.object in (None, offer.object) and place

@@ -1,4 +1,4 @@
-"""Stand-ins for people: they see what a browser sees, choose keys, and answer questions as a simple model would."""
+"""Simulated participants: they see what a browser shows, choose actions, and answer questions by a simple model."""
 
 from __future__ import annotations
 
@@ -21,16 +21,21 @@ from interplay.study.protocol.model import GameSetting
 from interplay.study.simulation.cooks import CookingPerson
 
 
-class StandIn(Protocol):
-    """Who sits before a browser for one game."""
+class SimulatedPlayer(Protocol):
+    """A simulated participant in one game."""
 
     def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
-        """The name of the action to send, or nothing."""
+        """Return the name of the action to send; None for none."""
         ...
 
 
 class SimulatedChef:
-    """Any policy for Overcooked, which reads the kitchen as the browser shows it."""
+    """An agent that plays Overcooked from the view that a browser shows.
+
+    Args:
+        setting: The game.
+        name: The agent, which must be a policy.
+    """
 
     def __init__(self, setting: GameSetting, name: str):
         self.game: Any = make_recorded(setting.game, setting.options)
@@ -38,7 +43,8 @@ class SimulatedChef:
         if not self.agent.is_policy:
             raise InterplayError(f"{name!r} cannot stand in for a person: it is no policy")
 
-    def sit(self, seat: int, seed: int) -> StandIn:
+    def sit(self, seat: int, seed: int) -> SimulatedPlayer:
+        """Return a player for one game in a seat."""
         return _SeatedChef(self.game, Seat(self.game, self.agent, seat, jax.random.key(seed)))
 
 
@@ -49,12 +55,12 @@ class _SeatedChef:
     def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
         state = kitchen_state(self._game, t, view)
         legal = np.asarray(self._game.legal(state))[self._seat.seat]
-        shown = view_of(self._game, state, t, self._seat.seat, legal, self._seat.encoding)
-        return ACTIONS[ask_all([(self._seat, shown, True)])[0].action]
+        observation = view_of(self._game, state, t, self._seat.seat, legal, self._seat.encoding)
+        return ACTIONS[ask_all([(self._seat, observation, True)])[0].action]
 
 
 def kitchen_state(game: Any, t: int, view: Mapping[str, Any]) -> OvercookedState:
-    """The state that a view shows: in a kitchen nothing is hidden."""
+    """Return the state of an Overcooked game that a view shows; nothing in it is hidden."""
     height, size = game.layout.height, game.layout.size
     items, timer = np.zeros(size, np.int8), np.full(size, IDLE, np.int8)
     for item in view["items"]:
@@ -85,33 +91,36 @@ def _thing(kind: str | None, detail: str | None) -> int:
     return {"onion": OvercookedItem.ONION, "tomato": OvercookedItem.TOMATO, "dish": OvercookedItem.DISH}[kind]
 
 
-class Wanderer:
-    """Presses keys at random."""
+class RandomPlayer:
+    """Chooses actions at random."""
 
     def __init__(self, actions: Sequence[str], chance: random.Random):
         self._actions, self._chance = actions, chance
 
     def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
+        """Return a random action."""
         return self._chance.choice(self._actions)
 
 
 class ButtonPresser:
-    """Presses one of the buttons that a game drawn by its scene offers."""
+    """Presses a random one of the buttons of a game that is drawn by its scene."""
 
     def __init__(self, chance: random.Random):
         self._chance = chance
 
     def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
+        """Return the action of a random button; None if there is none."""
         return self._chance.choice(view["legal"])["action"] if view["legal"] else None
 
 
 class CardPlayer:
-    """Plays what hints prove to fit or point at, hints what fits, discards the oldest card otherwise."""
+    """Plays Hanabi: plays cards that surely fit, hints at cards that fit, else discards the oldest card."""
 
     def __init__(self, seat: int, chance: random.Random):
         self._seat, self._chance = seat, chance
 
     def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
+        """Return the move to make; None if it is not their turn."""
         if not view["your_turn"]:
             return None
         legal = {move["action"]: move for move in view["legal"]}
@@ -132,7 +141,8 @@ class CardPlayer:
         return discards[0] if discards else self._chance.choice(list(legal))
 
 
-def stand_in(kind: str, chef: SimulatedChef | None, seat: int, chance: random.Random) -> StandIn:
+def make_player(kind: str, chef: SimulatedChef | None, seat: int, chance: random.Random) -> SimulatedPlayer:
+    """Return a player for a board of the front end; `chef` plays Overcooked if it knows the kitchen."""
     if kind == "overcooked" and chef is not None:
         return chef.sit(seat, chance.randrange(2**31))
     if kind == "hanabi":
@@ -141,11 +151,11 @@ def stand_in(kind: str, chef: SimulatedChef | None, seat: int, chance: random.Ra
         return CookingPerson(seat, chance)
     if kind == "scene":
         return ButtonPresser(chance)
-    return Wanderer(RESCUE_ACTIONS, chance)
+    return RandomPlayer(RESCUE_ACTIONS, chance)
 
 
-class Opinion:
-    """Answers from a model: a person has a mood, likes partners with whom points were made, and errs a little."""
+class AnswerModel:
+    """A model of answers: a participant has a mood, likes partners with whom the score was high, and errs a little."""
 
     def __init__(self, chance: random.Random):
         self._chance = chance
@@ -153,11 +163,12 @@ class Opinion:
         self._liked: dict[str, list[float]] = {}  # by alias: how well games with it went
 
     def played(self, alias: str, score: float) -> None:
+        """Note the score of a game with a partner."""
         self._liked.setdefault(alias, []).append(score)
 
     def liking(self, alias: str) -> float:
-        """How well games with a partner went, against all games: about -1 to 1."""
-        every = [score for held in self._liked.values() for score in held]
+        """Return how well games with a partner went against all games: about -1 to 1."""
+        every = [score for scores in self._liked.values() for score in scores]
         spread = max(every) - min(every) if every else 0.0
         own = self._liked.get(alias, [])
         if not own or not spread:
@@ -165,6 +176,7 @@ class Opinion:
         return (sum(own) / len(own) - sum(every) / len(every)) / spread
 
     def answer(self, page: Mapping[str, Any], last: str) -> dict[str, Any]:
+        """Return answers to a page; `last` is the alias of the last partner."""
         match page["kind"]:
             case "consent":
                 return {box["id"]: True for box in page["checkboxes"]}
@@ -172,10 +184,10 @@ class Opinion:
                 items = sorted((self._chance.gauss(-self.liking(i["label"]), 0.3), i["id"]) for i in page["items"])
                 return {"order": [name for _, name in items]}
             case "form" | "quiz":
-                return {q["id"]: self._one(q, last) for q in page["questions"]}
+                return {q["id"]: self._answer_question(q, last) for q in page["questions"]}
         return {}
 
-    def _one(self, question: Mapping[str, Any], last: str) -> Any:
+    def _answer_question(self, question: Mapping[str, Any], last: str) -> Any:
         chance = self._chance
         match question["type"]:
             case "likert" | "two_sided":

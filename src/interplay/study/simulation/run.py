@@ -1,4 +1,4 @@
-"""Simulated people go through a study before real ones do: by the same HTTP and the same sockets."""
+"""Run simulated participants through a study, over the same HTTP and WebSockets that browsers use."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from interplay.errors import InterplayError
 from interplay.server.app import Base
 from interplay.server.serve import Listen, config
+from interplay.study.analysis.plan import pages
 from interplay.study.http.app import build
-from interplay.study.protocol.model import Protocol, Quiz, Repeat
+from interplay.study.protocol.model import Protocol, Quiz
 from interplay.study.simulation.cooks import SAY
-from interplay.study.simulation.participants import Opinion, SimulatedChef, StandIn, stand_in
+from interplay.study.simulation.participants import AnswerModel, SimulatedChef, SimulatedPlayer, make_player
 
-CHEF = "overcooked/greedy"  # who stands in for a person in a kitchen
+CHEF = "overcooked/greedy"  # the agent that plays Overcooked
 MOST_PAGES = 2000
-MOST_LINES = 20  # to one game
-FLAGGED = 0.05  # of what is seen in a game with a button for it
+MOST_CONNECTIONS = 20  # to one game
+FLAGGED = 0.05  # probability of pressing a flag button at a tick
 
 
 @dataclass
-class Walk:
-    """One simulated person's way through a study."""
+class SimulatedVisit:
+    """One simulated participant's way through a study."""
 
     number: int
     pages: list[str] = field(default_factory=list)
@@ -45,38 +46,39 @@ class Walk:
 
 
 class SimulatedSeat:
-    """Someone before one game: sees the latest tick, as a browser draws it, and sends what a stand-in chooses."""
+    """The client of one game: keeps the latest tick, and sends what a simulated player chooses."""
 
     def __init__(self, page: dict[str, Any], chefs: dict[str, SimulatedChef], chance: random.Random):
         self._flags, self._chefs, self._chance = [flag["id"] for flag in page["flags"]], chefs, chance
-        self._bot: StandIn | None = None
+        self._bot: SimulatedPlayer | None = None
         self._tick: dict[str, Any] | None = None
         self._fresh = asyncio.Event()
         self._seq = 0
         self.seen = -1
 
     async def read(self, wire: ClientConnection) -> float | None:
-        """Until the game's end, whose score this is, or the line's."""
+        """Read until the game ends, and return its score; None if the connection closes first."""
         async for text in wire:
-            told = orjson.loads(text)
-            if told["type"] == "end":
-                return float(told["score"])
-            self._hear(told)
+            message = orjson.loads(text)
+            if message["type"] == "end":
+                return float(message["score"])
+            self._hear(message)
         return None
 
-    def _hear(self, told: dict[str, Any]) -> None:
-        if told["type"] == "start":
-            self._seq = max(self._seq, told["seq"] + 1)
-            # The stand-in that knows this kitchen is found by its map: browsers are not told layouts' names.
-            chef = self._chefs.get(json.dumps(told["layout"], sort_keys=True))
-            self._bot = self._bot or stand_in(told["game"], chef, told["you"], self._chance)
-        elif told["type"] == "tick":
-            self._tick, self.seen = told, told["t"]
+    def _hear(self, message: dict[str, Any]) -> None:
+        if message["type"] == "start":
+            self._seq = max(self._seq, message["seq"] + 1)
+            # The chef for this kitchen is found by its map, since browsers are not sent layouts' names.
+            chef = self._chefs.get(json.dumps(message["layout"], sort_keys=True))
+            self._bot = self._bot or make_player(message["game"], chef, message["you"], self._chance)
+        elif message["type"] == "tick":
+            self._tick, self.seen = message, message["t"]
             self._fresh.set()
-        elif told["type"] == "error":  # a move that was turned down: choose again
+        elif message["type"] == "error":  # a move that was turned down: choose again
             self._fresh.set()
 
     async def think(self, wire: ClientConnection) -> float | None:
+        """Choose and send actions until cancelled."""
         while True:
             await self._fresh.wait()
             self._fresh.clear()
@@ -97,33 +99,45 @@ class SimulatedSeat:
         await wire.send(json.dumps({**message, "seq": self._seq}))
 
 
-class Walker:
-    """A client that does what the browser does."""
+class SimulatedParticipant:
+    """A client that does what a participant's browser does.
+
+    Args:
+        protocol: The study.
+        url: The server's address.
+        number: Which simulated participant this is.
+        seed: Seed of all simulated participants; each derives its own from its number.
+        chefs: The players of Overcooked, from `chefs_of`.
+    """
 
     def __init__(self, protocol: Protocol, url: str, number: int, seed: int, chefs: dict[str, SimulatedChef]):
         self._protocol, self._url, self._chefs = protocol, url, chefs
         self._api = f"{url}/api/study/{protocol.name}"
         self._chance = random.Random(f"{seed}/{number}")
-        self._opinion = Opinion(self._chance)
+        self._opinion = AnswerModel(self._chance)
         self._keys = right_answers(protocol)
         self._last = ""
-        self.walk = Walk(number)
+        self.visit = SimulatedVisit(number)
 
-    async def go(self) -> Walk:
-        """From the first page to the last."""
+    async def go(self) -> SimulatedVisit:
+        """Go through the study from the first page to the last.
+
+        Raises:
+            InterplayError: The server refuses a request, or a game or the study does not end.
+        """
         began = time.monotonic()
-        headers = {"accept-language": "en"}  # where the study speaks it: stand-ins read the kitchen's words
+        headers = {"accept-language": "en"}  # if the study has it: simulated players read the kitchen's texts
         async with httpx.AsyncClient(timeout=60, headers=headers) as client:
             state = (await self._ask(client, "GET", "state")).json()
             for _ in range(MOST_PAGES):
                 page = state["page"]
-                self.walk.pages.append(page["id"])
+                self.visit.pages.append(page["id"])
                 if page["kind"] == "done":
-                    self.walk.status, self.walk.code, self.walk.payment = "done", page["code"], page["payment"]
-                    self.walk.seconds = time.monotonic() - began
-                    return self.walk
+                    self.visit.status, self.visit.code, self.visit.payment = "done", page["code"], page["payment"]
+                    self.visit.seconds = time.monotonic() - began
+                    return self.visit
                 state = await self._through(client, state)
-        raise InterplayError(f"simulated person {self.walk.number} found no end after {MOST_PAGES} pages")
+        raise InterplayError(f"simulated person {self.visit.number} found no end after {MOST_PAGES} pages")
 
     async def _through(self, client: httpx.AsyncClient, state: dict[str, Any]) -> dict[str, Any]:
         page = state["page"]
@@ -135,7 +149,7 @@ class Walker:
             score = await self._play(page, cookie)
             self._last = page["alias"]["label"]
             if not page["practice"]:
-                self.walk.scores.append(score)
+                self.visit.scores.append(score)
             self._opinion.played(self._last, score)
             return (await self._ask(client, "GET", "state")).json()
         answers = self._opinion.answer(page, self._last)
@@ -153,26 +167,27 @@ class Walker:
             response = await client.request(method, f"{self._api}/{what}", **options)
         if response.status_code != 200:
             raise InterplayError(
-                f"simulated person {self.walk.number} was refused ({response.status_code}): {response.text[:300]}"
+                f"simulated person {self.visit.number} was refused ({response.status_code}): {response.text[:300]}"
             )
         return response
 
     async def _play(self, page: dict[str, Any], cookie: str) -> float:
-        """Play to the end. A line that is lost is taken up again, as the browser does."""
+        """Play a game to its end, and reconnect if the connection is lost, as the browser does."""
         seat = SimulatedSeat(page, self._chefs, self._chance)
-        for tries in range(MOST_LINES):
+        for tries in range(MOST_CONNECTIONS):
             try:
-                score = await self._line(page, cookie, seat)
+                score = await self._connect(page, cookie, seat)
             except (ConnectionClosed, InvalidHandshake, OSError):
                 score = None
             if score is not None:
                 return score
             await asyncio.sleep(min(3.0, 0.1 * 2**tries))
         raise InterplayError(
-            f"simulated person {self.walk.number}: the game on {page['id']!r} had no end after {MOST_LINES} lines"
+            f"simulated person {self.visit.number}: the game on {page['id']!r} had no end after "
+            f"{MOST_CONNECTIONS} connections"
         )
 
-    async def _line(self, page: dict[str, Any], cookie: str, seat: SimulatedSeat) -> float | None:
+    async def _connect(self, page: dict[str, Any], cookie: str, seat: SimulatedSeat) -> float | None:
         address = self._url.replace("http", "ws", 1) + page["socket"]
         headers = {"cookie": cookie}
         async with connect(address, additional_headers=headers, origin=self._url, compression=None) as wire:  # pyright: ignore[reportArgumentType]
@@ -187,37 +202,32 @@ class Walker:
 
 
 def right_answers(protocol: Protocol) -> dict[str, dict[str, Any]]:
-    """The answers of quizzes, which those who simulate know."""
-    found: dict[str, dict[str, Any]] = {}
-
-    def walk(items: Any) -> None:
-        for item in items:
-            if isinstance(item, Repeat):
-                walk(item.pages)
-            elif isinstance(item, Quiz):
-                found[item.id] = {
-                    q.id: q.right_answer if isinstance(q.right_answer, str) else list(q.right_answer or ())
-                    for q in item.questions
-                }
-
-    walk(protocol.flow)
-    return found
+    """Return the right answers of all quizzes, by page."""
+    return {
+        page.id: {
+            q.id: q.right_answer if isinstance(q.right_answer, str) else list(q.right_answer or ())
+            for q in page.questions
+        }
+        for page in pages(protocol)
+        if isinstance(page, Quiz)
+    }
 
 
 def chefs_of(protocol: Protocol) -> dict[str, SimulatedChef]:
+    """Return a player for each Overcooked kitchen of a study, by its map."""
     from interplay.study.live.browser_views import OVERCOOKED
 
-    found = {}
+    chefs = {}
     for setting in protocol.games.values():
         if setting.game.startswith("overcooked/"):
             chef = SimulatedChef(setting, CHEF)
-            found[json.dumps(OVERCOOKED.layout(chef.game, None), sort_keys=True)] = chef
-    return found
+            chefs[json.dumps(OVERCOOKED.layout(chef.game, None), sort_keys=True)] = chef
+    return chefs
 
 
 @contextlib.asynccontextmanager
 async def serving(app: Any) -> AsyncIterator[str]:
-    """The application on a free port of this machine, in this event loop."""
+    """Serve an application on a free local port, in this event loop, and yield its address."""
     import uvicorn
 
     with socket.socket() as probe:
@@ -246,17 +256,30 @@ async def simulate(
     speed: float = 20.0,
     at_once: int = 4,
     done: Callable[[int], None] = lambda count: None,
-) -> list[Walk]:
-    """So many simulated people through a study, some at once, with games faster than people could play them."""
+) -> list[SimulatedVisit]:
+    """Run simulated participants through a study, with games faster than people could play them.
+
+    Args:
+        protocol: The study.
+        base: The server's base, with the database and the clock.
+        people: How many.
+        seed: Seed of their answers and moves.
+        speed: How many times faster than real time games run.
+        at_once: How many at the same time.
+        done: Called with 1 after each.
+
+    Returns:
+        What each of them went through.
+    """
     chefs = chefs_of(protocol)
     app = build(protocol, base, speed=speed, sizes=(1, max(2, at_once)))
     places = asyncio.Semaphore(at_once)
 
-    async def one(url: str, number: int) -> Walk:
+    async def visit(url: str, number: int) -> SimulatedVisit:
         async with places:
-            walk = await Walker(protocol, url, number, seed, chefs).go()
+            walk = await SimulatedParticipant(protocol, url, number, seed, chefs).go()
             done(1)
             return walk
 
     async with serving(app) as url:
-        return list(await asyncio.gather(*(one(url, number) for number in range(people))))
+        return list(await asyncio.gather(*(visit(url, number) for number in range(people))))

@@ -1,4 +1,4 @@
-"""People, their places in designs, answers, games and events."""
+"""Create participants, their places in designs, consents, answers, games and events."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,6 +10,7 @@ down_revision = None
 
 
 def upgrade() -> None:
+    """Create the tables."""
     op.create_table(
         "study_files",
         sa.Column("name", sa.String(40), primary_key=True),

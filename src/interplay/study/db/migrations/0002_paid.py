@@ -1,4 +1,4 @@
-"""Who was paid."""
+"""Create the table of payments that were made."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,6 +10,7 @@ down_revision = "study_0001"
 
 
 def upgrade() -> None:
+    """Create the table."""
     op.create_table(
         "study_paid",
         sa.Column("person", sa.Integer, sa.ForeignKey("study_people.id", name="study_paid_person"), primary_key=True),

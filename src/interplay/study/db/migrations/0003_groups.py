@@ -1,4 +1,4 @@
-"""People who play together."""
+"""Create groups of participants who play together, and link the rows of a shared game."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,6 +10,7 @@ down_revision = "study_0002"
 
 
 def upgrade() -> None:
+    """Add the column and the table."""
     op.add_column("study_games", sa.Column("joint", sa.Integer))
     op.create_table(
         "study_members",

@@ -1,4 +1,4 @@
-"""Every event has a stamp of its own, so that none is stored twice."""
+"""Give every event a unique stamp, so that none is stored twice."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,5 +8,6 @@ down_revision = "study_0003"
 
 
 def upgrade() -> None:
+    """Add the column and its index."""
     op.add_column("study_events", sa.Column("stamp", sa.BigInteger))
     op.create_index("study_events_stamp", "study_events", ["stamp"], unique=True)

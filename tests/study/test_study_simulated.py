@@ -15,7 +15,7 @@ from interplay.study.live.browser_views import OVERCOOKED
 from interplay.study.protocol import answers
 from interplay.study.protocol.flow import first_slots, pages
 from interplay.study.protocol.reading import load
-from interplay.study.simulation.participants import CardPlayer, Opinion, kitchen_state
+from interplay.study.simulation.participants import AnswerModel, CardPlayer, kitchen_state
 from interplay.study.simulation.run import right_answers
 
 STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.yaml"))
@@ -43,7 +43,7 @@ def test_every_answer_of_the_model_can_be_taken(path):
     protocol = load(path)
     keys, asked = right_answers(protocol), 0
     for seed in range(5):
-        opinion = Opinion(random.Random(seed))
+        opinion = AnswerModel(random.Random(seed))
         for alias, score in (("Blue", 20.0), ("Orange", 0.0)):
             opinion.played(alias, score)
         for page in pages(protocol, first_slots(protocol), 1):
@@ -63,7 +63,7 @@ def test_people_like_partners_with_whom_points_were_made():
     asked = {"kind": "form", "questions": [{"id": "q", "type": "likert", "points": 7}]}
     rated = {"good": 0, "bad": 0}
     for seed in range(60):
-        opinion = Opinion(random.Random(seed))
+        opinion = AnswerModel(random.Random(seed))
         opinion.played("good", 20.0)
         opinion.played("bad", 0.0)
         for alias in rated:
