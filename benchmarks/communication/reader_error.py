@@ -1,0 +1,49 @@
+"""Measure the request reader on labelled messages of real models: precision and recall by model and half.
+
+INTERPLAY_DATA=FOLDER python benchmarks/communication/reader_error.py [--errors fitting] [--write]
+
+FOLDER holds collab_logs/messages.jsonl. `--errors` prints what is misread in a half; look at the fitting half only
+while you change rules. `--write` renews the table that `interplay llm audit` prints.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+from interplay.metrics.communication import reader_error
+from interplay.metrics.communication.reader_error import compare, measure, read_labels, read_with_rules
+
+LABELS = Path(__file__).parents[2] / "tests" / "metrics" / "communication" / "labels.json"
+TABLE = Path(reader_error.__file__).with_suffix(".json")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--errors", choices=("fitting", "testing"))
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    messages = read_labels(LABELS, Path(os.environ["INTERPLAY_DATA"]))
+    table = {}
+    for half in ("fitting", "testing"):
+        table[half] = [asdict(error) for error in measure(m for m in messages if m.half == half)]
+        for row in table[half]:
+            print(
+                f"{half:8} {row['model']:16} {row['messages']:4} messages {row['requests']:4} requests  "
+                f"precision {row['precision']:.3f} [{row['precision_low']:.3f}, {row['precision_high']:.3f}]  "
+                f"recall {row['recall']:.3f} [{row['recall_low']:.3f}, {row['recall_high']:.3f}]"
+            )
+    for message in messages:
+        acts = read_with_rules(message.text, message.speaker)
+        if message.half == arguments.errors and sum(compare(message.requests, acts)[1:]):
+            print(f"\n{message.model} {message.speaker}: {message.text}")
+            print(f"  asked: {'; '.join(map(str, message.requests))}\n  read:  {'; '.join(map(str, acts))}")
+    if arguments.write:
+        TABLE.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
