@@ -148,6 +148,7 @@ class JudgedRequest:
     unit: TranscriptUnit | None
     category: str
     reason: str
+    right: ObservedAct | None = None  # the act on another form of the thing that the recipe needs, where not this one
     settled: TranscriptEvent | None = None
     correction: TranscriptEvent | None = None  # the refusal between message and match
     done: int | None = None  # times done before the message
