@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from interplay.metrics.communication.episodes import readable
 from interplay.metrics.communication.foreign import write_transcripts
 from interplay.metrics.communication.measures import detail, rows
 from interplay.metrics.communication.metric import transcripts
+from interplay.metrics.communication.reader_error import errors_of, known_errors, share_bounds
 from interplay.metrics.communication.records import CATEGORIES, REASONS, AuditSettings, Transcript
 from interplay.metrics.communication.source import open_source, transcripts_of
 from interplay.metrics.measured import MeasuredTraces
@@ -47,6 +48,13 @@ IN_SHORT = (
     "success", "length", "units", "follow_rate", "follow_rate_all", "redundancy", "latency", "waste", "verifier_burden",
     "adr", "comm_cost_completion", "tes",
 )  # fmt: skip
+SHARES_OF_REQUESTS = ("follow_rate", "redundancy", "repeat_rate", "delayed_rate", "assisted_rate")
+READER_NOTE = (
+    "Requests are read by rules, which err. The table says how often on labelled messages that the rules were not "
+    "fitted to: precision is the share of requests read that were made, recall the share of requests made that were "
+    "read. Columns *with reader* widen the interval of a share of requests by what may have been misread, whatever "
+    "became of it; they are empty where the reader was not measured on a model that speaks."
+)
 INTRO = (
     "Every request that was read from a message is held against what the partner then did. **Effective**: done within "
     "the window. **Assisted**: done within the window after the verifier had refused it. **Redundant**: done before "
@@ -93,13 +101,23 @@ class CommunicationAudit:
             Table.of(chosen), by=[*columns, "metric"], seed=seed, statistic="mean", missing="drop", replicates=1000
         )
         order = {name: place for place, name in enumerate(metrics)}
+        speakers: dict[tuple, set[str]] = {}
+        for row in chosen:
+            names = [row["agent"]] if by == "seat" else str(row.get("agents") or "").split(" | ")
+            speakers.setdefault(tuple(row[c] for c in columns), set()).update(names)
         made = [
             {**{c: r[c] for c in (*columns, "metric")}, "mean": r["estimate"], "low": r["low"], "high": r["high"],
+             **_with_reader(r, speakers[tuple(r[c] for c in columns)]),
              "n": r["n"], "window": self.settings.window_name}
             for r in found
         ]  # fmt: skip
         made.sort(key=lambda r: (*[str(r[c]) for c in columns], order[r["metric"]]))
         return Table.of(made, "Audit of talk: means over episodes with 95 % intervals")
+
+    @cached_property
+    def reader(self) -> Table:
+        """The known error of the reader: precision and recall by model, on messages that it was not fitted to."""
+        return Table.of([asdict(error) for error in known_errors().values()], "Known error of the reader, by model")
 
     def outcomes(self, by: str = "level") -> Table:
         """The share of each category among all requests and unstructured messages."""
@@ -137,8 +155,20 @@ class CommunicationAudit:
                 hide=("window",), digits={"mean": 3},
             )
         )  # fmt: skip
+        digits = {column: 3 for column in self.reader.columns if column not in ("model", "messages", "requests")}
+        found += [Text(READER_NOTE), TableSection(self.reader, "How often the reader errs", digits=digits)]
         found.append(JudgedMessages(self.judged, links))
         return found
+
+
+def _with_reader(row: Row, agents: Iterable[str]) -> Row:
+    """The interval of a share of requests, with what the reader may have misread."""
+    errors = errors_of(agents) if row["metric"] in SHARES_OF_REQUESTS and row["estimate"] is not None else None
+    if errors is None:
+        return {"low_with_reader": None, "high_with_reader": None}
+    low, high = (row["estimate"] if row[end] is None else row[end] for end in ("low", "high"))
+    least, most = share_bounds(errors, low, high)
+    return {"low_with_reader": least, "high_with_reader": most}
 
 
 def check_metrics(names: Sequence[str]) -> None:

@@ -51,7 +51,7 @@ class AuditCommand:
     def run(self) -> None:
         from interplay.metrics.communication.definitions import DEFINITIONS, HEADLINES
         from interplay.metrics.communication.source import open_source
-        from interplay.reports.communication import audit, check_metrics
+        from interplay.reports.communication import READER_NOTE, audit, check_metrics
 
         if self.by == "seat" and self.show == "outcomes":
             raise InterplayError(
@@ -68,7 +68,11 @@ class AuditCommand:
         else:
             table = {"episodes": found.episodes, "judged": found.judged, "outcomes": found.outcomes(self.by)}[self.show]
             told = dict(DEFINITIONS) if self.show == "episodes" else {}
-        show(table, json=self.json, episodes=len(found.transcripts), definitions=told)
+        shown = {"reader": found.reader.rows} if self.json and self.show == "summary" else {}
+        show(table, json=self.json, episodes=len(found.transcripts), definitions=told, **shown)
+        if self.show == "summary" and not self.json:
+            show(found.reader, json=False)
+            note(READER_NOTE.replace("*", ""))
         if self.report:
             note(f"report: {found.report().write(self.report)}")
         if self.transcript:

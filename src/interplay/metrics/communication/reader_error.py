@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -74,26 +75,29 @@ class ReaderError:
     recall_low: float
     recall_high: float
 
-    def share_bounds(self, low: float, high: float) -> tuple[float, float]:
-        """Bounds on a share of the requests that were made, given an interval of the same share of those read.
 
-        Nothing is assumed of the requests that were misread: of those read, 1 - precision may not have been made, and
-        1 - recall of those made are missing, whatever became of them. Both are taken at the worse end of their
-        intervals.
+def share_bounds(errors: Sequence[ReaderError], low: float, high: float) -> tuple[float, float]:
+    """Bounds on a share of the requests that were made, given an interval of the same share of those read.
 
-        Args:
-            low: Lower end of the interval of the share among requests that were read.
-            high: Its upper end.
+    Nothing is assumed of the requests that were misread: of those read, 1 - precision may not have been made, and
+    1 - recall of those made are missing, whatever became of them. Both are taken at the lower end of their intervals,
+    for the model on which the reader does worst.
 
-        Returns:
-            The widened interval, within 0 and 1.
-        """
-        precision, recall = self.precision_low, self.recall_low
-        if precision <= 0:
-            return 0.0, 1.0
-        least = max(0.0, low - (1 - precision)) * recall / precision
-        most = min(high, precision) * recall / precision + 1 - recall
-        return least, min(1.0, most)
+    Args:
+        errors: The reader's error on each model that speaks.
+        low: Lower end of the interval of the share among requests that were read.
+        high: Its upper end.
+
+    Returns:
+        The wider interval, within 0 and 1.
+    """
+    precision = min(error.precision_low for error in errors)
+    recall = min(error.recall_low for error in errors)
+    if precision <= 0:
+        return 0.0, 1.0
+    least = max(0.0, low - (1 - precision)) * recall / precision
+    most = min(high, precision) * recall / precision + 1 - recall
+    return least, min(1.0, most)
 
 
 def read_with_rules(text: str, speaker: str) -> list[ObservedAct]:
@@ -176,23 +180,16 @@ def known_errors() -> Mapping[str, ReaderError]:
     return {row["model"]: ReaderError(**row) for row in table["testing"]}
 
 
-def error_of(agents: Iterable[str]) -> ReaderError | None:
-    """The known error for agents named such as `openai/gpt-4o-2024-08-06`: the worst of theirs.
-
-    Returns:
-        None where the reader was not measured on one of them.
-    """
-    matches = []
-    for agent in agents:
+def errors_of(agents: Iterable[str]) -> list[ReaderError] | None:
+    """The known error for each agent, named such as `openai/gpt-4o-2024-08-06`; None if one was not measured."""
+    errors = []
+    for agent in sorted(set(agents)):
         name = agent.lower().rsplit("/", 1)[-1].partition("?")[0]
-        match = next((error for model, error in known_errors().items() if name.startswith(model)), None)
-        if match is None:
+        name = re.sub(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d)$", "", name)  # a release of the same model
+        if name not in known_errors():
             return None
-        matches.append(match)
-    if not matches:
-        return None
-    worst = min(matches, key=lambda error: min(error.precision_low, error.recall_low))
-    return worst
+        errors.append(known_errors()[name])
+    return errors or None
 
 
 def _agrees(label: ObservedAct, act: ObservedAct) -> bool:
