@@ -11,14 +11,44 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
 from interplay.metrics.communication import reader_error
 from interplay.metrics.communication.reader_error import compare, measure, read_labels, read_with_rules
+from interplay.metrics.communication.records import VERBS
 
 LABELS = Path(__file__).parents[2] / "tests" / "metrics" / "communication" / "labels.json"
 TABLE = Path(reader_error.__file__).with_suffix(".json")
+
+
+def agreement() -> str:
+    """How far the two passes over the labelled messages agree: on requests, and on the mood of every verb."""
+    labels = [m for m in json.loads(LABELS.read_text(encoding="utf-8"))["messages"] if m.get("passes", 2) == 2]
+    passes = [[label.get(which, label) for label in labels] for which in ("first_pass", "second_pass")]
+    same = sum(first["requests"] == second["requests"] for first, second in zip(*passes, strict=True))
+    moods = [[_mood(label, verb) for label in one for verb in VERBS] for one in passes]
+    acts = [pair for pair in zip(*moods, strict=True) if pair != ("none", "none")]
+    return (
+        f"{len(labels)} messages read twice: the same requests in {same / len(labels):.3f}; Cohen's kappa of the mood "
+        f"of each verb {_kappa(list(zip(*moods, strict=True))):.3f}, of verbs that either pass has {_kappa(acts):.3f}"
+    )
+
+
+def _mood(label: dict, verb: str) -> str:
+    if any(request["verb"] == verb for request in label["requests"]):
+        return "request"
+    if any(act["verb"] == verb for act in label.get("prohibited", ())):
+        return "prohibition"
+    return "own act" if verb in label.get("own", ()) else "question" if verb in label.get("questions", ()) else "none"
+
+
+def _kappa(pairs: list[tuple[str, str]]) -> float:
+    first, second = (Counter(side) for side in zip(*pairs, strict=True))
+    observed = sum(one == other for one, other in pairs) / len(pairs)
+    chance = sum(first[mood] * second[mood] for mood in first) / len(pairs) ** 2
+    return (observed - chance) / (1 - chance)
 
 
 def main() -> None:
@@ -27,6 +57,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     messages = read_labels(LABELS, Path(os.environ["INTERPLAY_DATA"]))
+    print(agreement())
     table = {}
     for half in ("fitting", "testing"):
         table[half] = [asdict(error) for error in measure(m for m in messages if m.half == half)]

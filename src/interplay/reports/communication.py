@@ -163,11 +163,11 @@ class CommunicationAudit:
 
 def _with_reader(row: Row, agents: Iterable[str]) -> Row:
     """The interval of a share of requests, with what the reader may have misread."""
-    errors = errors_of(agents) if row["metric"] in SHARES_OF_REQUESTS and row["estimate"] is not None else None
-    if errors is None:
+    errors = errors_of(agents) if row["metric"] in SHARES_OF_REQUESTS else None
+    mean: float | None = row["estimate"]
+    if errors is None or mean is None:
         return {"low_with_reader": None, "high_with_reader": None}
-    low, high = (row["estimate"] if row[end] is None else row[end] for end in ("low", "high"))
-    least, most = share_bounds(errors, low, high)
+    least, most = share_bounds(errors, *(mean if row[end] is None else float(row[end]) for end in ("low", "high")))
     return {"low_with_reader": least, "high_with_reader": most}
 
 

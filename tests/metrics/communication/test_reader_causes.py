@@ -2,6 +2,7 @@
 
 A line is a message, an arrow and the acts that it asks the partner for; `A:` marks the assistant as the speaker.
 """
+# ruff: noqa: E501, a message is one line
 
 from __future__ import annotations
 

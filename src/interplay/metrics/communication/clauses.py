@@ -32,7 +32,7 @@ _INTERROGATIVES = {
 }  # fmt: skip
 _TELLING = {
     "have", "'ve", "already", "just", "did", "were", "are", "had", "was", "didn't", "haven't", "'re", "seem", "see",
-    "mentioned", "said", "placed", "picked", "put", "made", "finished", "did", "forgot", "know", "asked", "wanted",
+    "mentioned", "said", "placed", "picked", "put", "made", "finished", "forgot", "know", "asked", "wanted",
 }  # fmt: skip
 _DONE_ALREADY = {"already", "earlier", "previously", "before"}
 _ANYBODY = {"let's", "lets", "someone", "somebody", "anybody", "anyone"}
@@ -57,14 +57,16 @@ _VERB_FOLLOWS = {"to", "and", "then", "please", "you", "can", "should", "will", 
 
 # Ways to ask that are not about an act of the kitchen.
 _INFORMS = re.compile(
-    r"(?:(?:to )?(?:let|inform|tell|notify|guide|update|keep|remind|alert|advise|ask|show|give) (?:me|us)\b(?! (?:a|an|the|some)\b)"
+    r"(?:(?:to )?(?:let|inform|tell|notify|guide|update|keep|remind|alert|advise|ask|show|give) (?:me|us)\b"
+    r"(?! (?:a|an|the|some)\b)"
     r"|confirm|clarify|explain|advise|verify|check|ignore|focus|share|provide (?:guidance|instructions|an update)"
-    r"|be ready(?! to)|stay ready|get ready|keep (?:an eye|track|monitoring|holding|watching)|continue (?:holding|waiting|with)"
+    r"|be ready(?! to)|stay ready|get ready|keep (?:an eye|track|monitoring|holding|watching)"
+    r"|continue (?:holding|waiting|with)"
     r"|help me (?:understand|figure|keep)|double check|note that|see if|proceed with the next)\b"
 )
 _PROHIBITS = re.compile(
-    r"(?:(?:do|does|must|should|could|can|will|need) not|don't|dont|never|no need|stop|avoid|not|mustn't|shouldn't|can't|"
-    r"cannot|won't|needn't|refrain|hold off|skip|cease|quit|instead of|rather than|without|no longer|"
+    r"(?:(?:do|does|must|should|could|can|will|need) not|don't|dont|never|no need|stop|avoid|not|mustn't|shouldn't|"
+    r"can't|cannot|won't|needn't|refrain|hold off|skip|cease|quit|instead of|rather than|without|no longer|"
     r"(?:try|be careful|take care) not|(?:should|must|can|may) (?:never|avoid|stop|skip|no longer))\b"
 )
 # Idioms that ask, in the words that the rules know.
@@ -86,7 +88,8 @@ _REWRITES: Sequence[tuple[str, str]] = (
     (r"\bafter (?:that|this|which)\b", "then"),
     (r"^requesting (?:you |that you |the chef |chef |the assistant |assistant )?(?:to )?", "please "),
     (r"\b(once|when|if) ((?:it's |it is |they're |they are |you're |you are )?"
-     r"(?:done|ready|finished|complete|completed|sliced|cut|chopped|available|free|possible))(?= \w+ (?:the|it|them)\b)",
+     r"(?:done|ready|finished|complete|completed|sliced|cut|chopped|available|free|possible))"
+     r"(?= \w+ (?:the|it|them)\b)",
      r"\1 \2,"),
 )  # fmt: skip
 _RECIPE = re.compile(
@@ -163,9 +166,7 @@ def _sentences(text: str) -> list[_Sentence]:
     text = re.sub(r":\s*\n\s*(?:[-*•]\s+)?", ": ", text)
     lines = [re.sub(r"^\s*[-*•]\s*", "", line) for line in text.splitlines()]
     text = "\n".join(lines)
-    text = re.sub(
-        rf"(?:(?<=\s)|^|(?<=[:,;]))\(?(?:step )?\d{{1,2}}[.):](?=\s*[A-Za-z])", _ITEM, text, flags=re.I | re.M
-    )
+    text = re.sub(r"(?:(?<=\s)|^|(?<=[:,;]))\(?(?:step )?\d{1,2}[.):](?=\s*[A-Za-z])", _ITEM, text, flags=re.I | re.M)
     asides = re.findall(r"(?:^|(?<=\s))\(([^()]*)\)", text)
     text = re.sub(r"(?:^|(?<=\s))\([^()]*\)", " ", text)
     found: list[_Sentence] = []
@@ -341,7 +342,8 @@ def _asking(joined: str, names: Names, partner: int | None) -> tuple[str, int | 
     if wish is None:
         wish = re.search(
             rf"^(?:i|it)\b.*\b(?:suggest|recommend|propose|think|believe|insist|great if|good if|nice if|helpful if|"
-            rf"best if|appreciate it if) (?:that )?(?:the )?({who}) (?:should |could |can |would |must |need to |have to )?(.*)",
+            rf"best if|appreciate it if) (?:that )?(?:the )?({who}) "
+            rf"(?:should |could |can |would |must |need to |have to )?(.*)",
             joined,
         )
     if wish is not None:
@@ -408,7 +410,7 @@ def _is_proposal(words: Sequence[str]) -> bool:
 def _leading_gerund(words: list[str]) -> list[str] | None:
     """The clause with its leading gerund as a plain verb; None if it begins with none."""
     nouns = {"board", "station", "hatch", "counter", "location", "process", "time", "step", "steps", "is", "will"}
-    if words[0] not in GERUNDS or words[1:2] and words[1] in nouns:
+    if words[0] not in GERUNDS or (words[1:2] and words[1] in nouns):
         return None
     return [GERUNDS[words[0]], *words[1:]]
 

@@ -19,8 +19,8 @@ from interplay.metrics.communication.words import (
     COUNTER,
     DETERMINERS,
     DISH,
-    GET,
     GERUNDS,
+    GET,
     MAKES,
     PARTICIPLES,
     PHRASES,
@@ -43,8 +43,9 @@ _SMALL = DETERMINERS | PRONOUNS | {
     "again", "too", "also", "right", "away", "quickly", "immediately", "soon", "possible", "as", "is", "be", "chef",
     "assistant", "shared", "inside", "time", "step", "steps", "after", "that's", "thanks", "i", "can", "use",
     "once", "more", "will", "go", "ahead", "start", "make", "sure", "back", "by", "using", "food", "timestep",
-    "timesteps", "minutes", "turns", "seconds", "directly", "properly", "process", "action", "carefully", "just", "planned",
-    "requested", "needed", "begin", "proceed", "with", "let", "know", "earlier", "ready", "near", "order", "complete",
+    "timesteps", "minutes", "turns", "seconds", "directly", "properly", "process", "action", "carefully", "just",
+    "planned",
+    "requested", "needed", "begin", "proceed", "let", "know", "earlier", "near", "order", "complete",
     "new", "available", "empty", "slices", "slice", "pieces", "our", "its", "recipe",
 }  # fmt: skip
 

@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
@@ -176,7 +175,7 @@ def read_labels(path: Path, data: Path) -> list[LabelledMessage]:
 @cache
 def known_errors() -> Mapping[str, ReaderError]:
     """The measured error of the rules on messages that they were not fitted to, by model."""
-    table = json.loads((files(__package__) / "reader_error.json").read_text(encoding="utf-8"))
+    table = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
     return {row["model"]: ReaderError(**row) for row in table["testing"]}
 
 
