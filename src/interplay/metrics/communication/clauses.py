@@ -336,7 +336,8 @@ def _asking(joined: str, names: Names, partner: int | None) -> tuple[str, int | 
     ):
         return COMMIT, None, []
     wish = re.search(
-        rf"\b(?:need|want|like|ask|asking|request|requesting|rely on|leave it to|trust|expect) (?:the )?({who}) to\b ?(.*)",
+        rf"\b(?:need|want|like|ask|asking|request|requesting|rely on|leave it to|trust|expect) "
+        rf"(?:the )?({who}) to\b ?(.*)",
         joined,
     )
     if wish is None:
@@ -416,7 +417,7 @@ def _leading_gerund(words: list[str]) -> list[str] | None:
 
 
 def _passive(words: list[str]) -> list[str] | None:
-    """`Ensure the potato is cut on the board` as `cut the potato on the board`; None where it is nothing of the kind."""
+    """`Ensure the potato is cut on the board` as `cut the potato on the board`; None where it is no such clause."""
     if words[0] == "ensure":
         rest = words[1:]
     elif words[:2] in (["make", "sure"], ["be", "sure"]):
