@@ -16,6 +16,7 @@ from interplay.metrics.communication.episodes import readable
 from interplay.metrics.communication.foreign import write_transcripts
 from interplay.metrics.communication.measures import detail, rows
 from interplay.metrics.communication.metric import transcripts
+from interplay.metrics.communication.model_reader import ModelReader, read_by_model
 from interplay.metrics.communication.reader_error import errors_of, known_errors, share_bounds
 from interplay.metrics.communication.records import CATEGORIES, REASONS, AuditSettings, Transcript
 from interplay.metrics.communication.source import open_source, transcripts_of
@@ -71,6 +72,7 @@ class CommunicationAudit:
     name: str
     transcripts: Sequence[Transcript]
     settings: AuditSettings
+    reader_model: str | None = None  # the model that read the requests; None: the rules did
 
     @cached_property
     def episodes(self) -> Table:
@@ -107,7 +109,7 @@ class CommunicationAudit:
             speakers.setdefault(tuple(row[c] for c in columns), set()).update(names)
         made = [
             {**{c: r[c] for c in (*columns, "metric")}, "mean": r["estimate"], "low": r["low"], "high": r["high"],
-             **_with_reader(r, speakers[tuple(r[c] for c in columns)]),
+             **_with_reader(r, speakers[tuple(r[c] for c in columns)] if self.reader_model is None else ()),
              "n": r["n"], "window": self.settings.window_name}
             for r in found
         ]  # fmt: skip
@@ -117,6 +119,8 @@ class CommunicationAudit:
     @cached_property
     def reader(self) -> Table:
         """The known error of the reader: precision and recall by model, on messages that it was not fitted to."""
+        if self.reader_model is not None:
+            return Table.of([], f"The error of {self.reader_model} as a reader is not known", columns=["model"])
         return Table.of([asdict(error) for error in known_errors().values()], "Known error of the reader, by model")
 
     def outcomes(self, by: str = "level") -> Table:
@@ -135,7 +139,7 @@ class CommunicationAudit:
 
     def report(self, title: str = "Audit of talk", links: Sequence[int] = ()) -> Report:
         provenance = {"source": self.name, "episodes": len(self.transcripts), "window": self.settings.window_name}
-        provenance |= {"redundancy": self.settings.redundancy}
+        provenance |= {"redundancy": self.settings.redundancy, "reader": self.reader_model or "rules"}
         return Report(title, self.sections(links), "What messages achieve", provenance)
 
     def sections(self, links: Sequence[int] = ()) -> list[Section]:
@@ -156,7 +160,10 @@ class CommunicationAudit:
             )
         )  # fmt: skip
         digits = {column: 3 for column in self.reader.columns if column not in ("model", "messages", "requests")}
-        found += [Text(READER_NOTE), TableSection(self.reader, "How often the reader errs", digits=digits)]
+        if self.reader_model is None:
+            found += [Text(READER_NOTE), TableSection(self.reader, "How often the reader errs", digits=digits)]
+        else:
+            found.append(Text(f"Requests were read by {self.reader_model}; how often it errs is not known."))
         found.append(JudgedMessages(self.judged, links))
         return found
 
@@ -184,11 +191,24 @@ def audit(
     progress: Callable[[int], None] | None = None,
     *,
     name: str | None = None,
+    reader: ModelReader | None = None,
 ) -> CommunicationAudit:
-    """Judge every message of a trace set, of a file of JSON lines, or of transcripts at hand."""
+    """Judge every message of a trace set, of a file of JSON lines, or of transcripts at hand.
+
+    Args:
+        source: What to audit.
+        settings: How to judge.
+        progress: Called with the number of episodes that were read.
+        name: What the audit is called in reports.
+        reader: A model that reads the requests; by default the rules do.
+    """
     opened = source if isinstance(source, list) else open_source(source)
     called = name or (Path(opened.name).name if isinstance(opened, TraceSet) else "transcripts")
-    return CommunicationAudit(called, list(transcripts_of(opened, progress)), settings or AuditSettings())
+    transcripts, model = list(transcripts_of(opened, progress)), None
+    if reader is not None:
+        transcripts, unread = read_by_model(transcripts, reader)
+        model = f"{reader.model.name} ({unread} messages left to the rules)" if unread else reader.model.name
+    return CommunicationAudit(called, transcripts, settings or AuditSettings(), model)
 
 
 def sections(measured: MeasuredTraces) -> list[Section]:

@@ -67,6 +67,12 @@ def test_errors_are_counted_by_model():
     assert second.precision_low <= 0.5 <= second.precision_high
 
 
+def test_a_reader_that_reads_nothing():
+    one = LabelledMessage(model="m", episode="e", half="testing", speaker="chef", text="Cut it.", requests=(CUT,))
+    (found,) = measure([one], read=lambda text, speaker: [])
+    assert (found.recall, found.precision_low, found.precision_high) == (0.0, 0.0, 1.0)
+
+
 def test_bounds_of_a_share():
     assert share_bounds([error(1.0, 1.0)], 0.2, 0.4) == pytest.approx((0.2, 0.4))
     # Of 100 requests read 90 were made, and 100 were: of those read 20 to 40 were followed.

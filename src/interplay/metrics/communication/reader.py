@@ -90,7 +90,7 @@ class MessageReader:
 
     def read(self) -> MessageReading:
         text = self._explicit()
-        found = clauses(text, self.names, self.message.to)
+        found = clauses(text, self.names, self.message.to) if not self.message.acts_only else []
         before: tuple[Verb, Clause] | None = None
         for clause in found:
             before = self._clause(clause, before)
@@ -106,7 +106,7 @@ class MessageReader:
         for act in self.message.acts:
             self._call(act, partner, str(act))
         left = ""
-        rest = self.message.text
+        rest = self.message.text if not self.message.acts_only else ""
         while (start := re.search(r"\brequest\s*\(", rest)) is not None:
             inside, end = _bracketed(rest, start.end())
             left += rest[: start.start()] + ". "

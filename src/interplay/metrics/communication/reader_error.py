@@ -103,12 +103,12 @@ def read_with_rules(text: str, speaker: str) -> list[ObservedAct]:
     """The acts that the rules read as asked of the partner, from the text alone."""
     seat = ROLES.index(speaker)
     message = TranscriptEvent(t=0, seq=0, agent=seat, kind="message", text=text)
-    reading = MessageReader(message, _anything(), Names(ROLES, seat), KitchenScene(), lambda _: None).read()
+    reading = MessageReader(message, anything(), Names(ROLES, seat), KitchenScene(), lambda _: None).read()
     return [unit.act for unit in reading.units if unit.to == 1 - seat]
 
 
 @cache
-def _anything() -> Vocabulary:
+def anything() -> Vocabulary:
     """Every ingredient in every form: what a message may speak of where the dish is not known."""
     whole_and_cut = [form for name in INGREDIENTS for form in (name, f"{name}~slices")]
     cooked = [f"{how}({food})" for how in ("boiled", "baked") for food in whole_and_cut]
@@ -222,4 +222,6 @@ def _sum(counts: Iterable[ErrorCounts]) -> ErrorCounts:
 
 def _interval(values: Sequence[float | None]) -> tuple[float, float]:
     ordered = sorted(v for v in values if v is not None)
+    if not ordered:
+        return 0.0, 1.0
     return round(ordered[int(0.025 * len(ordered))], 4), round(ordered[int(0.975 * (len(ordered) - 1))], 4)

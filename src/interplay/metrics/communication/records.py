@@ -64,6 +64,7 @@ class TranscriptEvent:
     text: str = ""
     to: int | None = None  # of a message: whom it addresses, where the channel tells
     acts: tuple[ObservedAct, ...] = ()  # of a message: explicit requests; of a plan: what is queued
+    acts_only: bool = False  # of a message: `acts` are all that it asks for, its text is not to be read
     ok: bool | None = None
     error: str | None = None
     tokens: int | None = None  # written by the model
