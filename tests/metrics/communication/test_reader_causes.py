@@ -233,6 +233,33 @@ CAUSES = {
         Stay ready with the dish. ->
         A: You're holding the soup and about to deliver it. ->
         """,
+    "who does what": r"""
+        Your job: cut the potato; mine: bake it. -> cut(potato)
+        Assistant: cut potato. Chef: bake potato. -> cut(potato)
+        Plan: you cut the potato, I bake it, you fetch a dish, I deliver. -> cut(potato); pickup(dish)
+        Plan: 1) You pick up the egg and place it on the counter. 2) I cook it. 3) You bring a dish. -> pickup(egg); place(egg, counter); place(dish, counter)
+        You: pickup(egg, ingredient_dispenser), place_obj_on_counter(). Me: put_obj_in_utensil(pot0), cook(pot0). -> pickup(egg, ingredient_dispenser); place(egg)
+        I will do put_obj_in_utensil(pot0); cook(pot0) ->
+        I'll take the egg, boil it, and you pick up a dish in the meantime. -> pickup(dish)
+        Can you handle cutting the onion and I'll handle baking? -> cut(onion)
+        A: The chef can pick up the egg; the assistant will get a dish. -> pickup(egg)
+        First, I'll cook. Second, you deliver. -> deliver(product)
+        Let's have you cut the potato while I get the oven. -> cut(potato)
+        Don't put the potato slices in the pot; put them in the oven instead. -> put(potato~slices, oven)
+        To cook the egg, place it in the pot first. -> put(egg, pot)
+        Next step: slicing the potato on chopping_board0, then placing it on the counter. -> cut(potato, chopping_board); place(potato~slices, counter)
+        Your next action should be to cut the potato. -> cut(potato)
+        Clear the chopping board by placing the onion on the counter. -> place(onion, counter)
+        I'll be waiting for the sliced carrot. Put it on the counter. -> place(carrot~slices, counter)
+        We need an egg: please fetch one. -> pickup(egg)
+        A: Turn on the oven. -> bake(oven)
+        Any chance you could cut the tomato? -> cut(tomato)
+        It's best if you cut the tomato. -> cut(tomato)
+        Let me know if you can cut the tomato. ->
+        plz cut the potato & place it on the counter -> cut(potato); place(potato~slices, counter)
+        Please be sure to put the bell_pepper_slices into oven0 and NOT pot0. -> put(bell_pepper~slices, oven)
+        Wait for the oven and then take out the baked taro. -> pickup(baked(taro))
+        """,
 }  # fmt: skip
 MESSAGES = [
     pytest.param(line.partition("->"), id=f"{cause}: {line.partition('->')[0].strip()}")

@@ -20,7 +20,7 @@ _FILLERS = {
     "ok", "okay", "great", "good", "perfect", "sure", "yes", "yeah", "alright", "right", "now", "then", "next", "first",
     "second", "third", "finally", "lastly", "also", "just", "and", "but", "or", "so", "hi", "hello", "hey", "well",
     "meanwhile", "afterwards", "again", "instead", "otherwise", "once", "more", "kindly", "quickly", "immediately",
-    "simply", "directly", "carefully", "therefore", "plus", "no", "oh",
+    "simply", "directly", "carefully", "therefore", "plus", "no", "oh", "perhaps", "maybe",
 }  # fmt: skip
 _SUBORDINATE = {
     "if", "when", "once", "after", "before", "until", "unless", "while", "because", "since", "whenever", "as",
@@ -39,12 +39,13 @@ _ANYBODY = {"let's", "lets", "someone", "somebody", "anybody", "anyone"}
 _STARTERS = {
     "to", "go", "start", "begin", "help", "try", "make", "use", "continue", "proceed", "ensure", "remember", "keep",
     "prepare", "initiate", "finish", "complete", "resume", "perform", "execute", "commence", "trigger",
+    "empty", "clear",
 }  # fmt: skip
 _STARTING = {
     "start", "begin", "keep", "continue", "by", "try", "mind", "with", "proceed", "finish", "initiate", "resume",
     "complete", "commence", "trigger", "handle", "consider", "started", "perform", "execute", "do", "prioritize",
 }  # fmt: skip
-_BETWEEN = DETERMINERS | {"3", "2", "timestep", "timesteps", "step", "steps", "actual", "right", "full", "to"}
+_BETWEEN = DETERMINERS | {"3", "2", "timestep", "timesteps", "step", "steps", "actual", "right", "full", "to", "first"}
 _ACT_NOUNS = {"action", "command", "process", "cycle", "operation", "step", "function"}
 _FIRST_PERSON = {
     "i", "i'll", "i'm", "i've", "i'd", "ill", "im", "we", "we'll", "we're", "we've", "we'd",
@@ -53,7 +54,23 @@ _SECOND_PERSON = {"you", "you'll", "you're", "you've", "you'd"}
 _PARTNER_WORDS = {"partner", "teammate"}
 _FINITE = {"is", "are", "was", "were", "will", "has", "have", "should", "needs", "need", "isn't", "aren't", "it's"}
 _NOUN_TOO = {"plate", "hand", "mix", "supply", "dish"}  # a verb only where a verb must stand
-_VERB_FOLLOWS = {"to", "and", "then", "please", "you", "can", "should", "will", "also", "now", "just", "must", "could"}
+_VERB_FOLLOWS = {
+    "to",
+    "and",
+    "then",
+    "please",
+    "you",
+    "can",
+    "should",
+    "will",
+    "also",
+    "now",
+    "just",
+    "must",
+    "could",
+    "me",
+    "us",
+}
 
 # Ways to ask that are not about an act of the kitchen.
 _INFORMS = re.compile(
@@ -73,13 +90,24 @@ _PROHIBITS = re.compile(
 _REWRITES: Sequence[tuple[str, str]] = (
     (r"\b(?:that |which )?(?:i am|i'm|you are|you're) (?:currently |now |still )?(?:holding|carrying)\b", ""),
     (r"\b(?:make sure|ensure)(?: that)? you(?:'re| are) (?=\w+ing\b)", "please start "),
+    (r"\b(?:pls|plz)\b", "please"),
+    (r"\s&\s", " and "),
     (r"\b(?:don't|do not) (?:forget|hesitate) to\b", "please"),
+    (r"\b(?:be|is|it's) (?:great|good|nice|helpful|best|better|ideal) if you (?:could |can |would )?", "please "),
+    (r"\b(?:any chance|hoping|hope)(?: that)? you (?:could|can|would|will)\b", "please"),
+    (r"\blet's have you\b", "you should"),
+    (r"^mind (?=\w+ing\b)", "please start "),
+    (r"\b(?:your (?:next |first )?|next )(?:task|job|step|action)s?(?: is| will be| should be)?:? (?=\w+ing\b)",
+     "please start "),
+    (r"\b(?:start|turn on|switch on|activate) the oven\b(?! to)", "bake in the oven"),
+    (r"\b(?:start|turn on|switch on|activate) the pot\b(?! to)", "cook in the pot"),
+    (r"\b(?:start|turn on|switch on|activate) the blender\b(?! to)", "stir in the blender"),
     (r"\b(?:make sure|ensure|be sure|remember|see to it)(?: that)? you(?: can| should| have|'ve)?\b", "please"),
     (r"\b(?:make sure|be sure|ensure|remember|feel free) to\b", "please"),
     (r"\b(?:make sure|ensure|be sure) not to\b", "don't"),
     (r"\b(?:why don't you|why not|how about you|what if you)\b", "please"),
     (r"\b(?:how|what) about (?=\w+ing\b)", "please start "),
-    (r"\bif you (?:could|would|can)(?: please)?(?= \w)", "please"),
+    (r"(?<!know )\bif you (?:could|would)(?: please)?(?= \w)", "please"),
     (r"\bit(?:'s| is) (?:now )?time for you to\b", "you should"),
     (r"\b(?:are you able|is it possible for you|do you mind if you) to\b", "could you"),
     (r"\bdo you mind\b", "would you mind"),
@@ -155,7 +183,7 @@ def clauses(text: str, names: Names, to: int | None = None) -> list[Clause]:
     mood = ""
     for sentence in _sentences(text):
         start = mood if sentence.item and mood in (COMMIT, DESCRIBE, NOBODY) else ""
-        parsed, mood = _of_sentence(sentence, names, partner, start)
+        parsed, mood = _of_sentence(sentence, names, partner, start, first=not found)
         found += parsed
     return found
 
@@ -198,7 +226,9 @@ def _pieces(sentence: str) -> list[_Piece]:
     return pieces
 
 
-def _of_sentence(sentence: _Sentence, names: Names, partner: int | None, start: str) -> tuple[list[Clause], str]:
+def _of_sentence(
+    sentence: _Sentence, names: Names, partner: int | None, start: str, first: bool
+) -> tuple[list[Clause], str]:
     """The clauses of a sentence, and the mood in which it ends."""
     text = sentence.text.lower()
     found: list[Clause] = []
@@ -214,9 +244,13 @@ def _of_sentence(sentence: _Sentence, names: Names, partner: int | None, start: 
             continue
         if len(words) == 1 and names.is_name(words[0]):  # "Assistant, ..."; the own name is a label: "Chef: ..."
             seat = names.seat(words[0])
-            mood, to = "", partner if seat == names.speaker else seat
+            own = seat == names.speaker
+            mood, to = COMMIT if own and not first else "", partner if own else seat
             continue
-        if _is_subordinate(words, names):
+        if words in (["mine"], ["me"]):  # "Your job: ...; mine: ..."
+            mood = COMMIT
+            continue
+        if _is_subordinate(words, names) or (not main and (words[0] == "to" or words[:2] == ["in", "order"])):
             found.append(Clause(tuple(words), TELL, None, piece.text))
             aside = "own" if main and _is_sticky(words) else "" if main else "leading"
             continue
@@ -351,7 +385,8 @@ def _asking(joined: str, names: Names, partner: int | None) -> tuple[str, int | 
         seat = partner if wish[1] == "you" else names.seat(wish[1])
         return (COMMIT, None, []) if seat == names.speaker else (ASK, seat, tokens_of(wish[2]))
     task = re.search(
-        r"\byour (?:next |first )?(?:task|job|step|turn|action) (?:is|will be) to (.*)|\byour turn to (.*)", joined
+        r"\byour (?:next |first )?(?:task|job|step|turn|action) (?:is|will be|should be) to (.*)|\byour turn to (.*)",
+        joined,
     )
     return (ASK, partner, tokens_of(task[1] or task[2])) if task is not None else None
 

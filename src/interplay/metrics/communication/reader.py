@@ -136,9 +136,9 @@ class MessageReader:
             if act is None:
                 return match[0]
             said_before = text[: match.start()].lower()
-            sentence = re.split(r"[.!?;\n]", said_before)[-1]
-            subjects = re.findall(rf"\b(i|i'll|i'm|i've|we|let me|you|please|{others})\b", sentence)
-            if subjects and subjects[-1] in ("i", "i'll", "i'm", "i've", "we", "let me"):
+            sentence = re.split(r"[.!?\n]|(?<!\));", said_before)[-1]
+            subjects = re.findall(rf"\b(i|i'll|i'm|i've|we|let me|me(?=:)|you|please|{others})\b", sentence)
+            if subjects and subjects[-1] in ("i", "i'll", "i'm", "i've", "we", "let me", "me"):
                 return " "
             self._call(act, partner, match[0])
             return " "
@@ -169,7 +169,8 @@ class MessageReader:
     def _spoken_of(self, words: list[str], mood: str) -> None:
         """Note what a clause that asks for nothing speaks of: what "it" means from here on."""
         self._utensil = next((p.place for p in places_in(words) if p.place in UTENSILS), self._utensil)
-        mentions = self._objects(words)
+        product = self.vocabulary.product
+        mentions = self._objects(words) or [m for m in self.vocabulary.mentions(words) if m.object != product]
         if mentions:
             self._named = Held(mentions[-1].object, None)
         cuts = [i for i, word in enumerate(words) if _plain_verb(word) == "cut" and words[i + 1 : i + 2] != ["board"]]

@@ -72,7 +72,7 @@ DETERMINERS = {
     "the", "a", "an", "of", "your", "my", "some", "any", "that", "this", "these", "those", "one", "another", "its",
     "their", "our", "both", "each", "same",
 }  # fmt: skip
-PRONOUNS = {"it", "them", "that", "this", "those", "these"}
+PRONOUNS = {"it", "them", "that", "this", "those", "these", "one"}
 DISH = "dish"
 DISH_WORDS = {"dish", "plate", "bowl"}
 
