@@ -69,7 +69,7 @@ def _kappa(pairs: list[tuple[str, str]]) -> float:
 def _by_model(messages: Sequence[LabelledMessage], model: str, journal: Path | None) -> Read:
     reader = ModelReader(ModelPool(ResponseCache(journal)).model(model))
     asked = list(dict.fromkeys((m.text, m.speaker) for m in messages))
-    partners = dict(zip(ROLES, reversed(ROLES), strict=True))
+    partners: dict[str, str] = dict(zip(ROLES, reversed(ROLES), strict=True))
     readings = reader.read([(who, partners[who], text) for text, who in asked], [anything()] * len(asked))
     known = {message: acts or () for message, acts in zip(asked, readings, strict=True)}
     same = sum(not sum(compare(read_with_rules(*message), acts)[1:]) for message, acts in known.items())

@@ -251,6 +251,8 @@ CAUSES = {
         Your next action should be to cut the potato. -> cut(potato)
         Clear the chopping board by placing the onion on the counter. -> place(onion, counter)
         I'll be waiting for the sliced carrot. Put it on the counter. -> place(carrot~slices, counter)
+        Pick up the potato and the onion and cut them. -> pickup(potato); pickup(onion); cut(potato); cut(onion)
+        A: Take the onion slices and put them into the oven with the mashed potato. -> pickup(onion~slices); put(onion~slices, oven)
         We need an egg: please fetch one. -> pickup(egg)
         A: Turn on the oven. -> bake(oven)
         Any chance you could cut the tomato? -> cut(tomato)

@@ -55,22 +55,8 @@ _PARTNER_WORDS = {"partner", "teammate"}
 _FINITE = {"is", "are", "was", "were", "will", "has", "have", "should", "needs", "need", "isn't", "aren't", "it's"}
 _NOUN_TOO = {"plate", "hand", "mix", "supply", "dish"}  # a verb only where a verb must stand
 _VERB_FOLLOWS = {
-    "to",
-    "and",
-    "then",
-    "please",
-    "you",
-    "can",
-    "should",
-    "will",
-    "also",
-    "now",
-    "just",
-    "must",
-    "could",
-    "me",
-    "us",
-}
+    "to", "and", "then", "please", "you", "can", "should", "will", "also", "now", "just", "must", "could", "me", "us",
+}  # fmt: skip
 
 # Ways to ask that are not about an act of the kitchen.
 _INFORMS = re.compile(

@@ -86,7 +86,8 @@ class MessageReader:
         self._made: set[tuple[str, str]] = set()  # (verb, what it makes) of acts that were asked for
         self._utensil: str | None = None  # the last one named: what "put the corn in it" means
         self._postponed: list[tuple[ObservedAct, int | None, str]] = []  # explicit requests that name no object
-        self._waiting: tuple[Verb, Clause] | None = None  # "pick up and cook the egg": picks up what comes next
+        self._several: list[str] = []  # the things of the last request: what "them" means, if they are several
+        self._waiting: Clause | None = None  # "pick up and cook the egg": picks up what comes next
 
     def read(self) -> MessageReading:
         text = self._explicit()
@@ -154,14 +155,16 @@ class MessageReader:
         verbs = verbs_in(words)
         if not verbs:  # "bring me the egg and a potato"
             if before is not None and before[1].mood == clause.mood and self._objects(words):
+                several = self._several
                 self._segment(before[0], words, clause)
+                self._several = [*several, *self._several]
                 return before
             return None
         for number, verb in enumerate(verbs):
             end = verbs[number + 1].start if number + 1 < len(verbs) else len(words)
             segment = words[verb.end : end]
             if not segment and number + 1 == len(verbs) and verb.meaning in ("pickup", GET):
-                self._waiting = verb, clause
+                self._waiting = clause
             else:
                 self._segment(verb, segment, clause)
         return verbs[-1], clause
@@ -183,50 +186,31 @@ class MessageReader:
         return [m for m in self.vocabulary.mentions(words) if _before(words, m.start) not in _RESULT]
 
     def _segment(self, verb: Verb, words: list[str], clause: Clause) -> None:
+        """Read one verb with the words that belong to it."""
         if verb.meaning == "wait":
             self._waits += 1
             self._spoken_of(words, clause.mood)
             return
         to = clause.to if clause.mood == ASK else None
-        places = [p for p in places_in(words) if _before(words, p.start) not in ("near", "beside", "by", "to next")]
-        mentions = self._objects(words)
-        places = [
-            p for p in places if p.end - p.start > 1 or not any(m.start < p.end and p.start < m.end for m in mentions)
-        ]  # "dish dispenser" is no dish
-        mentions = [m for m in mentions if not any(m.start < p.end and p.start < m.end for p in places)]
-        things = [m.object for m in mentions]
+        mentions, places = self._mentions_and_places(verb, words)
         if verb.meaning == PREPARE:
-            self._prepare(things, to, clause)
+            self._prepare([m.object for m in mentions], to, clause)
             return
         name, place = _meaning(verb, words, places)
-        if (
-            verb.meaning == PUT
-            and things
-            and not places
-            and self._utensil
-            and words[-2:] in (["in", "it"], ["into", "it"])
-        ):
+        into_it = words[-2:] in (["in", "it"], ["into", "it"])
+        if verb.meaning == PUT and mentions and not places and self._utensil and into_it:
             name, place = "put_obj_in_utensil", self._utensil
         self._utensil = place if place in UTENSILS else self._utensil
-        if name in MAKES and not things and not any(word in PRONOUNS for word in words):  # "the cooking process for X"
-            of = [m for m in self.vocabulary.mentions(words) if _before(words, m.start) in ("for", "of", "on")]
-            things = [m.object for m in of if m.object != self.vocabulary.product]
-        if name == "fill_dish_with_food":
-            things = [thing for thing in things if thing != DISH]
-        elif name in MAKES:
-            things = [_made_from(name, thing) for thing in things]
+        things = self._things(name, words, mentions)
+        self._several = [made_by(name, thing) for thing in things]
         waiting, self._waiting = self._waiting, None
-        if waiting is not None and things:
+        if waiting is not None:
             origin = next((p.place for p in places if _before(words, p.start) == "from"), None)
-            for thing in dict.fromkeys(things):
-                self._add(ObservedAct("pickup", thing, origin), to, waiting[1].text, "speech")
+            for thing in things:
+                self._add(ObservedAct("pickup", thing, origin), to, waiting.text, "speech")
+        for thing in things:
+            self._add(ObservedAct(name, thing, place), to, clause.text, "speech")
         if things:
-            for thing in dict.fromkeys(things):
-                self._add(ObservedAct(name, thing, place), to, clause.text, "speech")
-            return
-        slices = self._slices(words)
-        if slices is not None:
-            self._add(ObservedAct(name, slices, place), to, clause.text, "speech")
             return
         pronoun = any(word in PRONOUNS for word in words)
         covered = {i for p in places for i in range(p.start, p.end)}
@@ -236,6 +220,32 @@ class MessageReader:
             self._add(ObservedAct(name, None, place), to, clause.text, "speech", pronoun=pronoun)
         elif rest and verb.word not in WEAK and not places:
             self._add(ObservedAct(name, None, place), to, clause.text, "speech", bind=False)  # of something unheard of
+
+    def _mentions_and_places(self, verb: Verb, words: Sequence[str]) -> tuple[list[Mention], list[PlaceMention]]:
+        """The things and the places that a verb's words name; a dish dispenser is no dish."""
+        mentions = self._objects(words)
+        if verb.meaning in (PUT, BRING) and any(
+            word in PRONOUNS for word in words
+        ):  # "put it in the oven with the pea"
+            mentions = [m for m in mentions if _before(words, m.start) != "with"]
+        places = [p for p in places_in(words) if _before(words, p.start) not in ("near", "beside", "by")]
+        places = [p for p in places if p.end - p.start > 1 or not any(_overlap(m, p) for m in mentions)]
+        return [m for m in mentions if not any(_overlap(m, p) for p in places)], places
+
+    def _things(self, name: str, words: Sequence[str], mentions: Sequence[Mention]) -> list[str]:
+        """The things that an act is about, where the message names them."""
+        things = [m.object for m in mentions]
+        if name in MAKES and not things and not any(word in PRONOUNS for word in words):  # "the cooking process for X"
+            of = [m for m in self.vocabulary.mentions(words) if _before(words, m.start) in ("for", "of", "on")]
+            things = [m.object for m in of if m.object != self.vocabulary.product]
+        if name == "fill_dish_with_food":
+            things = [thing for thing in things if thing != DISH]
+        elif name in MAKES:
+            things = [_made_from(name, thing) for thing in things]
+        if not things and len(self._several) > 1 and {"them", "these", "those", "both"} & set(words):
+            things = self._several
+        slices = self._slices(words) if not things else None
+        return [slices] if slices is not None else list(dict.fromkeys(things))
 
     def _prepare(self, things: Sequence[str], to: int | None, clause: Clause) -> None:
         """To prepare slices is to cut, to prepare a dish is to fetch one; other preparations are no act."""
@@ -320,6 +330,10 @@ def _plain_verb(word: str) -> str | None:
     """The kitchen's act for a verb in any form, of those that one word tells."""
     word = GERUNDS.get(word) or PARTICIPLES.get(word) or word
     return PHRASES.get((word,))
+
+
+def _overlap(one: Mention, other: PlaceMention) -> bool:
+    return one.start < other.end and other.start < one.end
 
 
 def _made_from(verb: str, thing: str) -> str:
