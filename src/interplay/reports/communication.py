@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from interplay.metrics.communication.episodes import readable
 from interplay.metrics.communication.foreign import write_transcripts
 from interplay.metrics.communication.measures import detail, rows
 from interplay.metrics.communication.metric import transcripts
+from interplay.metrics.communication.model_reader import ModelReader, read_by_model
+from interplay.metrics.communication.reader_error import errors_of, known_errors, share_bounds
 from interplay.metrics.communication.records import CATEGORIES, REASONS, AuditSettings, Transcript
 from interplay.metrics.communication.source import open_source, transcripts_of
 from interplay.metrics.measured import MeasuredTraces
@@ -47,6 +49,13 @@ IN_SHORT = (
     "success", "length", "units", "follow_rate", "follow_rate_all", "redundancy", "latency", "waste", "verifier_burden",
     "adr", "comm_cost_completion", "tes",
 )  # fmt: skip
+SHARES_OF_REQUESTS = ("follow_rate", "redundancy", "repeat_rate", "delayed_rate", "assisted_rate")
+READER_NOTE = (
+    "Requests are read by rules, which err. The table says how often on labelled messages that the rules were not "
+    "fitted to: precision is the share of requests read that were made, recall the share of requests made that were "
+    "read. Columns *with reader* widen the interval of a share of requests by what may have been misread, whatever "
+    "became of it; they are empty where the reader was not measured on a model that speaks."
+)
 INTRO = (
     "Every request that was read from a message is held against what the partner then did. **Effective**: done within "
     "the window. **Assisted**: done within the window after the verifier had refused it. **Redundant**: done before "
@@ -63,6 +72,7 @@ class CommunicationAudit:
     name: str
     transcripts: Sequence[Transcript]
     settings: AuditSettings
+    reader_model: str | None = None  # the model that read the requests; None: the rules did
 
     @cached_property
     def episodes(self) -> Table:
@@ -93,13 +103,25 @@ class CommunicationAudit:
             Table.of(chosen), by=[*columns, "metric"], seed=seed, statistic="mean", missing="drop", replicates=1000
         )
         order = {name: place for place, name in enumerate(metrics)}
+        speakers: dict[tuple, set[str]] = {}
+        for row in chosen:
+            names = [row["agent"]] if by == "seat" else str(row.get("agents") or "").split(" | ")
+            speakers.setdefault(tuple(row[c] for c in columns), set()).update(names)
         made = [
             {**{c: r[c] for c in (*columns, "metric")}, "mean": r["estimate"], "low": r["low"], "high": r["high"],
+             **_with_reader(r, speakers[tuple(r[c] for c in columns)] if self.reader_model is None else ()),
              "n": r["n"], "window": self.settings.window_name}
             for r in found
         ]  # fmt: skip
         made.sort(key=lambda r: (*[str(r[c]) for c in columns], order[r["metric"]]))
         return Table.of(made, "Audit of talk: means over episodes with 95 % intervals")
+
+    @cached_property
+    def reader(self) -> Table:
+        """The known error of the reader: precision and recall by model, on messages that it was not fitted to."""
+        if self.reader_model is not None:
+            return Table.of([], f"The error of {self.reader_model} as a reader is not known", columns=["model"])
+        return Table.of([asdict(error) for error in known_errors().values()], "Known error of the reader, by model")
 
     def outcomes(self, by: str = "level") -> Table:
         """The share of each category among all requests and unstructured messages."""
@@ -117,7 +139,7 @@ class CommunicationAudit:
 
     def report(self, title: str = "Audit of talk", links: Sequence[int] = ()) -> Report:
         provenance = {"source": self.name, "episodes": len(self.transcripts), "window": self.settings.window_name}
-        provenance |= {"redundancy": self.settings.redundancy}
+        provenance |= {"redundancy": self.settings.redundancy, "reader": self.reader_model or "rules"}
         return Report(title, self.sections(links), "What messages achieve", provenance)
 
     def sections(self, links: Sequence[int] = ()) -> list[Section]:
@@ -137,8 +159,23 @@ class CommunicationAudit:
                 hide=("window",), digits={"mean": 3},
             )
         )  # fmt: skip
+        digits = {column: 3 for column in self.reader.columns if column not in ("model", "messages", "requests")}
+        if self.reader_model is None:
+            found += [Text(READER_NOTE), TableSection(self.reader, "How often the reader errs", digits=digits)]
+        else:
+            found.append(Text(f"Requests were read by {self.reader_model}; how often it errs is not known."))
         found.append(JudgedMessages(self.judged, links))
         return found
+
+
+def _with_reader(row: Row, agents: Iterable[str]) -> Row:
+    """The interval of a share of requests, with what the reader may have misread."""
+    errors = errors_of(agents) if row["metric"] in SHARES_OF_REQUESTS else None
+    mean: float | None = row["estimate"]
+    if errors is None or mean is None:
+        return {"low_with_reader": None, "high_with_reader": None}
+    least, most = share_bounds(errors, *(mean if row[end] is None else float(row[end]) for end in ("low", "high")))
+    return {"low_with_reader": least, "high_with_reader": most}
 
 
 def check_metrics(names: Sequence[str]) -> None:
@@ -154,11 +191,24 @@ def audit(
     progress: Callable[[int], None] | None = None,
     *,
     name: str | None = None,
+    reader: ModelReader | None = None,
 ) -> CommunicationAudit:
-    """Judge every message of a trace set, of a file of JSON lines, or of transcripts at hand."""
+    """Judge every message of a trace set, of a file of JSON lines, or of transcripts at hand.
+
+    Args:
+        source: What to audit.
+        settings: How to judge.
+        progress: Called with the number of episodes that were read.
+        name: What the audit is called in reports.
+        reader: A model that reads the requests; by default the rules do.
+    """
     opened = source if isinstance(source, list) else open_source(source)
     called = name or (Path(opened.name).name if isinstance(opened, TraceSet) else "transcripts")
-    return CommunicationAudit(called, list(transcripts_of(opened, progress)), settings or AuditSettings())
+    transcripts, model = list(transcripts_of(opened, progress)), None
+    if reader is not None:
+        transcripts, unread = read_by_model(transcripts, reader)
+        model = f"{reader.model.name} ({unread} messages left to the rules)" if unread else reader.model.name
+    return CommunicationAudit(called, transcripts, settings or AuditSettings(), model)
 
 
 def sections(measured: MeasuredTraces) -> list[Section]:

@@ -206,9 +206,22 @@ class TestRedundancy:
         assert verdicts(script + again + asked) == ["ineffective/ignored"]
 
 
-def test_a_plain_name_means_the_form_that_the_recipe_wants():
+def test_a_plain_name_means_the_form_that_there_is():
+    passed = "\n 9 assistant does place_obj_on_counter potato~slices counter potato#1"
+    meant = ("place_obj_on_counter(potato~slices, counter)", "effective", "followed")
+    assert outcomes(f"1 assistant {CUT}\n 2 chef: Bring me the potato.{passed}") == [meant]
+    assert outcomes(f"0 chef: Cut the potato.\n 1 chef: Bring me the potato.{passed}")[1] == meant
+
+
+def test_a_wrong_request_stays_as_it_was_made_beside_what_would_be_right():
     script = "0 chef: Bring me the potato.\n 9 assistant does place_obj_on_counter potato~slices counter potato#1"
-    assert outcomes(script) == [("place_obj_on_counter(potato~slices, counter)", "effective", "followed")]
+    found = judge(transcript(script), AuditSettings(window=10))[0]
+    assert (found.category, found.reason) == ("ineffective", "irrelevant")
+    assert found.unit is not None
+    assert (str(found.unit.act), str(found.right)) == (
+        "place_obj_on_counter(potato, counter)", "place_obj_on_counter(potato~slices, counter)",
+    )  # fmt: skip
+    assert judge(transcript("0 chef: Cut the potato."))[0].right is None
 
 
 def test_parts_of_a_mix_and_what_it_makes_mean_the_mix():

@@ -76,9 +76,10 @@ def test_the_export_of_a_trace_set_and_its_events_say_the_same(traces, tmp_path)
 def test_where_one_can_finish_alone_passing_a_raw_thing_is_no_nonsense():
     asked = (0, "Bring me the potato.")
     settled = audit(cook("boiled potato~slices", asked, layout="nrc")).judged.rows[0]
-    assert settled["request"] == "place_obj_on_counter(potato, counter)"
+    assert (settled["request"], settled["right_request"]) == ("place_obj_on_counter(potato, counter)", None)
     settled = audit(cook("boiled potato~slices", asked, layout="rc")).judged.rows[0]
-    assert settled["request"] == "place_obj_on_counter(potato~slices, counter)"
+    assert settled["request"] == "place_obj_on_counter(potato, counter)"
+    assert settled["right_request"] == "place_obj_on_counter(potato~slices, counter)"
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ class AuditCommand:
       interplay llm audit transcript.jsonl --show judged
       interplay llm audit traces --window 20 --redundancy literal --report audit.html
       interplay llm audit traces --transcript events.jsonl
+      interplay llm audit events.jsonl --reader openai/gpt-4o --reader-journal readings.jsonl
     """
 
     source: Annotated[Path, tyro.conf.Positional]
@@ -39,6 +40,14 @@ class AuditCommand:
     """Metrics of the summary; by default the headlines."""
     settings: tyro.conf.OmitArgPrefixes[AuditSettings] = field(default_factory=AuditSettings)
     """How to judge and weigh."""
+    reader: str | None = None
+    """A model, as provider/model, that reads the requests in place of the rules: for languages other than English."""
+    reader_journal: Path | None = None
+    """File that keeps the reader's answers: what stands in it is not asked again."""
+    reader_offline: bool = False
+    """Take the reader's answers from the journal alone."""
+    base_url: tuple[str, ...] = ()
+    """Endpoints of the reader as provider=URL; else PROVIDER_BASE_URL."""
     report: Path | None = None
     """Write an HTML report with every judged message to this file."""
     transcript: Path | None = None
@@ -51,7 +60,7 @@ class AuditCommand:
     def run(self) -> None:
         from interplay.metrics.communication.definitions import DEFINITIONS, HEADLINES
         from interplay.metrics.communication.source import open_source
-        from interplay.reports.communication import audit, check_metrics
+        from interplay.reports.communication import READER_NOTE, audit, check_metrics
 
         if self.by == "seat" and self.show == "outcomes":
             raise InterplayError(
@@ -60,7 +69,7 @@ class AuditCommand:
         check_metrics(self.metrics)
         opened = open_source(self.source)
         with bar("auditing", len(opened)) as advance:
-            found = audit(opened, self.settings, advance, name=self.source.name)
+            found = audit(opened, self.settings, advance, name=self.source.name, reader=self._reader())
         chosen = self.metrics or HEADLINES
         if self.show == "summary":
             table = found.summary(self.by, chosen, self.seed)
@@ -68,8 +77,29 @@ class AuditCommand:
         else:
             table = {"episodes": found.episodes, "judged": found.judged, "outcomes": found.outcomes(self.by)}[self.show]
             told = dict(DEFINITIONS) if self.show == "episodes" else {}
-        show(table, json=self.json, episodes=len(found.transcripts), definitions=told)
+        shown = {"reader": found.reader.rows} if self.json and self.show == "summary" else {}
+        show(table, json=self.json, episodes=len(found.transcripts), definitions=told, **shown)
+        if self.show == "summary" and not self.json:
+            if found.reader_model is None:
+                show(found.reader, json=False)
+                note(READER_NOTE.replace("*", ""))
+            else:
+                note(f"requests were read by {found.reader_model}; how often it errs is not known")
         if self.report:
             note(f"report: {found.report().write(self.report)}")
         if self.transcript:
             note(f"{found.write_transcripts(self.transcript)} episodes: {self.transcript}")
+
+    def _reader(self):
+        if self.reader is None:
+            if self.reader_journal or self.reader_offline:
+                raise InterplayError("--reader-journal and --reader-offline need --reader, the model that reads")
+            return None
+        from interplay.agents.llm.models import ModelPool
+        from interplay.agents.llm.response_cache import ResponseCache
+        from interplay.cli.commands.llm import Models
+        from interplay.metrics.communication.model_reader import ModelReader
+
+        urls = Models(base_url=self.base_url).service().base_urls
+        pool = ModelPool(ResponseCache(self.reader_journal), offline=self.reader_offline, base_urls=urls)
+        return ModelReader(pool.model(self.reader))

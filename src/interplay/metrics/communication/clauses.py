@@ -1,7 +1,9 @@
 """A text cut into clauses, each with its mood: who is to act, if anybody.
 
 A clause asks if it is in the second person, names a partner's role, or is an imperative. What the speaker will do
-is a commitment; what was done is a report; neither asks for anything.
+is a commitment; what was done, or what a recipe says, is a report; what shall not be done is a prohibition. Only the
+first asks for anything. A verb without a subject goes on with the mood of the clause that it is joined to, which is
+the subordinate one in `put it down so I can pick it up and cook it`.
 """
 
 from __future__ import annotations
@@ -10,29 +12,109 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from interplay.metrics.communication.words import DETERMINERS, FORMS, GERUNDS, PHRASES, tokens_of
+from interplay.metrics.communication.words import DETERMINERS, FORMS, GERUNDS, PARTICIPLES, PHRASES, tokens_of
 
-ASK, COMMIT, NOBODY, TELL = "ask", "commit", "nobody", "tell"
+ASK, COMMIT, NOBODY, TELL, PROHIBIT, DESCRIBE = "ask", "commit", "nobody", "tell", "prohibit", "describe"
 
 _FILLERS = {
     "ok", "okay", "great", "good", "perfect", "sure", "yes", "yeah", "alright", "right", "now", "then", "next", "first",
     "second", "third", "finally", "lastly", "also", "just", "and", "but", "or", "so", "hi", "hello", "hey", "well",
     "meanwhile", "afterwards", "again", "instead", "otherwise", "once", "more", "kindly", "quickly", "immediately",
+    "simply", "directly", "carefully", "therefore", "plus", "no", "oh", "perhaps", "maybe",
 }  # fmt: skip
 _SUBORDINATE = {
     "if", "when", "once", "after", "before", "until", "unless", "while", "because", "since", "whenever", "as",
-    "whether", "although", "though",
+    "whether", "although", "though", "which", "who", "where", "till",
 }  # fmt: skip
 _INTERROGATIVES = {
     "did", "do", "does", "have", "has", "had", "are", "is", "was", "were", "am", "what", "where", "which", "why", "how",
     "who", "whose",
 }  # fmt: skip
-_TELLING = {"have", "'ve", "already", "just", "did", "were", "are", "had", "was", "didn't", "haven't", "'re", "seem"}
-_ANYBODY = {"we", "we'll", "let's", "lets", "someone", "somebody", "anybody", "anyone"}
+_TELLING = {
+    "have", "'ve", "already", "just", "did", "were", "are", "had", "was", "didn't", "haven't", "'re", "seem", "see",
+    "mentioned", "said", "placed", "picked", "put", "made", "finished", "forgot", "know", "asked", "wanted",
+}  # fmt: skip
+_DONE_ALREADY = {"already", "earlier", "previously", "before"}
+_ANYBODY = {"let's", "lets", "someone", "somebody", "anybody", "anyone"}
 _STARTERS = {
     "to", "go", "start", "begin", "help", "try", "make", "use", "continue", "proceed", "ensure", "remember", "keep",
+    "prepare", "initiate", "finish", "complete", "resume", "perform", "execute", "commence", "trigger",
+    "empty", "clear",
 }  # fmt: skip
+_STARTING = {
+    "start", "begin", "keep", "continue", "by", "try", "mind", "with", "proceed", "finish", "initiate", "resume",
+    "complete", "commence", "trigger", "handle", "consider", "started", "perform", "execute", "do", "prioritize",
+}  # fmt: skip
+_BETWEEN = DETERMINERS | {"3", "2", "timestep", "timesteps", "step", "steps", "actual", "right", "full", "to", "first"}
+_ACT_NOUNS = {"action", "command", "process", "cycle", "operation", "step", "function"}
+_FIRST_PERSON = {
+    "i", "i'll", "i'm", "i've", "i'd", "ill", "im", "we", "we'll", "we're", "we've", "we'd",
+}  # fmt: skip
+_SECOND_PERSON = {"you", "you'll", "you're", "you've", "you'd"}
 _PARTNER_WORDS = {"partner", "teammate"}
+_FINITE = {"is", "are", "was", "were", "will", "has", "have", "should", "needs", "need", "isn't", "aren't", "it's"}
+_NOUN_TOO = {"plate", "hand", "mix", "supply", "dish"}  # a verb only where a verb must stand
+_VERB_FOLLOWS = {
+    "to", "and", "then", "please", "you", "can", "should", "will", "also", "now", "just", "must", "could", "me", "us",
+}  # fmt: skip
+
+# Ways to ask that are not about an act of the kitchen.
+_INFORMS = re.compile(
+    r"(?:(?:to )?(?:let|inform|tell|notify|guide|update|keep|remind|alert|advise|ask|show|give) (?:me|us)\b"
+    r"(?! (?:a|an|the|some)\b)"
+    r"|confirm|clarify|explain|advise|verify|check|ignore|focus|share|provide (?:guidance|instructions|an update)"
+    r"|be ready(?! to)|stay ready|get ready|keep (?:an eye|track|monitoring|holding|watching)"
+    r"|continue (?:holding|waiting|with)"
+    r"|help me (?:understand|figure|keep)|double check|note that|see if|proceed with the next)\b"
+)
+_PROHIBITS = re.compile(
+    r"(?:(?:do|does|must|should|could|can|will|need) not|don't|dont|never|no need|stop|avoid|not|mustn't|shouldn't|"
+    r"can't|cannot|won't|needn't|refrain|hold off|skip|cease|quit|instead of|rather than|without|no longer|"
+    r"(?:try|be careful|take care) not|(?:should|must|can|may) (?:never|avoid|stop|skip|no longer))\b"
+)
+# Idioms that ask, in the words that the rules know.
+_REWRITES: Sequence[tuple[str, str]] = (
+    (r"\b(?:that |which )?(?:i am|i'm|you are|you're) (?:currently |now |still )?(?:holding|carrying)\b", ""),
+    (r"\b(?:make sure|ensure)(?: that)? you(?:'re| are) (?=\w+ing\b)", "please start "),
+    (r"\b(?:pls|plz)\b", "please"),
+    (r"\s&\s", " and "),
+    (r"\b(?:don't|do not) (?:forget|hesitate) to\b", "please"),
+    (r"\b(?:be|is|it's) (?:great|good|nice|helpful|best|better|ideal) if you (?:could |can |would )?", "please "),
+    (r"\b(?:any chance|hoping|hope)(?: that)? you (?:could|can|would|will)\b", "please"),
+    (r"\blet's have you\b", "you should"),
+    (r"^mind (?=\w+ing\b)", "please start "),
+    (r"\b(?:your (?:next |first )?|next )(?:task|job|step|action)s?(?: is| will be| should be)?:? (?=\w+ing\b)",
+     "please start "),
+    (r"\b(?:start|turn on|switch on|activate) the oven\b(?! to)", "bake in the oven"),
+    (r"\b(?:start|turn on|switch on|activate) the pot\b(?! to)", "cook in the pot"),
+    (r"\b(?:start|turn on|switch on|activate) the blender\b(?! to)", "stir in the blender"),
+    (r"\b(?:make sure|ensure|be sure|remember|see to it)(?: that)? you(?: can| should| have|'ve)?\b", "please"),
+    (r"\b(?:make sure|be sure|ensure|remember|feel free) to\b", "please"),
+    (r"\b(?:make sure|ensure|be sure) not to\b", "don't"),
+    (r"\b(?:why don't you|why not|how about you|what if you)\b", "please"),
+    (r"\b(?:how|what) about (?=\w+ing\b)", "please start "),
+    (r"(?<!know )\bif you (?:could|would)(?: please)?(?= \w)", "please"),
+    (r"\bit(?:'s| is) (?:now )?time for you to\b", "you should"),
+    (r"\b(?:are you able|is it possible for you|do you mind if you) to\b", "could you"),
+    (r"\bdo you mind\b", "would you mind"),
+    (r"\bat once\b", "now"),
+    (r"\bonce (more|again)\b", "again"),
+    (r"\bafter (?:that|this|which)\b", "then"),
+    (r"^requesting (?:you |that you |the chef |chef |the assistant |assistant )?(?:to )?", "please "),
+    (r"\b(once|when|if) ((?:it's |it is |they're |they are |you're |you are )?"
+     r"(?:done|ready|finished|complete|completed|sliced|cut|chopped|available|free|possible))"
+     r"(?= \w+ (?:the|it|them)\b)",
+     r"\1 \2,"),
+)  # fmt: skip
+_RECIPE = re.compile(
+    r"\brecipe\b[^.!?:]*\b(?:is|requires|goes|involves)\b[^.!?]*?(?::| - )|\brecipe(?: \w+){0,4}:"
+    r"|\b(?:here are|these are) (?:all )?the steps\b[^.!?]*:|\bsteps (?:are|to make|needed|for)\b[^.!?]*:"
+)
+_BREAKS = (
+    "and then|then|and|but|so that|so|because|before|after|until|while|once|when|whenever|if|unless|since|as soon as|"
+    "for me to|for us to|for you to|instead of|rather than|without|please|which|or i|or should|or we|or you"
+)
+_ITEM = "\x01"  # stands for the number of an item
 
 
 class Clause(NamedTuple):
@@ -65,70 +147,163 @@ class Names(NamedTuple):
         return word in _PARTNER_WORDS or word in self.roles
 
 
+class _Sentence(NamedTuple):
+    text: str
+    question: bool
+    item: bool  # a further item of a numbered list
+
+
+class _Piece(NamedTuple):
+    text: str
+    comma: bool  # whether a comma or a colon parts it from the piece before
+
+
 def clauses(text: str, names: Names, to: int | None = None) -> list[Clause]:
     """The clauses of a message. `to` is whom the channel addresses, if it tells."""
     for role in names.roles:
         if " " in role:  # "assistant 2" is one name, hence one word
             text = re.sub(rf"\b{re.escape(role)}\b", role.replace(" ", ""), text, flags=re.IGNORECASE)
     names = Names(tuple(role.replace(" ", "") for role in names.roles), names.speaker)
+    partner = to if to is not None else names.partner
     found: list[Clause] = []
-    for sentence, question in _sentences(text):
-        found += _of_sentence(sentence, question, names, to if to is not None else names.partner)
+    mood = ""
+    for sentence in _sentences(text):
+        start = mood if sentence.item and mood in (COMMIT, DESCRIBE, NOBODY) else ""
+        parsed, mood = _of_sentence(sentence, names, partner, start, first=not found)
+        found += parsed
     return found
 
 
-def _sentences(text: str) -> list[tuple[str, bool]]:
-    lines = (re.sub(r"^\s*(?:[-*•]|\d+[.)])\s*", "", line) for line in text.splitlines())
-    pieces = [m for line in lines for m in re.findall(r"([^.!?;]+)([.!?;]*)", line)]
-    return [(body.strip(), "?" in mark) for body, mark in pieces if body.strip()]
+def _sentences(text: str) -> list[_Sentence]:
+    text = re.sub(r"\[\w+\]|\*\*|`", " ", text.replace("’", "'").replace("“", '"').replace("”", '"'))
+    text = re.sub(r"\b\w+_and_\w+_(patty|stew|soup)\b", r"\1", text)  # the name of a dish is one thing
+    text = re.sub(r":\s*\n\s*(?:[-*•]\s+)?", ": ", text)
+    lines = [re.sub(r"^\s*[-*•]\s*", "", line) for line in text.splitlines()]
+    text = "\n".join(lines)
+    text = re.sub(r"(?:(?<=\s)|^|(?<=[:,;]))\(?(?:step )?\d{1,2}[.):](?=\s*[A-Za-z])", _ITEM, text, flags=re.I | re.M)
+    asides = re.findall(r"(?:^|(?<=\s))\(([^()]*)\)", text)
+    text = re.sub(r"(?:^|(?<=\s))\([^()]*\)", " ", text)
+    found: list[_Sentence] = []
+    for line in text.splitlines():
+        recipe = _RECIPE.search(line.lower())
+        # A dash parts sentences, save where it introduces a recipe.
+        marked = line if recipe and " - " in recipe[0] else re.sub(r"\s[-–—]+\s|—|–", "; ", line)
+        for body, mark in re.findall(r"([^.!?;]+)([.!?;]*)", marked):
+            item = body.strip().startswith(_ITEM)
+            body = re.sub(rf"[:,]?\s*{_ITEM}\s*", lambda m: ": " if ":" in m[0] else ", ", body).strip(" ,:\t")
+            if body:
+                found.append(_Sentence(body, "?" in mark, item))
+    found += [_Sentence(aside.strip(), False, False) for aside in asides if aside.strip()]
+    return found
 
 
-def _pieces(sentence: str) -> list[str]:
-    sentence = re.sub(r"\bafter (that|this|which)\b", "then", sentence)
-    breaks = "and then|then|and|but|so that|so|because|before|after|until|while|once|for me to|for us to"
-    marked = re.sub(rf"\b({breaks})\b", r"|\1", sentence)
-    return [piece.strip() for piece in re.split(r"[,:|]", marked, flags=re.IGNORECASE) if piece.strip()]
+def _pieces(sentence: str) -> list[_Piece]:
+    for pattern, instead in _REWRITES:
+        sentence = re.sub(pattern, instead, sentence)
+    marked = re.sub(rf"\b({_BREAKS})\b", r"|\1", sentence)
+    pieces: list[_Piece] = []
+    comma = False
+    for part in re.split(r"([,:|])", marked):
+        if part in (",", ":", "|"):
+            comma = comma or part != "|"
+        elif part.strip():
+            pieces.append(_Piece(part.strip(), comma))
+            comma = False
+    return pieces
 
 
-def _of_sentence(sentence: str, question: bool, names: Names, partner: int | None) -> list[Clause]:
+def _of_sentence(
+    sentence: _Sentence, names: Names, partner: int | None, start: str, first: bool
+) -> tuple[list[Clause], str]:
+    """The clauses of a sentence, and the mood in which it ends."""
+    text = sentence.text.lower()
     found: list[Clause] = []
-    mood, to = "", partner
-    if question and _asks_for_facts(tokens_of(sentence)):
-        return [Clause(tuple(tokens_of(sentence)), TELL, None, sentence)]
-    for piece in _pieces(sentence.lower().replace("’", "'")):
-        words = tokens_of(piece)
+    recipe = start == DESCRIBE or _RECIPE.search(text) is not None
+    mood, to = DESCRIBE if recipe else start, partner
+    if sentence.question and _asks_for_facts(tokens_of(text)):
+        return [Clause(tuple(tokens_of(text)), TELL, None, text)], TELL
+    aside = ""  # the subordinate clause with which bare verbs go on: "leading" until a comma, "own" until a subject
+    main = False
+    for piece in _pieces(text):
+        words = tokens_of(piece.text)
+        if not words:
+            continue
         if len(words) == 1 and names.is_name(words[0]):  # "Assistant, ..."; the own name is a label: "Chef: ..."
             seat = names.seat(words[0])
-            mood, to = "", partner if seat == names.speaker else seat
+            own = seat == names.speaker
+            mood, to = COMMIT if own and not first else "", partner if own else seat
             continue
-        if _is_subordinate(words):
-            found.append(Clause(tuple(words), TELL, None, piece))
+        if words in (["mine"], ["me"]):  # "Your job: ...; mine: ..."
+            mood = COMMIT
             continue
-        mood, to, rest = _mood(words, mood, to, names, partner)
-        found.append(Clause(tuple(rest), mood, to if mood == ASK else None, piece))
-    return found
+        if _is_subordinate(words, names) or (not main and (words[0] == "to" or words[:2] == ["in", "order"])):
+            found.append(Clause(tuple(words), TELL, None, piece.text))
+            aside = "own" if main and _is_sticky(words) else "" if main else "leading"
+            continue
+        if aside and _is_bare(words) and (aside == "own" or not piece.comma):
+            found.append(Clause(tuple(words), TELL, None, piece.text))
+            continue
+        aside, main = "", main or words != ["please"]
+        mood = DESCRIBE if recipe and mood == TELL else mood
+        mood, to, rest = _mood(words, mood, to, names, partner, piece.comma)
+        if mood == ASK and (cut := _relative(rest)) is not None:
+            aside = "own" if rest[cut] in _FIRST_PERSON else ""
+            rest = rest[:cut]
+        found.append(Clause(tuple(rest), mood, to if mood == ASK else None, piece.text))
+    return found, DESCRIBE if recipe else mood
 
 
 def _asks_for_facts(words: Sequence[str]) -> bool:
     words = [w for w in words if w not in _FILLERS]
     if not words or "please" in words:
         return False
-    first_person = words[0] in ("should", "shall", "can", "could", "may") and words[1:2] in (["i"], ["we"])
-    return words[0] in _INTERROGATIVES or first_person
+    modal = words[0] in ("should", "shall", "can", "could", "may", "must", "would")
+    about_us = modal and words[1:2] in (["i"], ["we"])
+    asks_opinion = words[:2] == ["should", "you"]
+    mild = words[:3] in (
+        ["do", "you", "mind"],
+        ["why", "don't", "you"],
+        ["are", "you", "able"],
+        ["how", "about", "you"],
+    )
+    mild = mild or words[:2] in (["why", "not"], ["how", "about"], ["what", "about"])
+    return not mild and (words[0] in _INTERROGATIVES or about_us or asks_opinion)
 
 
-def _is_subordinate(words: Sequence[str]) -> bool:
-    rest = [w for w in words if w not in ("and", "but", "then", "please")]
+def _is_subordinate(words: Sequence[str], names: Names) -> bool:
+    rest = [w for w in words if w not in ("and", "but", "then", "or")]
     if rest[:1] == ["so"]:
-        return len(rest) > 1 and rest[1] in ("that", "i", "we", "i'll", "we'll", "you", "it")
+        actors = {"that", "they", "the", "it", "everything", "he", "she", *_FIRST_PERSON, *_SECOND_PERSON}
+        return len(rest) > 1 and (rest[1] in actors or names.is_name(rest[1]))
     if rest[:1] == ["for"] and rest[2:3] == ["to"]:
         return True
-    # "once more" and "as" are fillers unless somebody or something follows.
-    return bool(rest) and rest[0] in _SUBORDINATE and rest[1:2] not in (["more"], ["again"])
+    if rest[:2] in (["instead", "of"], ["rather", "than"]) or rest[:1] == ["without"]:
+        return True
+    return bool(rest) and rest[0] in _SUBORDINATE
+
+
+def _is_sticky(words: Sequence[str]) -> bool:
+    """Whether verbs joined to a subordinate clause belong to it: to a purpose, and to what the speaker does."""
+    rest = [w for w in words if w not in ("and", "but", "then", "or")]
+    return rest[0] in ("so", "for", "instead", "rather", "without") or bool(_FIRST_PERSON & set(rest)) or "me" in rest
+
+
+def _is_bare(words: Sequence[str]) -> bool:
+    """Whether a clause begins with its verb: it has no subject of its own."""
+    rest = [w for w in words if w not in _FILLERS]
+    return bool(rest) and "please" not in words and (starts_with_verb(rest) or rest[0] in _STARTERS | {*GERUNDS})
+
+
+def _relative(words: Sequence[str]) -> int | None:
+    """Where, in a clause that asks, a relative clause with a subject of its own begins: `the egg | I put there`."""
+    for at in range(1, len(words)):
+        if words[at] in _FIRST_PERSON | _SECOND_PERSON:
+            return at
+    return None
 
 
 def _mood(
-    words: list[str], mood: str, to: int | None, names: Names, partner: int | None
+    words: list[str], mood: str, to: int | None, names: Names, partner: int | None, comma: bool
 ) -> tuple[str, int | None, list[str]]:
     """The mood of a clause, given that of the clause before it in the sentence, and its words without the subject."""
     polite = "please" in words
@@ -136,56 +311,93 @@ def _mood(
     while rest and rest[0] in _FILLERS:
         rest = rest[1:]
     if not rest:
-        return mood, to, rest
+        return (ASK if polite else mood), to, rest
     joined = " ".join(rest)
-    asking = _asking(joined, names, to if to is not None else partner)
+    somebody = to if to is not None else partner
+    asking = _asking(joined, names, somebody)
     if asking is not None:
         return asking
-    if re.match(r"(don't|do not|never|no need|stop|avoid|not)\b", joined):
-        return TELL, None, rest
-    subject = _subject(rest, names, to if to is not None else partner)
+    if _PROHIBITS.match(joined):
+        return PROHIBIT, None, rest
+    if _INFORMS.match(joined):
+        return ASK, somebody, []
+    subject = _subject(rest, names, somebody)
     if subject is not None:
         return subject
+    gerund = _leading_gerund(rest)
+    if gerund is not None:
+        if polite or mood == ASK:
+            return ASK, somebody, gerund
+        return (mood or COMMIT), to, rest
+    passive = _passive(rest)
+    if passive is not None:
+        return ASK, somebody, passive
     if starts_with_verb(rest) or rest[0] in _STARTERS:
         others = polite or "me" in rest  # who says "bring me" speaks of another's act
+        joined_on = words[0] in ("and", "or", "then")
         # "I will cut it, bake it" goes on in its mood; "the pot is free, cook it" does not, "you did it and left" does.
-        goes_on = mood in (COMMIT, NOBODY) or (mood == TELL and words[0] in ("and", "or"))
+        goes_on = mood in (COMMIT, NOBODY, DESCRIBE) or (mood == TELL and joined_on)
+        goes_on = goes_on or (mood == PROHIBIT and words[0] in ("and", "or") and not comma)
         if goes_on and not others:
             return mood, to, rest
-        return ASK, to if to is not None else partner, rest
-    return (ASK, to, rest) if polite else (mood if mood == ASK else TELL, to, rest)
+        return ASK, somebody, rest
+    if polite:
+        return ASK, to, rest
+    if rest[0] in PARTICIPLES:  # "confirm that you picked it up and placed it there"
+        return TELL, to, rest
+    return (mood if mood in (ASK, COMMIT) and not _FINITE & set(rest) else TELL), to, rest
 
 
 def _asking(joined: str, names: Names, partner: int | None) -> tuple[str, int | None, list[str]] | None:
     """Requests in the first person or about a task: `I need you to cut`, `your task is to cut`."""
     who = "|".join(["you", *(re.escape(name) for name in {*names.roles, *_PARTNER_WORDS})])
-    wish = re.search(rf"\b(?:need|want|like|ask|asking|rely on|leave it to) (?:the )?({who}) to (.*)", joined)
+    if re.match(
+        r"(?:i'll|i will|i can|i'd|i would|i could|i may|i might) (?:then |now |later )?(?:ask|request|tell)\b", joined
+    ):
+        return COMMIT, None, []
+    wish = re.search(
+        rf"\b(?:need|want|like|ask|asking|request|requesting|rely on|leave it to|trust|expect) "
+        rf"(?:the )?({who}) to\b ?(.*)",
+        joined,
+    )
+    if wish is None:
+        wish = re.search(
+            rf"^(?:i|it)\b.*\b(?:suggest|recommend|propose|think|believe|insist|great if|good if|nice if|helpful if|"
+            rf"best if|appreciate it if) (?:that )?(?:the )?({who}) "
+            rf"(?:should |could |can |would |must |need to |have to )?(.*)",
+            joined,
+        )
     if wish is not None:
         seat = partner if wish[1] == "you" else names.seat(wish[1])
         return (COMMIT, None, []) if seat == names.speaker else (ASK, seat, tokens_of(wish[2]))
     task = re.search(
-        r"\byour (?:next )?(?:task|job|step|turn|action) (?:is|will be) to (.*)|\byour turn to (.*)", joined
+        r"\byour (?:next |first )?(?:task|job|step|turn|action) (?:is|will be|should be) to (.*)|\byour turn to (.*)",
+        joined,
     )
     return (ASK, partner, tokens_of(task[1] or task[2])) if task is not None else None
 
 
 def _subject(rest: list[str], names: Names, partner: int | None) -> tuple[str, int | None, list[str]] | None:
     first = rest[0]
-    if first in ("i", "i'll", "i'm", "i've", "i'd", "ill", "im") or rest[:2] == ["let", "me"]:
+    if first in ("i", "i'll", "i'm", "i've", "i'd", "ill", "im") or rest[:2] in (["let", "me"], ["allow", "me"]):
         return COMMIT, None, rest
     if first in _ANYBODY or rest[:2] == ["let", "us"] or rest[:3] == ["one", "of", "us"]:
-        return NOBODY if first not in ("we",) or _modal(rest[1:2]) else TELL, None, rest[1:]
+        return NOBODY, None, rest[1:]
+    if first in ("we", "we'll", "we're", "we've", "we'd"):
+        return (NOBODY if first == "we" and _is_proposal(rest[1:]) else TELL), None, rest[1:]
     if rest[:2] == ["thank", "you"] or first == "thanks":
         return TELL, None, rest
-    if first in ("can", "could", "would", "will") and len(rest) > 1:
-        if rest[1] == "you":
-            return ASK, partner, rest[2:]
+    if first in ("can", "could", "would", "will", "should", "shall", "may", "must") and len(rest) > 1:
+        if rest[1] == "you" and first not in ("should", "shall", "may", "must"):
+            return _addressed(rest[2:], partner)
         if names.is_name(rest[1]):
             return _named(rest[1], rest[2:], names)
         return TELL, None, rest
     if first in ("you", "you'll", "you'd"):
-        telling = rest[1:2] and rest[1] in _TELLING
-        return (TELL, None, rest) if telling else (ASK, partner, rest[1:])
+        telling = rest[1:2] and rest[1] in _TELLING and not (rest[1] == "have" and rest[2:3] == ["to"])
+        if telling or _DONE_ALREADY & set(rest) or " me to " in f" {' '.join(rest)} ":
+            return TELL, None, rest
+        return _addressed(rest[1:], partner)
     if first in ("you've", "you're"):
         return TELL, None, rest
     if first == "the" and len(rest) > 1 and names.is_name(rest[1]):
@@ -193,15 +405,58 @@ def _subject(rest: list[str], names: Names, partner: int | None) -> tuple[str, i
     return _named(first, rest[1:], names) if names.is_name(first) else None
 
 
+def _addressed(rest: list[str], seat: int | None) -> tuple[str, int | None, list[str]]:
+    """What follows `you`: a request, unless it asks for words or forbids."""
+    joined = " ".join(rest)
+    if _PROHIBITS.match(joined):
+        return PROHIBIT, None, rest
+    return ASK, seat, [] if _INFORMS.match(joined) else rest
+
+
 def _named(name: str, rest: list[str], names: Names) -> tuple[str, int | None, list[str]]:
     seat = names.seat(name)
+    if rest[:2] in (["can", "you"], ["could", "you"], ["would", "you"], ["will", "you"]):
+        rest = rest[2:]
+    if rest and (rest[0] in _FIRST_PERSON or rest[:2] == ["let", "me"]):
+        return COMMIT, None, rest
     if rest and rest[0] in {*_TELLING, "has", "is"}:
         return TELL, None, rest
-    return (COMMIT, None, rest) if seat == names.speaker else (ASK, seat, rest)
+    return (COMMIT, None, rest) if seat == names.speaker else _addressed(rest, seat)
 
 
-def _modal(words: list[str]) -> bool:
-    return bool(words) and words[0] in ("should", "must", "can", "could", "need", "will", "have", "shall")
+def _is_proposal(words: Sequence[str]) -> bool:
+    """Whether `we ...` proposes an act: we need to cut, we should cut; not we can, we will, we need a dish."""
+    return words[:1] in (["should"], ["must"], ["shall"]) or list(words[:2]) in (["need", "to"], ["have", "to"])
+
+
+def _leading_gerund(words: list[str]) -> list[str] | None:
+    """The clause with its leading gerund as a plain verb; None if it begins with none."""
+    nouns = {"board", "station", "hatch", "counter", "location", "process", "time", "step", "steps", "is", "will"}
+    if words[0] not in GERUNDS or (words[1:2] and words[1] in nouns):
+        return None
+    return [GERUNDS[words[0]], *words[1:]]
+
+
+def _passive(words: list[str]) -> list[str] | None:
+    """`Ensure the potato is cut on the board` as `cut the potato on the board`; None where it is no such clause."""
+    if words[0] == "ensure":
+        rest = words[1:]
+    elif words[:2] in (["make", "sure"], ["be", "sure"]):
+        rest = words[2:]
+    else:
+        return None
+    rest = rest[1:] if rest[:1] == ["that"] else rest
+    be = next((i for i, w in enumerate(rest) if w in ("is", "are", "gets", "get")), None)
+    if be is None:
+        return []
+    after = rest[be + 1 :]
+    while after and after[0] in ("being", "been", "properly", "all", "then", "also"):
+        after = after[1:]
+    verb = PARTICIPLES.get(after[0]) if after else None
+    if verb is None:
+        return []
+    tail = after[2:] if after[0] == "picked" and after[1:2] == ["up"] else after[1:]
+    return [*verb.split(), *rest[:be], *tail]
 
 
 def starts_with_verb(words: Sequence[str]) -> bool:
@@ -222,23 +477,41 @@ def verb_at(words: Sequence[str], at: int) -> Verb | None:
     if at >= len(words):
         return None
     word, before = words[at], words[at - 1] if at else ""
-    if word in GERUNDS:  # "start cutting" asks to cut; "after cutting" does not
-        if before not in ("start", "begin", "keep", "continue", "by", "try", "mind", "with"):
+    if word in GERUNDS:  # "start cutting" and "start the baking process" ask to cut, to bake; "after cutting" does not
+        if not _opened(words, at, _STARTING):
             return None
         word = GERUNDS[word]
-    if before in DETERMINERS or (before in FORMS and before != "cut"):
-        return None  # "the cut", "a plate"
+    elif before in DETERMINERS or (before in FORMS and before != "cut"):
+        named = (
+            words[at + 1 : at + 2] and words[at + 1] in _ACT_NOUNS
+        )  # "use the bake action", not "the cut", "a plate"
+        if not (named and _opened(words, at, {"use", "perform", "execute", "start", "do", "run", "trigger"})):
+            return None
+    elif word in _NOUN_TOO and at and before not in _VERB_FOLLOWS:
+        return None
     if word == "pick":
-        up = next((i for i in range(at + 1, min(at + 6, len(words))) if words[i] == "up"), None)
+        up = next((i for i in range(at + 1, min(at + 9, len(words))) if words[i] == "up"), None)
         return Verb(at, at + 2 if up == at + 1 else at + 1, "pickup", "pick up") if up is not None else None
     for length in (2, 1):
         meaning = PHRASES.get((word, *words[at + 1 : at + length]))
         if meaning is not None and at + length <= len(words):
-            return Verb(at, at + length, meaning, word)
+            end = at + length
+            while end < len(words) and words[end] in _ACT_NOUNS:
+                end += 1
+            return Verb(at, end, meaning, word)
     return None
 
 
+def _opened(words: Sequence[str], at: int, openers: set[str]) -> bool:
+    """Whether a word is governed by one of these, articles aside: `start | the | baking`."""
+    at -= 1
+    while at >= 0 and words[at] in _BETWEEN:
+        at -= 1
+    return at >= 0 and words[at] in openers
+
+
 def verbs_in(words: Sequence[str]) -> list[Verb]:
+    """The verbs of a clause; what is waited for is nobody's act."""
     found: list[Verb] = []
     at = 0
     while at < len(words):
@@ -246,6 +519,8 @@ def verbs_in(words: Sequence[str]) -> list[Verb]:
         if verb is not None:
             found.append(verb)
             at = verb.end
+            if verb.meaning == "wait":
+                break
         else:
             at += 1
     return found

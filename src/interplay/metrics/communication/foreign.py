@@ -40,7 +40,8 @@ HEADER_KEYS = {
     "rewards", "game", "extra",
 }  # fmt: skip
 EVENT_KEYS = {
-    "episode", "t", "seq", "agent", "kind", "text", "to", "acts", "verb", "object", "lineage", "place", "shared", "ok",
+    "episode", "t", "seq", "agent", "kind", "text", "to", "acts", "acts_only", "verb", "object", "lineage", "place",
+    "shared", "ok",
     "error", "tokens", "tokens_in", "scaffold", "extra",
 }  # fmt: skip
 
@@ -241,6 +242,7 @@ def _event(
         text=record.get("text") or "",
         to=None if to is None else _seat(to, roles, where),
         acts=tuple(_listed_act(act, words, where) for act in record.get("acts", ())),
+        acts_only=bool(record.get("acts_only", False)),
         ok=record.get("ok"),
         error=record.get("error"),
         tokens=record.get("tokens"),
@@ -341,6 +343,8 @@ def _plain(event: TranscriptEvent) -> dict[str, Any]:
         record |= {"acts": [{"verb": a.verb, "object": a.object, "place": a.place} for a in event.acts]}
     if event.kind == MESSAGE:
         record |= {"text": event.text, "to": event.to}
+    if event.acts_only:
+        record["acts_only"] = True
     optional = {"lineage": event.lineage, "shared": event.shared, "ok": event.ok, "error": event.error}
     optional |= {"tokens": event.tokens, "tokens_in": event.tokens_in}
     if event.kind == CALL:

@@ -30,7 +30,7 @@ from interplay.metrics.communication.records import (
     TranscriptUnit,
 )
 from interplay.metrics.communication.scene import KitchenScene
-from interplay.metrics.communication.words import MAKES, Vocabulary, components, made_by
+from interplay.metrics.communication.words import MAKES, Vocabulary, components, made_by, split_mix
 
 
 def judge(transcript: Transcript, settings: AuditSettings | None = None) -> list[JudgedRequest]:
@@ -63,6 +63,7 @@ class _Audit:
     settings: AuditSettings
     execs: list[TranscriptEvent] = field(default_factory=list)
     claimed: set[tuple[int, int]] = field(default_factory=set)
+    asked_for: set[str] = field(default_factory=set)  # what there will be once the requests so far are carried out
 
     def __post_init__(self):
         self.window = self.settings.steps(self.transcript.horizon)
@@ -120,7 +121,9 @@ class _Audit:
     ) -> list[_Open]:
         found: list[_Open] = []
         for unit in units:
-            unit = self._refined(unit, message)
+            unit = self._resolved(unit, message)
+            if unit.act.object is not None:
+                self.asked_for.add(made_by(unit.act.verb, unit.act.object))
             if any(o.unit.act == unit.act and o.unit.to == unit.to for o in found):
                 continue  # "cook the corn and the pepper" is one act on one mix
             queue = plans.get(unit.to, []) if unit.to is not None else []
@@ -129,17 +132,30 @@ class _Audit:
             found.append(_Open(message, unit, self._done(unit, message), need, queued))
         return found
 
-    def _refined(self, unit: TranscriptUnit, message: TranscriptEvent) -> TranscriptUnit:
-        """The form of the thing that the recipe wants: `bring the potato` means its slices if only these are needed."""
-        task, act = self.transcript.task, unit.act
-        if act.object is None or task.need(act.verb, act.object):
-            return unit
-        forms = _wanted(task, act)
+    def _resolved(self, unit: TranscriptUnit, message: TranscriptEvent) -> TranscriptUnit:
+        """Say which form of a thing is meant, by what there is and not by what would be right.
+
+        `Bring the potato` means its slices once it was cut or was asked to be cut; a part of what a utensil holds
+        means all of it. A request that is wrong stays as it was made.
+        """
+        forms = [form for form in self._needed_forms(unit) if self._can_be_meant(unit.act, form, message)]
         if not forms:
             return unit
-        as_forms = [replace(unit, act=replace(act, object=form)) for form in forms]
-        left = [u for u in as_forms if self._done(u, message) < task.need(act.verb, u.act.object)]
+        as_forms = [replace(unit, act=replace(unit.act, object=form)) for form in forms]
+        need = self.transcript.task.need
+        left = [u for u in as_forms if self._done(u, message) < need(u.act.verb, u.act.object)]
         return (left or as_forms)[0]
+
+    def _needed_forms(self, unit: TranscriptUnit) -> list[str]:
+        """Other forms of the thing on which the recipe needs this act; none if it needs the act as it was asked."""
+        task, act = self.transcript.task, unit.act
+        return [] if act.object is None or task.need(act.verb, act.object) else _wanted(task, act)
+
+    def _can_be_meant(self, act: ObservedAct, form: str, message: TranscriptEvent) -> bool:
+        part_or_product = act.object in split_mix(form) or (act.verb in MAKES and made_by(act.verb, form) == act.object)
+        before = (e.act for e in self.execs if e.when < message.when and e.act and e.act.object)
+        exists = any(form in (did.object, made_by(did.verb, did.object or "")) for did in before)
+        return part_or_product or exists or form in self.asked_for
 
     def _done(self, unit: TranscriptUnit, message: TranscriptEvent) -> int:
         """To how many things it was done before the message. Who holds a thing matters: pick-ups are the partner's."""
@@ -239,8 +255,10 @@ class _Audit:
         settled: TranscriptEvent | None = None,
         correction: TranscriptEvent | None = None,
     ) -> JudgedRequest:
+        forms = self._needed_forms(item.unit)
+        right = replace(item.unit.act, object=forms[0]) if forms else None
         return JudgedRequest(
-            message=item.message, unit=item.unit, category=category, reason=reason, settled=settled,
+            message=item.message, unit=item.unit, right=right, category=category, reason=reason, settled=settled,
             correction=correction, done=item.done, need=item.need,
         )  # fmt: skip
 

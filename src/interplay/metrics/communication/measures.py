@@ -254,6 +254,7 @@ def detail(transcript: Transcript, settings: AuditSettings) -> Iterator[Row]:
             "partner": roles[unit.to].name if unit and unit.to is not None else None,
             "text": j.message.text,
             "request": str(unit.act) if unit else None,
+            "right_request": str(j.right) if j.right else None,
             "read_from": unit.words if unit else None,
             "source": unit.source if unit else None,
             "category": j.category,

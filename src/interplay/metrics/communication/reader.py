@@ -10,20 +10,26 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from interplay.metrics.communication.clauses import ASK, NOBODY, Clause, Names, Verb, clauses, verbs_in
+from interplay.metrics.communication.clauses import ASK, NOBODY, PROHIBIT, Clause, Names, Verb, clauses, verbs_in
 from interplay.metrics.communication.records import ObservedAct, TranscriptEvent, TranscriptUnit
 from interplay.metrics.communication.scene import AT, Held, KitchenScene
 from interplay.metrics.communication.words import (
+    AFTER,
     BRING,
     COUNTER,
     DETERMINERS,
     DISH,
+    GERUNDS,
     GET,
     MAKES,
+    PARTICIPLES,
+    PHRASES,
+    PREPARE,
     PRONOUNS,
     PUT,
     UTENSILS,
     WEAK,
+    Mention,
     PlaceMention,
     Vocabulary,
     made_by,
@@ -36,7 +42,11 @@ _SMALL = DETERMINERS | PRONOUNS | {
     "over", "out", "off", "now", "then", "next", "first", "here", "there", "and", "or", "so", "when", "ready", "done",
     "again", "too", "also", "right", "away", "quickly", "immediately", "soon", "possible", "as", "is", "be", "chef",
     "assistant", "shared", "inside", "time", "step", "steps", "after", "that's", "thanks", "i", "can", "use",
-    "2", "3", "once", "more", "will", "go", "ahead", "start", "make", "sure", "back", "by", "using", "food",
+    "once", "more", "will", "go", "ahead", "start", "make", "sure", "back", "by", "using", "food", "timestep",
+    "timesteps", "minutes", "turns", "seconds", "directly", "properly", "process", "action", "carefully", "just",
+    "planned",
+    "requested", "needed", "begin", "proceed", "let", "know", "earlier", "near", "order", "complete",
+    "new", "available", "empty", "slices", "slice", "pieces", "our", "its", "recipe",
 }  # fmt: skip
 
 
@@ -73,13 +83,21 @@ class MessageReader:
         self._waits = 0
         self._asked: RequestedAct | None = None
         self._named: Held | None = None  # the last thing spoken of, asked for or not: what "it" means
+        self._made: set[tuple[str, str]] = set()  # (verb, what it makes) of acts that were asked for
+        self._utensil: str | None = None  # the last one named: what "put the corn in it" means
+        self._postponed: list[tuple[ObservedAct, int | None, str]] = []  # explicit requests that name no object
+        self._several: list[str] = []  # the things of the last request: what "them" means, if they are several
+        self._waiting: Clause | None = None  # "pick up and cook the egg": picks up what comes next
 
     def read(self) -> MessageReading:
         text = self._explicit()
-        found = clauses(text, self.names, self.message.to)
+        found = clauses(text, self.names, self.message.to) if not self.message.acts_only else []
         before: tuple[Verb, Clause] | None = None
         for clause in found:
             before = self._clause(clause, before)
+        for act, to, words in self._postponed:
+            if not any(_names_object_of(unit, act, to) for unit in self._units):
+                self._add(act, to, words, "explicit")
         return MessageReading(tuple(self._units), self._waits, self._asked)
 
     # ------------------------------------------------------------ explicit requests
@@ -87,20 +105,27 @@ class MessageReader:
         """Take the explicit requests; what is left of the text."""
         partner = self.message.to if self.message.to is not None else self.names.partner
         for act in self.message.acts:
-            self._add(act, partner, str(act), "explicit")
+            self._call(act, partner, str(act))
         left = ""
-        rest = self.message.text
+        rest = self.message.text if not self.message.acts_only else ""
         while (start := re.search(r"\brequest\s*\(", rest)) is not None:
             inside, end = _bracketed(rest, start.end())
             left += rest[: start.start()] + ". "
             rest = rest[end:]
             act = parse_act(inside, self.vocabulary)
             if act is not None:
-                self._add(act, partner, f"request({inside})", "explicit")
+                self._call(act, partner, f"request({inside})")
             else:
                 left += f"{inside.strip(chr(39) + chr(34))}. "
         left += rest
         return self._calls(left, partner)
+
+    def _call(self, act: ObservedAct, to: int | None, words: str) -> None:
+        """Take an explicit request; one whose object nothing tells yet waits for what is said in words."""
+        if act.object is None and self._asked is None and act.verb != "wait":
+            self._postponed.append((act, to, words))
+        else:
+            self._add(act, to, words, "explicit")
 
     def _calls(self, text: str, partner: int | None) -> str:
         """Acts written as calls outside of request(...), such as `please do cut(chopping_board)`."""
@@ -112,11 +137,11 @@ class MessageReader:
             if act is None:
                 return match[0]
             said_before = text[: match.start()].lower()
-            sentence = re.split(r"[.!?;\n]", said_before)[-1]
-            subjects = re.findall(rf"\b(i|i'll|i'm|i've|we|let me|you|please|{others})\b", sentence)
-            if subjects and subjects[-1] in ("i", "i'll", "i'm", "i've", "we", "let me"):
+            sentence = re.split(r"[.!?\n]|(?<!\));", said_before)[-1]
+            subjects = re.findall(rf"\b(i|i'll|i'm|i've|we|let me|me(?=:)|you|please|{others})\b", sentence)
+            if subjects and subjects[-1] in ("i", "i'll", "i'm", "i've", "we", "let me", "me"):
                 return " "
-            self._add(act, partner, match[0], "explicit")
+            self._call(act, partner, match[0])
             return " "
 
         return re.sub(r"\b[a-z_]+\((?:[^()]|\([^()]*\))*\)", take, text)
@@ -125,45 +150,119 @@ class MessageReader:
     def _clause(self, clause: Clause, before: tuple[Verb, Clause] | None) -> tuple[Verb, Clause] | None:
         words = list(clause.words)
         if clause.mood not in (ASK, NOBODY):
-            spoken_of = self.vocabulary.mentions(words)
-            self._named = Held(spoken_of[-1].object, None) if spoken_of else self._named
+            self._spoken_of(words, clause.mood)
             return None
         verbs = verbs_in(words)
         if not verbs:  # "bring me the egg and a potato"
-            if before is not None and before[1].mood == clause.mood and self.vocabulary.mentions(words):
-                self._segment(before[0], words, clause, 0)
+            if before is not None and before[1].mood == clause.mood and self._objects(words):
+                several = self._several
+                self._segment(before[0], words, clause)
+                self._several = [*several, *self._several]
                 return before
             return None
         for number, verb in enumerate(verbs):
             end = verbs[number + 1].start if number + 1 < len(verbs) else len(words)
-            self._segment(verb, words[verb.end : end], clause, verb.end)
+            segment = words[verb.end : end]
+            if not segment and number + 1 == len(verbs) and verb.meaning in ("pickup", GET):
+                self._waiting = clause
+            else:
+                self._segment(verb, segment, clause)
         return verbs[-1], clause
 
-    def _segment(self, verb: Verb, words: list[str], clause: Clause, start: int) -> None:
+    def _spoken_of(self, words: list[str], mood: str) -> None:
+        """Note what a clause that asks for nothing speaks of: what "it" means from here on."""
+        self._utensil = next((p.place for p in places_in(words) if p.place in UTENSILS), self._utensil)
+        product = self.vocabulary.product
+        mentions = self._objects(words) or [m for m in self.vocabulary.mentions(words) if m.object != product]
+        if mentions:
+            self._named = Held(mentions[-1].object, None)
+        cuts = [i for i, word in enumerate(words) if _plain_verb(word) == "cut" and words[i + 1 : i + 2] != ["board"]]
+        is_whole = self._named is not None and self._named.object in self.vocabulary.ingredients
+        if cuts and is_whole and words[0] != "so" and mood != PROHIBIT and self._named is not None:
+            self._named = Held(made_by("cut", self._named.object), None)
+
+    def _objects(self, words: Sequence[str]) -> list[Mention]:
+        """The things that a clause is about: not what it is for, nor what comes out of it."""
+        return [m for m in self.vocabulary.mentions(words) if _before(words, m.start) not in _RESULT]
+
+    def _segment(self, verb: Verb, words: list[str], clause: Clause) -> None:
+        """Read one verb with the words that belong to it."""
         if verb.meaning == "wait":
             self._waits += 1
+            self._spoken_of(words, clause.mood)
             return
-        mentions = self.vocabulary.mentions(words)
-        places = [p for p in places_in(words) if not any(m.start < p.end and p.start < m.end for m in mentions)]
-        places = [p for p in places_in(words) if p in places or p.end - p.start > 1]  # "dish dispenser" is no dish
-        mentions = [m for m in mentions if not any(m.start < p.end and p.start < m.end for p in places)]
-        name, place = _meaning(verb, words, places)
-        things = [m.object for m in mentions]
-        if name == "fill_dish_with_food":
-            things = [thing for thing in things if thing != DISH]
         to = clause.to if clause.mood == ASK else None
+        mentions, places = self._mentions_and_places(verb, words)
+        if verb.meaning == PREPARE:
+            self._prepare([m.object for m in mentions], to, clause)
+            return
+        name, place = _meaning(verb, words, places)
+        into_it = words[-2:] in (["in", "it"], ["into", "it"])
+        if verb.meaning == PUT and mentions and not places and self._utensil and into_it:
+            name, place = "put_obj_in_utensil", self._utensil
+        self._utensil = place if place in UTENSILS else self._utensil
+        things = self._things(name, words, mentions)
+        self._several = [made_by(name, thing) for thing in things]
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            origin = next((p.place for p in places if _before(words, p.start) == "from"), None)
+            for thing in things:
+                self._add(ObservedAct("pickup", thing, origin), to, waiting.text, "speech")
+        for thing in things:
+            self._add(ObservedAct(name, thing, place), to, clause.text, "speech")
         if things:
-            for thing in dict.fromkeys(things):
-                self._add(ObservedAct(name, thing, place), to, clause.text, "speech")
             return
         pronoun = any(word in PRONOUNS for word in words)
         covered = {i for p in places for i in range(p.start, p.end)}
-        covered |= {i for m in mentions for i in range(m.start, m.end)}  # the dish of "fill the dish"
-        rest = [w for i, w in enumerate(words) if i not in covered and w not in _SMALL]
+        covered |= {i for m in self.vocabulary.mentions(words) for i in range(m.start, m.end)}  # of "fill the dish"
+        rest = [w for i, w in enumerate(words) if i not in covered and w not in _SMALL and not w.isdigit()]
         if pronoun or (not rest and (verb.word not in WEAK or (places and verb.meaning == PUT))):
             self._add(ObservedAct(name, None, place), to, clause.text, "speech", pronoun=pronoun)
         elif rest and verb.word not in WEAK and not places:
             self._add(ObservedAct(name, None, place), to, clause.text, "speech", bind=False)  # of something unheard of
+
+    def _mentions_and_places(self, verb: Verb, words: Sequence[str]) -> tuple[list[Mention], list[PlaceMention]]:
+        """The things and the places that a verb's words name; a dish dispenser is no dish."""
+        mentions = self._objects(words)
+        if verb.meaning in (PUT, BRING) and any(
+            word in PRONOUNS for word in words
+        ):  # "put it in the oven with the pea"
+            mentions = [m for m in mentions if _before(words, m.start) != "with"]
+        places = [p for p in places_in(words) if _before(words, p.start) not in ("near", "beside", "by")]
+        places = [p for p in places if p.end - p.start > 1 or not any(_overlap(m, p) for m in mentions)]
+        return [m for m in mentions if not any(_overlap(m, p) for p in places)], places
+
+    def _things(self, name: str, words: Sequence[str], mentions: Sequence[Mention]) -> list[str]:
+        """The things that an act is about, where the message names them."""
+        things = [m.object for m in mentions]
+        if name in MAKES and not things and not any(word in PRONOUNS for word in words):  # "the cooking process for X"
+            of = [m for m in self.vocabulary.mentions(words) if _before(words, m.start) in ("for", "of", "on")]
+            things = [m.object for m in of if m.object != self.vocabulary.product]
+        if name == "fill_dish_with_food":
+            things = [thing for thing in things if thing != DISH]
+        elif name in MAKES:
+            things = [_made_from(name, thing) for thing in things]
+        if not things and len(self._several) > 1 and {"them", "these", "those", "both"} & set(words):
+            things = self._several
+        slices = self._slices(words) if not things else None
+        return [slices] if slices is not None else list(dict.fromkeys(things))
+
+    def _prepare(self, things: Sequence[str], to: int | None, clause: Clause) -> None:
+        """To prepare slices is to cut, to prepare a dish is to fetch one; other preparations are no act."""
+        for thing in dict.fromkeys(things):
+            if thing == DISH:
+                self._add(ObservedAct("pickup", DISH, None), to, clause.text, "speech")
+            elif thing.endswith("~slices"):
+                self._add(ObservedAct("cut", thing.removesuffix("~slices"), None), to, clause.text, "speech")
+
+    def _slices(self, words: Sequence[str]) -> str | None:
+        """What "the slices" are of: the last thing named."""
+        covered = {i for m in self.vocabulary.mentions(words) for i in range(m.start, m.end)}
+        bare = any(w in AFTER and i not in covered and _before(words, i) not in _RESULT for i, w in enumerate(words))
+        last = self._named or (self._asked.held if self._asked else None)
+        if not bare or last is None or last.object == DISH:
+            return None
+        return last.object if "~slices" in last.object else f"{last.object}~slices"
 
     # ------------------------------------------------------------ binding
     def _add(
@@ -180,6 +279,8 @@ class MessageReader:
         unit = TranscriptUnit(act=act, to=to, lineage=lineage, source=source, words=text)
         if act.object is not None:
             made = made_by(act.verb, act.object)
+            if act.verb in MAKES:
+                self._made.add((act.verb, made))
             self._named = Held(made, lineage)
             self._asked = RequestedAct(self._named, act, self.message.when)
         if not any(_same(unit, other) for other in self._units):
@@ -198,13 +299,49 @@ class MessageReader:
             self.scene.hands.get(to) if to is not None else None,
             self.scene.contents(place) if place else None,
         ]
-        no_dish = act.verb in MAKES or act.verb in ("fill_dish_with_food", "put_obj_in_utensil")
+        no_dish = act.verb in MAKES or act.verb in ("fill_dish_with_food", "put_obj_in_utensil", "deliver")
         for held in candidates:
             if held is not None and not (no_dish and held.object == DISH):
-                return held
+                again = (act.verb, held.object) in self._made  # "use the bake action to start baking it" is one act
+                return held._replace(object=_made_from(act.verb, held.object)) if again else held
         if act.verb == "deliver" and self.vocabulary.product:  # only one dish is ordered
             return Held(self.vocabulary.product, None)
         return None
+
+
+# What follows these words is what an act is for, or what it makes: no object of it.
+_RESULT = {
+    "into",
+    "for",
+    "make",
+    "prepare",
+    "create",
+    "become",
+    "form",
+    "not",
+    "recipe",
+    "complete",
+    "finish",
+    "produce",
+}
+
+
+def _plain_verb(word: str) -> str | None:
+    """The kitchen's act for a verb in any form, of those that one word tells."""
+    word = GERUNDS.get(word) or PARTICIPLES.get(word) or word
+    return PHRASES.get((word,))
+
+
+def _overlap(one: Mention, other: PlaceMention) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _made_from(verb: str, thing: str) -> str:
+    """Who asks to cook the boiled egg asks to cook the egg."""
+    before, after = MAKES[verb].split("{}")
+    if thing.startswith(before) and thing.endswith(after):
+        return thing[len(before) : len(thing) - len(after)]
+    return thing
 
 
 def _meaning(verb: Verb, words: Sequence[str], places: Sequence[PlaceMention]) -> tuple[str, str | None]:
@@ -236,6 +373,12 @@ def _same(one: TranscriptUnit, other: TranscriptUnit) -> bool:
     """Plan and speech of one message often say the same: it is one request."""
     near = one.act.place is None or other.act.place is None or one.act.place == other.act.place
     return (one.act.verb, one.act.object, one.to) == (other.act.verb, other.act.object, other.to) and near
+
+
+def _names_object_of(unit: TranscriptUnit, act: ObservedAct, to: int | None) -> bool:
+    """Whether a unit is an act that was also written as a call without its object."""
+    near = unit.act.place is None or act.place is None or unit.act.place == act.place
+    return (unit.act.verb, unit.to) == (act.verb, to) and unit.act.object is not None and near
 
 
 def _bracketed(text: str, start: int) -> tuple[str, int]:

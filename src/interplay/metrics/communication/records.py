@@ -64,6 +64,7 @@ class TranscriptEvent:
     text: str = ""
     to: int | None = None  # of a message: whom it addresses, where the channel tells
     acts: tuple[ObservedAct, ...] = ()  # of a message: explicit requests; of a plan: what is queued
+    acts_only: bool = False  # of a message: `acts` are all that it asks for, its text is not to be read
     ok: bool | None = None
     error: str | None = None
     tokens: int | None = None  # written by the model
@@ -148,6 +149,7 @@ class JudgedRequest:
     unit: TranscriptUnit | None
     category: str
     reason: str
+    right: ObservedAct | None = None  # the act on another form of the thing that the recipe needs, where not this one
     settled: TranscriptEvent | None = None
     correction: TranscriptEvent | None = None  # the refusal between message and match
     done: int | None = None  # times done before the message

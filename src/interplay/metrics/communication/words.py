@@ -22,10 +22,11 @@ PLACES: Mapping[tuple[str, ...], str] = {
     ("serving", "loc"): "serving_hatch",
 }  # fmt: skip
 
-PUT, BRING, GET = "put", "bring", "get"  # verbs whose meaning hangs on the place or on who shall have the thing
+# Verbs whose meaning hangs on the place, on who shall have the thing, or on the thing.
+PUT, BRING, GET, PREPARE = "put", "bring", "get", "prepare"
 PHRASES: Mapping[tuple[str, ...], str] = {
     ("pick", "up"): "pickup", ("pickup",): "pickup", ("grab",): GET, ("fetch",): GET, ("collect",): GET,
-    ("retrieve",): GET, ("take",): GET, ("get",): GET,
+    ("retrieve",): GET, ("take",): GET, ("get",): GET, ("remove",): GET, ("prepare",): PREPARE,
     ("bring",): BRING, ("pass",): BRING, ("hand",): BRING, ("give",): BRING, ("send",): BRING, ("supply",): BRING,
     ("provide",): BRING, ("put",): PUT, ("place",): PUT, ("set",): PUT, ("drop",): PUT, ("leave",): PUT,
     ("move",): PUT, ("transfer",): PUT, ("lay",): PUT, ("return",): PUT,
@@ -43,9 +44,20 @@ WEAK = {"take", "get", "give", "set", "leave", "move", "return", "send", "hand",
 GERUNDS = {
     "picking": "pick", "grabbing": "grab", "fetching": "fetch", "getting": "get", "taking": "take", "bringing": "bring",
     "passing": "pass", "putting": "put", "placing": "place", "adding": "add", "filling": "fill", "plating": "plate",
-    "cooking": "cook", "boiling": "boil", "baking": "bake", "cutting": "cut", "slicing": "slice",
-    "chopping": "chop", "dicing": "dice", "stirring": "stir", "blending": "blend", "mashing": "mash",
-    "delivering": "deliver", "serving": "serve",
+    "cooking": "cook", "boiling": "boil", "baking": "bake", "cutting": "cut", "slicing": "slice", "simmering": "simmer",
+    "chopping": "chop", "dicing": "dice", "stirring": "stir", "blending": "blend", "mashing": "mash", "mixing": "mix",
+    "delivering": "deliver", "serving": "serve", "roasting": "roast", "transferring": "transfer", "moving": "move",
+    "collecting": "collect", "retrieving": "retrieve", "loading": "load", "inserting": "insert", "dropping": "drop",
+    "handing": "hand", "giving": "give", "sending": "send", "leaving": "leave", "setting": "set", "removing": "remove",
+    "returning": "return", "scooping": "scoop", "starting": "start", "beginning": "begin", "initiating": "initiate",
+    "proceeding": "proceed", "preparing": "prepare",
+}  # fmt: skip
+PARTICIPLES = {
+    "picked": "pick up", "grabbed": "grab", "placed": "place", "put": "put", "set": "set", "moved": "move",
+    "transferred": "transfer", "added": "add", "brought": "bring", "passed": "pass", "filled": "fill",
+    "plated": "plate", "cooked": "cook", "boiled": "boil", "baked": "bake", "cut": "cut", "sliced": "slice",
+    "chopped": "chop", "diced": "dice", "stirred": "stir", "blended": "blend", "mashed": "mash",
+    "delivered": "deliver", "served": "serve",
 }  # fmt: skip
 
 FORMS: Mapping[str, str] = {
@@ -56,8 +68,11 @@ FORMS: Mapping[str, str] = {
 AFTER = {"slice": "slices", "slices": "slices", "piece": "slices", "pieces": "slices"}
 MARKS = {"slices", "boiled", "baked", "mashed"}  # what names in the kitchen's grammar are made with
 HEADS = ("soup", "stew", "patty", "order", "meal")  # nouns of what is delivered
-DETERMINERS = {"the", "a", "an", "of", "your", "my", "some", "any", "that", "this", "these", "those", "one", "another"}
-PRONOUNS = {"it", "them", "that", "this", "those", "these"}
+DETERMINERS = {
+    "the", "a", "an", "of", "your", "my", "some", "any", "that", "this", "these", "those", "one", "another", "its",
+    "their", "our", "both", "each", "same",
+}  # fmt: skip
+PRONOUNS = {"it", "them", "that", "this", "those", "these", "one"}
 DISH = "dish"
 DISH_WORDS = {"dish", "plate", "bowl"}
 
@@ -93,9 +108,13 @@ def components(name: str) -> list[str]:
     return [name, *components(inner[1])] if inner else [name]
 
 
+_NUMBERED = "pot|oven|blender|board|counter|dispenser|hatch|station"
+
+
 def tokens_of(text: str) -> list[str]:
-    """Lower-case words; underscores and tildes part words, as in bell_pepper and potato~slices."""
-    return re.findall(r"[a-z0-9§]+(?:'[a-z]+)?", text.lower().replace("’", "'"))
+    """Lower-case words; underscores and tildes part words, and the number of a utensil is left out: pot0 is a pot."""
+    plain = re.sub(rf"({_NUMBERED})s?\s?#?(?<!\s)\d+\b", r"\1", text.lower().replace("’", "'"))
+    return re.findall(r"[a-z0-9§]+(?:'[a-z]+)?", plain)
 
 
 def singular(word: str) -> str:
@@ -150,6 +169,11 @@ class Vocabulary:
         return [NamedThing.of(name) for name in self.names]
 
     @cached_property
+    def ingredients(self) -> frozenset[str]:
+        """What is raw and whole."""
+        return frozenset(base for thing in self.things for base in thing.bases if base != DISH)
+
+    @cached_property
     def bases(self) -> list[tuple[tuple[str, ...], str]]:
         """Words of every ingredient, the longest first, so that sweet potato is not read as potato."""
         found = {base for thing in self.things for base in thing.bases}
@@ -173,7 +197,7 @@ class Vocabulary:
             and ("raw" not in forms or not thing.forms)
         ]
         if not fitting:
-            return " ".join([*forms, base])  # named, but nothing in this kitchen
+            return _composed(base, forms)  # named, but nothing that this dish needs
         return min(fitting, key=lambda thing: (len(thing.forms), thing.name)).name
 
     def mentions(self, words: Sequence[str]) -> list[Mention]:
@@ -225,6 +249,15 @@ class Vocabulary:
         return words[at] != "cut" or (at > 0 and (words[at - 1] in DETERMINERS or words[at - 1] in FORMS))
 
 
+def _composed(base: str, forms: Sequence[str]) -> str:
+    """The name of an ingredient in these forms, in the kitchen's grammar."""
+    name = f"{base}~slices" if "slices" in forms else base
+    heat = next((f for f in forms if f in ("boiled", "baked", "cooked")), None)
+    if heat is not None:
+        name = f"{'boiled' if heat == 'cooked' else heat}({name})"
+    return f"mashed({name})" if "mashed" in forms else name
+
+
 def places_in(words: Sequence[str]) -> list[PlaceMention]:
     found: list[PlaceMention] = []
     at = 0
@@ -252,8 +285,8 @@ def parse_act(text: str, vocabulary: Vocabulary) -> ObservedAct | None:
     call = re.fullmatch(r"\s*([a-z_]+)\s*\((.*)\)\s*", text.strip().strip("'\""), flags=re.DOTALL)
     if call is None:
         return None
-    verb = call[1]
-    if verb not in VERBS or verb == "request":
+    verb = _verb_of_call(call[1])
+    if verb is None:
         return None
     thing, place = None, None
     for argument in _arguments(call[2]):
@@ -264,6 +297,17 @@ def parse_act(text: str, vocabulary: Vocabulary) -> ObservedAct | None:
             named = vocabulary.exact(argument) or _only(vocabulary.mentions(tokens_of(argument.replace("_", " "))))
             thing = thing or named or argument
     return ObservedAct(verb, thing, place)
+
+
+def _verb_of_call(name: str) -> str | None:
+    """The kitchen's verb for the name of a call: boil and start_boiling are cook, deliver_soup is deliver."""
+    if name in VERBS:
+        return name if name != "request" else None
+    for word in name.split("_"):
+        meaning = PHRASES.get((GERUNDS.get(word, word),))
+        if meaning in VERBS:
+            return meaning
+    return {"start_oven": "bake", "start_pot": "cook", "start_blender": "stir"}.get(name)
 
 
 def _only(mentions: Sequence[Mention]) -> str | None:
