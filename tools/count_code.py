@@ -1,7 +1,7 @@
 """Count lines of code without docstrings, comments and blank lines, by package.
 
-    python tools/count_code.py                 # src/interplay of this checkout
-    python tools/count_code.py PATH [PATH ...]
+python tools/count_code.py                 # src/interplay of this checkout
+python tools/count_code.py PATH [PATH ...]
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ def code_lines(text: str) -> int:
         body = getattr(node, "body", None)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and body:
             first = body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
                 lines -= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
     return len(lines)
 

@@ -1,6 +1,6 @@
 """Print the functions of interplay that a command passes through, in the order in which they are first called.
 
-    python tools/walk.py crossplay --game overcooked/cramped_room --agents stay random --episodes 1 --report walk.html
+python tools/walk.py crossplay --game overcooked/cramped_room --agents stay random --episodes 1 --report walk.html
 """
 
 from __future__ import annotations

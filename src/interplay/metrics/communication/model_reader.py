@@ -64,9 +64,12 @@ class ModelReader:
             return ()
         places = ", ".join(sorted(set(PLACES.values())))
         user = f"Writer: {speaker}. Partner: {partners}.\nObjects: {', '.join(vocabulary.names)}\nMessage:\n{text}"
-        notes = system_and_user(_SYSTEM.replace("{places}", places), user)
+        messages = system_and_user(_SYSTEM.replace("{places}", places), user)
         question = ChatRequest(
-            notes=notes, schema=SHAPE.schema(), max_tokens=self.max_tokens, purpose=f"read requests {PROMPT_VERSION}"
+            messages=messages,
+            schema=SHAPE.schema(),
+            max_tokens=self.max_tokens,
+            purpose=f"read requests {PROMPT_VERSION}",
         )
         answer = await self.model.chat(question)
         parsed = SHAPE.read(answer.text, answer.finish)
