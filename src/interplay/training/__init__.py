@@ -1,7 +1,7 @@
-"""One PPO for teams, compiled as a whole, and the coordination methods that are rules of partners and rewards on it.
+"""One PPO for teams, compiled as a whole, and the coordination methods that choose partners and rewards for it.
 
     python -m interplay.training CONFIG.json
 
-`config` tells what can be set; `scheme` what a coordination method may decide; `collect`, `advantages`, `loss` and
-`update` are the algorithm; `program` compiles them; `run` drives, logs and keeps checkpoints.
+`config` tells what can be set; `method` what a coordination method may decide, and `algorithms` holds them; `collect`,
+`advantages`, `loss` and `update` are PPO; `program` compiles them; `run` runs a stage, logs and writes checkpoints.
 """

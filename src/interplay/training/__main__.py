@@ -12,6 +12,11 @@ from interplay.trust import admit, trust_data
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Run the command and return its exit status.
+
+    Args:
+        arguments: Of the command line; None: those of this process.
+    """
     parser = argparse.ArgumentParser(prog="python -m interplay.training", description=__doc__)
     parser.add_argument("config", help="JSON file with the fields of interplay.training.config.Experiment")
     parser.add_argument("changes", nargs="*", metavar="place=value", help="changes to it, such as ppo.epochs=8")
@@ -19,11 +24,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--teaming", type=float, help="pay hand-overs that end in a soup this much (rewards.teaming)")
     parser.add_argument("--trust", action="store_true", help="let names in files run code, as module:Thing does")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
-    given = parser.parse_intermixed_args(arguments)  # changes may stand before or after the options
+    args = parser.parse_intermixed_args(arguments)  # changes may stand before or after the options
     admit(sys.argv if arguments is None else arguments)
-    before = trust_data(given.trust)
+    before = trust_data(args.trust)
     try:
-        return _train(given)
+        return _train(args)
     except InterplayError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -31,20 +36,20 @@ def main(arguments: list[str] | None = None) -> int:
         trust_data(before)
 
 
-def _train(given: argparse.Namespace) -> int:
+def _train(args: argparse.Namespace) -> int:
     from interplay.training.algorithms import train
     from interplay.training.config import Experiment
     from interplay.training.loader import as_json, build, load, with_settings
 
-    changes = list(given.changes) + ([f"output.folder={json.dumps(given.out)}"] if given.out else [])
-    changes += [] if given.teaming is None else [f"rewards.teaming={given.teaming}"]
-    experiment = build(Experiment, with_settings(as_json(load(given.config, Experiment)), changes))
+    changes = list(args.changes) + ([f"output.folder={json.dumps(args.out)}"] if args.out else [])
+    changes += [] if args.teaming is None else [f"rewards.teaming={args.teaming}"]
+    experiment = build(Experiment, with_settings(as_json(load(args.config, Experiment)), changes))
     if experiment.output.folder is None:
         print("note: no output.folder (or --out) was given, so no policies will be kept", file=sys.stderr)
-    trained = train(experiment, quiet=given.quiet)
+    trained = train(experiment, quiet=args.quiet)
     last = trained.curve[-1]
-    told = ("update", "steps", "return", "returns", "held_out", "chance", "nats_a_card", "nats_by_copies")
-    summary = {k: last[k] for k in told if k in last}
+    shown = ("update", "steps", "return", "returns", "held_out", "chance", "nats_a_card", "nats_by_copies")
+    summary = {k: last[k] for k in shown if k in last}
     summary["folder"] = None if experiment.output.folder is None else str(Path(experiment.output.folder))
     print(json.dumps(summary))
     return 0

@@ -1,9 +1,9 @@
-"""A game by turns as one seat plays it that is always to move.
+"""A turn-based game with a single seat that is always to move.
 
 Off turn nothing can be chosen, so what the others see then need neither be shown to a network nor learnt from: half of
-the work at two players, two thirds at three. The one seat sees what the seat to move sees, and earns what the team
-earns; its value at one turn follows on the next mover's value. Where policies remember, the one seat has as many minds
-as the game has seats: a mind remembers its own turns alone (`network.own_turns`).
+the work at two players, two thirds at three. The single seat sees what the seat to move sees, and earns what the team
+earns; the value after a turn is the next mover's. Where policies have memory, the single seat has one for each seat of
+the game, which holds that seat's own turns alone (`network.own_turns`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game, Step
 
 
-class Movers:
-    """The game of another's id and options: policies that are trained in it play that one."""
+class ActiveSeatGame:
+    """A wrapper with the id and options of the game, since policies trained in it play that game."""
 
     pure: ClassVar[bool] = True
     num_seats: int = 1
@@ -32,19 +32,22 @@ class Movers:
                 f"{game.id} is not played by turns, so there is no one seat to move: set by_turns to false"
             )
         self.base = game
-        self.minds: int = game.num_seats
+        self.memory_seats: int = game.num_seats
         self.id, self.options, self.rules_version = game.id, game.options, game.rules_version
         self.action_names, self.event_names = game.action_names, game.event_names
         self.encodings, self.horizon, self.replayable = game.encodings, game.horizon, game.replayable
         self.rules: Any = getattr(game, "rules", None)
 
     def init(self, key: Any, **start: Any) -> Any:
+        """Return the game's initial state."""
         return self.base.init(key, **start)
 
     def start(self, state: Any) -> Any:
+        """Return the chance outcomes with which the game can begin in this state again."""
         return self.base.start(state)
 
     def step(self, state: Any, actions: Int[Array, " one"], key: Any) -> tuple[Any, Step]:
+        """Step the game by the action of the seat to move; rewards and events are sums over seats."""
         turn = self.base.to_move(state)
         wait = jnp.argmax(self.base.legal(state), axis=-1)  # off turn there is one legal action
         after, step = self.base.step(state, jnp.where(turn, actions[0], wait), key)
@@ -61,32 +64,37 @@ class Movers:
         )
 
     def observe(self, state: Any, encoding: str) -> Any:
+        """Return what the seat to move sees, [1, ...]."""
         return self._of_mover(state, self.base.observe(state, encoding))
 
     def legal(self, state: Any) -> Bool[Array, "one action"]:
+        """Return the legal actions of the seat to move."""
         return self._of_mover(state, self.base.legal(state))
 
     def to_move(self, state: Any) -> Bool[Array, " one"]:
+        """Return that the single seat is to move."""
         return jnp.ones(1, bool)
 
-    def mover(self, state: Any) -> Int[Array, ""]:
-        """The seat to move, whose mind it is."""
+    def active_seat(self, state: Any) -> Int[Array, ""]:
+        """Return the seat to move."""
         return jnp.argmax(self.base.to_move(state))
 
     def _of_mover(self, state: Any, x: Any) -> Any:
-        """[seat, ...] -> [1, ...]. A choice between rows is one with whatever made them, where a gather is not."""
+        """Select the mover's row of [seat, ...], as [1, ...], by `where`, which is fused with what made the rows."""
         turn = self.base.to_move(state)
 
         def leaf(x: Array) -> Array:
-            found = x[:1]
+            row = x[:1]
             for seat in range(1, self.base.num_seats):
-                found = jnp.where(turn[seat], x[seat : seat + 1], found)
-            return found
+                row = jnp.where(turn[seat], x[seat : seat + 1], row)
+            return row
 
         return jax.tree_util.tree_map(leaf, x)
 
     def render(self, state: Any, seat: int | None = None) -> str:
+        """Return the state as text."""
         return self.base.render(state, seat)
 
     def scene(self, state: Any, seat: int | None = None) -> Any:
+        """Return the state as a drawing."""
         return self.base.scene(state, seat)

@@ -1,4 +1,4 @@
-"""A member: the policy network and the value network that are trained together."""
+"""A member: a policy network and a value network that are trained together."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from interplay.training.config import Network
 
 
 class Memories(NamedTuple):
-    """What a member remembers of an episode: for its policy and for its value. Of size 0 without memory."""
+    """Recurrent states of the policy and of the value. Of size 0 without memory."""
 
     policy: Float[Array, "... memory"]
     value: Float[Array, "... memory"]
 
 
 class ValueHead(eqx.Module):
-    """Layers of the value's own on the policy's features."""
+    """The value's own layers on the policy's features."""
 
     layers: tuple[Dense, ...]
     head: Dense
@@ -56,20 +56,29 @@ class ActorCritic(eqx.Module):
     critic: Core | Dense | ValueHead
 
     def start(self) -> Memories:
+        """Return the memories at the start of an episode."""
         value = self.critic.start() if isinstance(self.critic, Core) else jnp.zeros(0, jnp.float32)
         return Memories(self.policy.start(), value)
 
     def unroll(
-        self, memory: Memories, seen: Array, view: Array, starts: Bool[Array, " step"], label: Any, anew: Any = None
+        self, memory: Memories, seen: Array, view: Array, starts: Bool[Array, " step"], label: Any, restart: Any = None
     ) -> tuple[Float[Array, "step action"], Float[Array, " step"]]:
-        """Logits and (normalised) values over a sequence of steps. `anew` is what the policy remembers where another
-        seat's steps begin."""
+        """Return logits and (normalised) values over a sequence of steps.
+
+        Args:
+            memory: At the first step.
+            seen: What the policy reads, [step, ...].
+            view: What the value reads, [step, ...].
+            starts: Where the memory is reset.
+            label: What else the value reads.
+            restart: The policy's memory where it is reset, [step, memory]; None: zeros.
+        """
         critic = self.critic
         if self.side_by_side and isinstance(critic, Core):
             of_policy, of_value = jax.vmap(lambda x: twin_features(self.policy.trunk, critic.trunk, x))(seen)
             return self.policy.outputs(of_policy, seen), critic.decoded(of_value)[:, 0]
-        told = () if anew is None else (None, anew)
-        _, features = self.policy.unroll(memory.policy, seen, starts, *told)
+        more = () if restart is None else (None, restart)
+        _, features = self.policy.unroll(memory.policy, seen, starts, *more)
         logits = self.policy.outputs(features, seen)
         if not isinstance(self.critic, Core):
             return logits, self.critic(features)[:, 0]
@@ -77,18 +86,18 @@ class ActorCritic(eqx.Module):
         return logits, self.critic.decoded(features)[:, 0]
 
     def unroll_all(
-        self, memory: Memories, seen: Array, view: Array, starts: Bool[Array, "sequence step"], label: Any, anew: Any
+        self, memory: Memories, seen: Array, view: Array, starts: Bool[Array, "sequence step"], label: Any, restart: Any
     ) -> tuple[Float[Array, "sequence step action"], Float[Array, "sequence step"]]:
-        """The same over many sequences."""
+        """Return the same as `unroll` over many sequences, [sequence, ...]."""
         if isinstance(self.policy, Core) and self.policy.shape.recurrent and not isinstance(self.critic, Core):
-            features = self.policy.unroll_all(memory.policy, seen, starts, anew)
+            features = self.policy.unroll_all(memory.policy, seen, starts, restart)
             return self.policy.outputs(features, seen), self.critic(features)[..., 0]
-        return jax.vmap(self.unroll)(memory, seen, view, starts, label, anew)
+        return jax.vmap(self.unroll)(memory, seen, view, starts, label, restart)
 
     def values(
         self, memory: Memories, view: Array, starts: Bool[Array, " step"], label: Any
     ) -> tuple[Float[Array, "step memory"], Float[Array, " step"]]:
-        """The memory that the value rests on after each step, and (normalised) values."""
+        """Return the memory that the value uses after each step, and (normalised) values."""
         if not isinstance(self.critic, Core):
             after, features = self.policy.unroll(memory.policy, view, starts)
             return after, self.critic(features)[:, 0]
@@ -97,18 +106,22 @@ class ActorCritic(eqx.Module):
 
     @property
     def side_by_side(self) -> bool:
-        """Whether policy and value read the same in the same way; a central value reads more, so it does not."""
+        """Whether policy and value have networks of one shape on the same input, computed in one pass."""
         if not isinstance(self.critic, Core) or self.policy.shape.recurrent:
             return False
         return twins(self.policy.trunk, self.critic.trunk)
 
     def logits(self, seen: Array) -> Float[Array, " action"]:
-        """Of a policy without memory."""
+        """Return the logits of a policy without memory."""
         return self.policy.step(self.policy.start(), seen)[1]
 
 
 def policy_shape(game: Game, network: Network) -> Shape:
-    """The shape of the policy's network in a game."""
+    """Return the shape of the policy's network in a game.
+
+    Raises:
+        InterplayError: If the game has no such encoding, or one that networks cannot read.
+    """
     if network.encoding not in game.encodings:
         known = ", ".join(name for name, e in game.encodings.items() if e.shape)
         raise InterplayError(f"network.encoding: {game.id} has no {network.encoding!r}; it has {known}")
@@ -136,8 +149,15 @@ def policy_shape(game: Game, network: Network) -> Shape:
 
 
 def new_member(game: Game, network: Network, labels: int, key: PRNGKeyArray, frames: int = 0) -> ActorCritic:
-    """A member with fresh weights. `labels` are the numbers that the value network may be told, `frames` the past
-    views that the policy's model of its partner reads."""
+    """Return a member with random weights.
+
+    Args:
+        game: The game.
+        network: Its networks.
+        labels: Size of the label that the value network may read.
+        key: Of the weights.
+        frames: Past observations that the policy's model of its partner reads; 0: no such model.
+    """
     shape = policy_shape(game, network)
     for_policy, for_critic = jax.random.split(key)
     policy = network_of(dataclasses.replace(shape, frames=frames), 0.01, for_policy)
@@ -154,21 +174,21 @@ def new_member(game: Game, network: Network, labels: int, key: PRNGKeyArray, fra
 
 
 def new_networks(make: Callable[[Any], Any], over: Any) -> Any:
-    """`make` over the first axis of a tree: side by side; on a CPU one after the other.
+    """Apply `make` over the first axis of a tree: side by side; on a CPU one after the other.
 
-    Networks begin with orthogonal matrices. XLA's thread pool of a machine with few cores never comes back from several
-    QR decompositions of several matrices each.
+    Weights begin as orthogonal matrices, and XLA's thread pool deadlocks on a machine with few cores in several QR
+    decompositions of several matrices each.
     """
     return jax.lax.map(make, over) if jax.default_backend() == "cpu" else jax.vmap(make)(over)
 
 
 def value_head(shape: Shape, network: Network, key: PRNGKeyArray) -> Dense | ValueHead:
-    """The value on a shared trunk: a last layer, with layers of its own before it if the network says so."""
+    """Return the value's layers on a shared trunk: a last layer, after layers of its own if `network` has any."""
     if not network.critic_widths:
         return Dense(shape.features, 1, 1.0, key)
     return ValueHead(shape.features, network.critic_widths, network.critic_activation, network.precision, key)
 
 
 def planes_axis(shape: Shape) -> int:
-    """The axis along which several seats' views are laid beside each other."""
+    """Return the axis along which the observations of several seats are joined."""
     return len(shape.input) - 1 if len(shape.input) == 3 and shape.planes == "last" else 0

@@ -1,4 +1,4 @@
-"""How much better an action was than expected, and the scale on which values are learnt."""
+"""Generalised advantage estimation, and the normalisation of returns."""
 
 from __future__ import annotations
 
@@ -18,10 +18,17 @@ def advantages(
     gamma: float,
     lam: float,
 ) -> Float[Array, "step ..."]:
-    """Generalised advantage estimates.
+    """Return generalised advantage estimates.
 
-    `next_value` is the value of the state that the step led to, before any reset: where the horizon cut an episode it
-    is still worth what could have followed, where the game ended by its rules nothing follows.
+    Args:
+        reward: Of each step.
+        value: Of the state before each step.
+        next_value: Of the state after each step, before any reset: where the horizon cut an episode its value still
+            counts, where the game ended by its rules (`terminated`) it does not.
+        terminated: Whether the game ended by its rules.
+        done: Whether the episode ended in any way.
+        gamma: Discount.
+        lam: Lambda.
     """
     delta = reward + gamma * jnp.where(terminated, 0.0, next_value) - value
     keep = gamma * lam * (1.0 - done.astype(jnp.float32))
@@ -36,7 +43,7 @@ def advantages(
 
 @record
 class Normaliser:
-    """Running mean and variance of returns, [learner]. Starts unbiased: the first update sets it."""
+    """Running mean and variance of returns, [learner]; the first update sets it."""
 
     mean: Float[Array, " learner"]
     square: Float[Array, " learner"]
@@ -47,6 +54,7 @@ LEAST_VARIANCE = 1e-2
 
 
 def new_normaliser(learners: int) -> Normaliser:
+    """Return a normaliser that has seen nothing."""
     zeros = jnp.zeros(learners, jnp.float32)
     return Normaliser(mean=zeros, square=zeros, weight=zeros)
 
@@ -57,6 +65,7 @@ def observe_returns(
     decay: float,
     counts: Float[Array, "learner sample"],
 ) -> Normaliser:
+    """Return the normaliser after further returns, each with a weight in `counts`."""
     total = jnp.maximum(jnp.sum(counts, axis=1), 1.0)
     mean, square = jnp.sum(returns * counts, axis=1) / total, jnp.sum(returns**2 * counts, axis=1) / total
     return Normaliser(
@@ -67,7 +76,7 @@ def observe_returns(
 
 
 def scale(normaliser: Normaliser) -> tuple[Float[Array, " learner"], Float[Array, " learner"]]:
-    """Mean and standard deviation; 0 and 1 before anything was seen."""
+    """Return mean and standard deviation; 0 and 1 before anything was seen."""
     seen = normaliser.weight > 0
     weight = jnp.where(seen, normaliser.weight, 1.0)
     mean = normaliser.mean / weight

@@ -1,8 +1,7 @@
-"""What a seat of Hanabi may hold by what it sees, learnt from the games of a policy: for further levels of off-belief
-learning.
+"""A learnt belief about a Hanabi seat's own hand, for further levels of off-belief learning.
 
-A network reads the seat's present view and gives its cards one after the other, each by those before it, never one that
-hints or cards seen rule out. It has no memory: for policies that have none, what they do is learnt given the same view.
+An autoregressive network reads the seat's present observation and gives the odds of its cards one after the other,
+never of one that hints or cards seen rule out. It has no memory, since it is for policies that have none.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ RULED_OUT = -1e9
 
 
 class HandBelief(eqx.Module):
-    """Odds of a seat's cards, oldest first."""
+    """The odds of a seat's cards, oldest first."""
 
     layers: tuple[Dense, ...]
     before: Dense  # what the cards before a slot, and which slot it is, add
@@ -44,6 +43,7 @@ class HandBelief(eqx.Module):
         self.encoding = encoding
 
     def features(self, seen: Float[Array, " size"]) -> Float[Array, " unit"]:
+        """Return the features of an observation."""
         x = seen.astype(jnp.float32)
         for layer in self.layers[:-1]:
             x = jax.nn.relu(layer(x))
@@ -52,7 +52,14 @@ class HandBelief(eqx.Module):
     def odds(
         self, features: Array, cards: Float[Array, "slot identity"], slot: int, may: Float[Array, " identity"]
     ) -> Float[Array, " identity"]:
-        """Logarithms of the odds of the card in a slot, given those before it (rows of zeros from the slot on)."""
+        """Return the log-odds of the card in a slot.
+
+        Args:
+            features: Of the observation.
+            cards: Those before the slot, one-hot; rows of zeros from the slot on.
+            slot: Number of the slot.
+            may: Copies left of each card that can be there.
+        """
         here = jnp.zeros(cards.shape[0]).at[slot].set(1.0)
         x = jax.nn.relu(features + self.before(jnp.concatenate([cards.ravel(), here])))
         # What is learnt is how the odds differ from those by the copies left.
@@ -61,7 +68,7 @@ class HandBelief(eqx.Module):
     def draw(
         self, rules: HanabiRules, state: HanabiState, seat: Int[Array, ""], seen: Array, key: PRNGKeyArray
     ) -> tuple[Int8[Array, " slot"], Bool[Array, ""]]:
-        """A hand that fits hints and cards seen, and whether one was found."""
+        """Sample a hand that fits hints and cards seen, and return whether there is one."""
         features, keys = self.features(seen), jax.random.split(key, rules.hand_size)
 
         def choose(slot: int, odds: Array) -> Array:
@@ -73,8 +80,7 @@ class HandBelief(eqx.Module):
     def log_prob(
         self, rules: HanabiRules, state: HanabiState, seat: Int[Array, ""], seen: Array
     ) -> tuple[Array, Array, Array]:
-        """Of the hand that the seat really has: the logarithm of its odds, the same by copies left alone, and how many
-        cards it has."""
+        """Return the log-odds of the true hand, the same by copies left alone, and its number of cards."""
         real = state.hands[seat].astype(jnp.int32)
         features = self.features(seen)
         _, learnt, counted, _ = _one_by_one(self, rules, state, seat, features, lambda slot, _: real[slot])
@@ -104,26 +110,31 @@ def _one_by_one(
 
 
 def save(path: str | Path, belief: HandBelief, game: Any, about: dict[str, Any]) -> None:
+    """Write a belief as a safetensors file; `about` are plain values for its metadata."""
     from safetensors.numpy import save_file
 
     widths = [layer.bias.shape[0] for layer in belief.layers]
-    told = {"format": FORMAT, "game": game_key(game), "encoding": belief.encoding, "widths": widths, "about": about}
+    metadata = {"format": FORMAT, "game": game_key(game), "encoding": belief.encoding, "widths": widths, "about": about}
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     arrays = {name: np.asarray(a) for name, a in named_arrays(belief).items()}
-    save_file(arrays, path, metadata={"interplay": json.dumps(told)})
+    save_file(arrays, path, metadata={"interplay": json.dumps(metadata)})
 
 
 def load(path: str | Path, game: Any) -> HandBelief:
-    """The belief of a file; it has to be of the same game."""
+    """Read the belief of a file.
+
+    Raises:
+        InterplayError: If there is none, or if it is about another game.
+    """
     if not Path(path).is_file():
         raise InterplayError(f"there is no belief {path}; train one with the algorithm obl_belief")
-    told, arrays = opened(path)
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
+    metadata, arrays = opened(path)
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise InterplayError(f"{path} holds no belief about hands")
-    if told["game"] != game_key(game):
-        raise InterplayError(f"{path} is about hands in {told['game']}, not in {game_key(game)}")
-    size = game.encodings[told["encoding"]].shape
+    if metadata["game"] != game_key(game):
+        raise InterplayError(f"{path} is about hands in {metadata['game']}, not in {game_key(game)}")
+    size = game.encodings[metadata["encoding"]].shape
     assert size is not None
-    empty = HandBelief(game.rules, size[0], told["encoding"], tuple(told["widths"]), jax.random.key(0))
+    empty = HandBelief(game.rules, size[0], metadata["encoding"], tuple(metadata["widths"]), jax.random.key(0))
     leaves = [jnp.asarray(arrays[name]) for name in named_arrays(empty)]
     return jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(empty), leaves)

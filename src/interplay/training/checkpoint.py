@@ -1,7 +1,7 @@
-"""What a training run keeps on disk, so that it can be killed at any moment and go on as if it had not been.
+"""The files of a training run, from which it resumes after being killed at any moment.
 
 manifest.json                what was trained, how far, and which files belong to it; replaced as a whole
-state-00000120.safetensors   everything that a run carries, after 120 updates
+state-00000120.safetensors   the whole state of all runs (`setup.RunState`), after 120 updates
 snapshots/00000060.safetensors   the policies on the way, [run, learner, ...]
 policies/run0.safetensors    the trained policies, each an agent
 log.jsonl                    the curve
@@ -26,11 +26,34 @@ from interplay.training.loader import as_json, build
 
 MANIFEST, FORMAT, VERSION = "manifest.json", "interplay-training", 1
 
+# Names of fields in files, where version 0.1.0 called them otherwise; of several that fit the first counts.
+STORED_NAMES = {
+    "method_state.anchor_policy": "anchor",
+    "method_state.anchor_memory": "world.anchor_memory",
+    "method_state": "notebook",
+    "partners": "guests",
+    "world.partners": "world.guests",
+    "world.partner_memory": "world.guest_memory",
+    "world.event_record": "world.note",
+    "world.episode_state": "world.away",
+    "world.kept_states": "world.pool",
+    "recorded": "seen",  # of reward weights
+    "anchor": "hold",
+}
+
 
 def named(tree: Any) -> dict[str, np.ndarray]:
-    """The arrays of a tree by their place in it. Keys of random numbers as their data."""
+    """Return the arrays of a tree by their place in it; random keys as their data."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
-    return {jax.tree_util.keystr(path).lstrip("."): np.asarray(_data(leaf)) for path, leaf in leaves}
+    return {_stored_name(path): np.asarray(_data(leaf)) for path, leaf in leaves}
+
+
+def _stored_name(path: Any) -> str:
+    name = jax.tree_util.keystr(path).lstrip(".")
+    for field, stored in STORED_NAMES.items():
+        if name.startswith(field) and name[len(field) : len(field) + 1] in ("", ".", "["):
+            return stored + name[len(field) :]
+    return name
 
 
 def _data(leaf: Any) -> Any:
@@ -42,11 +65,20 @@ def _is_key(leaf: Any) -> bool:
 
 
 def rebuilt(like: Any, arrays: Mapping[str, np.ndarray], where: str) -> Any:
-    """A tree of the shape of `like` from named arrays; whatever does not fit is an error."""
+    """Return a tree of the shape of `like` from named arrays.
+
+    Args:
+        like: A tree of arrays or of their shapes.
+        arrays: As `named` gives them.
+        where: What holds them, for errors.
+
+    Raises:
+        InterplayError: If an array is missing or has another shape or type.
+    """
     leaves, structure = jax.tree_util.tree_flatten_with_path(like)
-    found = []
+    values = []
     for path, leaf in leaves:
-        name = jax.tree_util.keystr(path).lstrip(".")
+        name = _stored_name(path)
         if name not in arrays:
             raise InterplayError(f"{where} lacks {name}: it belongs to another version or configuration")
         wanted = jax.eval_shape(_data, leaf)
@@ -54,12 +86,12 @@ def rebuilt(like: Any, arrays: Mapping[str, np.ndarray], where: str) -> Any:
             has = f"{arrays[name].dtype}{list(arrays[name].shape)}"
             raise InterplayError(f"{where}: {name} is {has}; expected {wanted.dtype}{list(wanted.shape)}")
         value = jnp.asarray(arrays[name])
-        found.append(jax.random.wrap_key_data(value) if _is_key(leaf) else value)
-    return jax.tree_util.tree_unflatten(structure, found)
+        values.append(jax.random.wrap_key_data(value) if _is_key(leaf) else value)
+    return jax.tree_util.tree_unflatten(structure, values)
 
 
 def write_arrays(path: Path, tree: Any) -> str:
-    """Write a tree as one file, whole or not at all; gives its hash."""
+    """Write a tree as one file, whole or not at all, and return the file's hash."""
     from safetensors.numpy import save_file
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,6 +103,11 @@ def write_arrays(path: Path, tree: Any) -> str:
 
 
 def read_arrays(path: Path, digest: str | None = None) -> dict[str, np.ndarray]:
+    """Read the named arrays of a file.
+
+    Raises:
+        InterplayError: If the file is missing or does not have this hash.
+    """
     if not path.exists():
         raise InterplayError(f"{path} is missing, though the manifest beside it names it")
     if digest is not None and file_hash(path) != digest:
@@ -79,11 +116,12 @@ def read_arrays(path: Path, digest: str | None = None) -> dict[str, np.ndarray]:
 
 
 def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def tree_hash(tree: Any) -> str:
-    """A hash of all arrays of a tree."""
+    """Return the SHA-256 of all arrays of a tree, with their names."""
     digest = hashlib.sha256()
     for name, array in named(tree).items():
         digest.update(f"{name} {array.dtype} {array.shape}".encode() + array.tobytes())
@@ -91,6 +129,7 @@ def tree_hash(tree: Any) -> str:
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write the manifest of a training run, whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
     beside = folder / f".{MANIFEST}.writing"
     beside.write_text(json.dumps({"format": FORMAT, "version": VERSION, **manifest}, indent=1) + "\n")
@@ -98,7 +137,11 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a training run; None if there is none yet."""
+    """Read the manifest of a training run; None if there is none yet.
+
+    Raises:
+        InterplayError: If the folder holds something else.
+    """
     path = folder / MANIFEST
     if not path.exists():
         return None
@@ -117,9 +160,10 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def refuse_other(folder: Path, manifest: Mapping[str, Any], mine: Mapping[str, Any]) -> None:
-    """Refuse a folder that holds another run.
+    """Check that a folder holds this run. Settings that an earlier version's manifest lacks have their defaults.
 
-    Settings that a manifest of an earlier version lacks have their defaults.
+    Raises:
+        InterplayError: If it holds another one.
     """
     stored = dict(manifest)
     if isinstance(manifest.get("experiment"), dict):
@@ -128,16 +172,16 @@ def refuse_other(folder: Path, manifest: Mapping[str, Any], mine: Mapping[str, A
         for place, (theirs, ours) in _differences(stored.get(what), mine[what], what).items():
             if place.startswith("experiment.output"):
                 continue
-            told = f"{place} is {theirs!r} there and {ours!r} here"
+            difference = f"{place} is {theirs!r} there and {ours!r} here"
             raise InterplayError(
-                f"{folder} holds another training run: {told}. Choose another folder; nothing was changed"
+                f"{folder} holds another training run: {difference}. Choose another folder; nothing was changed"
             )
 
 
 def _differences(theirs: Any, ours: Any, place: str) -> dict[str, tuple[Any, Any]]:
     if isinstance(theirs, dict) and isinstance(ours, dict):
-        found: dict[str, tuple[Any, Any]] = {}
+        differences: dict[str, tuple[Any, Any]] = {}
         for key in [*theirs, *(k for k in ours if k not in theirs)]:
-            found |= _differences(theirs.get(key), ours.get(key), f"{place}.{key}")
-        return found
+            differences |= _differences(theirs.get(key), ours.get(key), f"{place}.{key}")
+        return differences
     return {} if theirs == ours else {place: (theirs, ours)}

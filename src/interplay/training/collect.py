@@ -1,7 +1,7 @@
-"""Play: every environment for a rollout's steps, inside one scan.
+"""Collect a rollout: step every environment inside one scan.
 
-Only what the next step needs is computed in the loop. Values and probabilities are worked out afterwards, for the
-whole rollout at once, and all chance is drawn beforehand: what is left is small, and a step is a few kernels.
+Only what the next step needs is computed in the scan. Values and probabilities are computed afterwards, for the whole
+rollout at once, and all random numbers are drawn beforehand, so that a step is a few kernels.
 """
 
 from __future__ import annotations
@@ -17,19 +17,12 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from interplay.agents.basic import masked
 from interplay.games.records import record
-from interplay.training import partner_rollout, partner_substitution, recurrent_state, schedule
+from interplay.training import recurrent_state
 from interplay.training.actor_critic import ActorCritic
-from interplay.training.method import Traits, event_weights, uniform
+from interplay.training.reward_weights import RewardWeights, event_weights
 from interplay.training.setup import RolloutWorld, TrainingSetup, where
-from interplay.training.team_assignment import (
-    TeamPlan,
-    roles_to_seats,
-    seats_to_roles,
-    spread,
-    to_learners,
-    to_roles,
-)
-from interplay.training.views import in_half, kept, observe
+from interplay.training.team_assignment import TeamPlan, roles_to_seats, seats_to_roles, spread, to_learners
+from interplay.training.views import members_for_play, observe, to_network_dtype
 
 
 @record
@@ -48,21 +41,19 @@ class Rollout:
     terminated: Bool[Array, "step env"]
     done: Bool[Array, "step env"]
     cut: Int[Array, "step env"]  # number among the environment's cuts where the horizon struck, else -1
-    others: Any = None  # [step, learner, slot, other role] what the others did, for a scheme that teaches
-    away: Any = None  # [step, learner, slot] where a stand-in sat
-    imagined: Any = None  # what the scheme's `imagine` gave, [step, learner, slot]
-    who: Any = None  # [step, learner, slot] whose mind it was, where a slot has several
+    extra: Any = ()  # what `Method.record_step` or `Method.process_rollout` adds
+    memory_seat: Any = None  # [step, learner, slot] whose memory was used, where a slot has several
 
 
 @record
 class Cuts:
-    """The states in which the horizon struck: what they were still worth is asked after the rollout."""
+    """The states in which the horizon struck, whose values are computed after the rollout."""
 
     state: Any  # [cut, env, ...]
     rotation: Int[Array, "cut env"]
     time: Int[Array, "cut env"]
     count: Int[Array, " env"]
-    memory: Any  # [cut, learner, slot, mind, memory] of the policies then, where values rest on it; else ()
+    memory: Any  # [cut, learner, slot, memory seat, memory] of the policies, where values are computed from it; else ()
 
 
 @record
@@ -71,140 +62,148 @@ class Finished:
 
     score: Float[Array, "env rotation"]
     episodes: Float[Array, "env rotation"]
-    seen: Any  # [env, kind] what the witness saw in the rollout, of all seats; None without one
+    recorded: Any  # [env, kind] what the event recorder saw in the rollout, of all seats; None without one
 
 
 def begin(
-    setting: TrainingSetup, member: ActorCritic, stats: Any, guests: Any, key: PRNGKeyArray, pool: Any = None
+    setup: TrainingSetup, member: ActorCritic, stats: Any, partners: Any, key: PRNGKeyArray, kept_states: Any = None
 ) -> RolloutWorld:
-    """Fresh environments, with partners drawn. `pool` are the states where tables with an origin go on."""
-    plan, envs = setting.plan, setting.experiment.envs
-    for_state, for_guests, for_rotation, for_memory = jax.random.split(key, 4)
-    state = jax.vmap(_start_of(setting))(jax.random.split(for_state, envs))
-    chosen, table_rotation = jnp.zeros(0, jnp.int32), jnp.full(len(plan.tables), -1, jnp.int32)
-    guest_memory: Any = ()
-    if len(plan.guests):
-        chosen, table_rotation = (setting.scheme.assign or uniform)(plan, for_guests, stats)
-        guest_memory = partner_rollout.fresh_memory(setting, guests, chosen, for_memory)
-    away: Any = ()
-    if setting.scheme.stand_ins is not None:
-        guest_memory = partner_substitution.fresh_memory(setting.guests, guests, envs, plan, for_memory)
-        odds = schedule.at(setting.scheme.stand_ins.odds, 0.0)
-        away = partner_substitution.draw(odds, jax.random.uniform(for_guests, (envs, plan.roles)))
+    """Return fresh environments with their partners.
+
+    Args:
+        setup: Of the stage.
+        member: Networks of one learner, for the size of its memory.
+        stats: Statistics by which partners are assigned.
+        partners: Arrays of the frozen partners, [partner, ...].
+        key: Of all random numbers.
+        kept_states: Where tables with `plan.start_from` begin; None at the start of training.
+    """
+    plan, envs = setup.plan, setup.experiment.envs
+    for_state, for_partners, for_rotation, for_memory = jax.random.split(key, 4)
+    state = jax.vmap(setup.game.init)(jax.random.split(for_state, envs))
+    placement = setup.method.place_partners(setup, partners, stats, for_partners, for_memory)
+    table_rotation = placement.assignment.rotation
     rotation = _rotation(plan, table_rotation, jax.random.randint(for_rotation, (envs,), 0, plan.roles))
-    if setting.scheme.origins is None:
-        pool = ()
-    elif pool is None:
-        pool = (state, rotation)
+    if plan.start_from is None:
+        kept_states = ()
+    elif kept_states is None:
+        kept_states = (state, rotation)
     else:
-        state, rotation = _resumed(setting, pool, state, rotation, jax.random.uniform(for_rotation, (envs,)))
+        draws = jax.random.uniform(for_rotation, (envs,))
+        state, rotation = _from_kept_states(plan, kept_states, state, rotation, draws)
     empty = member.start()
-    slots = (plan.learners, setting.slots)
+    slots = (plan.learners, setup.slots)
     return RolloutWorld(
         state=state,
-        note=_new_note(setting),
+        event_record=_new_event_record(setup),
         start=jnp.ones(envs, bool),
         rotation=rotation,
         score=jnp.zeros(envs, jnp.float32),
-        memory=jnp.zeros((*slots, setting.minds, *empty.policy.shape), jnp.float32),
+        memory=jnp.zeros((*slots, setup.memory_seats, *empty.policy.shape), jnp.float32),
         value_memory=jnp.zeros((*slots, *empty.value.shape), jnp.float32),
-        guests=chosen,
+        partners=placement.assignment.partners,
         table_rotation=table_rotation,
-        guest_memory=guest_memory,
-        pool=pool,
-        away=away,
-        anchor_memory=jnp.zeros((*slots, setting.minds, *empty.policy.shape), jnp.float32)
-        if setting.scheme.anchored
-        else (),
+        partner_memory=placement.memory,
+        episode_state=placement.episode_state,
+        kept_states=kept_states,
     )
 
 
 def collect(
-    setting: TrainingSetup,
+    setup: TrainingSetup,
     members: Any,
-    traits: Traits,
-    guests: Any,
+    weights: RewardWeights,
+    partners: Any,
     world: RolloutWorld,
     shaping: Array,
     key: PRNGKeyArray,
-    odds: Any = None,
+    progress: Any = 0.0,
 ) -> tuple[RolloutWorld, Rollout, Cuts, Finished]:
-    """Play one rollout. `members` and `traits` are [learner, ...]; `odds` are those of stand-ins."""
-    steps, envs, plan = setting.experiment.rollout, setting.experiment.envs, setting.plan
-    for_noise, for_rotation, for_reset, for_step, for_guests = jax.random.split(key, 5)
-    actions = len(setting.game.action_names)
-    chance = {
+    """Play one rollout.
+
+    Args:
+        setup: Of the stage.
+        members: Networks of the learners, [learner, ...].
+        weights: Of the rewards, [learner, ...].
+        partners: Arrays of the frozen partners, [partner, ...].
+        world: The environments as the last rollout left them.
+        shaping: Weight of the shaped reward now.
+        key: Of all random numbers.
+        progress: Share of the training that is done.
+
+    Returns:
+        The environments after the rollout, the rollout, the states in which the horizon struck, and scores.
+    """
+    steps, envs, plan = setup.experiment.rollout, setup.experiment.envs, setup.plan
+    for_noise, for_rotation, for_reset, for_step, for_partners = jax.random.split(key, 5)
+    actions = len(setup.game.action_names)
+    draws = {
         "t": jnp.arange(steps),
-        "noise": jax.random.gumbel(for_noise, (steps, plan.learners, setting.slots, actions)),
+        "noise": jax.random.gumbel(for_noise, (steps, plan.learners, setup.slots, actions)),
         "rotation": jax.random.randint(for_rotation, (steps, envs), 0, plan.roles),
         "reset": jax.random.split(for_reset, (steps, envs)),
         "step": jax.random.split(for_step, (steps, envs)),
-        "guests": jax.random.split(for_guests, steps),
+        "partners": jax.random.split(for_partners, steps),
+        "method": setup.method.draw_randomness(setup, key, steps, progress),
     }
-    chance |= _further_chance(setting, key, steps, odds)
-    if _small(setting, chance["reset"]):
-        chance["fresh"] = jax.vmap(jax.vmap(_start_of(setting)))(chance.pop("reset"))
-    if setting.scheme.origins is not None:
+    if _fits_in_memory(setup, draws["reset"]):
+        draws["fresh"] = jax.vmap(jax.vmap(setup.game.init))(draws.pop("reset"))
+    if plan.start_from is not None:
         for_place, for_time = jax.random.split(jax.random.fold_in(key, 1))
-        chance["place"] = jax.random.uniform(for_place, (steps, envs))
-        chance["keep"] = jnp.arange(steps)[:, None] == jax.random.randint(for_time, (envs,), 0, steps)
+        draws["place"] = jax.random.uniform(for_place, (steps, envs))
+        draws["keep"] = jnp.arange(steps)[:, None] == jax.random.randint(for_time, (envs,), 0, steps)
+    recalls = setup.values_use_policy_memory
     cuts = Cuts(
-        state=jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (setting.cuts, *x.shape)), world.state),
-        rotation=jnp.zeros((setting.cuts, envs), jnp.int32),
-        time=jnp.zeros((setting.cuts, envs), jnp.int32),
+        state=jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (setup.cuts, *x.shape)), world.state),
+        rotation=jnp.zeros((setup.cuts, envs), jnp.int32),
+        time=jnp.zeros((setup.cuts, envs), jnp.int32),
         count=jnp.zeros(envs, jnp.int32),
-        memory=jnp.broadcast_to(world.memory, (setting.cuts, *world.memory.shape)) if setting.recalls else (),
+        memory=jnp.broadcast_to(world.memory, (setup.cuts, *world.memory.shape)) if recalls else (),
     )
     zeros = jnp.zeros((envs, plan.roles), jnp.float32)
-    watched = None if setting.witness is None else jnp.zeros((envs, len(setting.witness.kinds)), jnp.float32)
-    finished = Finished(score=zeros, episodes=zeros, seen=watched)
-
-    playing = in_half(setting, members)
+    recorder = setup.event_recorder
+    recorded = None if recorder is None else jnp.zeros((envs, len(recorder.kinds)), jnp.float32)
+    finished = Finished(score=zeros, episodes=zeros, recorded=recorded)
+    playing = members_for_play(setup, members)
 
     def turn(carry: tuple[RolloutWorld, Cuts, Finished], now: dict[str, Any]) -> tuple[Any, Rollout]:
-        return _turn(setting, (members, playing), traits, guests, shaping, *carry, now)
+        return _step(setup, (members, playing), weights, partners, shaping, *carry, now)
 
-    (world, cuts, finished), rollout = jax.lax.scan(turn, (world, cuts, finished), chance)
+    (world, cuts, finished), rollout = jax.lax.scan(turn, (world, cuts, finished), draws)
     return world, rollout, cuts, finished
 
 
-def _turn(
-    setting: TrainingSetup,
+def _step(
+    setup: TrainingSetup,
     learners: tuple[Any, Any],
-    traits: Traits,
-    guests: Any,
+    weights: RewardWeights,
+    partners: Any,
     shaping: Array,
     world: RolloutWorld,
     cuts: Cuts,
     finished: Finished,
     now: dict[str, Any],
 ) -> tuple[tuple[RolloutWorld, Cuts, Finished], Rollout]:
-    """One step of all environments. `learners` are the members, and the same as they play."""
-    game, plan, (members, playing) = setting.game, setting.plan, learners
-    seen, view = (kept(setting, x) for x in observe(setting, world.state, world.rotation))
+    """Step all environments. `learners` are the members, and the same in the precision of play."""
+    game, plan, method, (members, playing) = setup.game, setup.plan, setup.method, learners
+    seen, view = (to_network_dtype(setup, x) for x in observe(setup, world.state, world.rotation))
     legal = to_learners(plan, seats_to_roles(plan, jax.vmap(game.legal)(world.state), world.rotation))
     on_turn = to_learners(plan, seats_to_roles(plan, jax.vmap(game.to_move)(world.state), world.rotation))
-    everything = where(spread(plan, world.start), jnp.zeros_like(world.memory), world.memory)
-    who = recurrent_state.movers(setting, world.state, world.rotation)
-    memory = recurrent_state.pick(everything, who)
-    after_memory, logits = jax.vmap(lambda m, h, x: jax.vmap(m.policy.step)(h, x))(playing, memory, seen)
-    after_memory = recurrent_state.put(everything, who, after_memory)
+    memories = where(spread(plan, world.start), jnp.zeros_like(world.memory), world.memory)
+    seat = recurrent_state.active_seat(setup, world.state, world.rotation)
+    memory = recurrent_state.select(memories, seat)
+    new_memory, logits = jax.vmap(lambda m, h, x: jax.vmap(m.policy.step)(h, x))(playing, memory, seen)
+    memories = recurrent_state.store(memories, seat, new_memory)
     action = jnp.argmax(masked(logits, legal) + now["noise"], axis=-1)
-    guest_memory, guest_action = world.guest_memory, None
-    if len(plan.guests):
-        guest_memory, guest_action = partner_rollout.act(setting, guests, world, now["guests"])
-    by_role = to_roles(plan, action, guest_action)
-    if setting.scheme.stand_ins is not None:
-        guest_memory, instead = partner_substitution.act(game, plan, setting.guests, guests, world, now["guests"])
-        by_role = jnp.where(world.away, instead, by_role)
+    partner_memory, by_role = method.joint_actions(setup, partners, world, action, now["partners"])
     joint = roles_to_seats(plan, by_role, world.rotation).astype(jnp.int32)
     state, step = jax.vmap(game.step)(world.state, joint, now["step"])
-    note, extra = _witness(setting, world, state, joint)
-    reward = _reward(setting, traits, shaping, step, extra, world.rotation)
+    event_record, recorded = _record_events(setup, world, state, joint)
+    reward = _reward(setup, weights, shaping, step, recorded, world.rotation)
 
     done, score = step.terminated | step.truncated, world.score + jnp.sum(step.reward, axis=-1)
     struck = step.truncated & ~step.terminated
-    cuts, number = _keep_cut(plan, cuts, state, world.rotation, after_memory, now["t"], struck)
+    cuts, cut = _keep_cut(plan, cuts, state, world.rotation, memories, now["t"], struck)
     played = Rollout(
         seen=seen,
         view=view,
@@ -217,162 +216,121 @@ def _turn(
         start=world.start,
         terminated=step.terminated,
         done=done,
-        cut=number,
-        others=_others(plan, by_role) if setting.scheme.teach is not None else None,
-        away=to_learners(plan, world.away) if setting.scheme.stand_ins is not None else None,
-        imagined=_imagined(setting, members, world, joint, now),
-        who=who,
+        cut=cut,
+        extra=method.record_step(setup, members, world, by_role, joint, now["method"]),
+        memory_seat=seat,
     )
     here = jax.nn.one_hot(world.rotation, plan.roles) * done[:, None]
-    watched = None if extra is None else finished.seen + jnp.sum(extra, axis=1)
-    finished = Finished(score=finished.score + here * score[:, None], episodes=finished.episodes + here, seen=watched)
-    after = dataclasses.replace(
-        world, state=state, note=note, start=done, score=score, memory=after_memory, guest_memory=guest_memory
+    finished = Finished(
+        score=finished.score + here * score[:, None],
+        episodes=finished.episodes + here,
+        recorded=None if recorded is None else finished.recorded + jnp.sum(recorded, axis=1),
     )
-    return (_begun_anew(setting, world, after, now), cuts, finished), played
+    after = dataclasses.replace(
+        world,
+        state=state,
+        event_record=event_record,
+        start=done,
+        score=score,
+        memory=memories,
+        partner_memory=partner_memory,
+    )
+    return (_reset(setup, world, after, now), cuts, finished), played
 
 
-def _begun_anew(setting: TrainingSetup, before: RolloutWorld, after: RolloutWorld, now: dict[str, Any]) -> RolloutWorld:
-    """The world after a step, with new episodes where some ended (`after.start`)."""
-    done = after.start
-    fresh = now["fresh"] if "fresh" in now else jax.vmap(_start_of(setting))(now["reset"])
-    rotation, pool = _rotation(setting.plan, before.table_rotation, now["rotation"]), before.pool
-    if setting.scheme.origins is not None:
-        pool = where(now["keep"], (before.state, before.rotation), pool)
-        fresh, rotation = _resumed(setting, pool, fresh, rotation, now["place"])
+def _reset(setup: TrainingSetup, before: RolloutWorld, after: RolloutWorld, now: dict[str, Any]) -> RolloutWorld:
+    """Return the world after a step, with new episodes where some ended (`after.start`)."""
+    plan, done = setup.plan, after.start
+    fresh = now["fresh"] if "fresh" in now else jax.vmap(setup.game.init)(now["reset"])
+    rotation, kept_states = _rotation(plan, before.table_rotation, now["rotation"]), before.kept_states
+    if plan.start_from is not None:
+        kept_states = where(now["keep"], (before.state, before.rotation), kept_states)
+        fresh, rotation = _from_kept_states(plan, kept_states, fresh, rotation, now["place"])
     return dataclasses.replace(
         after,
         state=where(done, fresh, after.state),
-        note=where(done, _new_note(setting), after.note),
+        event_record=where(done, _new_event_record(setup), after.event_record),
         rotation=jnp.where(done, rotation, before.rotation),
         score=jnp.where(done, 0.0, after.score),
-        pool=pool,
-        **_new_company(setting, before, done, now),
+        kept_states=kept_states,
+        **setup.method.on_episode_end(setup, before, done, now["method"]),
     )
 
 
-def _further_chance(setting: TrainingSetup, key: PRNGKeyArray, steps: int, odds: Any) -> dict[str, Array]:
-    """What only some schemes need."""
-    scheme, plan, found = setting.scheme, setting.plan, {}
-    if scheme.stand_ins is not None:
-        number = jax.random.uniform(jax.random.fold_in(key, 2), (steps, setting.experiment.envs, plan.roles))
-        found["away"] = partner_substitution.draw(odds, number)
-    if scheme.redraw == "episode":
-        assert setting.guests is not None
-        places = (steps, len(plan.guests))
-        found["who"] = jax.random.randint(jax.random.fold_in(key, 3), places, 0, setting.guests.number)
-    if scheme.imagine is not None:
-        found["imagine"] = jax.random.split(jax.random.fold_in(key, 4), (steps, setting.experiment.envs))
-    return found
-
-
-def _new_company(
-    setting: TrainingSetup, world: RolloutWorld, done: Bool[Array, " env"], now: dict[str, Any]
-) -> dict[str, Array]:
-    """Where an episode ended: who plays the next one, if that is decided by the episode."""
-    found: dict[str, Array] = {}
-    if setting.scheme.stand_ins is not None:
-        found["away"] = jnp.where(done[:, None], now["away"], world.away)
-    if setting.scheme.redraw == "episode":
-        at = setting.plan.guests // setting.plan.roles  # the table, which is one environment, of every guest
-        found["guests"] = jnp.where(done[at], now["who"], world.guests)
-    return found
-
-
-def _imagined(
-    setting: TrainingSetup, members: Any, world: RolloutWorld, joint: Int[Array, "env seat"], now: dict[str, Any]
-) -> Any:
-    """[learner, slot] of every leaf that the scheme's `imagine` gives by seat."""
-    plan = setting.plan
-    if setting.scheme.imagine is None:
-        return None
-    by_seat = setting.scheme.imagine(setting, members, world.state, joint, now["imagine"])
-    return jax.tree_util.tree_map(lambda x: to_learners(plan, seats_to_roles(plan, x, world.rotation)), by_seat)
-
-
-def _others(plan: TeamPlan, by_role: Int[Array, "env role"]) -> Int[Array, "learner slot other"]:
-    turned = [jnp.roll(by_role, -i, axis=1) for i in range(1, plan.roles)]
-    return to_learners(plan, jnp.stack(turned, axis=-1)).astype(jnp.int8)
-
-
-def _reward(setting: TrainingSetup, traits: Traits, shaping: Array, step: Any, extra: Any, rotation: Array) -> Array:
-    """[learner, slot]"""
-    plan = setting.plan
+def _reward(
+    setup: TrainingSetup, weights: RewardWeights, shaping: Array, step: Any, recorded: Any, rotation: Array
+) -> Float[Array, "learner slot"]:
+    plan, recorder = setup.plan, setup.event_recorder
 
     def slots(x: Array) -> Array:
         return to_learners(plan, seats_to_roles(plan, x, rotation))
 
-    own = setting.experiment.rewards.share == "own"
+    own = setup.experiment.rewards.share == "own"
     points = slots(step.reward) if own else spread(plan, jnp.sum(step.reward, axis=-1))
-    reward = traits.task[:, None] * points
-    reward = reward + shaping * traits.shaping[:, None] * _shaped(setting, step, slots)
-    if setting.prices:
-        reward = reward + jnp.einsum("lne,le->ln", slots(step.events).astype(jnp.float32), traits.events)
-    if setting.witness is None or (traits.seen is None and not setting.witness.weights.any()):
+    reward = weights.task[:, None] * points
+    reward = reward + shaping * weights.shaping[:, None] * _shaped(setup, step, slots)
+    if setup.pays_events:
+        reward = reward + jnp.einsum("lne,le->ln", slots(step.events).astype(jnp.float32), weights.events)
+    if recorder is None or (weights.recorded is None and not recorder.weights.any()):
         return reward
-    prices = setting.witness.weights[None] if traits.seen is None else traits.seen
-    return reward + jnp.sum(slots(extra) * prices[:, None], axis=-1)
+    prices = recorder.weights[None] if weights.recorded is None else weights.recorded
+    return reward + jnp.sum(slots(recorded) * prices[:, None], axis=-1)
 
 
-def _shaped(setting: TrainingSetup, step: Any, slots: Callable[[Array], Array]) -> Array:
-    """[learner, slot] the game's shaped reward, and what it is told to pay for events."""
-    rewards, shaped = setting.experiment.rewards, step.shaped
+def _shaped(setup: TrainingSetup, step: Any, slots: Callable[[Array], Array]) -> Float[Array, "learner slot"]:
+    """Return the game's shaped reward, with the events that the configuration adds to it."""
+    rewards, shaped = setup.experiment.rewards, step.shaped
     if rewards.shaped_events:
-        shaped = shaped + step.events.astype(jnp.float32) @ event_weights(setting.game, rewards.shaped_events)
-    return spread(setting.plan, jnp.sum(shaped, axis=-1)) if rewards.share_shaping else slots(shaped)
+        shaped = shaped + step.events.astype(jnp.float32) @ event_weights(setup.game, rewards.shaped_events)
+    return spread(setup.plan, jnp.sum(shaped, axis=-1)) if rewards.share_shaping else slots(shaped)
 
 
-def _witness(setting: TrainingSetup, world: RolloutWorld, after: Any, actions: Array) -> tuple[Any, Any]:
-    if setting.witness is None:
-        return world.note, None
-    return jax.vmap(setting.witness.see)(world.note, world.state, after, actions)
+def _record_events(setup: TrainingSetup, world: RolloutWorld, after: Any, actions: Array) -> tuple[Any, Any]:
+    if setup.event_recorder is None:
+        return world.event_record, None
+    return jax.vmap(setup.event_recorder.record)(world.event_record, world.state, after, actions)
 
 
-def _new_note(setting: TrainingSetup) -> Any:
-    if setting.witness is None:
+def _new_event_record(setup: TrainingSetup) -> Any:
+    if setup.event_recorder is None:
         return ()
-    envs = setting.experiment.envs
-    return jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (envs, *x.shape)), setting.witness.begin())
+    envs = setup.experiment.envs
+    return jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (envs, *x.shape)), setup.event_recorder.begin())
 
 
-def _resumed(
-    setting: TrainingSetup, pool: Any, state: Any, rotation: Array, place: Float[Array, " env"]
+def _from_kept_states(
+    plan: TeamPlan, kept_states: Any, state: Any, rotation: Array, place: Float[Array, " env"]
 ) -> tuple[Any, Array]:
-    """Where tables have an origin: the state and the seats of one of its environments, as they were kept."""
-    assert setting.scheme.origins is not None
-    per_table = setting.plan.per_table(place.shape[0])
-    origin = jnp.repeat(jnp.array(setting.scheme.origins), per_table)
+    """Return states and rotations, at tables with `start_from` those kept of one of that table's environments."""
+    assert plan.start_from is not None
+    per_table = plan.envs_per_table(place.shape[0])
+    origin = jnp.repeat(jnp.array(plan.start_from), per_table)
     source = origin * per_table + (place * per_table).astype(jnp.int32)
     source = jnp.where(origin >= 0, source, jnp.arange(place.shape[0]))
-    kept = jax.tree_util.tree_map(lambda x: x[source], pool)
+    kept = jax.tree_util.tree_map(lambda x: x[source], kept_states)
     return where(origin >= 0, kept, (state, rotation))
-
-
-def _start_of(setting: TrainingSetup) -> Any:
-    return setting.scheme.start or setting.game.init
 
 
 FRESH_BYTES = 2**26
 
 
-def _small(setting: TrainingSetup, keys: Any) -> bool:
-    """Whether the states in which episodes may begin can be made for all steps beforehand, rather than a step's at a
-    time: dealing cards is many small kernels."""
-    one = jax.eval_shape(_start_of(setting), keys[0, 0])
+def _fits_in_memory(setup: TrainingSetup, keys: Any) -> bool:
+    """Return whether initial states can be made for all steps beforehand: dealing cards is many small kernels."""
+    one = jax.eval_shape(setup.game.init, keys[0, 0])
     leaves = [x for x in jax.tree_util.tree_leaves(one) if not jnp.issubdtype(x.dtype, jax.dtypes.prng_key)]
     size = sum(math.prod(x.shape) * x.dtype.itemsize for x in leaves)
     return size * keys.size <= FRESH_BYTES
 
 
-def _rotation(plan: TeamPlan, of_table: Int[Array, " table"], drawn: Int[Array, " env"]) -> Int[Array, " env"]:
-    given = jnp.repeat(of_table, drawn.shape[0] // len(plan.tables))
-    return jnp.where(given >= 0, given, drawn) if plan.rotate else jnp.zeros_like(drawn)
+def _rotation(plan: TeamPlan, of_table: Int[Array, " table"], draws: Int[Array, " env"]) -> Int[Array, " env"]:
+    fixed = jnp.repeat(of_table, draws.shape[0] // len(plan.tables))
+    return jnp.where(fixed >= 0, fixed, draws) if plan.rotate else jnp.zeros_like(draws)
 
 
 def _keep_cut(
     plan: TeamPlan, cuts: Cuts, state: Any, rotation: Array, memory: Array, t: Array, struck: Bool[Array, " env"]
 ) -> tuple[Cuts, Array]:
-    """Note where the horizon struck. More often than an episode's length allows gives -1: that step is left out."""
+    """Keep the states in which the horizon struck. More often than there is room for gives -1: the step is left out."""
     capacity = cuts.rotation.shape[0]
     here = struck & (jnp.arange(capacity)[:, None] == cuts.count)  # [cut, env]
     candidates = jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (capacity, *x.shape)), state)

@@ -1,4 +1,4 @@
-"""What can be set in a training run: frozen records, the same for library, command line and manifest."""
+"""The settings of a training run: frozen records, the same for library, command line and manifest."""
 
 from __future__ import annotations
 
@@ -169,4 +169,5 @@ class Experiment:
 
     @property
     def updates(self) -> int:
+        """Updates of each run."""
         return int(self.steps) // (self.envs * self.rollout)

@@ -1,4 +1,4 @@
-"""Continue training from the files of policies: weights and critic at the files' precision, steps counted on.
+"""Continue training from the files of policies: weights and critic at the files' precision, steps added to theirs.
 
 Nothing else is carried over. Adam's moments begin at zero, which its bias correction allows for, and environments begin
 with new episodes; a learning rate that starts low and rises keeps the first updates small.
@@ -33,9 +33,9 @@ def load(program: Program) -> Continued:
         InterplayError: If a file is of another game or network, has no critic, or had other steps than the rest, or if
             the method carries more than what files of policies hold.
     """
-    setting, files = program.setting, program.experiment.continue_from
-    scheme, runs, learners = setting.scheme, program.experiment.runs, setting.plan.learners
-    if scheme.notebook is not None or scheme.follow is not None or scheme.ship is not None:
+    setup, files = program.setup, program.experiment.continue_from
+    runs, learners = program.experiment.runs, setup.plan.learners
+    if not setup.method.can_continue:
         name = program.experiment.algorithm.name
         raise InterplayError(f"continue_from: {name} learns more than the files of policies hold; it cannot continue")
     if len(files) != runs * learners:
@@ -51,9 +51,9 @@ def load(program: Program) -> Continued:
 
 
 def _member(program: Program, like: Any, file: str) -> tuple[Any, int]:
-    """A member of the shape of `like`, and the steps that it has had."""
+    """Return a member of the shape of `like`, and the steps that it has had."""
     about, policy, critic = neural.read_networks(file)
-    game = program.setting.game
+    game = program.setup.game
     if neural.trained_for_key(about) != neural.game_key(game):
         raise InterplayError(
             f"continue_from: {file} was trained for {neural.trained_for_key(about)}, not for {neural.game_key(game)}"

@@ -1,12 +1,11 @@
-"""Rewards for how varied actions are and how much they answer each other: the information metrics, to be learnt.
+"""Rewards for the entropy of actions and for the information between consecutive moves.
 
 ad_entropy   H(a), of all moves
-ard_entropy  H(b, a), of a move b and the answer a to it
-ic           I(b; a), what the one tells of the other
+ard_entropy  H(b, a), of a move b and the next move a
+ic           I(b; a), the mutual information of the two
 
-The gradient of an entropy of what a policy does is that of a reward of minus the logarithm of how often it was done,
-with the odds held fixed; they are those of the rollout. The mean is taken off, since a payment for every step would
-be one for playing on.
+The gradient of the entropy of a policy's actions is that of a reward of -log of their frequency, with the frequencies
+of the rollout held fixed. The mean is subtracted, since a reward for every step would be one for longer episodes.
 """
 
 from __future__ import annotations
@@ -25,15 +24,23 @@ NAMES = ("ad_entropy", "ard_entropy", "ic")
 
 
 def check(plan: TeamPlan, weights: Mapping[str, float]) -> None:
+    """Check the weights of the configuration.
+
+    Raises:
+        InterplayError: If a term is unknown, or if the learner does not play with itself.
+    """
     for name in weights:
         if name not in NAMES:
             raise UnknownName("term of rewards.entropies", name, list(NAMES))
-    if weights and not plan.alone:
+    if weights and not plan.single_learner:
         raise InterplayError("rewards.entropies: they are of one learner that plays with itself (sp, op)")
 
 
 def bonus(plan: TeamPlan, weights: Mapping[str, Any], rollout: Any) -> tuple[Float[Array, "step learner slot"], dict]:
-    """What every slot is paid, and the measures of the rollout in nats (in games in which one seat moves at a time)."""
+    """Return the reward of every slot, and the terms of the rollout in nats.
+
+    It is for games in which one seat moves at a time.
+    """
     steps, actions = rollout.start.shape[0], rollout.logits.shape[-1]
     by_role = rollout.action[:, 0].reshape(steps, -1, plan.roles)
     turn = rollout.turn[:, 0].reshape(by_role.shape)
@@ -52,13 +59,13 @@ def bonus(plan: TeamPlan, weights: Mapping[str, Any], rollout: Any) -> tuple[Flo
         "ard_entropy": (-at_pair, answered),
         "ic": (at_pair - alone, answered),
     }
-    paid, told = jnp.zeros_like(answered), {}
+    paid, logs = jnp.zeros_like(answered), {}
     for name, (value, counts) in terms.items():
-        told[name] = jnp.sum(value * counts) / jnp.maximum(jnp.sum(counts), 1.0)
-        paid = paid + weights[name] * (value - told[name]) * counts if name in weights else paid
-    return jax.vmap(lambda x: spread(plan, x))(paid), told
+        logs[name] = jnp.sum(value * counts) / jnp.maximum(jnp.sum(counts), 1.0)
+        paid = paid + weights[name] * (value - logs[name]) * counts if name in weights else paid
+    return jax.vmap(lambda x: spread(plan, x))(paid), logs
 
 
 def _log_odds(counts: Array) -> Array:
-    """Logarithms of shares; 0 for what never happened, which is nowhere asked."""
+    """Return logarithms of shares; 0 for what never happened, which is not used."""
     return jnp.where(counts > 0, jnp.log(jnp.maximum(counts, 1.0) / jnp.maximum(jnp.sum(counts), 1.0)), 0.0)

@@ -1,5 +1,7 @@
-"""Rewards for what a single step does not show: a record kept beside the state, such as who helped whom, or a judgement
-of the move on the state before it."""
+"""Rewards for events that a single step does not show, such as hand-overs that end in a delivery.
+
+A recorder keeps a record beside the state of an episode, or judges a move by the state before it.
+"""
 
 from __future__ import annotations
 
@@ -14,27 +16,27 @@ from interplay.games.api import Game, State
 from interplay.training.config import Rewards
 
 
-class Witness(Protocol):
-    """Follows an episode and pays seats for what it has seen. Pure JAX."""
+class EventRecorder(Protocol):
+    """Follows an episode and says what each seat is rewarded for. Pure JAX."""
 
-    kinds: tuple[str, ...]  # what it can see
+    kinds: tuple[str, ...]  # of events
     weights: np.ndarray  # [kind] what each is paid; 0: it is only logged
 
     def begin(self) -> Any:
-        """The record at the start of an episode."""
+        """Return the record at the start of an episode."""
         ...
 
-    def see(self, note: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, "seat kind"]]:
-        """The record after a step, and how much of each kind the step shows of each seat."""
+    def record(self, record: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, "seat kind"]]:
+        """Return the record after a step, and how much of each kind each seat did in it."""
         ...
 
-    def told(self, per_step: Float[Array, " kind"]) -> dict[str, Array]:
-        """What is logged, of means over environments and steps."""
+    def logs(self, per_step: Float[Array, " kind"]) -> dict[str, Array]:
+        """Return what is logged, from means over environments and steps."""
         ...
 
 
-class Teaming:
-    """Pays 1 to giver and receiver of every hand-over that ends in a delivered soup."""
+class HandoverRecorder:
+    """Counts 1 for giver and receiver of every hand-over that ends in a delivered soup."""
 
     kinds: tuple[str, ...] = ("teaming",)
 
@@ -44,22 +46,25 @@ class Teaming:
         self.game, self.weights = game, np.array([weight], np.float32)
 
     def begin(self) -> Any:
+        """Return an empty lineage of objects."""
         from interplay.games.overcooked import lineage
 
         return lineage.begin(self.game.num_seats, self.game.layout.size)
 
-    def see(self, note: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, "seat kind"]]:
+    def record(self, record: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, "seat kind"]]:
+        """Return the lineage after a step, and the hand-overs that it completed."""
         from interplay.games.overcooked import lineage
 
-        new = lineage.follow(self.game.kitchen, note, plain(before), plain(after), actions)
-        return new, lineage.teaming_reward(note, new)[:, None]
+        new = lineage.follow(self.game.kitchen, record, plain(before), plain(after), actions)
+        return new, lineage.teaming_reward(record, new)[:, None]
 
-    def told(self, per_step: Float[Array, " kind"]) -> dict[str, Array]:
-        return {"teaming": per_step[0] * self.game.horizon}  # as much as an episode of full length holds of it
+    def logs(self, per_step: Float[Array, " kind"]) -> dict[str, Array]:
+        """Return completed hand-overs in an episode of full length."""
+        return {"teaming": per_step[0] * self.game.horizon}
 
 
-class Conduct:
-    """Pays the mover for a dominated move (g1, g2) or a dominant one (g3) of Hanabi, each at its price."""
+class DominatedMoveRecorder:
+    """Counts dominated (g1, g2) and dominant (g3) moves of Hanabi for the mover."""
 
     kinds: tuple[str, ...] = ("g1", "g2", "g3")
 
@@ -78,29 +83,37 @@ class Conduct:
         self.weights = np.array([prices.get(name, 0.0) for name in self.kinds], np.float32)
 
     def begin(self) -> Any:
+        """Return an empty record: every move is judged by itself."""
         return ()
 
-    def see(self, note: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, "seat kind"]]:
+    def record(self, record: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, "seat kind"]]:
+        """Return how the mover's action is judged."""
         from interplay.games.hanabi import dominated_moves, rules
 
         before = plain(before)
         turn = rules.to_move(self.rules, before)
         action = jnp.sum(jnp.where(turn, actions, 0))
         flags = dominated_moves.flags(self.rules, before, action)[:, self.sense].astype(jnp.float32)
-        return note, turn[:, None] * flags if actions.shape[0] > 1 else flags[None]  # one seat: that of the mover
+        return record, turn[:, None] * flags if actions.shape[0] > 1 else flags[None]  # one seat: that of the mover
 
-    def told(self, per_step: Float[Array, " kind"]) -> dict[str, Array]:
-        return {name: per_step[i] for i, name in enumerate(self.kinds)}  # shares of turns: every step is one
+    def logs(self, per_step: Float[Array, " kind"]) -> dict[str, Array]:
+        """Return shares of turns."""
+        return {name: per_step[i] for i, name in enumerate(self.kinds)}
 
 
 def plain(state: State) -> State:
-    """The game's own state: some worlds of training keep it in another one."""
+    """Return the game's own state, which wrapped games hold in another one."""
     return getattr(state, "plain", state)
 
 
-def witness_of(game: Game, rewards: Rewards) -> Witness | None:
+def event_recorder_for(game: Game, rewards: Rewards) -> EventRecorder | None:
+    """Return the recorder that the configuration asks for; None: none.
+
+    Raises:
+        InterplayError: If the game has no such events.
+    """
     if rewards.conduct and (rewards.teaming or rewards.watch_teaming):
         raise InterplayError("rewards: teaming is for Overcooked and conduct for Hanabi; give one of them")
     if rewards.conduct:
-        return Conduct(game, dict(rewards.conduct), rewards.known)
-    return Teaming(game, rewards.teaming) if rewards.teaming or rewards.watch_teaming else None
+        return DominatedMoveRecorder(game, dict(rewards.conduct), rewards.known)
+    return HandoverRecorder(game, rewards.teaming) if rewards.teaming or rewards.watch_teaming else None

@@ -1,4 +1,4 @@
-"""Runs that died: found after training, trained again from another seed, and written down."""
+"""Runs that failed to reach a score: detected after training, trained again from another seed, and recorded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from interplay.agents.neural import NeuralPolicy
 from interplay.training.config import Experiment
-from interplay.training.pairing import meet
+from interplay.training.pairing import play_pair
 
 if TYPE_CHECKING:
     from interplay.training.run import Trained
@@ -23,19 +23,19 @@ ANOTHER_SEED = 1_000_003  # added to the seed for every retry
 
 @dataclass(frozen=True)
 class GateResult:
-    """What the runs of a stage reach, [run]."""
+    """The scores of the runs of a stage, [run]."""
 
     in_training: np.ndarray  # the lowest of a run's learners, in its last log lines
     with_itself: np.ndarray | None  # of an ego that learnt with others; None where training was with itself
 
     def dead(self, least: float) -> list[int]:
-        """The runs that are below this, or of which nothing is known."""
+        """Return the runs that score less than this, or of which no score is known."""
         scores = [s for s in (self.in_training, self.with_itself) if s is not None]
         return [int(run) for run in np.flatnonzero(~np.all([s >= least for s in scores], axis=0))]
 
 
 def judge(trained: Trained, *, has_partners: bool) -> GateResult:
-    """The scores by which runs are alive; with frozen partners an ego plays with itself, too."""
+    """Return the scores by which runs pass; with frozen partners an ego also plays with itself."""
     experiment = trained.experiment
     with_itself = None
     if has_partners and trained.returns().shape[1] == 1:
@@ -44,11 +44,11 @@ def judge(trained: Trained, *, has_partners: bool) -> GateResult:
 
 
 def self_play(trained: Trained, rounds: int, seed: int) -> np.ndarray:
-    """[run] the mean score of each run's first learner in all seats."""
+    """Return the mean score of each run's first learner in all seats, [run]."""
 
     def one(core: Any, key: Any) -> Any:
         policy = NeuralPolicy(core, trained.experiment.network.encoding)
-        return meet(trained.game, policy, policy, key, rounds).score  # type: ignore[arg-type]
+        return play_pair(trained.game, policy, policy, key, rounds).score  # type: ignore[arg-type]
 
     cores = jax.tree_util.tree_map(lambda x: jnp.asarray(x[:, 0], jnp.float32), trained.members.policy)
     keys = jax.random.split(jax.random.key(seed), trained.experiment.runs)
@@ -94,22 +94,22 @@ def retried(
 
 
 def retry_of(experiment: Experiment, runs: int, name: str) -> Experiment:
-    """The experiment of a retry of so many runs, such as retry2."""
+    """Return the experiment of a retry of so many runs, such as `retry2`."""
     seed = experiment.seed + int(name.removeprefix("retry")) * ANOTHER_SEED
     return replace(experiment, runs=runs, first_run=0, seed=seed)
 
 
 def policies_alive(trained: Trained, record: Mapping[str, Any], stages: Mapping[str, Trained]) -> list[dict[str, Any]]:
-    """The files of policies that count: of the runs that lived, and of retries in the places of those that died."""
+    """Return the files of policies that count: of runs that passed, and of retries in the places of the others."""
     first_run = trained.experiment.first_run
     dead = {first_run + one["run"] for one in record["dead"]}
     alive = {first_run + one["run"]: one for one in record["retrained"] if one["alive"]}
-    found = [one for one in trained.policies if one["run"] not in dead and one["run"] not in alive]
+    policies = [one for one in trained.policies if one["run"] not in dead and one["run"] not in alive]
     for run, one in alive.items():
         for file in stages[one["stage"]].policies:
             if file["run"] == one["row"]:
-                found.append(file | {"file": f"{one['stage']}/{file['file']}", "run": run, "retry": one["stage"]})
-    return sorted(found, key=lambda one: one["run"])
+                policies.append(file | {"file": f"{one['stage']}/{file['file']}", "run": run, "retry": one["stage"]})
+    return sorted(policies, key=lambda one: one["run"])
 
 
 def _scores(judged: GateResult) -> list[dict[str, float | None]]:
@@ -125,7 +125,7 @@ def _scores(judged: GateResult) -> list[dict[str, float | None]]:
 
 
 def with_retrained(trained: Trained, stages: Mapping[str, Trained], retrained: Sequence[Mapping[str, Any]]) -> Trained:
-    """A stage with runs that came alive in a retry in the places of the dead: their policies, snapshots and curves."""
+    """Return a stage in which runs that passed in a retry replace those that failed: policies, snapshots, curves."""
     for one in retrained:
         if one["alive"]:
             trained = _put(trained, one["run"], stages[one["stage"]], one["row"])

@@ -1,4 +1,4 @@
-"""What a training run tells while it goes: JSON lines, a line of progress on standard error, and wandb if asked."""
+"""Logs of a training run: JSON lines, progress on standard error, and wandb if asked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PER_RUN = {"anchor_kl", "g1", "g2", "g3", "ad_entropy", "ard_entropy", "ic"}
 
 def row(
     experiment: Experiment,
-    told: Mapping[str, np.ndarray],
+    logs: Mapping[str, np.ndarray],
     first: int,
     many: int,
     wall_s: float,
@@ -30,11 +30,11 @@ def row(
     elapsed_s: float,
     steps_before: int = 0,
 ) -> dict[str, Any]:
-    """The log line of a chunk of updates.
+    """Return the log line of a chunk of updates.
 
     Args:
         experiment: What is trained.
-        told: Numbers of the chunk, [update, run, ...]; a return without an episode is null.
+        logs: Numbers of the chunk, [update, run, ...]; a return without an episode is null.
         first: Updates before the chunk.
         many: Updates in the chunk.
         wall_s: Seconds since the last line. Two chunks may arrive together, so no speed is made of it.
@@ -42,7 +42,7 @@ def row(
         elapsed_s: Seconds since this process began, compiling included.
         steps_before: Steps that continued policies had already.
     """
-    score, episodes = told["score"][:many].sum(axis=0), told["episodes"][:many].sum(axis=0)  # [run, learner]
+    score, episodes = logs["score"][:many].sum(axis=0), logs["episodes"][:many].sum(axis=0)  # [run, learner]
     of_members = [[_mean(s, e) for s, e in zip(*of_run)] for of_run in zip(score, episodes)]
     returns = [_mean(s, e) for s, e in zip(score.sum(axis=1), episodes.sum(axis=1))]
     known = [r for r in returns if r is not None]
@@ -57,7 +57,7 @@ def row(
         "wall_s": round(wall_s, 3),
         "steps_per_s": round((first + many - since) * per_update * experiment.runs / max(elapsed_s, 1e-9)),
     }
-    rest = {k: v for k, v in told.items() if k not in ("score", "episodes")}
+    rest = {k: v for k, v in logs.items() if k not in ("score", "episodes")}
     means = {name: float(np.mean(values[:many])) for name, values in rest.items()}
     for name in PER_RUN & set(rest):  # runs differ in what they are paid for, or in how closely they are held
         kept = rest[name][:many].reshape(many, experiment.runs, -1).mean(axis=(0, 2))
@@ -81,6 +81,7 @@ class Log:
         self._shown = None if quiet else _Shown(experiment, what, start)
 
     def add(self, line: Mapping[str, Any]) -> None:
+        """Write a line to all of them."""
         if self._file is not None:
             self._file.write(json.dumps(line) + "\n")
             self._file.flush()
@@ -90,6 +91,7 @@ class Log:
             self._shown.add(line)
 
     def close(self) -> None:
+        """Close all of them."""
         if self._file is not None:
             self._file.close()
         if self._wandb is not None:
@@ -99,7 +101,7 @@ class Log:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """The lines of a log; a line that a killed run left unfinished is none."""
+    """Return the lines of a log, without one that a killed run left unfinished."""
     lines = []
     for _, text in safe_files.lines(path) if path.exists() else ():
         try:
@@ -110,7 +112,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def open_at(path: Path, update: int) -> Any:
-    """The log, open to go on after this update: what a killed run wrote beyond its checkpoint is played again."""
+    """Open the log for appending, without the lines after this update, which are trained again."""
     kept = [line for line in read(path) if line["update"] <= update]
     beside = path.with_name(f".{path.name}.writing")
     beside.write_text("".join(json.dumps(line) + "\n" for line in kept))
@@ -142,20 +144,20 @@ class _Shown:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-            told = TextColumn("{task.fields[told]}")
-            columns = (TextColumn("{task.description}"), BarColumn(), told, TimeElapsedColumn(), TimeRemainingColumn())
+            speed = TextColumn("{task.fields[speed]}")
+            columns = (TextColumn("{task.description}"), BarColumn(), speed, TimeElapsedColumn(), TimeRemainingColumn())
             self._bar = Progress(*columns, console=Console(stderr=True))
             self._bar.start()
-            self._task = self._bar.add_task(what, total=self._total, completed=start, told="compiling")
+            self._task = self._bar.add_task(what, total=self._total, completed=start, speed="compiling")
 
     def add(self, line: Mapping[str, Any]) -> None:
         points = "no episode yet" if line["return"] is None else f"return {line['return']:.1f}"
-        told = f"{points}, {line['steps_per_s']:,} steps/s"
+        speed = f"{points}, {line['steps_per_s']:,} steps/s"
         if self._bar is not None:
-            self._bar.update(self._task, completed=line["update"], told=told)
+            self._bar.update(self._task, completed=line["update"], speed=speed)
         elif time.perf_counter() - self._last > self.EVERY_S or line["update"] == self._total:
             self._last = time.perf_counter()
-            print(f"{self._what}: {line['update']}/{self._total} updates, {told}", file=sys.stderr, flush=True)
+            print(f"{self._what}: {line['update']}/{self._total} updates, {speed}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         if self._bar is not None:

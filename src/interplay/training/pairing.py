@@ -1,4 +1,4 @@
-"""What two policies reach together: episodes inside a compiled program, for methods that judge their members."""
+"""Episodes of two policies inside a compiled program, for methods that evaluate their members."""
 
 from __future__ import annotations
 
@@ -14,22 +14,30 @@ from interplay.games.api import JaxGame
 from interplay.rollout.seat import policy_turn
 
 
-class Met(NamedTuple):
+class PairResult(NamedTuple):
     """Means over episodes."""
 
     score: Float[Array, ""]  # of all seats together
     events: Float[Array, "role event"]  # how often each role brought each event about
 
 
-def meet(game: JaxGame, one: Policy, other: Policy, key: PRNGKeyArray, rounds: int) -> Met:
-    """`one` in role 0, `other` in all further roles; in every round an episode for each rotation of the seats."""
+def play_pair(game: JaxGame, one: Policy, other: Policy, key: PRNGKeyArray, rounds: int) -> PairResult:
+    """Return the mean score and events of `one` in role 0 and `other` in all further roles.
+
+    Args:
+        game: The game.
+        one: Policy of role 0.
+        other: Policy of the other roles.
+        key: Of all random numbers.
+        rounds: In every round there is an episode for each rotation of the seats.
+    """
     rotations = jnp.tile(jnp.arange(game.num_seats), rounds)
     keys = jax.random.split(key, rotations.shape[0])
-    found = jax.vmap(lambda r, k: _episode(game, one, other, r, k))(rotations, keys)
-    return jax.tree_util.tree_map(lambda x: jnp.mean(x, axis=0), found)
+    results = jax.vmap(lambda r, k: _episode(game, one, other, r, k))(rotations, keys)
+    return jax.tree_util.tree_map(lambda x: jnp.mean(x, axis=0), results)
 
 
-def _episode(game: JaxGame, one: Policy, other: Policy, rotation: Int[Array, ""], key: PRNGKeyArray) -> Met:
+def _episode(game: JaxGame, one: Policy, other: Policy, rotation: Int[Array, ""], key: PRNGKeyArray) -> PairResult:
     roles = jnp.arange(game.num_seats)
     seats = (roles + rotation) % game.num_seats  # of the roles
     for_state, for_one, for_others, for_steps = jax.random.split(key, 4)
@@ -59,4 +67,4 @@ def _episode(game: JaxGame, one: Policy, other: Policy, rotation: Int[Array, ""]
         jnp.zeros((game.num_seats, len(game.event_names)), jnp.int32),
     )
     (_, _, _, _, score, events), _ = jax.lax.scan(turn, start, jax.random.split(for_steps, game.horizon))
-    return Met(score, events.astype(jnp.float32))
+    return PairResult(score, events.astype(jnp.float32))

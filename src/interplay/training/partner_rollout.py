@@ -1,4 +1,4 @@
-"""Guests at the table: what frozen partners in places of their own do, and what they remember."""
+"""Actions and memories of frozen partners."""
 
 from __future__ import annotations
 
@@ -11,18 +11,25 @@ from jaxtyping import Array, Int, PRNGKeyArray
 
 from interplay.rollout.seat import policy_turn
 from interplay.training.setup import RolloutWorld, TrainingSetup, where
-from interplay.training.team_assignment import TeamPlan, seats_to_roles, to_guests
+from interplay.training.team_assignment import TeamPlan, seats_to_roles, to_partners
 
 
-def act(setting: TrainingSetup, guests: Any, world: RolloutWorld, key: PRNGKeyArray) -> tuple[Any, Array]:
-    """Their memories after the turn, and their actions, [guest slot, place at the table]."""
-    plan, game = setting.plan, setting.game
-    assert setting.guests is not None
-    policy_of, encoding = setting.guests.policy, setting.guests.static.encoding
+def act(setup: TrainingSetup, partners: Any, world: RolloutWorld, key: PRNGKeyArray) -> tuple[Any, Array]:
+    """Return the partners' memories after a step, and their actions, [partner slot, environment of the table].
+
+    Args:
+        setup: Of the stage.
+        partners: Their arrays, [partner, ...].
+        world: The environments.
+        key: Of their random choices.
+    """
+    plan, game = setup.plan, setup.game
+    assert setup.partners is not None
+    policy_of, encoding = setup.partners.policy, setup.partners.static.encoding
     everyone = jax.vmap(lambda s: (game.observe(s, encoding), game.legal(s)))(world.state)
-    seen, legal = jax.tree_util.tree_map(lambda x: to_guests(plan, seats_to_roles(plan, x, world.rotation)), everyone)
-    seats = to_guests(plan, _seats_of_roles(plan, world.rotation))
-    start = to_guests(plan, jnp.broadcast_to(world.start[:, None], (world.start.shape[0], plan.roles)))
+    seen, legal = jax.tree_util.tree_map(lambda x: to_partners(plan, seats_to_roles(plan, x, world.rotation)), everyone)
+    seats = to_partners(plan, _seats_of_roles(plan, world.rotation))
+    start = to_partners(plan, jnp.broadcast_to(world.start[:, None], (world.start.shape[0], plan.roles)))
 
     def one(arrays: Any, memory: Any, seen: Any, legal: Array, seat: Array, start: Array, key: Any) -> tuple:
         policy = policy_of(arrays)
@@ -32,21 +39,21 @@ def act(setting: TrainingSetup, guests: Any, world: RolloutWorld, key: PRNGKeyAr
         turn = jax.vmap(partial(policy_turn, policy))(memory, seen, legal, keys[1])
         return turn.memory, turn.action
 
-    arrays = jax.tree_util.tree_map(lambda x: x[world.guests], guests)
-    keys = jax.random.split(key, len(plan.guests))
-    return jax.vmap(one)(arrays, world.guest_memory, seen, legal, seats, start, keys)
+    arrays = jax.tree_util.tree_map(lambda x: x[world.partners], partners)
+    keys = jax.random.split(key, len(plan.partner_slots))
+    return jax.vmap(one)(arrays, world.partner_memory, seen, legal, seats, start, keys)
 
 
-def fresh_memory(setting: TrainingSetup, guests: Any, chosen: Int[Array, " guest_slot"], key: PRNGKeyArray) -> Any:
-    """Memories of the right shape; what is in them is set at the start of each episode."""
-    assert setting.guests is not None
-    policy_of, per_table = setting.guests.policy, setting.plan.per_table(setting.experiment.envs)
+def fresh_memory(setup: TrainingSetup, partners: Any, assigned: Int[Array, " partner_slot"], key: PRNGKeyArray) -> Any:
+    """Return memories of the right shape; their contents are set at the start of each episode."""
+    assert setup.partners is not None
+    policy_of, per_table = setup.partners.policy, setup.plan.envs_per_table(setup.experiment.envs)
 
     def one(arrays: Any, key: Any) -> Any:
         return jax.vmap(lambda k: policy_of(arrays).init(k, jnp.int32(0)))(jax.random.split(key, per_table))
 
-    arrays = jax.tree_util.tree_map(lambda x: x[chosen], guests)
-    return jax.vmap(one)(arrays, jax.random.split(key, len(setting.plan.guests)))
+    arrays = jax.tree_util.tree_map(lambda x: x[assigned], partners)
+    return jax.vmap(one)(arrays, jax.random.split(key, len(setup.plan.partner_slots)))
 
 
 def _seats_of_roles(plan: TeamPlan, rotation: Int[Array, " env"]) -> Int[Array, "env role"]:

@@ -1,8 +1,8 @@
-"""What the learners remember where one seat plays for all that move in turn: a memory for each seat of the real game.
+"""Memories of the learners in an `ActiveSeatGame`, where one slot has a memory for each seat of the game.
 
-Memories are [learner, slot, mind, memory]. In a rollout they are taken up and put back turn by turn. For training, the
-steps of a slot are sorted by whose they are: a sequence is then the turns of one seat, and where another's begin, its
-memory is taken up as it was when it played.
+Memories are [learner, slot, memory seat, memory]. In a rollout the one of the seat to move is selected and stored turn
+by turn. For training, the steps of a slot are sorted by seat: a sequence then holds the turns of one seat, and where
+another's begin, the memory is the one that this seat had when it played.
 """
 
 from __future__ import annotations
@@ -16,47 +16,51 @@ from jaxtyping import Array, Bool, Float, Int
 from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import seats_to_roles, to_learners
 
-Who = Int[Array, "learner slot"] | None  # whose mind it is; None: every slot has one
+Seat = Int[Array, "learner slot"] | None  # whose memory it is; None: every slot has one
 
 
-def movers(setting: TrainingSetup, state: Any, rotation: Array) -> Who:
-    """Who is to move in states [env, ...]."""
-    if setting.minds == 1:
+def active_seat(setup: TrainingSetup, state: Any, rotation: Array) -> Seat:
+    """Return who is to move in states [env, ...]."""
+    if setup.memory_seats == 1:
         return None
-    by_env = jax.vmap(setting.game.mover)(state)[:, None]  # type: ignore[attr-defined]
-    return to_learners(setting.plan, seats_to_roles(setting.plan, by_env, rotation)).astype(jnp.int8)
+    by_env = jax.vmap(setup.game.active_seat)(state)[:, None]  # type: ignore[attr-defined]
+    return to_learners(setup.plan, seats_to_roles(setup.plan, by_env, rotation)).astype(jnp.int8)
 
 
-def pick(memory: Float[Array, "learner slot mind memory"], who: Who) -> Float[Array, "learner slot memory"]:
-    found = memory[:, :, 0]
-    if who is None:
-        return found
-    for mind in range(1, memory.shape[2]):
-        found = jnp.where((who == mind)[..., None], memory[:, :, mind], found)
-    return found
+def select(memory: Float[Array, "learner slot seat memory"], seat: Seat) -> Float[Array, "learner slot memory"]:
+    """Return the memories of these seats."""
+    selected = memory[:, :, 0]
+    if seat is None:
+        return selected
+    for other in range(1, memory.shape[2]):
+        selected = jnp.where((seat == other)[..., None], memory[:, :, other], selected)
+    return selected
 
 
-def put(
-    memory: Float[Array, "learner slot mind memory"], who: Who, new: Float[Array, "learner slot memory"]
-) -> Float[Array, "learner slot mind memory"]:
-    if who is None:
+def store(
+    memory: Float[Array, "learner slot seat memory"], seat: Seat, new: Float[Array, "learner slot memory"]
+) -> Float[Array, "learner slot seat memory"]:
+    """Return all memories, with new ones for these seats."""
+    if seat is None:
         return new[:, :, None]
-    mine = who[..., None] == jnp.arange(memory.shape[2], dtype=who.dtype)
+    mine = seat[..., None] == jnp.arange(memory.shape[2], dtype=seat.dtype)
     return jnp.where(mine[..., None], new[:, :, None], memory)
 
 
-def by_mind(who: Int[Array, "step learner slot"]) -> Int[Array, "step learner slot"]:
-    """The order in which the steps of each slot are those of one mind after the other."""
-    return jnp.argsort(who, axis=0, stable=True)
+def order_by_seat(seat: Int[Array, "step learner slot"]) -> Int[Array, "step learner slot"]:
+    """Return the order in which the steps of each slot are sorted by seat."""
+    return jnp.argsort(seat, axis=0, stable=True)
 
 
-def taken_up(
-    who: Int[Array, "step learner slot"],
+def sequence_starts(
+    seat: Int[Array, "step learner slot"],
     start: Bool[Array, "step learner slot"],
     order: Int[Array, "step learner slot"],
 ) -> Bool[Array, "step learner slot"]:
-    """Where, in that order, the steps of another mind or of another episode begin: it starts for all minds, but is seen
-    to start by one."""
-    episode = jnp.cumsum(start, axis=0)
-    own, its = (jnp.take_along_axis(x, order, axis=0) for x in (who, episode))
-    return jnp.concatenate([start[:1], (own[1:] != own[:-1]) | (its[1:] != its[:-1])])
+    """Return where, in that order, the steps of another seat or of another episode begin.
+
+    An episode begins for all seats, but `start` marks only the first step of it.
+    """
+    episodes = jnp.cumsum(start, axis=0)
+    seats, episodes = (jnp.take_along_axis(x, order, axis=0) for x in (seat, episodes))
+    return jnp.concatenate([start[:1], (seats[1:] != seats[:-1]) | (episodes[1:] != episodes[:-1])])

@@ -1,4 +1,4 @@
-"""Drive the compiled program: log, keep checkpoints and snapshots, go on after a kill, write the policies."""
+"""Run a stage of training: log, write checkpoints and snapshots, resume after a kill, write the policies."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ from interplay.games.api import Game
 from interplay.games.registry import make
 from interplay.training import checkpoint, continuation, gate, log
 from interplay.training.config import Experiment, Gate
+from interplay.training.frozen_partners import FrozenPartners
 from interplay.training.loader import as_json
-from interplay.training.method import Guests, Method, Traits, plain_traits
+from interplay.training.method import Method
 from interplay.training.program import Program
+from interplay.training.reward_weights import RewardWeights
 from interplay.training.setup import RunState, TrainingSetup
 from interplay.training.time_schedule import TimeSchedule
 
@@ -38,7 +40,7 @@ class TrainingSnapshot:
 
 @dataclass(frozen=True)
 class Trained:
-    """What a stage of training gives."""
+    """The result of a stage of training."""
 
     experiment: Experiment
     game: Game
@@ -50,79 +52,92 @@ class Trained:
     dead: tuple[int, ...] = ()  # runs that did not pass the experiment's gate; they have no policies
 
     def returns(self, last: int = 5) -> np.ndarray:
-        """[run, learner] the mean of the last returns that were logged; NaN without a finished episode."""
+        """Return the mean of the last returns that were logged, [run, learner]; NaN without a finished episode."""
         known = np.array([line["member_returns"] for line in self.curve[-last:]], float)  # None becomes NaN
         counts = np.sum(~np.isnan(known), axis=0)
         return np.where(counts > 0, np.nansum(known, axis=0) / np.maximum(counts, 1), np.nan)
 
     def agent(self, run: int, learner: int = 0, *, snapshot: int | None = None, greedy: bool = False) -> Agent:
-        """A trained member as an agent; `snapshot` counts those kept, the last being the end."""
+        """Return a trained member as an agent, at the end of training or at one of the `snapshots`."""
         policies = self.members.policy if snapshot is None else self.snapshots[snapshot].policies
         core = jax.tree_util.tree_map(lambda x: jnp.asarray(x[run, learner], jnp.float32), policies)
         key = neural.game_key(self.game)
-        mind = neural.NeuralPolicy(core, self.experiment.network.encoding, trained_for=key, greedy=greedy)
-        return Agent(f"run{run}.{learner}", mind, {"run": run, "learner": learner})
+        policy = neural.NeuralPolicy(core, self.experiment.network.encoding, trained_for=key, greedy=greedy)
+        return Agent(f"run{run}.{learner}", policy, {"run": run, "learner": learner})
 
 
 def train(
     experiment: Experiment,
-    scheme: Method,
+    method: Method,
     *,
-    guests: Guests | None = None,
-    traits: Traits | None = None,
+    partners: FrozenPartners | None = None,
+    weights: RewardWeights | None = None,
     members: Any = None,
     stage: str = "",
     notes: Sequence[Mapping[str, Any]] | None = None,
     like: Trained | None = None,
     quiet: bool = False,
 ) -> Trained:
-    """One stage of training. With an output folder it goes on where an earlier call with the same settings was killed.
+    """Train one stage. With an output folder it resumes where an earlier call with the same settings was killed.
 
-    `traits` tell what each learner of each run is paid for (default: as `rewards` says); `members` are weights to
-    begin with, [run, learner, ...]; `notes` are plain values about each run for the manifest. `like` is an earlier
-    stage with the same settings, but for guests and members: its compiled program serves again.
+    Args:
+        experiment: The settings.
+        method: What the algorithm decides.
+        partners: The frozen partners, where the method's plan has places for them.
+        weights: What each learner of each run is rewarded for; None: as the method says.
+        members: Networks to begin with, [run, learner, ...]; None: random ones.
+        stage: Folder of the stage below the experiment's own.
+        notes: Plain values about each run, for the manifest.
+        like: An earlier stage that differs in partners and members alone, whose compiled program is used again.
+        quiet: No progress on standard error.
+
+    Raises:
+        InterplayError: If the settings do not fit together, or if the folder holds another training run.
     """
     game = make(experiment.game.name, **experiment.game.options)
-    if traits is None:
-        traits = plain_traits(game, experiment.rewards, scheme.plan.learners, experiment.runs)
-    played = game if scheme.world is None else scheme.world(game)
-    setting = TrainingSetup.of(experiment, played, scheme, guests, prices=bool(np.any(np.asarray(traits.events))))
-    program = Program(setting) if like is None or like.program is None else like.program.again(setting)
-    trained = _Stage(program, traits, members, stage, notes, quiet).train()
-    trained = replace(trained, game=game)  # not the world in which it was trained
+    if weights is None:
+        weights = method.reward_weights(game, experiment)
+    pays_events = bool(np.any(np.asarray(weights.events)))
+    setup = TrainingSetup.create(experiment, method.wrap_game(game), method, partners, pays_events)
+    program = Program(setup) if like is None or like.program is None else like.program.with_setup(setup)
+    trained = _Stage(program, weights, members, stage, notes, quiet).train()
+    trained = replace(trained, game=game)  # not the wrapped one
     if experiment.gate.least_return is None:
         return trained
 
-    def again(smaller: Experiment, runs: list[int], name: str) -> Trained:
-        """Some of the runs from another seed, with the same partners and rewards."""
-        of_runs = lambda tree: jax.tree_util.tree_map(lambda x: x[np.asarray(runs)], tree)  # noqa: E731
+    def retry(smaller: Experiment, runs: list[int], name: str) -> Trained:
+        """Train some of the runs from another seed, with the same partners and rewards."""
+
+        def select(tree: Any) -> Any:
+            return jax.tree_util.tree_map(lambda x: x[np.asarray(runs)], tree)
+
         return train(
             replace(smaller, gate=Gate()),
-            replace(scheme, priority=tuple(scheme.priority[run] for run in runs) if scheme.priority else ()),
-            guests=None if guests is None else guests.of_runs(runs),
-            traits=of_runs(traits),
-            members=None if members is None else of_runs(members),
+            method.select_runs(runs),
+            partners=None if partners is None else partners.select_runs(runs),
+            weights=select(weights),
+            members=None if members is None else select(members),
             stage="/".join(filter(None, (stage, name))),
             notes=None if notes is None else [notes[run] for run in runs],
             quiet=quiet,
         )
 
     folder = None if experiment.output.folder is None else Path(experiment.output.folder) / stage
-    return _gated(trained, folder, again, has_partners=guests is not None)
+    return _gated(trained, folder, retry, has_partners=partners is not None)
 
 
-def _gated(trained: Trained, folder: Path | None, again: Any, *, has_partners: bool) -> Trained:
-    """The stage with dead runs trained again; its manifest names the policies that count, and who died how often."""
+def _gated(trained: Trained, folder: Path | None, retry: Any, *, has_partners: bool) -> Trained:
+    """Return the stage with failed runs trained again, as its manifest then says."""
     manifest = None if folder is None else checkpoint.read_manifest(folder)
     if manifest is not None and "gate" in manifest:
         stages: dict[str, Trained] = {}
         for name in dict.fromkeys(one["stage"] for one in manifest["gate"]["retrained"]):
             runs = [one["run"] for one in manifest["gate"]["retrained"] if one["stage"] == name]
-            stages[name] = again(gate.retry_of(trained.experiment, len(runs), name), runs, name)
+            stages[name] = retry(gate.retry_of(trained.experiment, len(runs), name), runs, name)
         trained = gate.with_retrained(trained, stages, manifest["gate"]["retrained"])
         dead = tuple(one["run"] for one in manifest["gate"]["dead"])
         return replace(trained, policies=manifest["policies"], dead=dead)
-    trained, record, stages = gate.retried(trained, again, has_partners=has_partners)
+    trained, record, stages = gate.retried(trained, retry, has_partners=has_partners)
     policies = gate.policies_alive(trained, record, stages)
     if not policies and trained.policies:
         least = trained.experiment.gate.least_return
@@ -138,9 +153,9 @@ def _gated(trained: Trained, folder: Path | None, again: Any, *, has_partners: b
 class _Stage:
     """One call of `train`."""
 
-    def __init__(self, program: Program, traits: Traits, members: Any, stage: str, notes: Any, quiet: bool):
-        self.program, self.traits, self.members, self.stage, self.quiet = program, traits, members, stage, quiet
-        self.experiment, self.setting = program.experiment, program.setting
+    def __init__(self, program: Program, weights: RewardWeights, members: Any, stage: str, notes: Any, quiet: bool):
+        self.program, self.weights, self.members, self.stage, self.quiet = program, weights, members, stage, quiet
+        self.experiment, self.setup = program.experiment, program.setup
         output = self.experiment.output
         self.folder = None if output.folder is None else Path(output.folder) / stage
         self.notes = notes or [{}] * self.experiment.runs
@@ -159,23 +174,23 @@ class _Stage:
         return 0 if self.continued is None else self.continued.steps
 
     def _start(self) -> RunState:
-        runs = self.program.start(self.members, self.program.guests)
+        runs = self.program.start(self.members, self.program.partners)
         if self.continued is None:
             return runs
-        # Copies, since a chunk gives its arrays away to the next one.
+        # Copies, since a chunk donates its arrays to the next one.
         return replace(runs, members=jax.tree_util.tree_map(jnp.array, self.continued.members))
 
     def train(self) -> Trained:
         runs, update = self._begin()
-        told = log.Log(self.experiment, self.folder, self._name, start=update, quiet=self.quiet or self._finished)
+        lines = log.Log(self.experiment, self.folder, self._name, start=update, quiet=self.quiet or self._finished)
         try:
-            runs = runs if self._finished else self._loop(runs, update, told)
+            runs = runs if self._finished else self._loop(runs, update, lines)
         finally:
-            told.close()
+            lines.close()
         if self.folder is not None and not self._finished:
             self.policies = self._write_policies(runs)
             self._write_manifest()
-        game = self.setting.game
+        game = self.setup.game
         return Trained(self.experiment, game, self.curve, runs.members, self.snapshots, self.policies, self.program)
 
     @property
@@ -190,14 +205,14 @@ class _Stage:
         manifest = None if self.folder is None else checkpoint.read_manifest(self.folder)
         if manifest is None:
             runs = self._start()
-            self._snap(runs, 0, [[None] * self.setting.plan.learners] * self.experiment.runs)
+            self._snap(runs, 0, [[None] * self.setup.plan.learners] * self.experiment.runs)
             return runs, 0
         assert self.folder is not None
-        checkpoint.refuse_other(self.folder, manifest, self._mine())
+        checkpoint.refuse_other(self.folder, manifest, self._identity())
         self.state, self.policies = manifest["state"], manifest["policies"]
         update = self.state["update"]
         self.curve = [line for line in log.read(self.folder / "log.jsonl") if line["update"] <= update]
-        like = jax.eval_shape(self.program.start, self.members, self.program.guests)
+        like = jax.eval_shape(self.program.start, self.members, self.program.partners)
         self._read_snapshots(like, manifest["snapshots"])
         if self.state["file"] is None:
             return self._start(), 0
@@ -207,10 +222,10 @@ class _Stage:
             arrays["stats.priority"] = np.zeros(like.stats.priority.shape, np.float32)
         return checkpoint.rebuilt(like, arrays, str(path)), update
 
-    def _loop(self, runs: RunState, update: int, told: log.Log) -> RunState:
-        """Chunk after chunk. The next one is under way before the last one's numbers are read."""
-        scheme, total = self.setting.scheme, self.experiment.updates
-        ends = _ends(total, self.program.chunk_size, scheme.every)
+    def _loop(self, runs: RunState, update: int, lines: log.Log) -> RunState:
+        """Run chunk after chunk. The next one is started before the last one's logs are read."""
+        method, total = self.setup.method, self.experiment.updates
+        ends = _ends(total, self.program.chunk_size, method.interval)
         keep = _due(total, ends, max(1, self.experiment.output.checkpoints))
         snap = _due(total, ends, self.experiment.output.snapshots + 1)
         pending: tuple[Any, int, int] | None = None
@@ -218,7 +233,7 @@ class _Stage:
         since, opened = update, began
         pace = None if minutes is None else TimeSchedule(total, minutes, update)
 
-        def tell(pending: tuple[Any, int, int], more: Mapping[str, Any] | None = None) -> None:
+        def add_line(pending: tuple[Any, int, int], more: Mapping[str, Any] | None = None) -> None:
             nonlocal began
             numbers = jax.tree_util.tree_map(np.asarray, pending[0])
             now = time.perf_counter()
@@ -234,24 +249,24 @@ class _Stage:
             )
             line |= dict(more or {})
             if pace is not None:
-                pace.heard(pending[1] + pending[2])
+                pace.record(pending[1] + pending[2])
             began = now
             self.curve.append(line)
-            told.add(line)
+            lines.add(line)
 
         for end in ends[bisect(ends, update) :]:
-            late, many = pace is not None and pace.late, end - update
-            ahead = None if pace is None else jnp.asarray(pace.ahead(update, many), jnp.float32)
+            late, many = pace is not None and pace.expired, end - update
+            ahead = None if pace is None else jnp.asarray(pace.plan_chunk(update, many), jnp.float32)
             runs, numbers = self.program.chunk(
-                runs, self.traits, self.program.guests, jnp.int32(update), jnp.int32(many), ahead
+                runs, self.weights, self.program.partners, jnp.int32(update), jnp.int32(many), ahead
             )
             if pending is not None:
-                tell(pending)
+                add_line(pending)
             pending, update = (numbers, update, many), end
-            due = scheme.between is not None and update % scheme.every == 0
+            due = method.interval > 0 and update % method.interval == 0
             if due or late or update in keep or update in snap or update == total:
-                runs, more = scheme.between(runs, update) if scheme.between is not None and due else (runs, {})
-                tell(pending, more)
+                runs, more = method.on_interval(runs, update) if due else (runs, {})
+                add_line(pending, more)
                 pending = None
                 if update in snap or late:  # the last snapshot is the end, whenever that comes
                     self._snap(runs, update, self.curve[-1]["member_returns"])
@@ -262,9 +277,9 @@ class _Stage:
                 break
         return runs
 
-    def _mine(self) -> dict[str, Any]:
-        game = self.setting.game
-        inputs = {"traits": self.traits, "members": self.members, "guests": self.program.guests}
+    def _identity(self) -> dict[str, Any]:
+        game = self.setup.game
+        inputs = {"traits": self.weights, "members": self.members, "guests": self.program.partners}  # names of 0.1.0
         if self.continued is not None:
             inputs["continued"] = self.continued.members
         return {
@@ -279,12 +294,12 @@ class _Stage:
         snapshots = [
             {"update": s.update, "returns": s.returns, "file": _snapshot_file(s.update)} for s in self.snapshots
         ]
-        manifest = self._mine() | {"state": self.state, "snapshots": snapshots, "policies": self.policies}
+        manifest = self._identity() | {"state": self.state, "snapshots": snapshots, "policies": self.policies}
         manifest["failed"] = self.failed
         checkpoint.write_manifest(self.folder, manifest)
 
     def _keep(self, runs: RunState, update: int) -> None:
-        """The whole state, then the manifest that names it, then away with the one before."""
+        """Write the whole state, then the manifest that names it, then remove the state before."""
         if self.folder is None:
             return
         file, before = f"state-{update:08d}.safetensors", self.state["file"]
@@ -297,7 +312,7 @@ class _Stage:
     def _snap(self, runs: RunState, update: int, returns: list[list[float | None]]) -> None:
         if not self.experiment.output.snapshots:
             return
-        # A chunk gives its arrays away to the next one, so these are copies.
+        # A chunk donates its arrays to the next one, so these are copies.
         kind = self.experiment.output.precision
         half = jax.tree_util.tree_map(lambda x: np.array(x.astype(kind)), runs.members.policy)
         self.snapshots.append(TrainingSnapshot(update, returns, half))
@@ -317,13 +332,13 @@ class _Stage:
 
     def _write_policies(self, runs: RunState) -> list[dict[str, Any]]:
         assert self.folder is not None
-        names, found = self.setting.scheme.names, []
-        trained = Trained(self.experiment, self.setting.game, self.curve, runs.members, [])
+        method, output, files = self.setup.method, self.experiment.output, []
+        trained = Trained(self.experiment, self.setup.game, self.curve, runs.members, [])
         last = [[None if np.isnan(r) else float(r) for r in of_run] for of_run in trained.returns()]
         members = jax.tree_util.tree_map(np.asarray, runs.members)
         for run in range(self.experiment.runs):
-            for learner in range(self.setting.plan.learners):
-                name = names[learner] if len(names) > learner else str(learner)
+            for learner in range(self.setup.plan.learners):
+                name = method.learner_name(learner)
                 file = f"policies/run{self.experiment.first_run + run}{'-' + name if name else ''}.safetensors"
                 about = {
                     "algorithm": self._name,
@@ -336,22 +351,21 @@ class _Stage:
                 }
                 member = jax.tree_util.tree_map(lambda x, r=run, m=learner: x[r, m], members)
                 if not all(np.all(np.isfinite(x)) for x in jax.tree_util.tree_leaves(member.policy)):
-                    self.failed.append(about)  # its training came to numbers that are none
+                    self.failed.append(about)  # its weights are no longer finite
                     continue
-                ship, output = self.setting.scheme.ship, self.experiment.output
                 neural.save(
                     self.folder / file,
-                    member.policy if ship is None else ship(member.policy),
-                    self.setting.game,
+                    method.exported_policy(member.policy),
+                    self.setup.game,
                     self.experiment.network.encoding,
                     training=about,
                     precision=output.precision,
                     critic=member.critic if output.save_critic else None,
                 )
-                found.append({"file": file, "sha256": checkpoint.file_hash(self.folder / file), **about})
-        if not found:
+                files.append({"file": file, "sha256": checkpoint.file_hash(self.folder / file), **about})
+        if not files:
             raise InterplayError(f"{self._name}: the weights of no run are numbers; lower the learning rate or prices")
-        return found
+        return files
 
 
 def _snapshot_file(update: int) -> str:
@@ -359,10 +373,10 @@ def _snapshot_file(update: int) -> str:
 
 
 def _ends(total: int, size: int, every: int) -> list[int]:
-    """The updates after which the host has a word: at the ends of chunks, and every so many."""
+    """Return the updates after which the compiled program stops: at the ends of chunks, and every so many."""
     return sorted({*range(size, total, size), *(range(every, total, every) if every else ()), total})
 
 
 def _due(total: int, ends: list[int], times: int) -> set[int]:
-    """The updates, at ends of chunks, at which something is done so many times, the last time at the end."""
+    """Return the ends of chunks at which something is done so many times, the last time at the end."""
     return {min(ends, key=lambda e: abs(e - total * (i + 1) / times)) for i in range(times)}

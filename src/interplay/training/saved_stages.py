@@ -1,4 +1,4 @@
-"""Stages of training that were kept in a folder, opened again: so that several methods and seeds share a population."""
+"""Read finished stages of training from their folders, so that several methods and seeds share a population."""
 
 from __future__ import annotations
 
@@ -31,15 +31,18 @@ class _State(NamedTuple):
     members: _Policies
 
 
-def reopened(folder: str | Path, experiment: Experiment | None = None, *, stage: str = "population") -> Trained:
-    """A finished stage, from its folder or from that of a method whose stage it is.
+def load_stage(folder: str | Path, experiment: Experiment | None = None, *, stage: str = "population") -> Trained:
+    """Read a finished stage, from its folder or from that of a method whose stage it is.
 
     Args:
         folder: Of the training run; `FOLDER#3-7` are its runs 3 to 7 alone.
         experiment: If given, the stage has to be of the same game.
         stage: The folder's stage that is meant, where the folder is a method's.
+
+    Raises:
+        InterplayError: If there is no finished stage, or if it is of another game.
     """
-    folder, runs = chosen_runs(str(folder))
+    folder, runs = parse_run_range(str(folder))
     folder = folder / stage if checkpoint.read_manifest(folder / stage) else folder
     manifest = checkpoint.read_manifest(folder)
     if manifest is None:
@@ -77,39 +80,39 @@ def reopened(folder: str | Path, experiment: Experiment | None = None, *, stage:
     record = manifest.get("gate", {"retrained": [], "dead": []})
     dead = tuple(one["run"] for one in record["dead"])
     trained = Trained(theirs, game, curve, members, snapshots, manifest["policies"], dead=dead)
-    stages = {name: reopened(folder / name) for name in dict.fromkeys(one["stage"] for one in record["retrained"])}
+    stages = {name: load_stage(folder / name) for name in dict.fromkeys(one["stage"] for one in record["retrained"])}
     trained = with_retrained(trained, stages, record["retrained"])
-    return trained if runs is None else _some(trained, runs, str(folder))
+    return trained if runs is None else _select_runs(trained, runs, str(folder))
 
 
 def _from_files(folder: Path, manifest: dict[str, Any], experiment: Experiment, like: Any) -> Any:
-    """Policies [run, learner, ...] from the files of a run's policies; of who has none, weights that are no numbers."""
+    """Return policies [run, learner, ...] from their files; NaN where there is none."""
     names = list(neural.named_arrays(like))
     leaves, structure = jax.tree_util.tree_flatten(like)
-    found = [np.full(leaf.shape, np.nan, np.float32) for leaf in leaves]
+    stacked = [np.full(leaf.shape, np.nan, np.float32) for leaf in leaves]
     of_runs: dict[int, list[str]] = {}
     for one in manifest["policies"]:
         of_runs.setdefault(one["run"], []).append(one["learner"])
-    learners = max(of_runs.values(), key=len)  # of a run in which none came to weights that are no numbers
+    learners = max(of_runs.values(), key=len)  # of a run in which all have finite weights
     for one in manifest["policies"]:
         arrays = neural.read(folder / one["file"])[1]
         place = one["run"] - experiment.first_run, learners.index(one["learner"])
-        for name, into in zip(names, found, strict=True):
+        for name, into in zip(names, stacked, strict=True):
             into[place] = arrays[name]
-    return jax.tree_util.tree_unflatten(structure, found)
+    return jax.tree_util.tree_unflatten(structure, stacked)
 
 
-def chosen_runs(name: str) -> tuple[Path, range | None]:
-    """The folder and the runs of a name such as `runs/sp#0-19` or `runs/sp#3`; None: all of them."""
-    folder, marked, chosen = name.rpartition("#")
-    first, _, last = chosen.partition("-")
+def parse_run_range(name: str) -> tuple[Path, range | None]:
+    """Return the folder and the runs of a name such as `runs/sp#0-19` or `runs/sp#3`; None: all of them."""
+    folder, marked, numbers = name.rpartition("#")
+    first, _, last = numbers.partition("-")
     if not marked or not first.isdecimal() or not (last or first).isdecimal():
         return Path(name), None
     return Path(folder), range(int(first), int(last or first) + 1)
 
 
-def _some(trained: Trained, runs: range, where: str) -> Trained:
-    """Some of the runs of a stage."""
+def _select_runs(trained: Trained, runs: range, where: str) -> Trained:
+    """Return some of the runs of a stage."""
     if runs.stop > trained.experiment.runs or not runs:
         raise InterplayError(f"{where} has runs 0 to {trained.experiment.runs - 1}; {runs[0]} to {runs[-1]} were named")
 

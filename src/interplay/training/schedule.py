@@ -13,19 +13,28 @@ Schedule = tuple[
 
 
 def constant(value: float) -> Schedule:
+    """Return the schedule that always has this value."""
     return ((0.0, float(value)),)
 
 
-def read_schedule(given: object, where: str) -> Schedule:
-    """A schedule from a number or a list of [share, value]."""
-    if isinstance(given, bool) or given is None:
-        raise InterplayError(f"{where}: {given!r}; give a number or a list of [share of the budget, value]")
-    if isinstance(given, int | float):
-        return constant(given)
+def read_schedule(value: object, where: str) -> Schedule:
+    """Return the schedule that a number or a list of [share, value] describes.
+
+    Args:
+        value: From the configuration.
+        where: Its place there, for errors.
+
+    Raises:
+        InterplayError: If it is neither, or if shares do not rise from 0 to 1.
+    """
+    if isinstance(value, bool) or value is None:
+        raise InterplayError(f"{where}: {value!r}; give a number or a list of [share of the budget, value]")
+    if isinstance(value, int | float):
+        return constant(value)
     try:
-        points = tuple((float(share), float(value)) for share, value in given)  # type: ignore[union-attr]
+        points = tuple((float(share), float(number)) for share, number in value)  # type: ignore[union-attr]
     except (TypeError, ValueError):
-        raise InterplayError(f"{where}: {given!r}; give a number or a list of [share of the budget, value]") from None
+        raise InterplayError(f"{where}: {value!r}; give a number or a list of [share of the budget, value]") from None
     shares = [share for share, _ in points]
     if not points or shares != sorted(shares) or shares[0] < 0 or shares[-1] > 1:
         raise InterplayError(f"{where}: the shares {shares} have to rise from 0 to 1, such as [[0, 0.2], [1, 0.01]]")
@@ -33,7 +42,7 @@ def read_schedule(given: object, where: str) -> Schedule:
 
 
 def at(schedule: Schedule, share):
-    """The value when this share of the budget is spent."""
+    """Return the value when this share of the budget is spent."""
     if len(schedule) == 1:
         return jnp.float32(schedule[0][1])
     shares, values = np.array(schedule, np.float32).T

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -12,13 +12,16 @@ from jaxtyping import Array, Bool, Float, Int
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.games.records import record
-from interplay.training import entropy_terms, partner_substitution
-from interplay.training.actor_critic import Memories
+from interplay.training import entropy_terms
 from interplay.training.advantages import Normaliser
 from interplay.training.config import Experiment
-from interplay.training.event_rewards import Witness, witness_of
-from interplay.training.method import Guests, Method, Stats, event_weights
+from interplay.training.event_rewards import EventRecorder, event_recorder_for
+from interplay.training.frozen_partners import FrozenPartners, PartnerStats
+from interplay.training.reward_weights import event_weights
 from interplay.training.team_assignment import TeamPlan
+
+if TYPE_CHECKING:
+    from interplay.training.method import Method
 
 
 @dataclass(frozen=True)
@@ -27,53 +30,47 @@ class TrainingSetup:
 
     experiment: Experiment
     game: Game
-    scheme: Method
-    guests: Guests | None
-    witness: Witness | None
-    prices: bool  # whether any event has a price
+    method: Method
+    partners: FrozenPartners | None
+    event_recorder: EventRecorder | None
+    pays_events: bool  # whether any event of the game has a weight
 
     @classmethod
-    def of(
-        cls, experiment: Experiment, game: Game, scheme: Method, guests: Guests | None = None, prices: bool = True
+    def create(
+        cls,
+        experiment: Experiment,
+        game: Game,
+        method: Method,
+        partners: FrozenPartners | None = None,
+        pays_events: bool = True,
     ) -> TrainingSetup:
-        setting = cls(experiment, game, scheme, guests, witness_of(game, experiment.rewards), prices)
-        setting.check()
-        return setting
+        """Return the setup of a stage in `game`, which is `method.wrap_game` of the experiment's.
 
-    def check(self) -> None:
-        """Everything that can be wrong, before anything is compiled."""
+        Raises:
+            InterplayError: If anything does not fit together, before anything is compiled.
+        """
+        recorder = event_recorder_for(game, experiment.rewards)
+        setup = cls(experiment, game, method, partners, recorder, pays_events)
+        setup._check()
+        return setup
+
+    def _check(self) -> None:
         experiment, plan, ppo = self.experiment, self.plan, self.experiment.ppo
         if not is_jax(self.game):
             raise InterplayError(f"{self.game.id} is not written in JAX, so training cannot compile it")
         if plan.roles != self.game.num_seats:
             raise InterplayError(
-                f"the seating plan has {plan.roles} roles; {self.game.id} has {self.game.num_seats} seats"
+                f"the team plan has {plan.roles} roles; {self.game.id} has {self.game.num_seats} seats"
             )
-        if len(plan.guests) and self.guests is None:
-            raise InterplayError("the seating plan has places for frozen partners, but none were given")
-        if self.scheme.moving and (self.guests is None or not self.guests.per_run):
-            raise InterplayError("guests that change in training belong to a run: give each run its own")
-        per_table = plan.per_table(experiment.envs)
-        if self.scheme.stand_ins is not None:
-            partner_substitution.check(plan, self.guests, experiment.envs)
-        if self.scheme.redraw not in ("updates", "episode"):
-            raise InterplayError(f"redraw: {self.scheme.redraw!r}; updates or episode")
-        if self.scheme.redraw == "episode" and (per_table != 1 or experiment.network.critic_knows_partner):
-            raise InterplayError(
-                f"partners can change with every episode only at tables of one environment (here {per_table}), and "
-                f"values cannot be told who they are: leave network.critic_knows_partner at false"
-            )
-        rewards = experiment.rewards
-        entropy_terms.check(plan, rewards.entropies)
-        if rewards.entropies and self.scheme.stand_ins is not None:
-            raise InterplayError("rewards.entropies: they are of one learner that plays with itself, without stand-ins")
-        extra = rewards.entropies or rewards.conduct or rewards.events or rewards.shaping != ((0.0, 0.0),)
-        if self.scheme.imagine is not None and extra:
-            raise InterplayError("rewards: imagined steps are paid by the game's points alone; leave the rest out")
-        if self.scheme.imagine is not None and (experiment.network.recurrent or experiment.network.critic != "own"):
-            raise InterplayError("what is imagined is judged by what one seat sees at one time: no memory, critic own")
+        if len(plan.partner_slots) and self.partners is None:
+            raise InterplayError("the team plan has places for frozen partners, but none were given")
+        if self.method.changes_partners and (self.partners is None or not self.partners.per_run):
+            raise InterplayError("partners that change in training belong to a run: give each run its own")
+        plan.envs_per_table(experiment.envs)
+        self.method.check(self)
+        entropy_terms.check(plan, experiment.rewards.entropies)
         event_weights(self.game, experiment.rewards.shaped_events)
-        if experiment.network.own_turns and self.minds == 1:
+        if experiment.network.own_turns and self.memory_seats == 1:
             raise InterplayError(
                 "network.own_turns: memory of own turns is trained where only the seat to move is asked: set "
                 "algorithm.options.by_turns to true, in a method that has it"
@@ -86,28 +83,29 @@ class TrainingSetup:
 
     @property
     def plan(self) -> TeamPlan:
-        return self.scheme.plan
+        """The teams of the method."""
+        return self.method.plan
 
     @property
     def slots(self) -> int:
         """Slots of a learner: its places times the environments at each."""
-        return self.plan.slots.shape[1] * self.plan.per_table(self.experiment.envs)
+        return self.plan.slots.shape[1] * self.plan.envs_per_table(self.experiment.envs)
 
     @property
-    def minds(self) -> int:
+    def memory_seats(self) -> int:
         """Memories of a slot: one, or one for each seat that it plays for."""
-        return getattr(self.game, "minds", 1) if self.experiment.network.recurrent else 1
+        return getattr(self.game, "memory_seats", 1) if self.experiment.network.recurrent else 1
 
     @property
-    def recalls(self) -> bool:
-        """Whether values rest on the policies' memory, which play has kept."""
+    def values_use_policy_memory(self) -> bool:
+        """Whether values are computed from the policies' memory, which the rollout holds."""
         return bool(self.experiment.network.recurrent and self.experiment.network.shared_trunk)
 
     @property
     def chunk(self) -> int:
         """Steps of one training sequence."""
-        given = self.experiment.ppo.chunk
-        return given or (self.experiment.rollout if self.experiment.network.recurrent else 1)
+        chunk = self.experiment.ppo.chunk
+        return chunk or (self.experiment.rollout if self.experiment.network.recurrent else 1)
 
     @property
     def sequences(self) -> int:
@@ -116,12 +114,12 @@ class TrainingSetup:
 
     @property
     def labels(self) -> int:
-        """How many numbers a value network may be told: of guests, and of kinds of tables."""
-        return (self.guests.number if self.guests else 0) + self.plan.kinds
+        """Size of the one-hot label that a value network may read: partners, and kinds of tables."""
+        return (self.partners.number if self.partners else 0) + self.plan.num_kinds
 
     @property
     def redraw_every(self) -> int:
-        """Updates after which partners are drawn anew: the first after an episode's length."""
+        """Updates after which partners are sampled again: the first after an episode's length."""
         return -(-self.game.horizon // self.experiment.rollout)
 
     @property
@@ -129,47 +127,46 @@ class TrainingSetup:
         """How often the horizon can cut an environment within a rollout."""
         return -(-self.experiment.rollout // self.game.horizon)
 
+    def per_slot(self, x: Any) -> Float[Array, "learner slot"]:
+        """Return the entries of [table, role] that belong to each learner's slots."""
+        places = jnp.asarray(x).reshape(-1)[self.plan.slots]
+        return jnp.repeat(places, self.slots // places.shape[1], axis=1)
+
 
 @record
 class RolloutWorld:
     """The environments of a run, between two steps."""
 
     state: Any  # [env, ...]
-    note: Any  # [env, ...] of the witness; () without one
+    event_record: Any  # [env, ...] of the event recorder; () without one
     start: Bool[Array, " env"]  # an episode begins here
     rotation: Int[Array, " env"]
     score: Float[Array, " env"]  # points so far, of all seats
-    memory: Any  # [learner, slot, mind, memory] of the policies
+    memory: Any  # [learner, slot, memory seat, memory] of the policies
     value_memory: Any  # [learner, slot, memory] of the values
-    guests: Int[Array, " guest_slot"]  # who sits in the guests' places
-    table_rotation: Int[Array, " table"]  # -1: drawn anew in every episode
-    guest_memory: Any  # [guest slot, place at the table, ...]
-    away: Any = ()  # [env, role] where a stand-in sits in this episode
-    anchor_memory: Any = ()  # [learner, slot, mind, memory] of the policies that hold the members
-    pool: Any = ()  # (state, rotation) [env, ...] at a random time of the last rollout, where the scheme has origins
+    partners: Int[Array, " partner_slot"]  # who plays in the partner slots
+    table_rotation: Int[Array, " table"]  # -1: random in every episode
+    partner_memory: Any  # [partner slot, environment of the table, ...]
+    episode_state: Any = ()  # what the method carries in each environment
+    kept_states: Any = ()  # (state, rotation) [env, ...] at a random time of the last rollout, for `plan.start_from`
 
 
 @record
 class RunState:
-    """Everything that a run carries from update to update: kept whole, it can go on as if never stopped."""
+    """Everything that a run carries from update to update; a checkpoint holds all of it."""
 
     key: Any
     members: Any  # [learner, ...]
     optimiser: Any  # [learner, ...]
     normaliser: Normaliser
     world: RolloutWorld
-    stats: Stats
-    guests: Any  # [guest, ...] where the scheme changes them; else ()
-    notebook: Any  # what the scheme carries; else ()
-    anchor: Any = ()  # [learner, ...] the policies near which an anchored scheme holds the members
-
-
-def memories_of(world: RolloutWorld) -> Memories:
-    return Memories(world.memory, world.value_memory)
+    stats: PartnerStats
+    partners: Any  # [partner, ...] where the method changes them; else ()
+    method_state: Any  # what the method carries; else ()
 
 
 def where(on: Bool[Array, " env"], yes: Any, no: Any) -> Any:
-    """`yes` in the environments that are on, `no` in the others; any tree of [env, ...]."""
+    """Return a tree with `yes` in the environments that are on and `no` in the others; leaves are [env, ...]."""
 
     def leaf(a: Array, b: Array) -> Array:
         if jnp.issubdtype(a.dtype, jax.dtypes.prng_key):

@@ -1,7 +1,7 @@
-"""How far schedules have come where a clock ends training: they go by the updates that the time left allows.
+"""Progress of schedules where a time limit ends training: it goes by the updates that the time left allows.
 
-The pace is that of all updates since the first chunk, which was compiled on the way. A schedule never goes back: what
-is left of it is spread over what is left of the training, whatever was thought before.
+The pace is that of all updates since the first chunk, which includes the compilation. A schedule never goes back: what
+is left of it is spread over the updates that are left by the latest estimate.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 
 class TimeSchedule:
-    """Of one stage of training that ends after `total` updates or `minutes`, whichever comes first."""
+    """The progress of a stage that ends after `total` updates or `minutes`, whichever comes first."""
 
     def __init__(self, total: int, minutes: float, update: int, now: Callable[[], float] = time.perf_counter):
         self.total, self._now = total, now
@@ -21,21 +21,22 @@ class TimeSchedule:
         self._rate: float | None = None  # updates a second
 
     @property
-    def late(self) -> bool:
+    def expired(self) -> bool:
+        """Whether the time is over."""
         return self._now() > self._end
 
-    def heard(self, update: int) -> None:
-        """So many updates are done."""
+    def record(self, update: int) -> None:
+        """Note that so many updates are done by now."""
         if self._mark is None:
             self._mark = self._now(), update
         elif update > self._mark[1]:
             self._rate = (update - self._mark[1]) / max(self._now() - self._mark[0], 1e-9)
 
-    def ahead(self, update: int, many: int) -> tuple[float, float]:
-        """For a chunk of so many updates that begins here: the share of the schedules done, and what an update adds."""
+    def plan_chunk(self, update: int, many: int) -> tuple[float, float]:
+        """Return the progress at which a chunk of `many` updates begins, and what each update adds to it."""
         left = self.total - update
         if self._rate is not None:
             left = min(left, self._rate * (self._end - self._now()))
-        found = self._share, (1 - self._share) / max(left, many)
-        self._share = min(1.0, found[0] + many * found[1])
-        return found
+        begin, step = self._share, (1 - self._share) / max(left, many)
+        self._share = min(1.0, begin + many * step)
+        return begin, step

@@ -1,8 +1,10 @@
-"""From a rollout to better members: values, advantages, training sequences, and steps of gradient descent."""
+"""Improve the members by a rollout: values, advantages, training sequences, and steps of gradient descent."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import jax
@@ -16,250 +18,264 @@ from interplay.training.actor_critic import Memories
 from interplay.training.advantages import Normaliser, advantages, observe_returns, scale
 from interplay.training.collect import Cuts, Rollout
 from interplay.training.config import PPO
-from interplay.training.loss import LossBatch, chosen, learner_loss, log_probs
+from interplay.training.loss import LossBatch, chosen, log_probs
+from interplay.training.reward_weights import RewardWeights
 from interplay.training.setup import RolloutWorld, TrainingSetup
 from interplay.training.team_assignment import spread
 from interplay.training.views import observe
 
 
 def optimiser(ppo: PPO) -> optax.GradientTransformation:
-    """Of one learner, over its weights as one vector: a few kernels, not a few for each array. The learning rate
-    follows its schedule outside."""
+    """Return the optimiser of one learner, without the learning rate, which follows a schedule.
+
+    It treats the weights as one vector: a few kernels, not a few for each array.
+    """
     steps = optax.chain(optax.clip_by_global_norm(ppo.grad_norm), optax.scale_by_adam(eps=ppo.adam_eps))
     return optax.flatten(steps)
 
 
-def prepare(
-    setting: TrainingSetup,
-    members: Any,
-    normaliser: Normaliser,
-    before: RolloutWorld,
-    after: RolloutWorld,
-    rollout: Rollout,
-    cuts: Cuts,
-    weights: Float[Array, "table role"] | None = None,
-    anchor: Any = None,
-) -> tuple[LossBatch, Normaliser, Any, dict[str, Array]]:
-    """The training sequences of a rollout, the new normaliser, the memory of the values, and what is logged.
-
-    `weights` are those of the advantages; None: as the plan has them. `anchor` are the logarithms of the odds of the
-    policies that hold the learners, [step, learner, slot, action].
-    """
-    plan, ppo = setting.plan, setting.experiment.ppo
-    label = _labels(setting, before)
-    per_env = jax.vmap(lambda x: spread(plan, x))
-    start, terminated, done = per_env(rollout.start), per_env(rollout.terminated), per_env(rollout.done)
-    found = _appraise(setting, members, before, after, rollout, cuts, label, start)
-    mean, deviation = scale(normaliser)  # 0 and 1 for a normaliser that has seen nothing
-    number = per_env(rollout.cut)
-
-    def judged(found: Appraisal, lam: float, reward: Array) -> tuple[Array, Array]:
-        """Values, and advantages by them."""
-        parts = (found.values, found.last, found.cuts)
-        value, final, cut_value = (x * deviation[:, None] + mean[:, None] for x in parts)
-        following = jnp.concatenate([value[1:], final[None]])
-        for cut in range(setting.cuts):
-            following = jnp.where(number == cut, cut_value[cut], following)
-        return value, advantages(reward, value, following, terminated, done, ppo.gamma, lam)
-
-    counted = (~(done & ~terminated & (number < 0))).astype(jnp.float32)
-    if rollout.away is not None:
-        counted = counted * ~rollout.away
-    value, advantage = judged(found, ppo.lam, rollout.reward)
-    if rollout.imagined is not None:  # one step in a state that looked the same, in place of what was played
-        then = rollout.imagined
-        worth = then.goes_on * (then.value * deviation[:, None] + mean[:, None])
-        advantage, counted = then.reward + ppo.gamma * worth - value, counted * then.sound
-    target = advantage + value
-    regret = setting.scheme.regret
-    if regret is not None:
-        there = _labels(setting, before, np.array(regret.table))
-        other = _appraise(setting, members, before, after, rollout, cuts, there, start)
-        own, others = (_of_slots(setting, np.array(x, np.float32)) for x in (regret.own, regret.other))
-        # The step's reward is not part of it: it was earned with whoever sits here, not with whom the value is of.
-        change = judged(other, 0.0, jnp.zeros_like(rollout.reward))[1]
-        advantage = own * advantage + others * _centred(setting, change, counted)
-    weights = _of_slots(setting, setting.plan.weight_table if weights is None else weights)
-    acted = counted * rollout.turn * (weights != 0)  # what weighs nothing is not learnt from, nor kept random
-
-    if ppo.normalise_values:
-        flat = jnp.moveaxis(target, 1, 0).reshape(plan.learners, -1)
-        present = jnp.moveaxis(counted, 1, 0).reshape(plan.learners, -1)
-        normaliser = observe_returns(normaliser, flat, ppo.normaliser_decay, present)
-        mean, deviation = scale(normaliser)
-    told = _explained(value, target, counted)
-    signals = UpdateSignals(
-        advantage=_normalised(setting, advantage, acted) * weights,
-        target=(target - mean[:, None]) / deviation[:, None],
-        acted=acted,
-        counted=counted,
-    )
-    return _sequences(setting, rollout, start, label, found, signals, anchor), normaliser, found.memory_after, told
-
-
-class UpdateSignals(NamedTuple):
+class LearningSignal(NamedTuple):
     """What is learnt from in each step, [step, learner, slot]."""
 
+    value: Array  # in units of the return
     advantage: Array
-    target: Array  # of the value, normalised
-    acted: Array
-    counted: Array
+    target: Array  # of the value, in units of the return
+    counted: Array  # 1 where the step counts
 
 
-def _sequences(
-    setting: TrainingSetup,
-    rollout: Rollout,
-    start: Array,
-    label: Array,
-    found: Appraisal,
-    signals: UpdateSignals,
-    anchor: Any,
-) -> LossBatch:
-    """The steps of a rollout cut into sequences, where slots have several minds those of one mind after the other."""
-    memory, begins, anew, order = rollout.memory, start, None, None
-    if rollout.who is not None:
-        order = recurrent_state.by_mind(rollout.who)
-        begins = recurrent_state.taken_up(rollout.who, start, order)
+@dataclass(frozen=True)
+class ValueEstimates:
+    """Values and advantages of a rollout, from which `Method.advantages` makes the learning signal."""
+
+    setup: TrainingSetup
+    members: Any
+    normaliser: Normaliser
+    before: RolloutWorld
+    after: RolloutWorld
+    rollout: Rollout
+    cuts: Cuts
+
+    def per_env(self, x: Array) -> Array:
+        """Repeat [step, env] for all slots, as [step, learner, slot]."""
+        return jax.vmap(lambda y: spread(self.setup.plan, y))(x)
+
+    @cached_property
+    def labels(self) -> Float[Array, "learner slot label"]:
+        """What else the value networks read."""
+        return _labels(self.setup, self.before)
+
+    @cached_property
+    def values(self) -> NetworkValues:
+        """What the value networks say of the rollout."""
+        return _network_values(self, self.labels)
+
+    def values_as_at(self, tables: tuple[int, ...]) -> NetworkValues:
+        """Return the values that the networks give if each table has the label of another one, [table]."""
+        return _network_values(self, _labels(self.setup, self.before, np.array(tables)))
+
+    def in_return_units(self, x: Array) -> Array:
+        """Undo the normalisation of values [..., learner, slot]."""
+        mean, deviation = scale(self.normaliser)  # 0 and 1 for a normaliser that has seen nothing
+        return x * deviation[:, None] + mean[:, None]
+
+    def advantages(self, values: NetworkValues, reward: Array, lam: float) -> tuple[Array, Array]:
+        """Return values in units of the return, and generalised advantage estimates by them."""
+        parts = (values.values, values.last, values.cuts)
+        value, final, cut_value = (self.in_return_units(x) for x in parts)
+        following = jnp.concatenate([value[1:], final[None]])
+        number = self.per_env(self.rollout.cut)
+        for cut in range(self.setup.cuts):
+            following = jnp.where(number == cut, cut_value[cut], following)
+        terminated, done = self.per_env(self.rollout.terminated), self.per_env(self.rollout.done)
+        gamma = self.setup.experiment.ppo.gamma
+        return value, advantages(reward, value, following, terminated, done, gamma, lam)
+
+    def learning_signal(self) -> LearningSignal:
+        """Return the signal of plain PPO. Steps whose following value is unknown do not count."""
+        rollout = self.rollout
+        done, terminated, cut = (self.per_env(x) for x in (rollout.done, rollout.terminated, rollout.cut))
+        counted = (~(done & ~terminated & (cut < 0))).astype(jnp.float32)
+        value, advantage = self.advantages(self.values, rollout.reward, self.setup.experiment.ppo.lam)
+        return LearningSignal(value, advantage, advantage + value, counted)
+
+
+class Prepared(NamedTuple):
+    """What a rollout gives for the update."""
+
+    batch: LossBatch
+    normaliser: Normaliser
+    value_memory: Any  # of the values, after the rollout
+    logs: dict[str, Array]
+
+
+def prepare(estimates: ValueEstimates, weights: Float[Array, "table role"] | None = None) -> Prepared:
+    """Cut a rollout into training sequences.
+
+    Args:
+        estimates: The rollout and the members that played it.
+        weights: Of the advantages at each table; None: those of the plan.
+    """
+    setup, normaliser = estimates.setup, estimates.normaliser
+    plan, ppo = setup.plan, setup.experiment.ppo
+    signal = setup.method.advantages(estimates)
+    slot_weights = setup.per_slot(plan.weight_table if weights is None else weights)
+    # Where the weight is 0 the policy is not trained, and its entropy does not count.
+    acted = signal.counted * estimates.rollout.turn * (slot_weights != 0)
+    if ppo.normalise_values:
+        returns = jnp.moveaxis(signal.target, 1, 0).reshape(plan.learners, -1)
+        counts = jnp.moveaxis(signal.counted, 1, 0).reshape(plan.learners, -1)
+        normaliser = observe_returns(normaliser, returns, ppo.normaliser_decay, counts)
+    mean, deviation = scale(normaliser)
+    logs = _explained(signal.value, signal.target, signal.counted)
+    signal = signal._replace(
+        advantage=_normalised(setup, signal.advantage, acted) * slot_weights,
+        target=(signal.target - mean[:, None]) / deviation[:, None],
+    )
+    return Prepared(_sequences(estimates, signal, acted), normaliser, estimates.values.memory_after, logs)
+
+
+def _sequences(estimates: ValueEstimates, signal: LearningSignal, acted: Array) -> LossBatch:
+    """Cut a rollout into sequences. Where slots have several memories, the steps are sorted by seat."""
+    setup, rollout, values = estimates.setup, estimates.rollout, estimates.values
+    start = estimates.per_env(rollout.start)
+    memory, begins, restart_memory, order = rollout.memory, start, None, None
+    if rollout.memory_seat is not None:
+        order = recurrent_state.order_by_seat(rollout.memory_seat)
+        begins = recurrent_state.sequence_starts(rollout.memory_seat, start, order)
         memory = jnp.take_along_axis(memory, order[..., None], axis=0)
-        anew = _fold(setting, memory)
+        restart_memory = _fold(setup, memory)
 
     def folded(x: Array) -> Array:
         if order is not None:
             x = jnp.take_along_axis(x, order.reshape(order.shape + (1,) * (x.ndim - 3)), axis=0)
-        return _fold(setting, x)
+        return _fold(setup, x)
 
     return LossBatch(
         seen=folded(rollout.seen),
         view=None if rollout.view is None else folded(rollout.view),
         legal=folded(rollout.legal),
         action=folded(rollout.action),
-        start=_fold(setting, begins),
+        start=_fold(setup, begins),
         log_prob=folded(chosen(log_probs(rollout.logits, rollout.legal), rollout.action)),
-        advantage=folded(signals.advantage),
-        target=folded(signals.target),
-        value=folded(found.values),
-        acted=folded(signals.acted),
-        counted=folded(signals.counted),
-        memory=Memories(_first(setting, memory), _first(setting, found.memory_before)),
-        label=jnp.tile(label, (1, setting.experiment.rollout // setting.chunk, 1)),
-        anew=anew,
-        anchor=None if anchor is None else folded(anchor),
+        advantage=folded(signal.advantage),
+        target=folded(signal.target),
+        value=folded(values.values),
+        acted=folded(acted),
+        counted=folded(signal.counted),
+        memory=Memories(_first(setup, memory), _first(setup, values.memory_before)),
+        label=jnp.tile(estimates.labels, (1, setup.experiment.rollout // setup.chunk, 1)),
+        restart_memory=restart_memory,
+        extra=jax.tree_util.tree_map(folded, rollout.extra),
     )
 
 
-def _labels(setting: TrainingSetup, world: RolloutWorld, of: Any = None) -> Float[Array, "learner slot label"]:
-    """One-hot, for values that are told: the number of the table's first guest, and the kind of the table. With `of`,
-    what is told at another table in its stead, [table]."""
-    plan, envs = setting.plan, setting.experiment.envs
-    if not setting.experiment.network.critic_knows_partner:
-        return jnp.zeros((plan.learners, setting.slots, 0))
-    told = [jnp.zeros((len(plan.tables), 0))]
-    if setting.guests is not None:
-        first = [np.flatnonzero(plan.guests // plan.roles == table) for table in range(len(plan.tables))]
-        of_table = jnp.stack([world.guests[f[0]] if len(f) else jnp.int32(-1) for f in first])  # -1: all zeros
-        told.append(jax.nn.one_hot(of_table, setting.guests.number))
-    if plan.streams is not None:
-        told.append(jax.nn.one_hot(jnp.array(plan.streams), plan.kinds))
-    labels = jnp.concatenate(told, axis=1)
-    return spread(plan, jnp.repeat(labels if of is None else labels[of], envs // len(plan.tables), axis=0))
+def _labels(setup: TrainingSetup, world: RolloutWorld, tables: Any = None) -> Float[Array, "learner slot label"]:
+    """Return one-hot labels: the number of the table's first partner, and the kind of the table.
+
+    With `tables` [table], each table has the label of another one.
+    """
+    plan, envs = setup.plan, setup.experiment.envs
+    if not setup.experiment.network.critic_knows_partner:
+        return jnp.zeros((plan.learners, setup.slots, 0))
+    parts = [jnp.zeros((len(plan.tables), 0))]
+    if setup.partners is not None:
+        first = [np.flatnonzero(plan.partner_slots // plan.roles == table) for table in range(len(plan.tables))]
+        of_table = jnp.stack([world.partners[f[0]] if len(f) else jnp.int32(-1) for f in first])  # -1: all zeros
+        parts.append(jax.nn.one_hot(of_table, setup.partners.number))
+    if plan.table_kinds is not None:
+        parts.append(jax.nn.one_hot(jnp.array(plan.table_kinds), plan.num_kinds))
+    labels = jnp.concatenate(parts, axis=1)
+    return spread(plan, jnp.repeat(labels if tables is None else labels[tables], envs // len(plan.tables), axis=0))
 
 
-class Appraisal(NamedTuple):
+class NetworkValues(NamedTuple):
     """What the value network says of a rollout, on its own (normalised) scale."""
 
     values: Float[Array, "step learner slot"]
     last: Float[Array, "learner slot"]  # of the state after the last step
     cuts: Float[Array, "cut learner slot"]  # of the states in which the horizon struck
-    memory_before: Float[Array, "step learner slot memory"]  # of the values; of size 0 where they rest on the policy's
+    memory_before: Float[Array, "step learner slot memory"]  # of size 0 where values use the policy's memory
     memory_after: Float[Array, "learner slot memory"]  # after the last step
 
 
-def _appraise(
-    setting: TrainingSetup,
-    members: Any,
-    before: RolloutWorld,
-    after: RolloutWorld,
-    rollout: Rollout,
-    cuts: Cuts,
-    label: Array,
-    start: Array,
-) -> Appraisal:
-    if setting.recalls:
-        return _recalled(setting, members, before, after, rollout, cuts, label)
-    plan = setting.plan
+def _network_values(estimates: ValueEstimates, label: Array) -> NetworkValues:
+    if estimates.setup.values_use_policy_memory:
+        return _values_from_policy_memory(estimates, label)
+    setup, members, before, after = estimates.setup, estimates.members, estimates.before, estimates.after
+    plan, rollout, cuts = setup.plan, estimates.rollout, estimates.cuts
 
     def values(memory: Memories, view: Array, start: Array) -> tuple[Array, Array]:
-        """Of [step, learner, slot, ...] -> memory and values [step, learner, slot, ...]."""
+        """Return memory and values [step, learner, slot, ...] of views [step, learner, slot, ...]."""
         of_slot = jax.vmap(lambda m, *xs: m.values(*xs), in_axes=(None, 0, 1, 1, 0), out_axes=1)
         return jax.vmap(of_slot, in_axes=(0, 0, 1, 1, 0), out_axes=1)(members, memory, view, start, label)
 
     def in_blocks(memory: Memories, view: Array, start: Array) -> tuple[Array, Array]:
-        """The same a block of steps after the other, so that it needs no more memory than a part of a minibatch."""
-        steps = setting.experiment.rollout
-        blocks = math.gcd(steps, setting.experiment.ppo.minibatches * setting.experiment.ppo.microbatches)
+        """Return the same, a block of steps after the other, in the memory that a part of a minibatch needs."""
+        steps, blocks = setup.experiment.rollout, _blocks(setup)
         parts = jax.tree_util.tree_map(lambda x: x.reshape(blocks, steps // blocks, *x.shape[1:]), (view, start))
 
         def block(memory: Memories, part: tuple[Array, Array]) -> tuple[Memories, tuple[Array, Array]]:
             memories, value = values(memory, *part)
             return Memories(memory.policy, memories[-1]), (memories, value)
 
-        found = jax.lax.scan(block, memory, parts)[1]
-        return jax.tree_util.tree_map(lambda x: x.reshape(steps, *x.shape[2:]), found)
+        outputs = jax.lax.scan(block, memory, parts)[1]
+        return jax.tree_util.tree_map(lambda x: x.reshape(steps, *x.shape[2:]), outputs)
 
-    own = Memories(recurrent_state.pick(before.memory, None), before.value_memory)
-    memories, value = in_blocks(own, rollout.seen if rollout.view is None else rollout.view, start)
+    own = Memories(recurrent_state.select(before.memory, None), before.value_memory)
+    view = rollout.seen if rollout.view is None else rollout.view
+    memories, value = in_blocks(own, view, estimates.per_env(rollout.start))
     ended = Memories(memories[-1], memories[-1])
-    seen, view = observe(setting, after.state, after.rotation)
+    seen, view = observe(setup, after.state, after.rotation)
     _, last = values(ended, (seen if view is None else view)[None], spread(plan, after.start)[None])
 
     def at_cut(state: Any, rotation: Array, time: Array) -> Array:
-        seen, view = observe(setting, state, rotation)
+        seen, view = observe(setup, state, rotation)
         then = jnp.take_along_axis(memories, spread(plan, time)[None, ..., None], axis=0)[0]
         never = jnp.zeros((1, *then.shape[:2]), bool)
         return values(Memories(then, then), (seen if view is None else view)[None], never)[1][0]
 
     at_cuts = jax.vmap(at_cut)(cuts.state, cuts.rotation, cuts.time)
     memory_before = jnp.concatenate([before.value_memory[None], memories[:-1]])
-    return Appraisal(value, last[0], at_cuts, memory_before, memories[-1])
+    return NetworkValues(value, last[0], at_cuts, memory_before, memories[-1])
 
 
-def _recalled(
-    setting: TrainingSetup,
-    members: Any,
-    before: RolloutWorld,
-    after: RolloutWorld,
-    rollout: Rollout,
-    cuts: Cuts,
-    label: Array,
-) -> Appraisal:
-    """The same where values rest on the policies' memory: play has kept it, so no step waits for the one before."""
-    plan, steps = setting.plan, setting.experiment.rollout
+def _values_from_policy_memory(estimates: ValueEstimates, label: Array) -> NetworkValues:
+    """Return the same where values use the policies' memory, which the rollout holds: all steps are independent."""
+    setup, members, after = estimates.setup, estimates.members, estimates.after
+    rollout, cuts, steps, blocks = estimates.rollout, estimates.cuts, setup.experiment.rollout, _blocks(setup)
 
     def values(memory: Array, seen: Array) -> Array:
-        """[learner, slot, ...] -> [learner, slot], where nothing begins anew."""
+        """Return [learner, slot] from memory and views [learner, slot, ...]."""
 
         def one(member: Any, memory: Array, seen: Array, label: Array) -> Array:
             return member.values(Memories(memory, memory[:0]), seen[None], jnp.zeros(1, bool), label)[1][0]
 
         return jax.vmap(jax.vmap(one, in_axes=(None, 0, 0, 0)))(members, memory, seen, label)
 
-    def now(memory: Array, state: Any, rotation: Array) -> Array:
-        seen = observe(setting, state, rotation)[0]
-        return values(recurrent_state.pick(memory, recurrent_state.movers(setting, state, rotation)), seen)
+    def at_state(memory: Array, state: Any, rotation: Array) -> Array:
+        seen = observe(setup, state, rotation)[0]
+        return values(recurrent_state.select(memory, recurrent_state.active_seat(setup, state, rotation)), seen)
 
-    blocks = math.gcd(steps, setting.experiment.ppo.minibatches * setting.experiment.ppo.microbatches)
-    cut = lambda x: x.reshape(blocks, steps // blocks, *x.shape[1:])  # noqa: E731
+    def cut(x: Array) -> Array:
+        return x.reshape(blocks, steps // blocks, *x.shape[1:])
+
     value = jax.lax.map(lambda part: jax.vmap(values)(*part), (cut(rollout.memory), cut(rollout.seen)))
-    started = spread(plan, after.start)[..., None, None]
-    last = now(jnp.where(started, 0.0, after.memory), after.state, after.rotation)
-    at_cuts = jax.vmap(now)(cuts.memory, cuts.state, cuts.rotation)
+    started = spread(setup.plan, after.start)[..., None, None]
+    last = at_state(jnp.where(started, 0.0, after.memory), after.state, after.rotation)
+    at_cuts = jax.vmap(at_state)(cuts.memory, cuts.state, cuts.rotation)
     none = jnp.zeros((*rollout.memory.shape[:3], 0), jnp.float32)
-    return Appraisal(value.reshape(steps, *value.shape[2:]), last, at_cuts, none, before.value_memory)
+    value = value.reshape(steps, *value.shape[2:])
+    return NetworkValues(value, last, at_cuts, none, estimates.before.value_memory)
 
 
-def _normalised(setting: TrainingSetup, advantage: Array, acted: Array) -> Array:
-    """Normalised over what each learner did."""
-    if not setting.experiment.ppo.normalise_advantages:
+def _blocks(setup: TrainingSetup) -> int:
+    """Return into how many parts the steps of a rollout are cut so that each needs a minibatch's memory."""
+    return math.gcd(setup.experiment.rollout, setup.experiment.ppo.minibatches * setup.experiment.ppo.microbatches)
+
+
+def _normalised(setup: TrainingSetup, advantage: Array, acted: Array) -> Array:
+    """Normalise advantages over the steps in which each learner acted."""
+    if not setup.experiment.ppo.normalise_advantages:
         return advantage
     total = jnp.maximum(jnp.sum(acted, axis=(0, 2), keepdims=True), 1.0)
     mean = jnp.sum(advantage * acted, axis=(0, 2), keepdims=True) / total
@@ -267,38 +283,23 @@ def _normalised(setting: TrainingSetup, advantage: Array, acted: Array) -> Array
     return (advantage - mean) / (jnp.sqrt(square) + 1e-8)
 
 
-def _centred(setting: TrainingSetup, x: Array, counted: Array) -> Array:
-    """Less its mean at each place, [step, learner, slot]: what is the same for all actions there says nothing."""
-    steps, learners, slots = x.shape
-    places = (steps, learners, setting.plan.slots.shape[1], slots // setting.plan.slots.shape[1])
-    x, counted = x.reshape(places), counted.reshape(places)
-    total = jnp.maximum(jnp.sum(counted, axis=(0, 3), keepdims=True), 1.0)
-    return (x - jnp.sum(x * counted, axis=(0, 3), keepdims=True) / total).reshape(steps, learners, slots)
-
-
-def _of_slots(setting: TrainingSetup, x: Any) -> Float[Array, "learner slot"]:
-    """[table, role] -> what each learner's slots have of it."""
-    places = jnp.asarray(x).reshape(-1)[setting.plan.slots]
-    return jnp.repeat(places, setting.slots // places.shape[1], axis=1)
-
-
-def _fold(setting: TrainingSetup, x: Array) -> Array:
-    """[step, learner, slot, ...] -> [learner, sequence, step of the sequence, ...]"""
+def _fold(setup: TrainingSetup, x: Array) -> Array:
+    """Reorder [step, learner, slot, ...] to [learner, sequence, step of the sequence, ...]."""
     steps, learners, slots, *rest = x.shape
-    chunk = setting.chunk
+    chunk = setup.chunk
     cut = x.reshape(steps // chunk, chunk, learners, slots, *rest)
     order = (2, 0, 3, 1, *range(4, cut.ndim))
     return cut.transpose(order).reshape(learners, -1, chunk, *rest)
 
 
-def _first(setting: TrainingSetup, memory: Array) -> Array:
-    """[step, learner, slot, memory] -> [learner, sequence, memory] at each sequence's first step."""
-    first = memory[:: setting.chunk]
-    return jnp.moveaxis(first, 1, 0).reshape(first.shape[1], setting.sequences, first.shape[-1])
+def _first(setup: TrainingSetup, memory: Array) -> Array:
+    """Return [learner, sequence, memory], the memory [step, learner, slot, memory] at each sequence's first step."""
+    first = memory[:: setup.chunk]
+    return jnp.moveaxis(first, 1, 0).reshape(first.shape[1], setup.sequences, first.shape[-1])
 
 
 def _explained(value: Array, target: Array, counted: Array) -> dict[str, Array]:
-    """The share of the returns' variance that the values explain, [learner]."""
+    """Return the share of the returns' variance that the values explain, [learner]."""
     total = jnp.maximum(jnp.sum(counted, axis=(0, 2)), 1.0)
 
     def variance(x: Array) -> Array:
@@ -309,52 +310,65 @@ def _explained(value: Array, target: Array, counted: Array) -> dict[str, Array]:
 
 
 def improve(
-    setting: TrainingSetup,
+    setup: TrainingSetup,
     members: Any,
     state: Any,
     batch: LossBatch,
     shuffles: Int[Array, "epoch sequence"],
     learning_rate: Array,
     entropy: Array,
-    material: Any = None,
-    hold: Any = None,
+    weights: RewardWeights,
+    samples: Any,
 ) -> tuple[Any, Any, dict[str, Array]]:
-    """All epochs over a batch. `shuffles` are the orders of the sequences, the same for all learners and runs; `hold`
-    [learner] how closely learners are held."""
-    ppo, tie = setting.experiment.ppo, setting.scheme.loss
-    size = setting.sequences // ppo.minibatches
+    """Take all steps of gradient descent on a batch.
+
+    Args:
+        setup: Of the stage.
+        members: Networks of the learners, [learner, ...].
+        state: Of the optimiser, [learner, ...].
+        batch: The training sequences.
+        shuffles: Orders of the sequences, the same for all learners and runs.
+        learning_rate: Now.
+        entropy: Coefficient of the entropy, now.
+        weights: Of the rewards, [learner, ...], for `Method.learner_loss`.
+        samples: For `Method.extra_loss`, [minibatch, ...].
+
+    Returns:
+        The members, the state of the optimiser, and logs as means over the steps.
+    """
+    ppo, method = setup.experiment.ppo, setup.method
+    size = setup.sequences // ppo.minibatches
     step = optimiser(ppo)
 
     def one(carry: tuple[Any, Any], now: tuple[Array, Array]) -> tuple[Any, dict[str, Array]]:
         (members, state), (order, number) = carry, now
         part = batch if ppo.minibatches == 1 else jax.tree_util.tree_map(lambda x: jnp.take(x, order, axis=1), batch)
-        gradient, told = _gradient(setting, members, part, entropy, hold)
-        if tie is not None:
-            its = jax.tree_util.tree_map(lambda x: x[number], material)
-            extra, more = jax.grad(tie, has_aux=True)(members, its)
-            gradient, told = jax.tree_util.tree_map(jnp.add, gradient, extra), told | more
-        told["grad_norm"] = jax.vmap(optax.global_norm)(gradient)
+        gradient, logs = _gradient(setup, members, part, entropy, weights)
+        samples_now = jax.tree_util.tree_map(lambda x: x[number], samples)
+        extra, more = jax.grad(method.extra_loss, has_aux=True)(members, samples_now)
+        gradient, logs = jax.tree_util.tree_map(jnp.add, gradient, extra), logs | more
+        logs["grad_norm"] = jax.vmap(optax.global_norm)(gradient)
         updates, state = jax.vmap(step.update)(gradient, state)
         members = jax.tree_util.tree_map(lambda m, u: m - learning_rate * u, members, updates)
-        return (members, state), told
+        return (members, state), logs
 
     orders = shuffles.reshape(ppo.epochs * ppo.minibatches, size)
     numbers = jnp.tile(jnp.arange(ppo.minibatches), ppo.epochs)
-    (members, state), told = jax.lax.scan(one, (members, state), (orders, numbers))
-    return members, state, jax.tree_util.tree_map(lambda x: jnp.mean(x, axis=0), told)
+    (members, state), logs = jax.lax.scan(one, (members, state), (orders, numbers))
+    return members, state, jax.tree_util.tree_map(lambda x: jnp.mean(x, axis=0), logs)
 
 
 def _gradient(
-    setting: TrainingSetup, members: Any, batch: LossBatch, entropy: Array, hold: Any = None
+    setup: TrainingSetup, members: Any, batch: LossBatch, entropy: Array, weights: RewardWeights
 ) -> tuple[Any, dict[str, Array]]:
-    """Of the sum of all learners' losses: each learner's part depends on it alone."""
-    ppo = setting.experiment.ppo
+    """Return the gradient of the sum of all learners' losses: each learner's part depends on it alone."""
+    ppo, method = setup.experiment.ppo, setup.method
     totals = jnp.sum(batch.acted, axis=(1, 2)), jnp.sum(batch.counted, axis=(1, 2))
 
     def loss(members: Any, part: LossBatch) -> tuple[Array, dict[str, Array]]:
-        each = jax.vmap(lambda m, b, t, h: learner_loss(m, b, ppo, entropy, t, h))
-        losses, told = each(members, part, totals, hold)
-        return jnp.sum(losses), told
+        each = jax.vmap(lambda m, b, t, w: method.learner_loss(m, b, ppo, entropy, t, w))
+        losses, logs = each(members, part, totals, weights)
+        return jnp.sum(losses), logs
 
     gradient = jax.grad(loss, has_aux=True)
     if ppo.microbatches == 1:

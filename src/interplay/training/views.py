@@ -1,4 +1,4 @@
-"""What the learners see in a state, and how it is kept for training."""
+"""What the learners observe, and the precision in which networks read it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from interplay.training.team_assignment import seats_to_roles, to_learners
 ROUND = 16  # numbers
 
 
-def observe(setting: TrainingSetup, state: Any, rotation: Int[Array, " env"]) -> tuple[Array, Any]:
-    """What every learner's slots see, and what their values see (None: the same)."""
-    plan, network = setting.plan, setting.experiment.network
-    seats = jax.vmap(lambda s: setting.game.observe(s, network.encoding))(state)
+def observe(setup: TrainingSetup, state: Any, rotation: Int[Array, " env"]) -> tuple[Array, Any]:
+    """Return what the policies of all slots read, and what their values read (None: the same)."""
+    plan, network = setup.plan, setup.experiment.network
+    seats = jax.vmap(lambda s: setup.game.observe(s, network.encoding))(state)
     roles = seats_to_roles(plan, seats, rotation)
     if network.critic == "own":
         return to_learners(plan, roles), None
-    axis = planes_axis(policy_shape(setting.game, network)) + 1  # after the axis of environments
+    axis = planes_axis(policy_shape(setup.game, network)) + 1  # after the axis of environments
     views = []
     for role in range(plan.roles):
         order = [(role + i) % plan.roles for i in range(plan.roles)]  # the own view first
@@ -32,10 +32,13 @@ def observe(setting: TrainingSetup, state: Any, rotation: Int[Array, " env"]) ->
     return to_learners(plan, roles), to_learners(plan, jnp.stack(views, axis=1))
 
 
-def in_half(setting: TrainingSetup, members: Any) -> Any:
-    """Members [learner, ...] for play: where products are of half precision, their matrices are brought to it once,
-    and not in every step, and the first one is filled up as views are."""
-    network = setting.experiment.network
+def members_for_play(setup: TrainingSetup, members: Any) -> Any:
+    """Return the members [learner, ...] in the precision of play.
+
+    Where products are of half precision, the matrices are converted once and not in every step, and the first one is
+    padded as observations are.
+    """
+    network = setup.experiment.network
     if network.precision != "bfloat16" or not isinstance(members.policy, Core):
         return members
 
@@ -50,11 +53,13 @@ def in_half(setting: TrainingSetup, members: Any) -> Any:
     return eqx.tree_at(lambda m: m.policy, members, policy)
 
 
-def kept(setting: TrainingSetup, x: Any) -> Any:
-    """What is seen, in the precision in which it is read: half the traffic for half the bits. Vectors are filled up
-    with zeros, since products of half precision are quick only if rows begin at round addresses."""
-    if setting.experiment.network.precision != "bfloat16" or x is None or x.dtype != jnp.float32:
+def to_network_dtype(setup: TrainingSetup, x: Any) -> Any:
+    """Return observations in the precision in which networks read them.
+
+    At half precision vectors are padded with zeros: products are quick only if rows begin at round addresses.
+    """
+    if setup.experiment.network.precision != "bfloat16" or x is None or x.dtype != jnp.float32:
         return x
-    x, encoding = x.astype(jnp.bfloat16), setting.game.encodings[setting.experiment.network.encoding]
+    x, encoding = x.astype(jnp.bfloat16), setup.game.encodings[setup.experiment.network.encoding]
     flat = encoding.shape is not None and len(encoding.shape) == 1 and not encoding.useful
     return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, -x.shape[-1] % ROUND)]) if flat else x

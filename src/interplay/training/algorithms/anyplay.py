@@ -1,11 +1,14 @@
-"""Any-play: in every game one seat is told a style to play in, and the others learn to do well with all of them.
+"""Any-play (Lucas and Allen, 2022, Any-Play: An Intrinsic Augmentation for Zero-Shot Coordination).
 
-A judge that sees what a seat without a style sees guesses the style; the team is paid for being understood, so that
-styles come to differ. The policy that is kept is the one without a style.
+    max E_z [J(π_z, π) + α log q(z | what the other saw)]
 
-The published reward is minus the judge's cross-entropy in every step, which also charges for every step that a game
-goes on. Paid as a gain (`pay`: gain) the reward is the change of the log-probability from step to step instead: the sum
-over a game is what the judge has learnt by its end.
+In every game one seat reads a random style z. A discriminator q that sees what another seat sees predicts the style,
+and the team is rewarded for its log-probability, so that styles come to differ; the other seats learn to do well with
+all of them. The policy that is kept is the one without a style.
+
+The published reward is the log-probability in every step, which also charges for every step that a game goes on. Paid
+as a gain (`pay`: gain) the reward is its change from step to step instead: the sum over a game is what the
+discriminator has learnt by its end.
 """
 
 from __future__ import annotations
@@ -25,24 +28,25 @@ from interplay.agents.partner_conditioned import network_of
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.records import record
-from interplay.games.registry import make
 from interplay.training.actor_critic import policy_shape
-from interplay.training.algorithms.sp import scheme as self_play
+from interplay.training.algorithms.sp import SelfPlay
 from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
-from interplay.training.loader import build
+from interplay.training.loader import make_game, method_options
+from interplay.training.method import Logs
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
+from interplay.training.setup import TrainingSetup
 
 
 @dataclass(frozen=True)
 class AnyPlayOptions:
-    """The styles, and the judge that tells them apart."""
+    """The styles, and the discriminator that tells them apart."""
 
     styles: int = 64
-    weight: float = 0.2  # of being understood, beside the game's points
+    weight: float = 0.2  # of the discriminator's reward, beside the game's points
     pay: str = "gain"  # or step: as published
-    units: int = 128  # of the judge's layer and of its memory
+    units: int = 128  # of the discriminator's layer and of its memory
     rate: float = 3e-4  # its learning rate
     parts: int = 4  # of its pass over each rollout, a step of gradient descent each
 
@@ -53,45 +57,17 @@ class AnyPlayOptions:
             raise InterplayError(f"algorithm.options.pay: {self.pay!r}; gain or step")
 
 
-def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """max E_z [J(π_z, π) + α log q(z | what the other saw)]."""
-    options = build(AnyPlayOptions, experiment.algorithm.options, "algorithm.options")
-    game = make(experiment.game.name, **experiment.game.options)
-    encoding, shape = experiment.network.encoding, policy_shape(game, experiment.network)
-    if game.num_seats < 2 or len(shape.input) != 1 or shape.mask:  # a style stands where the mask of the view would
-        raise InterplayError(f"any-play is for two seats or more that read a flat vector; {encoding!r} is none")
-    if experiment.envs % options.parts:
-        raise InterplayError(f"algorithm.options.parts: {experiment.envs} envs cannot be cut into {options.parts}")
-    plain = shape.input[0]
-    judge = Judging(options, plain, game.num_seats, experiment.envs)
-
-    def ship(core: Any) -> Any:
-        return without_style(core, plain)
-
-    scheme = dataclasses.replace(
-        self_play(experiment),
-        world=lambda g: Styled(g, encoding, options.styles),
-        notebook=judge.begin,
-        look_on=judge.look_on,
-        ship=ship,
-    )
-    trained = train_stage(experiment, scheme, quiet=quiet)
-    policies = jax.vmap(jax.vmap(ship))(trained.members.policy)
-    members = eqx.tree_at(lambda m: m.policy, trained.members, policies)
-    return dataclasses.replace(trained, game=game, members=members, snapshots=[], program=None)
-
-
 @record
-class WithStyle:
-    """A state, and who was told which style."""
+class StyledState:
+    """A state, and which seat reads which style."""
 
     plain: Any
     holder: Int[Array, ""]
     style: Int[Array, ""]
 
 
-class Styled:
-    """A game in which one seat's view ends with a style, one-hot, and the others' with zeros."""
+class StyledGame:
+    """A game in which one seat's observation ends with a style, one-hot, and the others' with zeros."""
 
     pure = True
 
@@ -104,39 +80,45 @@ class Styled:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.base, name)
 
-    def init(self, key: PRNGKeyArray, **start: Any) -> WithStyle:
+    def init(self, key: PRNGKeyArray, **start: Any) -> StyledState:
+        """Draw a state, a seat and its style."""
         for_game, for_holder, for_style = jax.random.split(key, 3)
-        return WithStyle(
+        return StyledState(
             plain=self.base.init(for_game, **start),
             holder=jax.random.randint(for_holder, (), 0, self.base.num_seats),
             style=jax.random.randint(for_style, (), 0, self.styles),
         )
 
-    def step(self, state: WithStyle, actions: Array, key: Any = None) -> tuple[WithStyle, Any]:
+    def step(self, state: StyledState, actions: Array, key: Any = None) -> tuple[StyledState, Any]:
+        """Step the game."""
         after, step = self.base.step(state.plain, actions, key)
         return dataclasses.replace(state, plain=after), step
 
-    def observe(self, state: WithStyle, encoding: str) -> Array:
-        told = (jnp.arange(self.base.num_seats) == state.holder)[:, None] * jax.nn.one_hot(state.style, self.styles)
-        return jnp.concatenate([self.base.observe(state.plain, encoding), told], axis=1)
+    def observe(self, state: StyledState, encoding: str) -> Array:
+        """Return observations with the style, or with zeros, at their end."""
+        holds = (jnp.arange(self.base.num_seats) == state.holder)[:, None]
+        style = holds * jax.nn.one_hot(state.style, self.styles)
+        return jnp.concatenate([self.base.observe(state.plain, encoding), style], axis=1)
 
-    def legal(self, state: WithStyle) -> Bool[Array, "seat action"]:
+    def legal(self, state: StyledState) -> Bool[Array, "seat action"]:
+        """Return the legal actions."""
         return self.base.legal(state.plain)
 
-    def to_move(self, state: WithStyle) -> Bool[Array, " seat"]:
+    def to_move(self, state: StyledState) -> Bool[Array, " seat"]:
+        """Return who is to move."""
         return self.base.to_move(state.plain)
 
 
 def without_style(core: Any, plain: int) -> Any:
-    """The same policy where no style is told: zeros, so the weights that read it can go."""
+    """Return a policy without the weights that read the style; `plain` is the size of an observation without it."""
     shape = dataclasses.replace(core.shape, input=(plain,))
     empty = jax.eval_shape(lambda: network_of(shape, 1.0, jax.random.key(0)))
     cut = eqx.tree_at(lambda c: c.trunk.layers[0].weight, core, core.trunk.layers[0].weight[:plain])
     return jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(empty), jax.tree_util.tree_leaves(cut))
 
 
-class AnyPlayJudge(eqx.Module):
-    """A layer, a memory and a guess."""
+class StyleDiscriminator(eqx.Module):
+    """A layer, a GRU and the log-probabilities of the styles."""
 
     layer: Dense
     cell: eqx.nn.GRUCell
@@ -151,7 +133,7 @@ class AnyPlayJudge(eqx.Module):
     def __call__(
         self, memory: Float[Array, " unit"], seen: Float[Array, "step feature"], starts: Bool[Array, " step"]
     ) -> tuple[Array, Float[Array, "step style"]]:
-        """The memory after the steps, and log-probabilities of the styles at each."""
+        """Return the memory after the steps, and log-probabilities of the styles at each."""
 
         def turn(memory: Array, now: tuple[Array, Array]) -> tuple[Array, Array]:
             memory = self.cell(now[0], jnp.where(now[1], 0.0, memory))
@@ -161,69 +143,111 @@ class AnyPlayJudge(eqx.Module):
         return memory, jax.nn.log_softmax(self.head(memories))
 
 
-@dataclass(frozen=True)
-class Judging:
-    """How the judge learns and what it pays. The notebook: judge, optimiser, memory of each environment."""
+@dataclass(frozen=True, kw_only=True)
+class AnyPlay(SelfPlay):
+    """Self-play with styles. The state: discriminator, its optimiser, and its memory of each environment."""
 
     options: AnyPlayOptions
-    plain: int  # numbers of a view without style
+    encoding: str
+    view_size: int  # numbers of an observation without style
     seats: int
     envs: int
+    can_continue = False
+
+    def wrap_game(self, game: Game) -> Game:
+        """Return the game in which one seat reads a style."""
+        return StyledGame(game, self.encoding, self.options.styles)  # type: ignore[return-value]
+
+    def exported_policy(self, policy: Any) -> Any:
+        """Return the policy that reads no style."""
+        return without_style(policy, self.view_size)
 
     @property
-    def steps(self) -> optax.GradientTransformation:
+    def optimiser(self) -> optax.GradientTransformation:
+        """The discriminator's own optimiser."""
         return optax.flatten(optax.adam(self.options.rate, eps=1e-5))
 
-    def begin(self, members: Any) -> Any:
-        # Runs begin with judges of their own: the key is made of the members' first weights, which differ.
+    def init_state(self, setup: TrainingSetup, members: Any) -> Any:
+        """Return a random discriminator. Runs have different ones: the key is made of the members' first weights."""
         number = jax.lax.bitcast_convert_type(jax.tree_util.tree_leaves(members)[0].reshape(-1)[0], jnp.uint32)
         key = jax.random.fold_in(jax.random.key(0), number)
-        judge = AnyPlayJudge(self.plain, self.options.units, self.options.styles, key)
-        state = self.steps.init(judge)  # type: ignore[arg-type] - any tree of arrays
-        return judge, state, jnp.zeros((self.envs, self.options.units), jnp.float32)
+        discriminator = StyleDiscriminator(self.view_size, self.options.units, self.options.styles, key)
+        state = self.optimiser.init(discriminator)  # type: ignore[arg-type] - any tree of arrays
+        return discriminator, state, jnp.zeros((self.envs, self.options.units), jnp.float32)
 
-    def look_on(self, notebook: Any, rollout: Rollout) -> tuple[Any, Array, dict[str, Array]]:
-        judge, state, memory = notebook
-        many, actions = rollout.start.shape[0], rollout.seen.shape[2]
-        seen = rollout.seen[:, 0].reshape(many, self.envs, self.seats, -1)
-        told = seen[..., self.plain : self.plain + self.options.styles].astype(jnp.float32)  # zeros may follow
-        style = jnp.sum(told, axis=2)  # [step, env, style]
-        holder = jnp.argmax(jnp.max(told, axis=-1), axis=-1)
+    def process_rollout(
+        self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout
+    ) -> tuple[Any, Rollout, Logs]:
+        """Add the reward of the discriminator as it was, and train it on the rollout."""
+        discriminator, optimiser_state, memory = state
+        steps = rollout.start.shape[0]
+        seen = rollout.seen[:, 0].reshape(steps, self.envs, self.seats, -1)
+        styles = seen[..., self.view_size : self.view_size + self.options.styles].astype(
+            jnp.float32
+        )  # zeros may follow
+        style = jnp.sum(styles, axis=2)  # [step, env, style]
+        holder = jnp.argmax(jnp.max(styles, axis=-1), axis=-1)
         other = ((holder + 1) % self.seats)[..., None, None]
-        view = jnp.take_along_axis(seen[..., : self.plain], other, axis=2)[:, :, 0].astype(jnp.float32)
-        after, odds = jax.vmap(judge, in_axes=(0, 1, 1), out_axes=(0, 1))(memory, view, rollout.start)
-        understood = jnp.sum(odds * style, axis=-1)  # [step, env]
-        paid = self.options.weight * (
-            self._gains(understood, rollout.done) if self.options.pay == "gain" else understood
+        view = jnp.take_along_axis(seen[..., : self.view_size], other, axis=2)[:, :, 0].astype(jnp.float32)
+        after, odds = jax.vmap(discriminator, in_axes=(0, 1, 1), out_axes=(0, 1))(memory, view, rollout.start)
+        log_prob = jnp.sum(odds * style, axis=-1)  # [step, env]
+        paid = self._gains(log_prob, rollout.done) if self.options.pay == "gain" else log_prob
+        reward = jnp.repeat(self.options.weight * paid, self.seats, axis=1).reshape(steps, 1, -1)
+        discriminator, optimiser_state, loss = self._train(
+            discriminator, optimiser_state, memory, view, rollout.start, style
         )
-        reward = jnp.repeat(paid, self.seats, axis=1).reshape(many, 1, actions)
-        judge, state, loss = self._learn(judge, state, memory, view, rollout.start, style)
         right = jnp.mean(jnp.argmax(odds, axis=-1) == jnp.argmax(style, axis=-1))
-        return (judge, state, after), reward, {"judge_loss": loss, "judge_right": right}
+        rollout = dataclasses.replace(rollout, reward=rollout.reward + reward)
+        return (discriminator, optimiser_state, after), rollout, {"judge_loss": loss, "judge_right": right}
 
     @staticmethod
-    def _gains(understood: Float[Array, "step env"], done: Bool[Array, "step env"]) -> Float[Array, "step env"]:
-        """What a step added. What the last step of a game or of the rollout added is not seen, and not paid."""
-        gains = understood[1:] - understood[:-1]
+    def _gains(log_prob: Float[Array, "step env"], done: Bool[Array, "step env"]) -> Float[Array, "step env"]:
+        """Return what each step added; of the last step of a game or of the rollout it is not known, and not paid."""
+        gains = log_prob[1:] - log_prob[:-1]
         return jnp.concatenate([jnp.where(done[:-1], 0.0, gains), jnp.zeros_like(gains[:1])])
 
-    def _learn(self, judge: AnyPlayJudge, state: Any, memory: Array, *whole: Array) -> tuple[AnyPlayJudge, Any, Array]:
-        parts = self.options.parts
-
+    def _train(self, discriminator: Any, state: Any, memory: Array, *whole: Array) -> tuple[Any, Any, Array]:
         def cut(x: Array) -> Array:
-            return x.reshape(parts, -1, *x.shape[1:])
+            return x.reshape(self.options.parts, -1, *x.shape[1:])
 
-        pieces = (cut(memory), *(cut(jnp.moveaxis(x, 1, 0)) for x in whole))
+        parts = (cut(memory), *(cut(jnp.moveaxis(x, 1, 0)) for x in whole))
 
-        def loss(judge: AnyPlayJudge, memory: Array, view: Array, start: Array, style: Array) -> Array:
-            _, odds = jax.vmap(judge)(memory, view, start)
+        def loss(discriminator: Any, memory: Array, view: Array, start: Array, style: Array) -> Array:
+            _, odds = jax.vmap(discriminator)(memory, view, start)
             return -jnp.mean(jnp.sum(odds * style, axis=-1))
 
-        def one(carry: tuple[Any, Any], piece: Any) -> tuple[Any, Array]:
-            judge, state = carry
-            value, gradient = jax.value_and_grad(loss)(judge, *piece)
-            updates, state = self.steps.update(gradient, state)
-            return (optax.apply_updates(judge, updates), state), value
+        def one(carry: tuple[Any, Any], part: Any) -> tuple[Any, Array]:
+            discriminator, state = carry
+            value, gradient = jax.value_and_grad(loss)(discriminator, *part)
+            updates, state = self.optimiser.update(gradient, state)
+            return (optax.apply_updates(discriminator, updates), state), value
 
-        (judge, state), losses = jax.lax.scan(one, (judge, state), pieces)
-        return judge, state, jnp.mean(losses)
+        (discriminator, state), losses = jax.lax.scan(one, (discriminator, state), parts)
+        return discriminator, state, jnp.mean(losses)
+
+
+def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
+    """Train policies without a style, one a run.
+
+    Raises:
+        InterplayError: If the game or the network cannot be told a style.
+    """
+    options = method_options(AnyPlayOptions, experiment)
+    game = make_game(experiment)
+    encoding, shape = experiment.network.encoding, policy_shape(game, experiment.network)
+    if game.num_seats < 2 or len(shape.input) != 1 or shape.mask:  # a style stands where the mask of the view would
+        raise InterplayError(f"any-play is for two seats or more that read a flat vector; {encoding!r} is none")
+    if experiment.envs % options.parts:
+        raise InterplayError(f"algorithm.options.parts: {experiment.envs} envs cannot be cut into {options.parts}")
+    method = AnyPlay.create(
+        experiment,
+        options=options,
+        encoding=encoding,
+        view_size=shape.input[0],
+        seats=game.num_seats,
+        envs=experiment.envs,
+    )
+    trained = train_stage(experiment, method, quiet=quiet)
+    policies = jax.vmap(jax.vmap(method.exported_policy))(trained.members.policy)
+    members = eqx.tree_at(lambda m: m.policy, trained.members, policies)
+    return dataclasses.replace(trained, game=game, members=members, snapshots=[], program=None)

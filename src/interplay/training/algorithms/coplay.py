@@ -1,4 +1,4 @@
-"""Co-play: egos that learn with frozen populations, each with its own; of one method, or of several side by side.
+"""Egos that learn with frozen populations, each with its own; of one method, or of several side by side.
 
 Stage 2 of FCP, MEP, TrajeDi and HSP is the same training: a best response to a population. So egos of all of them can
 be the runs of one compiled program, which uses a GPU better than one after the other.
@@ -15,9 +15,9 @@ import numpy as np
 
 from interplay.agents.api import Agent
 from interplay.errors import InterplayError
-from interplay.training.algorithms.br import best_response
-from interplay.training.config import Algorithm, Experiment
-from interplay.training.loader import build
+from interplay.training.algorithms.br import BestResponse, best_response
+from interplay.training.config import Algorithm, Experiment, Gate
+from interplay.training.loader import method_options
 from interplay.training.run import Trained
 from interplay.trust import import_object
 
@@ -29,7 +29,7 @@ class Population:
     """The frozen partners of one ego."""
 
     agents: Sequence[Agent]
-    priority: float = 0.0  # they are drawn by (rank of difficulty) ** priority
+    priority: float = 0.0  # they are sampled by (rank of difficulty) ** priority
     notes: Mapping[str, Any] = field(default_factory=dict)  # plain values about them, for the ego's file
 
 
@@ -38,7 +38,7 @@ Populations = Callable[..., list[Population]]  # (experiment, stage, quiet) -> o
 
 @dataclass(frozen=True)
 class EgoOptions:
-    """How egos meet their partners."""
+    """How egos play with their partners."""
 
     tables: int = 0  # groups of environments, each with one partner at a time; 0: as many as partners, if envs allow
     met_states: float = 0.0  # share of the groups whose episodes begin in states that partners met without the ego
@@ -58,52 +58,77 @@ class CoplayOptions(EgoOptions):
 
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """Egos of several methods: `runs` of each, the first method's first. Their files say whose they are."""
-    options = build(CoplayOptions, experiment.algorithm.options, "algorithm.options")
-    found: list[Population] = []
-    for name, given in options.methods.items():
+    """Train egos of several methods: `runs` of each, the first method's first. Their files say whose they are."""
+    options = method_options(CoplayOptions, experiment)
+    all_populations: list[Population] = []
+    for name, settings in options.methods.items():
         populations = import_object(f"interplay.training.algorithms.{name}:populations")
-        own = replace(experiment, algorithm=Algorithm(name, given))
+        own = replace(experiment, algorithm=Algorithm(name, settings))
         for number, one in enumerate(populations(own, stage=f"{name}/", quiet=quiet)):
-            found.append(replace(one, notes={"algorithm": name + options.suffix, "ego": number, **one.notes}))
-    return egos(replace(experiment, runs=len(found)), found, options, quiet=quiet)
+            notes = {"algorithm": name + options.suffix, "ego": number, **one.notes}
+            all_populations.append(replace(one, notes=notes))
+    return train_egos(replace(experiment, runs=len(all_populations)), all_populations, options, quiet=quiet)
 
 
-def egos(
+def train_egos(
     experiment: Experiment,
     populations: Sequence[Population],
     options: EgoOptions,
     *,
-    redraw: str = "updates",
+    method: type[BestResponse] = BestResponse,
     quiet: bool = False,
 ) -> Trained:
-    """max E_j J(π, π_j) over each run's own population; a smaller one is filled up by meeting its first ones twice."""
+    """Train max E_j J(π, π_j) over each run's own population; smaller ones are filled up by repeating members."""
     most = max(len(one.agents) for one in populations)
     agents = [[one.agents[i % len(one.agents)] for i in range(most)] for one in populations]
     return best_response(
         experiment,
         agents,
+        method=method,
         tables=options.tables,
         met_states=options.met_states,
-        redraw=redraw,
         priority=[one.priority for one in populations],
         notes=[dict(one.notes) for one in populations],
         quiet=quiet,
     )
 
 
-# --- populations
+# Populations
 
 
-def dealt(trained: Trained, runs: int, *, shared: bool = False, where: str = "") -> list[list[tuple[int, int]]]:
-    """The members of a trained population by (run, learner), dealt to egos: each has as many of its own, in order.
+def population_experiment(experiment: Experiment, runs: int, steps: float, snapshots: int) -> Experiment:
+    """Return the experiment that trains a population: members without memory, as many runs as members.
 
-    Dead members, and those whose weights are no numbers, are left out. With `shared`, every ego has all of them.
+    No member has to pass the gate, since some are rewarded for something else than the score.
+    """
+    return replace(
+        experiment,
+        runs=runs,
+        first_run=0,
+        steps=steps,
+        network=replace(experiment.network, recurrent=0, critic_knows_partner=False),
+        output=replace(experiment.output, snapshots=snapshots),
+        algorithm=replace(experiment.algorithm, options={}),
+        ppo=replace(experiment.ppo, chunk=0),
+        gate=Gate(),
+    )
+
+
+def deal_members(trained: Trained, runs: int, *, shared: bool = False, where: str = "") -> list[list[tuple[int, int]]]:
+    """Return the members of a trained population, by (run, learner), that each ego plays with.
+
+    Each has as many of its own, in order. Members that failed the gate, or whose weights are not finite, are left out.
+
+    Args:
+        trained: The population.
+        runs: Number of egos.
+        shared: Whether every ego has all members.
+        where: What the population was read from, for errors.
 
     Raises:
-        InterplayError: if there are fewer members than egos.
+        InterplayError: If there are fewer members than egos.
     """
-    members = sound(trained)
+    members = finite_members(trained)
     if shared:
         return [members] * runs
     share = trained.returns().size // runs
@@ -117,8 +142,8 @@ def dealt(trained: Trained, runs: int, *, shared: bool = False, where: str = "")
     return [mine or members[:share] for mine in own]
 
 
-def dead_among(trained: Trained, members: Sequence[tuple[int, int]], experiment: Experiment) -> dict[str, int]:
-    """How many of these members end below what an ego of the experiment has to score; nothing, if nothing is asked."""
+def dead_members(trained: Trained, members: Sequence[tuple[int, int]], experiment: Experiment) -> dict[str, int]:
+    """Return how many of these members end below the experiment's gate, as a note; nothing without a gate."""
     least = experiment.gate.least_return
     if least is None:
         return {}
@@ -126,36 +151,52 @@ def dead_among(trained: Trained, members: Sequence[tuple[int, int]], experiment:
     return {"dead_members": sum(not returns[member] >= least for member in members)}
 
 
-def three_skills(trained: Trained, members: Sequence[tuple[int, int]] | None = None) -> list[Agent]:
-    """Of members (none named: all): the first policy, the one whose return came nearest to half of the last, the last.
+def three_skill_levels(trained: Trained, members: Sequence[tuple[int, int]] | None = None) -> list[Agent]:
+    """Return of each member the first policy, the one with about half of the last return, and the last.
+
+    Args:
+        trained: A population with snapshots.
+        members: Some of its members; None: all.
 
     Raises:
-        InterplayError: if the population was trained without snapshots.
+        InterplayError: If the population was trained without snapshots.
     """
     if len(trained.snapshots) < 3:
         raise InterplayError("three skills of a population need its snapshots; train it with snapshots, 1 or more")
     return [
         trained.agent(run, learner, snapshot=which)
-        for run, learner in (sound(trained) if members is None else members)
+        for run, learner in (finite_members(trained) if members is None else members)
         for which in (0, half_skilled(trained, run, learner), len(trained.snapshots) - 1)
     ]
 
 
-def taken_at(
+def policies_at(
     trained: Trained, shares: Sequence[float], members: Sequence[tuple[int, int]] | None = None
 ) -> list[Agent]:
-    """Of members (none named: all): the policies at the snapshots nearest to these shares of its training, which the
-    clock may have ended early."""
+    """Return of each member the policies at the snapshots nearest to these shares of its training.
+
+    Args:
+        trained: A population with snapshots. A time limit may have ended its training early.
+        shares: From 0 to 1.
+        members: Some of its members; None: all.
+
+    Raises:
+        InterplayError: If the population was trained without snapshots.
+    """
     if not trained.snapshots:
         raise InterplayError("checkpoints of a population need its snapshots; train it with snapshots, 1 or more")
     updates = np.array([s.update for s in trained.snapshots])
     nearest = [int(np.argmin(np.abs(updates - share * updates[-1]))) for share in shares]
-    wanted = sound(trained) if members is None else members
+    wanted = finite_members(trained) if members is None else members
     return [trained.agent(*member, snapshot=which) for member in wanted for which in dict.fromkeys(nearest)]
 
 
-def sound(trained: Trained) -> list[tuple[int, int]]:
-    """The members, by run and learner, that are alive and whose weights are numbers."""
+def finite_members(trained: Trained) -> list[tuple[int, int]]:
+    """Return the members, by run and learner, that passed the gate and whose weights are finite.
+
+    Raises:
+        InterplayError: If there are none.
+    """
     fine = np.ones(trained.returns().shape, bool)
     fine[list(trained.dead)] = False
     for leaf in jax.tree_util.tree_leaves(trained.members.policy):
@@ -166,7 +207,7 @@ def sound(trained: Trained) -> list[tuple[int, int]]:
 
 
 def half_skilled(trained: Trained, run: int, learner: int = 0) -> int:
-    """The number of the snapshot whose return is nearest to half of the last; the middle one if none is known."""
+    """Return the number of the snapshot whose return is nearest to half of the last; the middle if none is known."""
     half = trained.returns()[run, learner] / 2
     returns = np.array([s.returns[run][learner] for s in trained.snapshots], float)  # None becomes NaN
     distance = np.abs(returns - half)

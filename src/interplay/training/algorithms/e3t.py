@@ -1,23 +1,23 @@
-"""Efficient end-to-end training: self-play with a copy that lags behind and errs, so that no convention is exact.
+"""E3T (Yan et al., 2023, An Efficient End-to-End Training Approach for Zero-Shot Human-AI Coordination).
 
-The partner acts as a mixture: with probability epsilon a legal action at random, else as a running mean of the ego's
-own weights. Only the ego learns. With a model of its partner, it reads what it expects the partner to do; the copy
-reads odds drawn at random in that place.
+    max J(π, (1 - ε) π' + ε uniform), where π' follows π
+
+The partner is a mixture: with probability epsilon a random legal action, else a running mean of the ego's own weights.
+Only the ego learns, and takes every seat in turn. With `model`, the ego reads the odds of its partner's next action by
+a network that is trained on the partner's actions; in their place the partner reads random odds.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array
+from jaxtyping import Array, PRNGKeyArray
 
 from interplay.agents.api import Info, Policy
 from interplay.agents.basic import Noisy, masked
@@ -26,16 +26,17 @@ from interplay.agents.neural import NeuralPolicy
 from interplay.agents.partner_conditioned import VIEW, PartnerConditionedNetwork, PartnerModel
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.games.registry import make
-from interplay.training.actor_critic import new_member
+from interplay.training.actor_critic import ActorCritic, new_member
 from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
-from interplay.training.loader import build
+from interplay.training.frozen_partners import FrozenPartners
+from interplay.training.loader import make_game, method_options
 from interplay.training.loss import chosen
-from interplay.training.method import Guests, Method
+from interplay.training.method import Logs, Method
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.team_assignment import GUEST, TeamPlan
+from interplay.training.setup import RolloutWorld, TrainingSetup
+from interplay.training.team_assignment import PARTNER, TeamPlan, to_learners
 
 
 @dataclass(frozen=True)
@@ -57,40 +58,105 @@ class E3TOptions:
             raise InterplayError(f"algorithm.options.frames: {self.frames}; at least 1")
 
 
-def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """max J(π, (1 - ε) π' + ε uniform), where π' follows π; the ego takes every seat in turn."""
-    options = build(E3TOptions, experiment.algorithm.options, "algorithm.options")
-    game = make(experiment.game.name, **experiment.game.options)
-    frames = options.frames if options.model else 0
-    plan = TeamPlan(((0, *[GUEST] * (game.num_seats - 1)),), rotate=True)
-    scheme = Method(plan, follow=partial(follow, decay=options.decay))
-    if options.model:
-        pupil = Pupil(options, experiment.ppo.minibatches)
-        scheme = dataclasses.replace(
-            scheme,
-            member=lambda key: new_member(game, experiment.network, 0, key, frames),
-            notebook=pupil.begin,
-            teach=pupil.teach,
-        )
-    partner = Noisy(_partner(experiment, game, frames), options.epsilon)
-    guests = Guests.repeated(partner, 1, experiment.runs)
-    return train_stage(experiment, scheme, guests=guests, quiet=quiet)
+@dataclass(frozen=True, kw_only=True)
+class E3T(Method):
+    """Training with a partner whose weights follow the ego's."""
+
+    options: E3TOptions
+    changes_partners = True
+    can_continue = False
+
+    def init_partners(self, members: Any, partners: Any) -> Any:
+        """Give the partner the ego's weights."""
+        return eqx.tree_at(lambda p: p.base.core, partners, _core(members.policy))
+
+    def update_partners(self, members: Any, partners: Any) -> Any:
+        """Move the partner's weights towards the ego's."""
+        decay = self.options.decay
+
+        def move(theirs: Array, ours: Array) -> Array:
+            return decay * theirs + (1 - decay) * ours
+
+        moved = jax.tree_util.tree_map(move, partners.base.core, _core(members.policy))
+        return eqx.tree_at(lambda p: p.base.core, partners, moved)
 
 
-class Unaware(Policy):
-    """A copy of an ego with a model of its partner, that is told random odds in place of what the model expects."""
+@dataclass(frozen=True, kw_only=True)
+class E3TWithPartnerModel(E3T):
+    """E3T whose ego has a model of its partner, trained by cross-entropy to the partner's actions."""
+
+    minibatches: int  # of a pass over a rollout
+
+    def new_member(self, setup: TrainingSetup, key: PRNGKeyArray) -> ActorCritic:
+        """Return networks with a partner model."""
+        return new_member(setup.game, setup.experiment.network, 0, key, self.options.frames)
+
+    def record_step(
+        self, setup: TrainingSetup, members: Any, world: RolloutWorld, by_role: Array, by_seat: Array, randomness: dict
+    ) -> Array:
+        """Keep the actions of the other roles, [learner, slot, other]."""
+        turned = [jnp.roll(by_role, -i, axis=1) for i in range(1, self.plan.roles)]
+        return to_learners(self.plan, jnp.stack(turned, axis=-1)).astype(jnp.int8)
+
+    @property
+    def optimiser(self) -> optax.GradientTransformation:
+        """The model's own optimiser."""
+        return optax.flatten(optax.adam(self.options.model_rate, eps=1e-5))
+
+    def init_state(self, setup: TrainingSetup, members: Any) -> Any:
+        """Return the state of the model's optimiser."""
+        return self.optimiser.init(_first(members.policy.model))
+
+    def aux_update(self, members: Any, state: Any, rollout: Rollout) -> tuple[Any, Any, Logs]:
+        """Train the model on sequences of all steps. In a game of many seats it predicts the next one."""
+        model, slots = _first(members.policy.model), rollout.action.shape[2]
+        size = slots // math.gcd(slots, self.minibatches)
+        past = rollout.memory[0, 0, :, -model.frames * VIEW :]
+        whole = (rollout.seen[:, 0], rollout.start, rollout.extra[:, 0, :, 0])
+        in_order = (past, *(jnp.moveaxis(x, 1, 0) for x in whole))  # [slot, step, ...]
+        parts = jax.tree_util.tree_map(lambda x: x.reshape(-1, size, *x.shape[1:]), in_order)
+
+        def one(carry: tuple[Any, Any], part: Any) -> tuple[Any, Logs]:
+            model, state = carry
+            gradient, logs = jax.grad(prediction_loss, has_aux=True)(model, *part)
+            updates, state = self.optimiser.update(gradient, state)
+            return (optax.apply_updates(model, updates), state), logs
+
+        def epoch(carry: tuple[Any, Any], _: None) -> tuple[Any, Logs]:
+            return jax.lax.scan(one, carry, parts)
+
+        (model, state), logs = jax.lax.scan(epoch, (model, state), None, self.options.model_epochs)
+        members = eqx.tree_at(lambda m: m.policy.model, members, jax.tree_util.tree_map(lambda x: x[None], model))
+        return members, state, jax.tree_util.tree_map(lambda x: jnp.mean(x[-1]), logs)
+
+
+def prediction_loss(
+    model: PartnerModel, past: Array, seen: Array, start: Array, action: Array
+) -> tuple[Array, dict[str, Array]]:
+    """Return minus the log-probability of the partner's actions, over sequences [slot, step, ...]."""
+    _, logits = jax.vmap(model.unroll)(past, seen, start)
+    loss = -jnp.mean(chosen(jax.nn.log_softmax(logits), action))
+    right = jnp.mean(jnp.argmax(logits, axis=-1) == action)
+    return loss, {"model_loss": loss, "model_right": right}
+
+
+class RandomOddsPolicy(Policy):
+    """A copy of an ego with a partner model, that reads random odds in place of the model's."""
 
     core: Core
     reads: str = eqx.field(static=True)
 
     @property
     def encoding(self) -> str:
+        """What it reads."""
         return self.reads
 
     def init(self, key: Any, seat: Any) -> Array:
+        """Return an empty memory."""
         return self.core.start()
 
     def act(self, memory: Any, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
+        """Sample an action."""
         for_odds, for_choice = jax.random.split(key)
         odds = jax.nn.softmax(jax.random.normal(for_odds, (self.core.shape.outputs,)))
         memory, logits = self.core.step(memory, obs, odds)
@@ -98,69 +164,29 @@ class Unaware(Policy):
         return memory, jax.random.categorical(for_choice, logits), Info(logits)
 
 
-def _partner(experiment: Experiment, game: Game, frames: int) -> Policy:
-    """A policy of the ego's kind, whose weights `follow` sets."""
-    core = new_member(game, experiment.network, 0, jax.random.key(0), frames).policy
-    if isinstance(core, PartnerConditionedNetwork):
-        return Unaware(core.core, experiment.network.encoding)
-    return NeuralPolicy(core, experiment.network.encoding)
+def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
+    """Train egos, one a run."""
+    options = method_options(E3TOptions, experiment)
+    game = make_game(experiment)
+    plan = TeamPlan(((0, *[PARTNER] * (game.num_seats - 1)),), rotate=True)
+    method = E3T(plan, options=options)
+    if options.model:
+        method = E3TWithPartnerModel(plan, options=options, minibatches=experiment.ppo.minibatches)
+    partner = Noisy(_partner(experiment, game, options), options.epsilon)
+    return train_stage(experiment, method, partners=FrozenPartners.repeat(partner, 1, experiment.runs), quiet=quiet)
 
 
-def follow(members: Any, guests: Any, first: bool, *, decay: float) -> Any:
-    """The one guest's weights, moved towards the ego's; at first they are the ego's."""
-    ego = members.policy.core if isinstance(members.policy, PartnerConditionedNetwork) else members.policy
-
-    def moved(theirs: Any, ours: Any) -> Any:
-        return ours if first else decay * theirs + (1 - decay) * ours
-
-    return eqx.tree_at(lambda g: g.base.core, guests, jax.tree_util.tree_map(moved, guests.base.core, ego))
+def _partner(experiment: Experiment, game: Game, options: E3TOptions) -> Policy:
+    """Return a policy of the ego's kind, whose weights the method sets."""
+    frames = options.frames if options.model else 0
+    network = new_member(game, experiment.network, 0, jax.random.key(0), frames).policy
+    policy = RandomOddsPolicy if options.model else NeuralPolicy
+    return policy(_core(network), experiment.network.encoding)
 
 
-@dataclass(frozen=True)
-class Pupil:
-    """How the model learns: cross-entropy to what the partner did, with an optimiser of its own, before the policy."""
-
-    options: E3TOptions
-    parts: int  # of a pass, a step of gradient descent each
-
-    @property
-    def steps(self) -> optax.GradientTransformation:
-        return optax.flatten(optax.adam(self.options.model_rate, eps=1e-5))
-
-    def begin(self, members: Any) -> Any:
-        return self.steps.init(_first(members.policy.model))
-
-    def teach(self, members: Any, state: Any, rollout: Rollout) -> tuple[Any, Any, dict[str, Array]]:
-        """Passes over the rollout, in sequences of all its steps. In a game of many seats the model is of the next."""
-        model, slots = _first(members.policy.model), rollout.action.shape[2]
-        size = slots // math.gcd(slots, self.parts)
-        past = rollout.memory[0, 0, :, -model.frames * VIEW :]
-        whole = (past, rollout.seen[:, 0], rollout.start, rollout.others[:, 0, :, 0])
-        in_order = (past, *(jnp.moveaxis(x, 1, 0) for x in whole[1:]))  # [slot, step, ...]
-        parts = jax.tree_util.tree_map(lambda x: x.reshape(-1, size, *x.shape[1:]), in_order)
-
-        def one(carry: tuple[Any, Any], part: Any) -> tuple[Any, dict[str, Array]]:
-            model, state = carry
-            gradient, told = jax.grad(prediction_loss, has_aux=True)(model, *part)
-            updates, state = self.steps.update(gradient, state)
-            return (optax.apply_updates(model, updates), state), told
-
-        def epoch(carry: tuple[Any, Any], _: None) -> tuple[Any, dict[str, Array]]:
-            return jax.lax.scan(one, carry, parts)
-
-        (model, state), told = jax.lax.scan(epoch, (model, state), None, self.options.model_epochs)
-        members = eqx.tree_at(lambda m: m.policy.model, members, jax.tree_util.tree_map(lambda x: x[None], model))
-        return members, state, jax.tree_util.tree_map(lambda x: jnp.mean(x[-1]), told)
-
-
-def prediction_loss(
-    model: PartnerModel, past: Array, seen: Array, start: Array, action: Array
-) -> tuple[Array, dict[str, Array]]:
-    """Of sequences [slot, step, ...]: minus the log-probability of what the partner did."""
-    _, logits = jax.vmap(model.unroll)(past, seen, start)
-    loss = -jnp.mean(chosen(jax.nn.log_softmax(logits), action))
-    right = jnp.mean(jnp.argmax(logits, axis=-1) == action)
-    return loss, {"model_loss": loss, "model_right": right}
+def _core(network: Any) -> Core:
+    """Return the part of a policy's network that reads what its model predicts; without a model, the network."""
+    return network.core if isinstance(network, PartnerConditionedNetwork) else network
 
 
 def _first(tree: Any) -> Any:

@@ -1,4 +1,11 @@
-"""Fictitious co-play: a best response to self-play agents of several seeds and three levels of skill."""
+"""Fictitious co-play (Strouse et al., 2021, Collaborating with Humans without Human Data).
+
+    Stage 1: self-play with several seeds
+    Stage 2: max E_j J(π, π_j) over the first, half-skilled and last policies π_j of all seeds
+
+The half-skilled policy is the snapshot whose return is nearest to half of the last one, as in the paper. Every ego has
+a population of its own unless `shared`, so that the spread over egos includes that over populations.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +14,20 @@ from dataclasses import dataclass
 
 from interplay.errors import InterplayError
 from interplay.training.algorithms import sp
-from interplay.training.algorithms.coplay import EgoOptions, Population, dealt, egos, taken_at, three_skills
-from interplay.training.config import Experiment, Gate, Output
-from interplay.training.loader import build
+from interplay.training.algorithms.br import BestResponse, EpisodeBestResponse
+from interplay.training.algorithms.coplay import (
+    EgoOptions,
+    Population,
+    deal_members,
+    policies_at,
+    population_experiment,
+    three_skill_levels,
+    train_egos,
+)
+from interplay.training.config import Experiment
+from interplay.training.loader import method_options
 from interplay.training.run import Trained
-from interplay.training.saved_stages import reopened
+from interplay.training.saved_stages import load_stage
 
 
 @dataclass(frozen=True)
@@ -29,47 +45,32 @@ class FCPOptions(EgoOptions):
     def __post_init__(self) -> None:
         if any(not 0 <= share <= 1 for share in self.checkpoints):
             raise InterplayError(f"algorithm.options.checkpoints: {self.checkpoints}; shares are from 0 to 1")
+        if self.redraw not in ("updates", "episode"):
+            raise InterplayError(f"algorithm.options.redraw: {self.redraw!r}; updates or episode")
 
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """Stage 1: seeds of self-play. Stage 2: max E_j J(π, π_j) over their first, half-skilled and last policies."""
-    options = build(FCPOptions, experiment.algorithm.options, "algorithm.options")
-    return egos(experiment, populations(experiment, quiet=quiet), options, redraw=options.redraw, quiet=quiet)
+    """Train both stages, an ego a run."""
+    options = method_options(FCPOptions, experiment)
+    method = EpisodeBestResponse if options.redraw == "episode" else BestResponse
+    return train_egos(experiment, populations(experiment, quiet=quiet), options, method=method, quiet=quiet)
 
 
 def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
-    """The partners of each ego."""
-    options = build(FCPOptions, experiment.algorithm.options, "algorithm.options")
-    runs = experiment.runs
+    """Train or read stage 1, and return the partners of each ego."""
+    options = method_options(FCPOptions, experiment)
     if options.population_from is not None:
-        trained = reopened(options.population_from, experiment)
+        trained = load_stage(options.population_from, experiment)
     else:
-        many = options.population * (1 if options.shared else runs)
-        smaller = stage_one(experiment, many, options.population_steps, options.snapshots)
-        smaller = dataclasses.replace(smaller, gate=experiment.gate)  # every member is a run, and has to be alive
+        runs = options.population * (1 if options.shared else experiment.runs)
+        smaller = population_experiment(experiment, runs, options.population_steps, options.snapshots)
+        smaller = dataclasses.replace(smaller, gate=experiment.gate)  # every member is a run, and has to pass
         trained = sp.train(smaller, stage=f"{stage}population", quiet=quiet)
-    found = []
-    for members in dealt(trained, runs, shared=options.shared, where=str(options.population_from)):
-        taken = taken_at(trained, options.checkpoints, members) if options.checkpoints else None
-        found.append(Population(taken or three_skills(trained, members), notes={"members": [r for r, _ in members]}))
-    return found
-
-
-def stage_one(experiment: Experiment, runs: int, steps: float, snapshots: int) -> Experiment:
-    """The experiment that trains the population: members without memory, told of nobody, as many runs as members. None
-    has to score: what a member is paid for may be something else."""
-    network = dataclasses.replace(experiment.network, recurrent=0, critic_knows_partner=False)
-    output: Output = dataclasses.replace(experiment.output, snapshots=snapshots)
-    algorithm = dataclasses.replace(experiment.algorithm, options={})
-    ppo = dataclasses.replace(experiment.ppo, chunk=0)
-    return dataclasses.replace(
-        experiment,
-        runs=runs,
-        first_run=0,
-        steps=steps,
-        network=network,
-        output=output,
-        algorithm=algorithm,
-        ppo=ppo,
-        gate=Gate(),
-    )
+    result = []
+    for members in deal_members(trained, experiment.runs, shared=options.shared, where=str(options.population_from)):
+        if options.checkpoints:
+            agents = policies_at(trained, options.checkpoints, members)
+        else:
+            agents = three_skill_levels(trained, members)
+        result.append(Population(agents, notes={"members": [run for run, _ in members]}))
+    return result

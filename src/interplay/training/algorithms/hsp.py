@@ -1,8 +1,11 @@
-"""Hidden-utility self-play: partners with preferences, and an ego that learns with the most different of them.
+"""Hidden-utility self-play (Yu et al., 2023, Learning Zero-Shot Cooperation with Humans, Assuming Humans Are Biased).
 
-Pairs of a biased player and its best response: the biased player maximises w_task r + φ.w over the game's events, the
-other one plain r; both are trained together, and change seats. A run is a pair; all pairs train at once. The ego is a
-best response to a choice of the biased players and to a maximum-entropy population.
+    Stage 1: pairs of a biased player, max w_task r + φ.w over the game's events, and its best response, max r
+    Stage 2: a best response to biased players that act unlike each other, and to a maximum-entropy population
+
+A run of stage 1 is a pair, whose players are trained together and change seats; all pairs train at once. Biased players
+are chosen by greedy selection on the counts of events, as in the paper. Preferences are drawn from one half of the
+reward space, so that evaluation partners from the other half are new to the ego.
 """
 
 from __future__ import annotations
@@ -20,17 +23,25 @@ import numpy as np
 from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.games.registry import capability, make
+from interplay.games.registry import capability
 from interplay.training.algorithms import mep
-from interplay.training.algorithms.coplay import EgoOptions, Population, dealt, egos, sound, three_skills
-from interplay.training.algorithms.fcp import stage_one
+from interplay.training.algorithms.coplay import (
+    EgoOptions,
+    Population,
+    deal_members,
+    finite_members,
+    population_experiment,
+    three_skill_levels,
+    train_egos,
+)
 from interplay.training.config import Experiment, Gate
-from interplay.training.loader import build
-from interplay.training.method import Method, Traits, event_weights
-from interplay.training.pairing import Met, meet
+from interplay.training.loader import make_game, method_options
+from interplay.training.method import Method
+from interplay.training.pairing import PairResult, play_pair
+from interplay.training.reward_weights import RewardWeights, event_weights
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.saved_stages import reopened
+from interplay.training.saved_stages import load_stage
 from interplay.training.team_assignment import TeamPlan
 
 TASK = "task"  # the name under which a preference weighs the game's points
@@ -48,7 +59,7 @@ SHARED = (
 
 @dataclass(frozen=True)
 class HSPOptions:
-    """What the biased players may prefer. Either a list of preferences, or sets of weights to draw them from."""
+    """The preferences of the biased players: a list of them, or sets of weights to draw them from."""
 
     preferences: tuple[Any, ...] = ()  # of each run: event -> weight; `task` weighs the points (1 if not named)
     choices: Mapping[str, Any] = field(default_factory=dict)  # event -> weights it may have; none: as the game says
@@ -59,8 +70,10 @@ class HSPOptions:
 
 @dataclass(frozen=True)
 class PoolOptions(HSPOptions, EgoOptions):
-    """The partners of an ego: biased players, and a maximum-entropy population at three levels of skill. As published
-    half of them are biased: 6 biased players, and 2 members at three skills."""
+    """The partners of an ego: biased players, and a maximum-entropy population at three levels of skill.
+
+    As published half of them are biased: 6 biased players, and 2 members at three skills.
+    """
 
     pairs: int = 12  # that are drawn for each ego, where no preferences are given
     pairs_steps: float = 1e7  # environment steps of each pair
@@ -82,49 +95,84 @@ class PoolOptions(HSPOptions, EgoOptions):
             raise InterplayError(f"algorithm.options.events_of: {self.events_of!r}; biased or response")
 
 
+PAIR_PLAN = TeamPlan(((BIASED, RESPONSE),), rotate=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HiddenUtilitySelfPlay(Method):
+    """Stage 1: a biased player and its best response, which differ in what they are rewarded for."""
+
+    plan: TeamPlan = PAIR_PLAN
+    preferences: tuple[Mapping[str, float], ...]  # [run] event -> weight
+    biased_shaping: bool  # whether the biased player is paid the shaped reward too
+
+    def learner_name(self, learner: int) -> str:
+        """Return `biased` or `response`."""
+        return ("biased", "response")[learner]
+
+    def reward_weights(self, game: Game, experiment: Experiment) -> RewardWeights:
+        """Return the preference for the biased player of each run, and the configuration's rewards for the other."""
+        runs, rewards = len(self.preferences), experiment.rewards
+        events = np.zeros((runs, 2, len(game.event_names)), np.float32)
+        events[:, :] = event_weights(game, rewards.events)
+        task = np.full((runs, 2), rewards.task, np.float32)
+        for run, preference in enumerate(self.preferences):
+            events[run, BIASED] += event_weights(game, {k: v for k, v in preference.items() if k != TASK})
+            task[run, BIASED] = preference.get(TASK, 1.0) * rewards.task
+        shaping = np.ones((runs, 2), np.float32)
+        shaping[:, BIASED] = float(self.biased_shaping)
+        return RewardWeights(task=jnp.asarray(task), shaping=jnp.asarray(shaping), events=jnp.asarray(events))
+
+
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """Stage 1: pairs, and populations. Stage 2: max E_j J(π, π_j) over both, each partner as often as the next."""
-    options = build(PoolOptions, experiment.algorithm.options, "algorithm.options")
-    return egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
+    """Train both stages, an ego a run."""
+    options = method_options(PoolOptions, experiment)
+    return train_egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
 
 
 def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
-    """The partners of each ego. Pairs that score are dealt equally, so that each ego chooses among its own."""
-    options = build(PoolOptions, experiment.algorithm.options, "algorithm.options")
-    game = make(experiment.game.name, **experiment.game.options)
+    """Train or read stage 1, and return the partners of each ego, chosen among pairs of its own."""
+    options = method_options(PoolOptions, experiment)
+    game = make_game(experiment)
     if options.pairs_from is not None:
-        trained = reopened(options.pairs_from, experiment, stage="pairs")
+        trained = load_stage(options.pairs_from, experiment, stage="pairs")
     else:
         many = options.pairs * (1 if options.shared else experiment.runs)
         preferences = list(options.preferences) or draw(game, options, many, experiment.seed)
-        smaller = stage_one(experiment, len(preferences), options.pairs_steps, 0)
+        smaller = population_experiment(experiment, len(preferences), options.pairs_steps, 0)
         trained = pairs(smaller, game, preferences, options.biased_shaping, stage=f"{stage}pairs", quiet=quiet)
     of_population = mep.MEPOptions(**{name: getattr(options, name) for name in SHARED})
-    population = mep.opened_or_trained(experiment, of_population, stage=stage, quiet=quiet)
-    members = dealt(population, experiment.runs, shared=options.shared, where=str(options.population_from))
-    found = []
+    population = mep.load_or_train(experiment, of_population, stage=stage, quiet=quiet)
+    members = deal_members(population, experiment.runs, shared=options.shared, where=str(options.population_from))
+    result = []
     for chosen, able, own in zip(*choose(trained, options, experiment.runs, experiment.seed), members, strict=True):
-        agents = [trained.agent(run, BIASED) for run in chosen] + three_skills(population, own[: options.population])
-        found.append(Population(agents, notes={"biased_partners": chosen, "chosen_from": len(able)}))
-    return found
+        agents = [trained.agent(run, BIASED) for run in chosen] + three_skill_levels(
+            population, own[: options.population]
+        )
+        result.append(Population(agents, notes={"biased_partners": chosen, "chosen_from": len(able)}))
+    return result
 
 
 def choose(trained: Trained, options: PoolOptions, runs: int, seed: int) -> tuple[list[list[int]], list[list[int]]]:
-    """For each ego the numbers of the pairs whose biased players it meets, and of those it could choose from: pairs
-    that score, dealt in turn. Chosen are those that act unlike each other.
+    """Choose the biased players of each ego among pairs that score; those that act unlike each other.
+
+    Returns:
+        For each ego the numbers of the pairs that it plays with, and of those that it could choose from.
 
     Raises:
-        InterplayError: if fewer pairs score than there are egos.
+        InterplayError: If fewer pairs score than there are egos.
     """
-    met = counted(trained, options.rounds, seed)
-    able = [r for r, learner in sound(trained) if learner == BIASED and met.score[r] > options.least_return]
+    results = play_all_pairs(trained, options.rounds, seed)
+    able = [
+        r for r, learner in finite_members(trained) if learner == BIASED and results.score[r] > options.least_return
+    ]
     if len(able) < (1 if options.shared else runs):
         raise InterplayError(
             f"{len(able)} of {trained.experiment.runs} pairs score more than {options.least_return:g} together; each "
             f"of {runs} egos needs one as a partner: train more of them, or longer"
         )
     own = [able if options.shared else able[run::runs] for run in range(runs)]
-    events = np.asarray(met.events)[:, BIASED if options.events_of == "biased" else RESPONSE]
+    events = np.asarray(results.events)[:, BIASED if options.events_of == "biased" else RESPONSE]
     chosen = [
         [mine[i] for i in greedy_selection(events[mine], options.biased, np.random.default_rng([seed, run]))]
         for run, mine in enumerate(own)
@@ -132,12 +180,12 @@ def choose(trained: Trained, options: PoolOptions, runs: int, seed: int) -> tupl
     return chosen, own
 
 
-def counted(trained: Trained, rounds: int, seed: int) -> Met:
-    """[pair, ...] the scores and events of all pairs, each biased player with its response."""
+def play_all_pairs(trained: Trained, rounds: int, seed: int) -> PairResult:
+    """Return the scores and events of all pairs, each biased player with its response, [pair, ...]."""
 
-    def one(biased: Any, response: Any, key: Any) -> Met:
+    def one(biased: Any, response: Any, key: Any) -> PairResult:
         policies = [NeuralPolicy(core, trained.experiment.network.encoding) for core in (biased, response)]
-        return meet(trained.game, *policies, key, rounds)  # type: ignore[arg-type]
+        return play_pair(trained.game, *policies, key, rounds)  # type: ignore[arg-type]
 
     cores = [jax.tree_util.tree_map(lambda x, i=i: jnp.asarray(x)[:, i], trained.members.policy) for i in (0, 1)]
     keys = jax.random.split(jax.random.key(seed), trained.experiment.runs)
@@ -145,8 +193,13 @@ def counted(trained: Trained, rounds: int, seed: int) -> Met:
 
 
 def greedy_selection(events: np.ndarray, many: int, generator: np.random.Generator) -> list[int]:
-    """One at random, then always the one farthest from those chosen: the sum of L1 distances, each event by its
-    largest count. All, if there are not more."""
+    """Choose rows that differ: one at random, then always the one farthest from those chosen.
+
+    Args:
+        events: Counts [row, event]; distances are L1, with each event divided by its largest count.
+        many: How many to choose; if there are not more rows, all.
+        generator: For the first one.
+    """
     if len(events) <= many:
         return list(range(len(events)))
     largest = np.abs(events).max(axis=0)
@@ -161,9 +214,9 @@ def greedy_selection(events: np.ndarray, many: int, generator: np.random.Generat
 
 
 def train_pairs(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """Run r trains the pair of preference r."""
-    options = build(HSPOptions, experiment.algorithm.options, "algorithm.options")
-    game = make(experiment.game.name, **experiment.game.options)
+    """Train stage 1 alone: run r is the pair of preference r."""
+    options = method_options(HSPOptions, experiment)
+    game = make_game(experiment)
     preferences = list(options.preferences) or draw(game, options, experiment.runs, experiment.seed)
     return pairs(experiment, game, preferences, options.biased_shaping, quiet=quiet)
 
@@ -177,42 +230,26 @@ def pairs(
     stage: str = "",
     quiet: bool = False,
 ) -> Trained:
-    """Train these pairs, a run each."""
+    """Train these pairs, a run each.
+
+    Raises:
+        InterplayError: If there are not as many runs, or not two seats.
+    """
     if len(preferences) != experiment.runs:
         raise InterplayError(f"runs: {experiment.runs}, but {len(preferences)} preferences; each run trains one pair")
     if game.num_seats != 2:
         raise InterplayError(f"{game.id} has {game.num_seats} seats; a pair is for two")
-    plan = TeamPlan(((BIASED, RESPONSE),), rotate=True)
-    scheme = Method(plan, names=("biased", "response"))
-    traits = traits_of(game, experiment, preferences, biased_shaping)
+    method = HiddenUtilitySelfPlay(preferences=tuple(preferences), biased_shaping=biased_shaping)
     notes = [{"preference": p} for p in preferences]
-    experiment = dataclasses.replace(
-        experiment, gate=Gate()
-    )  # some preferences allow no points, and that is known after
-    return train_stage(experiment, scheme, traits=traits, stage=stage, notes=notes, quiet=quiet)
-
-
-def traits_of(game: Game, experiment: Experiment, preferences: list[dict[str, float]], biased_shaping: bool) -> Traits:
-    """[run, (biased, response), ...]"""
-    runs, rewards = len(preferences), experiment.rewards
-    events = np.zeros((runs, 2, len(game.event_names)), np.float32)
-    events[:, :] = event_weights(game, rewards.events)
-    task = np.full((runs, 2), rewards.task, np.float32)
-    for run, preference in enumerate(preferences):
-        named = {k: v for k, v in preference.items() if k != TASK}
-        events[run, BIASED] += event_weights(game, named)
-        task[run, BIASED] = preference.get(TASK, 1.0) * rewards.task
-    shaping = np.ones((runs, 2), np.float32)
-    shaping[:, BIASED] = float(biased_shaping)
-    return Traits(task=jnp.asarray(task), shaping=jnp.asarray(shaping), events=jnp.asarray(events))
+    experiment = dataclasses.replace(experiment, gate=Gate())  # some preferences allow no points
+    return train_stage(experiment, method, stage=stage, notes=notes, quiet=quiet)
 
 
 def draw(game: Game, options: HSPOptions, many: int, seed: int) -> list[dict[str, float]]:
-    """Different preferences, each a weight for every event from its choices, at most so many of them not 0, and all of
-    one half (`split_of`).
+    """Draw different preferences, each a weight for every event, of one half of the reward space (`split_of`).
 
     Raises:
-        InterplayError: if the choices allow fewer.
+        InterplayError: If there are no choices, or if they allow fewer preferences.
     """
     declared = capability(game, "reward_space")
     choices = options.choices or (declared(game)["choices"] if declared is not None else {})
@@ -224,26 +261,25 @@ def draw(game: Game, options: HSPOptions, many: int, seed: int) -> list[dict[str
         raise InterplayError(f"algorithm.options.split: {options.split!r}; {', '.join(SPLITS)} or all")
     event_weights(game, {k: 0.0 for k in choices if k != TASK})
     generator = np.random.default_rng(seed)
-    found: list[dict[str, float]] = []
+    preferences: list[dict[str, float]] = []
     for _ in range(2000 * many):
         weights = {event: float(generator.choice(values)) for event, values in choices.items()}
         preference = {e: w for e, w in weights.items() if w or e == TASK}
         few = sum(e != TASK for e in preference) <= options.at_most
-        if few and preference not in found and options.split in ("all", split_of(preference)):
-            found.append(preference)
-            if len(found) == many:
-                return found
+        if few and preference not in preferences and options.split in ("all", split_of(preference)):
+            preferences.append(preference)
+            if len(preferences) == many:
+                return preferences
     raise InterplayError(
-        f"algorithm.options.choices: they allow only {len(found)} different preferences of {many} (split: "
+        f"algorithm.options.choices: they allow only {len(preferences)} different preferences of {many} (split: "
         f"{options.split})"
     )
 
 
 def split_of(preference: Mapping[str, float]) -> str:
-    """The half that a preference belongs to: `training` partners may have it, or `evaluation` partners, never both.
+    """Return the half that a preference belongs to: `training` or `evaluation`.
 
-    It goes by which events are liked and which disliked, not by how much nor by the weight of the points: what differs
-    in these alone falls into the same half.
+    It goes by the signs of the events' weights alone, not by their size nor by the weight of the points.
     """
     weights = {event: w for event, w in preference.items() if w and event != TASK}
     signs = sorted(f"{event} {'+' if w > 0 else '-'}" for event, w in weights.items())

@@ -1,27 +1,39 @@
-"""Maximum-entropy population: members of self-play who are paid for acting unlike their population."""
+"""Maximum-entropy population (Zhao et al., 2023, Maximum Entropy Population-Based Training ...).
+
+    Stage 1: members maximise their own return in self-play and -α log π̄(a | o), π̄ the mean policy of the population
+    Stage 2: a best response that plays more often with partners with whom its return is low
+
+Members are trained side by side as the learners of one run. As in FCP each gives partners of three levels of skill.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from interplay.games.registry import make
-from interplay.training.algorithms.coplay import EgoOptions, Population, dead_among, dealt, egos, three_skills
-from interplay.training.algorithms.fcp import stage_one
+from interplay.training.algorithms.coplay import (
+    EgoOptions,
+    Population,
+    dead_members,
+    deal_members,
+    population_experiment,
+    three_skill_levels,
+    train_egos,
+)
 from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
-from interplay.training.loader import build
+from interplay.training.loader import make_game, method_options
 from interplay.training.loss import chosen, log_probs
-from interplay.training.method import Method
+from interplay.training.method import Logs, Method
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.saved_stages import reopened
+from interplay.training.saved_stages import load_stage
+from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
 
 LEAST_PROBABILITY = 1e-5
@@ -41,55 +53,29 @@ class MEPOptions(EgoOptions):
     snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
 
 
-def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """Stage 1: populations. Stage 2: best responses that meet hard partners more often."""
-    options = build(MEPOptions, experiment.algorithm.options, "algorithm.options")
-    return egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
+@dataclass(frozen=True, kw_only=True)
+class MaximumEntropyPopulation(Method):
+    """Stage 1: every member in self-play at a table of its own, rewarded for acting unlike the population."""
 
+    entropy_weight: float
 
-def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
-    """The partners of each ego: three skills of every member of its population."""
-    options = build(MEPOptions, experiment.algorithm.options, "algorithm.options")
-    trained = opened_or_trained(experiment, options, stage=stage, quiet=quiet)
-    members = dealt(trained, experiment.runs, shared=options.shared, where=str(options.population_from))
-    return [
-        Population(three_skills(trained, own), options.priority, dead_among(trained, own, experiment))
-        for own in members
-    ]
+    def learner_name(self, learner: int) -> str:
+        """Return `member0`, `member1`, ..."""
+        return f"member{learner}"
 
-
-def opened_or_trained(experiment: Experiment, options: MEPOptions, *, stage: str = "", quiet: bool = False) -> Trained:
-    """A population for each run (or one for all) from its folder, or trained now."""
-    if options.population_from is not None:
-        return reopened(options.population_from, experiment)
-    runs = 1 if options.shared else experiment.runs
-    return population_stage(experiment, options, stage=f"{stage}population", runs=runs, quiet=quiet)
-
-
-def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """Stage 1 alone, a population a run."""
-    options = build(MEPOptions, experiment.algorithm.options, "algorithm.options")
-    return population_stage(experiment, options, runs=experiment.runs, quiet=quiet)
-
-
-def population_stage(
-    experiment: Experiment, options: MEPOptions, *, stage: str = "", runs: int = 1, quiet: bool = False
-) -> Trained:
-    """All members at once, each in self-play at a table of its own: one run with many learners."""
-    seats, members = make(experiment.game.name, **experiment.game.options).num_seats, options.population
-    envs = options.population_envs * members
-    smaller = stage_one(experiment, runs, options.population_steps * members, options.snapshots)
-    plan = TeamPlan(tuple((m,) * seats for m in range(members)))
-    scheme = Method(
-        plan,
-        bonus=partial(population_entropy, weight=options.entropy_weight),
-        names=tuple(f"member{m}" for m in range(members)),
-    )
-    return train_stage(dataclasses.replace(smaller, envs=envs), scheme, stage=stage, quiet=quiet)
+    def process_rollout(
+        self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout
+    ) -> tuple[Any, Rollout, Logs]:
+        """Add the entropy reward."""
+        reward = rollout.reward + population_entropy(members, rollout, weight=self.entropy_weight)
+        return state, dataclasses.replace(rollout, reward=reward), {}
 
 
 def population_entropy(members: Any, rollout: Rollout, *, weight: float) -> Float[Array, "step learner slot"]:
-    """-weight * log of the mean probability that all members give to the action taken. For policies without memory."""
+    """Return -weight * log of the mean probability that all members give to the action taken.
+
+    It is for policies without memory.
+    """
 
     def of_member(member: Any) -> Float[Array, "step learner slot"]:
         logits = jax.vmap(jax.vmap(jax.vmap(member.logits)))(rollout.seen)
@@ -97,3 +83,46 @@ def population_entropy(members: Any, rollout: Rollout, *, weight: float) -> Floa
 
     mean = jnp.mean(jax.lax.map(of_member, members), axis=0)
     return -weight * jnp.log(jnp.maximum(mean, LEAST_PROBABILITY)) * rollout.turn
+
+
+def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
+    """Train both stages, an ego a run."""
+    options = method_options(MEPOptions, experiment)
+    return train_egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
+
+
+def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
+    """Train stage 1 alone, a population a run."""
+    options = method_options(MEPOptions, experiment)
+    return population_stage(experiment, options, runs=experiment.runs, quiet=quiet)
+
+
+def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
+    """Train or read stage 1, and return the partners of each ego."""
+    options = method_options(MEPOptions, experiment)
+    trained = load_or_train(experiment, options, stage=stage, quiet=quiet)
+    members = deal_members(trained, experiment.runs, shared=options.shared, where=str(options.population_from))
+    return [
+        Population(three_skill_levels(trained, own), options.priority, dead_members(trained, own, experiment))
+        for own in members
+    ]
+
+
+def load_or_train(experiment: Experiment, options: MEPOptions, *, stage: str = "", quiet: bool = False) -> Trained:
+    """Return a population for each run (or one for all) from its folder, or train it."""
+    if options.population_from is not None:
+        return load_stage(options.population_from, experiment)
+    runs = 1 if options.shared else experiment.runs
+    return population_stage(experiment, options, stage=f"{stage}population", runs=runs, quiet=quiet)
+
+
+def population_stage(
+    experiment: Experiment, options: MEPOptions, *, stage: str = "", runs: int = 1, quiet: bool = False
+) -> Trained:
+    """Train populations, one a run."""
+    seats, members = make_game(experiment).num_seats, options.population
+    smaller = population_experiment(experiment, runs, options.population_steps * members, options.snapshots)
+    smaller = dataclasses.replace(smaller, envs=options.population_envs * members)
+    plan = TeamPlan(tuple((m,) * seats for m in range(members)))
+    method = MaximumEntropyPopulation(plan, entropy_weight=options.entropy_weight)
+    return train_stage(smaller, method, stage=stage, quiet=quiet)

@@ -1,6 +1,6 @@
-"""Self-play that is also paid by the metrics: what each of them does to the score, and to the others, side by side.
+"""Self-play that is also rewarded by metrics, to see what each of them does to the score and to the others.
 
-Run r is paid by variant r, so that all variants and their seeds train in one compiled program. A variant prices
+Run r is rewarded by variant r, so that all variants and their seeds train in one compiled program. A variant prices
 dominated and dominant moves (g1, g2, g3) and weighs entropies (ad_entropy, ard_entropy, ic); the rest is free.
 """
 
@@ -15,49 +15,55 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.errors import InterplayError, UnknownName
+from interplay.games.api import Game
 from interplay.games.hanabi.dominated_moves import NAMES as CONDUCT
-from interplay.games.registry import make
-from interplay.training.algorithms.sp import scheme as self_play
+from interplay.training.algorithms.sp import SelfPlay
 from interplay.training.config import Experiment
 from interplay.training.entropy_terms import NAMES as ENTROPIES
-from interplay.training.loader import build
-from interplay.training.method import plain_traits
+from interplay.training.loader import method_options
+from interplay.training.reward_weights import RewardWeights
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 
 
 @dataclass(frozen=True)
 class MetricRewardsOptions:
-    """What the runs are paid for, beside the game's points."""
+    """What the runs are rewarded for, beside the game's points."""
 
     variants: Mapping[str, Any] = field(default_factory=dict)  # name -> {metric: price}
     seeds: int = 1  # runs of each variant
     by_turns: bool = False  # as in self-play: only the seat to move is asked, judged and learnt from
 
 
-def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
+@dataclass(frozen=True, kw_only=True)
+class MetricRewards(SelfPlay):
     """max J(π, π) + Σ w_k M_k(π), with weights w of each run's own."""
-    options = build(MetricRewardsOptions, experiment.algorithm.options, "algorithm.options")
+
+    prices: tuple[tuple[float, ...], ...]  # [run][metric]
+
+    def reward_weights(self, game: Game, experiment: Experiment) -> RewardWeights:
+        """Return the weights of the configuration, with each run's own prices of the metrics."""
+        prices = jnp.asarray(np.array(self.prices, np.float32)[:, None])
+        weights = super().reward_weights(game, experiment)
+        return dataclasses.replace(weights, recorded=prices[..., : len(CONDUCT)], entropies=prices[..., len(CONDUCT) :])
+
+
+def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
+    """Train `seeds` runs of each variant."""
+    options = method_options(MetricRewardsOptions, experiment)
     names = [name for name in options.variants for _ in range(options.seeds)]
     if len(names) != experiment.runs:
         many = f"{len(options.variants)} variants x {options.seeds} seeds"
         raise InterplayError(f"runs: {experiment.runs}, but algorithm.options has {many}")
-    game = make(experiment.game.name, **experiment.game.options)
-    weights = np.array([_weights(name, options.variants[name]) for name in names], np.float32)[:, None]
-    watched = dict.fromkeys(CONDUCT, 0.0), dict.fromkeys(ENTROPIES, 0.0)
-    rewards = dataclasses.replace(experiment.rewards, conduct=watched[0], entropies=watched[1])
-    experiment = dataclasses.replace(experiment, rewards=rewards)
-    traits = dataclasses.replace(
-        plain_traits(game, rewards, 1, experiment.runs),
-        seen=jnp.asarray(weights[..., : len(CONDUCT)]),
-        entropies=jnp.asarray(weights[..., len(CONDUCT) :]),
-    )
+    measured = {"conduct": dict.fromkeys(CONDUCT, 0.0), "entropies": dict.fromkeys(ENTROPIES, 0.0)}
+    experiment = dataclasses.replace(experiment, rewards=dataclasses.replace(experiment.rewards, **measured))
+    prices = tuple(_prices(name, options.variants[name]) for name in names)
     notes = [{"variant": name, **{f"pays_{k}": v for k, v in options.variants[name].items()}} for name in names]
-    scheme = self_play(experiment, by_turns=options.by_turns)
-    return train_stage(experiment, scheme, traits=traits, notes=notes, quiet=quiet)
+    method = MetricRewards.create(experiment, by_turns=options.by_turns, prices=prices)
+    return train_stage(experiment, method, notes=notes, quiet=quiet)
 
 
-def _weights(variant: str, given: Any) -> list[float]:
+def _prices(variant: str, given: Any) -> tuple[float, ...]:
     known = [*CONDUCT, *ENTROPIES]
     if not isinstance(given, Mapping):
         raise InterplayError(
@@ -66,4 +72,4 @@ def _weights(variant: str, given: Any) -> list[float]:
     for name in given:
         if name not in known:
             raise UnknownName(f"metric of algorithm.options.variants.{variant}", name, known)
-    return [float(given.get(name, 0.0)) for name in known]
+    return tuple(float(given.get(name, 0.0)) for name in known)

@@ -1,51 +1,53 @@
-"""Off-belief learning: level 1 with an analytic belief, and further levels with one that was learnt.
+"""Off-belief learning (Hu et al., 2021, Off-Belief Learning), for Hanabi.
 
-Every move is judged as if all moves before it had been made at random, so that it can mean nothing but what it shows.
-At each step and for each seat, a hand is drawn that the seat could hold by its hints and what it sees; its hand is
-exchanged for it, the rest becomes the deck; the seat's own move is made there, or another seat's as that seat would
-make it there; and what the seat sees next is worth what the value network says. That one step stands in place of what
-was played, in the advantages of PPO and in what the values learn. Play itself goes on in the real state.
+    max E[r(s', a) + γ V(o')] with s' drawn from what the observer could hold, π_0 uniform
 
-The policy has no memory: what a seat sees holds the hints on all cards, and who made which move before is not to count.
-It is an actor and a critic where the published method is Q-learning.
+Every move is evaluated as if all moves before it had been random, so that it conveys nothing but what it shows. At each
+step and for each seat, a hand is sampled that the seat could hold by its hints and what it sees; its hand is replaced
+by it, and the rest becomes the deck; the seat's own move is made there, or the mover's as its policy would make it
+there; and the value network evaluates what the seat sees next. That simulated step replaces the one that was played in
+PPO's advantages and in the targets of the values. Play itself goes on in the real state.
 
-A further level takes what the level before does for what was done: hands are drawn from a belief that was learnt on its
-games (`belief`, see `obl_belief`), and training begins with its weights (`begin`).
+This differs from the paper in two ways: the policy has no memory, since the observation holds the hints on all cards;
+and it is an actor and a critic, not Q-learning.
+
+Level 1 samples hands by hints and cards seen alone. A further level samples them from a belief that was learnt on the
+games of the level before (`belief`, see `obl_belief`), and begins with its weights (`begin`).
 """
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from interplay.agents.basic import masked
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.hand_sampling import draw_hand, set_hand
-from interplay.games.registry import make
+from interplay.games.records import record
 from interplay.training import belief as beliefs
 from interplay.training.actor_critic import new_member
-from interplay.training.algorithms.sp import scheme as self_play
+from interplay.training.algorithms.sp import SelfPlay
 from interplay.training.config import Experiment
-from interplay.training.loader import build
-from interplay.training.method import Imagined
+from interplay.training.loader import make_game, method_options
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
+from interplay.training.setup import RolloutWorld, TrainingSetup
+from interplay.training.team_assignment import seats_to_roles, to_learners
+from interplay.training.update import LearningSignal, ValueEstimates
 
 NAME = "OBL-1, analytic belief"
 
 
 @dataclass(frozen=True)
 class OBLOptions:
-    """How hands are drawn."""
+    """How hands are sampled."""
 
     candidates: int = 8  # hands of which one is kept by its weight; more is nearer to the exact belief
     hands: int = 1  # drawn for every step; the mean over them is learnt from
@@ -58,21 +60,112 @@ class OBLOptions:
                 raise InterplayError(f"algorithm.options.{name}: {getattr(self, name)}; at least 1")
 
 
+@record
+class SimulatedStep:
+    """One step from another state that looks the same to a seat. [env, seat], in a rollout by slot."""
+
+    reward: Float[Array, "*place"]
+    goes_on: Float[Array, "*place"]  # 0 where the game would end there; between 0 and 1 if several hands were sampled
+    value: Float[Array, "*place"]  # of what would be seen next if it goes on, on the value network's scale
+    sound: Bool[Array, "*place"]  # False: no such state was found, so that the step is not learnt from
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OffBeliefLearning(SelfPlay):
+    """Self-play whose advantages are those of simulated steps."""
+
+    options: OBLOptions
+    belief: beliefs.HandBelief | None  # None: by hints and cards seen alone
+
+    def check(self, setup: TrainingSetup) -> None:
+        """Check that rewards and network are those that a simulated step can have."""
+        rewards, network = setup.experiment.rewards, setup.experiment.network
+        if rewards.entropies or rewards.conduct or rewards.events or rewards.shaping != ((0.0, 0.0),):
+            raise InterplayError("rewards: simulated steps are paid by the game's points alone; leave the rest out")
+        if network.recurrent or network.critic != "own":
+            raise InterplayError("simulated steps are judged by what one seat sees at one time: no memory, critic own")
+
+    def draw_randomness(self, setup: TrainingSetup, key: PRNGKeyArray, steps: int, progress: Array) -> dict[str, Array]:
+        """Draw keys of the simulated steps."""
+        return {"simulation": jax.random.split(jax.random.fold_in(key, 4), (steps, setup.experiment.envs))}
+
+    def record_step(
+        self, setup: TrainingSetup, members: Any, world: RolloutWorld, by_role: Array, by_seat: Array, randomness: dict
+    ) -> SimulatedStep:
+        """Simulate a step for every environment and seat."""
+        plan, seats = self.plan, jnp.arange(setup.game.num_seats)
+        member = jax.tree_util.tree_map(lambda x: x[0], members)
+
+        def of_env(state: Any, actions: Array, key: PRNGKeyArray) -> SimulatedStep:
+            def of_seat(seat: Array, keys: PRNGKeyArray) -> SimulatedStep:
+                return _mean(jax.vmap(lambda k: self._simulate(setup, member, state, actions, seat, k))(keys))
+
+            return jax.vmap(of_seat)(seats, jax.random.split(key, (len(seats), self.options.hands)))
+
+        steps = jax.vmap(of_env)(world.state, by_seat, randomness["simulation"])
+        return jax.tree_util.tree_map(lambda x: to_learners(plan, seats_to_roles(plan, x, world.rotation)), steps)
+
+    def advantages(self, estimates: ValueEstimates) -> LearningSignal:
+        """Return one-step advantages of the simulated steps."""
+        signal, step = super().advantages(estimates), estimates.rollout.extra
+        following = step.goes_on * estimates.in_return_units(step.value)
+        advantage = step.reward + estimates.setup.experiment.ppo.gamma * following - signal.value
+        return LearningSignal(signal.value, advantage, advantage + signal.value, signal.counted * step.sound)
+
+    def _simulate(
+        self, setup: TrainingSetup, member: Any, state: Any, actions: Array, seat: Array, key: PRNGKeyArray
+    ) -> SimulatedStep:
+        game: Any = setup.game
+        encoding = setup.experiment.network.encoding
+        for_hand, for_deck, for_move = jax.random.split(key, 3)
+        if self.belief is None:
+            hand, sound = draw_hand(game.rules, state, seat, for_hand, self.options.candidates)
+        else:
+            view = game.observe(state, self.belief.encoding)[seat]
+            hand, sound = self.belief.draw(game.rules, state, seat, view, for_hand)
+        there = set_hand(game.rules, state, seat, hand, for_deck)
+        mover = state.time % game.num_seats
+        logits = masked(member.logits(game.observe(there, encoding)[mover]), game.legal(there)[mover])
+        action = jnp.where(seat == mover, actions[mover], jax.random.categorical(for_move, logits))
+        after, step = game.step(there, jnp.full(game.num_seats, action))
+        seen = game.observe(after, encoding)[seat]
+        _, value = member.values(member.start(), seen[None], jnp.ones(1, bool), jnp.zeros(0))
+        points = setup.experiment.rewards.task * jnp.sum(step.reward)
+        goes_on = 1.0 - step.terminated.astype(jnp.float32)
+        return SimulatedStep(reward=points, goes_on=goes_on, value=value[0], sound=sound)
+
+
+def _mean(steps: SimulatedStep) -> SimulatedStep:
+    """Return the mean over the sampled hands of one step."""
+    goes_on = steps.goes_on * steps.sound
+    counts = jnp.maximum(jnp.sum(steps.sound), 1)
+    return SimulatedStep(
+        reward=jnp.sum(steps.reward * steps.sound) / counts,
+        goes_on=jnp.sum(goes_on) / counts,
+        value=jnp.sum(steps.value * goes_on) / jnp.maximum(jnp.sum(goes_on), 1.0),
+        sound=jnp.any(steps.sound),
+    )
+
+
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """max E[r(s', a) + γ V(o')] with s' drawn from what the observer could hold, π_0 uniform."""
-    options = build(OBLOptions, experiment.algorithm.options, "algorithm.options")
-    game = make(experiment.game.name, **experiment.game.options)
+    """Train one level, a policy a run.
+
+    Raises:
+        InterplayError: If the game is not Hanabi.
+    """
+    options = method_options(OBLOptions, experiment)
+    game = make_game(experiment)
     if not isinstance(game, Hanabi):
-        raise InterplayError(f"{game.id} has no hands to imagine; off-belief learning is written for Hanabi")
+        raise InterplayError(f"{game.id} has no hands to sample; off-belief learning is written for Hanabi")
     belief = None if options.belief is None else beliefs.load(options.belief, game)
-    scheme = dataclasses.replace(self_play(experiment), imagine=partial(imagine, options=options, belief=belief))
-    members = None if options.begin is None else _beginning(experiment, game, options.begin)
+    method = OffBeliefLearning.create(experiment, options=options, belief=belief)
+    members = None if options.begin is None else _initial_members(experiment, game, options.begin)
     notes = [{"method": NAME if belief is None else "OBL, belief learnt"}] * experiment.runs
-    return train_stage(experiment, scheme, members=members, notes=notes, quiet=quiet)
+    return train_stage(experiment, method, members=members, notes=notes, quiet=quiet)
 
 
-def _beginning(experiment: Experiment, game: Any, path: str) -> Any:
-    """Members of all runs, [run, 1, ...]: the checkpoint's policy with values of their own."""
+def _initial_members(experiment: Experiment, game: Any, path: str) -> Any:
+    """Return members of all runs, [run, 1, ...]: the checkpoint's policy, and random values."""
     core = getattr(agent(path).policy, "core", None)
     keys = jax.random.split(jax.random.key(experiment.seed), experiment.runs)
     members = jax.vmap(lambda k: new_member(game, experiment.network, 0, k))(keys)
@@ -81,67 +174,3 @@ def _beginning(experiment: Experiment, game: Any, path: str) -> Any:
     policies = jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (experiment.runs, *x.shape)), core)
     members = eqx.tree_at(lambda m: m.policy, members, policies)
     return jax.tree_util.tree_map(lambda x: x[:, None], members)
-
-
-def imagine(
-    setting: Any,
-    members: Any,
-    states: Any,
-    joint: Int[Array, "env seat"],
-    keys: PRNGKeyArray,
-    *,
-    options: OBLOptions,
-    belief: Any = None,
-) -> Imagined:
-    """[env, seat] one step from a state that looks the same to the seat."""
-    member = jax.tree_util.tree_map(lambda x: x[0], members)
-    seats = jnp.arange(setting.game.num_seats)
-
-    def of_env(state: Any, actions: Array, key: PRNGKeyArray) -> Imagined:
-        split = jax.random.split(key, (setting.game.num_seats, options.hands))
-        many = jax.vmap(
-            lambda seat, ks: jax.vmap(lambda k: _step(setting, member, state, actions, seat, k, options, belief))(ks)
-        )
-        return jax.vmap(_mean)(many(seats, split))
-
-    return jax.vmap(of_env)(states, joint, keys)
-
-
-def _step(
-    setting: Any,
-    member: Any,
-    state: Any,
-    actions: Array,
-    seat: Array,
-    key: PRNGKeyArray,
-    options: OBLOptions,
-    belief: Any,
-) -> Imagined:
-    game, encoding = setting.game, setting.experiment.network.encoding
-    for_hand, for_deck, for_move = jax.random.split(key, 3)
-    if belief is None:
-        hand, sound = draw_hand(game.rules, state, seat, for_hand, options.candidates)
-    else:
-        hand, sound = belief.draw(game.rules, state, seat, game.observe(state, belief.encoding)[seat], for_hand)
-    there = set_hand(game.rules, state, seat, hand, for_deck)
-    mover = state.time % game.num_seats
-    logits = masked(member.logits(game.observe(there, encoding)[mover]), game.legal(there)[mover])
-    action = jnp.where(seat == mover, actions[mover], jax.random.categorical(for_move, logits))
-    after, step = game.step(there, jnp.full(game.num_seats, action))
-    seen = game.observe(after, encoding)[seat]
-    _, value = member.values(member.start(), seen[None], jnp.ones(1, bool), jnp.zeros(0))
-    points = setting.experiment.rewards.task * jnp.sum(step.reward)
-    goes_on = 1.0 - step.terminated.astype(jnp.float32)
-    return Imagined(reward=points, goes_on=goes_on, value=value[0], sound=sound)
-
-
-def _mean(many: Imagined) -> Imagined:
-    """Over the hands of one step."""
-    goes_on = many.goes_on * many.sound
-    counts = jnp.maximum(jnp.sum(many.sound), 1)
-    return Imagined(
-        reward=jnp.sum(many.reward * many.sound) / counts,
-        goes_on=jnp.sum(goes_on) / counts,
-        value=jnp.sum(many.value * goes_on) / jnp.maximum(jnp.sum(goes_on), 1.0),
-        sound=jnp.any(many.sound),
-    )

@@ -1,38 +1,46 @@
-"""Other-play: self-play in which every player has its own names for the colours, drawn anew in every game.
+"""Other-play (Hu et al., 2020, "Other-Play" for Zero-Shot Coordination), for Hanabi.
 
-A convention that rests on which colour is which cannot be learnt, so that partners trained apart need not share one.
-What is seen, allowed and chosen is kept in the player's own names; only the move that is made is mapped.
+    max E_φ J(π, φ(π)) over permutations φ of the colours
+
+Every seat has its own names for the colours, drawn in every game. A convention that rests on which colour is which
+cannot be learnt, so that partners trained apart need not share one. What is seen, allowed and chosen is in the seat's
+own names; only the move that is made is translated. The learner is PPO's, where the paper trains with Q-learning.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
+from interplay.games.api import Game
 from interplay.games.hanabi.suit_permutation import OwnColours
-from interplay.training.algorithms.sp import scheme as self_play
+from interplay.training.algorithms.sp import SelfPlay
 from interplay.training.config import Experiment
-from interplay.training.loader import build
+from interplay.training.loader import method_options
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 
 
 @dataclass(frozen=True)
 class OPOptions:
-    """Whose names for the colours are drawn."""
+    """Options of other-play."""
 
     keep_first: bool = False  # the first seat keeps the real ones: as general, since only differences matter
     by_turns: bool = False  # as in self-play: only the seat to move is asked, judged and learnt from
 
 
+@dataclass(frozen=True, kw_only=True)
+class OtherPlay(SelfPlay):
+    """Self-play in a game whose colours are permuted for each seat."""
+
+    keep_first: bool
+
+    def wrap_game(self, game: Game) -> Game:
+        """Return the game with own colours for each seat."""
+        return super().wrap_game(OwnColours(game, self.keep_first))  # type: ignore[arg-type]
+
+
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """max E_φ J(π, φ(π)) over exchanges φ of colours."""
-    options = build(OPOptions, experiment.algorithm.options, "algorithm.options")
-    scheme = self_play(experiment, by_turns=options.by_turns)
-
-    def world(game: Any) -> Any:
-        own = OwnColours(game, options.keep_first)
-        return own if scheme.world is None else scheme.world(own)  # type: ignore[arg-type]
-
-    return train_stage(experiment, dataclasses.replace(scheme, world=world), quiet=quiet)
+    """Train other-play, one policy a run."""
+    options = method_options(OPOptions, experiment)
+    method = OtherPlay.create(experiment, by_turns=options.by_turns, keep_first=options.keep_first)
+    return train_stage(experiment, method, quiet=quiet)

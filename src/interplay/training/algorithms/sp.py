@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 from interplay.errors import InterplayError
-from interplay.games.registry import make
-from interplay.training.active_seats import Movers
+from interplay.games.api import Game
+from interplay.training.active_seats import ActiveSeatGame
 from interplay.training.config import Experiment
-from interplay.training.loader import build
+from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
@@ -17,41 +18,66 @@ from interplay.training.team_assignment import TeamPlan
 
 @dataclass(frozen=True)
 class SPOptions:
-    """How self-play is gone through."""
+    """Options of self-play."""
 
     by_turns: bool = False  # in a game by turns, only the seat to move is asked, judged and learnt from
 
 
-def scheme(experiment: Experiment, *, by_turns: bool = False) -> Method:
-    if by_turns:
+@dataclass(frozen=True, kw_only=True)
+class SelfPlay(Method):
+    """max J(π, π): one learner plays all seats, with PPO.
+
+    With `by_turns`, a turn-based game has a single seat in training, that of whoever is to move.
+    """
+
+    by_turns: bool = False
+
+    @classmethod
+    def create(cls, experiment: Experiment, *, by_turns: bool = False, **fields: Any) -> Self:
+        """Return self-play in the experiment's game; `fields` are those of a subclass.
+
+        Raises:
+            InterplayError: If the network cannot be trained by turns.
+        """
+        if not by_turns:
+            return cls(plan=TeamPlan(((0,) * make_game(experiment).num_seats,)), **fields)
         network = experiment.network
         if network.critic != "own" or (network.recurrent and not (network.own_turns and network.shared_trunk)):
             raise InterplayError(
                 "algorithm.options.by_turns: the critic sees its own view, and a network with memory remembers its own "
                 "turns: set network.critic to own, network.own_turns and network.shared_trunk to true"
             )
-        return Method(TeamPlan(((0,),)), world=Movers)
-    seats = make(experiment.game.name, **experiment.game.options).num_seats
-    return Method(TeamPlan(((0,) * seats,)))
+        return cls(plan=TeamPlan(((0,),)), by_turns=True, **fields)
+
+    def wrap_game(self, game: Game) -> Game:
+        """Return the game, with `by_turns` as the seat to move plays it."""
+        return ActiveSeatGame(game) if self.by_turns else game
 
 
 def train(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> Trained:
-    """max J(π, π)."""
-    options = build(SPOptions, experiment.algorithm.options, "algorithm.options")
-    return train_stage(experiment, scheme(experiment, by_turns=options.by_turns), stage=stage, quiet=quiet)
+    """Train self-play, one policy a run."""
+    options = method_options(SPOptions, experiment)
+    return train_stage(experiment, SelfPlay.create(experiment, by_turns=options.by_turns), stage=stage, quiet=quiet)
 
 
 @dataclass(frozen=True)
 class SeparateOptions:
-    """A policy for each seat."""
+    """Options of separate policies."""
 
     rotate: bool = False  # whether the policies change seats from episode to episode
 
 
+class SeparatePolicies(Method):
+    """max J(π_1, ..., π_n): every seat has a learner of its own."""
+
+    def learner_name(self, learner: int) -> str:
+        """Return `seat0`, `seat1`, ..."""
+        return f"seat{learner}"
+
+
 def train_separate(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """max J(π_1, ..., π_n): every seat learns a policy of its own."""
-    options = build(SeparateOptions, experiment.algorithm.options, "algorithm.options")
-    seats = make(experiment.game.name, **experiment.game.options).num_seats
+    """Train one policy for each seat."""
+    options = method_options(SeparateOptions, experiment)
+    seats = make_game(experiment).num_seats
     plan = TeamPlan((tuple(range(seats)),), rotate=options.rotate)
-    names = tuple(f"seat{s}" for s in range(seats))
-    return train_stage(experiment, Method(plan, names=names), quiet=quiet)
+    return train_stage(experiment, SeparatePolicies(plan), quiet=quiet)

@@ -1,12 +1,16 @@
-"""Trajectory diversity: a population whose members' ways of playing are told apart, then a best response to it.
+"""Trajectory diversity (Lupu et al., 2021, Trajectory Diversity for Zero-Shot Coordination).
+
+    Stage 1: a population that maximises its members' returns and the diversity of their trajectories
+    Stage 2: a best response to it; as in FCP each member gives partners of three levels of skill
 
 With l_j,t the log-probability that member j gives to the joint action at t (the sum over seats):
 
     log d_j,t = sum_t' k^|t - t'| l_j,t'      X_i = mean over t of (log d_i,t - log mean_j d_j,t)
 
 and the diversity is the mean of E[X_i] over members i, each expectation over i's own episodes. Its kernel k = 1 gives
-the Jensen-Shannon divergence of the members' trajectories, k = 0 that of their actions, step by step. What is
-maximised has the true gradient of it, of all members: X_i itself, and the score of the own actions times X_i.
+the Jensen-Shannon divergence of the members' trajectories, k = 0 that of their actions, step by step. The loss has the
+gradient of both parts: of X_i itself, and of the log-probability of the own actions times X_i. The paper trains the
+best response together with the population; here it is a second stage.
 """
 
 from __future__ import annotations
@@ -14,7 +18,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import jax
@@ -24,17 +27,23 @@ from jaxtyping import Array, Bool, Float
 
 from interplay.errors import InterplayError
 from interplay.games.records import record
-from interplay.games.registry import make
-from interplay.training.algorithms.coplay import EgoOptions, Population, dead_among, dealt, egos, three_skills
-from interplay.training.algorithms.fcp import stage_one
+from interplay.training.algorithms.coplay import (
+    EgoOptions,
+    Population,
+    dead_members,
+    deal_members,
+    population_experiment,
+    three_skill_levels,
+    train_egos,
+)
 from interplay.training.collect import Rollout
 from interplay.training.config import PPO, Experiment
-from interplay.training.loader import build
+from interplay.training.loader import make_game, method_options
 from interplay.training.loss import chosen, log_probs, policy_loss
-from interplay.training.method import Method
+from interplay.training.method import Logs, Method
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.saved_stages import reopened
+from interplay.training.saved_stages import load_stage
 from interplay.training.team_assignment import TeamPlan
 
 
@@ -60,57 +69,8 @@ class TrajeDiOptions(EgoOptions):
             raise InterplayError(f"algorithm.options.kernel: {self.kernel}; from 0 to 1")
 
 
-def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """Stage 1: populations. Stage 2: max E_j J(π, π_j) over their first, half-skilled and last policies."""
-    options = build(TrajeDiOptions, experiment.algorithm.options, "algorithm.options")
-    return egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
-
-
-def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
-    """The partners of each ego: three skills of every member of its population."""
-    options = build(TrajeDiOptions, experiment.algorithm.options, "algorithm.options")
-    if options.population_from is not None:
-        trained = reopened(options.population_from, experiment)
-    else:
-        runs = 1 if options.shared else experiment.runs
-        trained = population_stage(experiment, options, stage=f"{stage}population", runs=runs, quiet=quiet)
-    members = dealt(trained, experiment.runs, shared=options.shared, where=str(options.population_from))
-    return [Population(three_skills(trained, own), notes=dead_among(trained, own, experiment)) for own in members]
-
-
-def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """Stage 1 alone, a population a run."""
-    options = build(TrajeDiOptions, experiment.algorithm.options, "algorithm.options")
-    return population_stage(experiment, options, runs=experiment.runs, quiet=quiet)
-
-
-def population_stage(
-    experiment: Experiment, options: TrajeDiOptions, *, stage: str = "", runs: int = 1, quiet: bool = False
-) -> Trained:
-    """All members at once, each in self-play at a table of its own."""
-    game, members = make(experiment.game.name, **experiment.game.options), options.population
-    needed = options.trajectories * experiment.ppo.minibatches
-    if needed > options.population_envs:
-        told = f"{options.trajectories} in each of {experiment.ppo.minibatches} minibatches"
-        raise InterplayError(
-            f"algorithm.options.trajectories: {told} need as many environments; "
-            f"population_envs is {options.population_envs}"
-        )
-    smaller = stage_one(experiment, runs, options.population_steps * members, options.snapshots)
-    smaller = dataclasses.replace(
-        smaller, envs=options.population_envs * members, rollout=options.population_rollout or game.horizon
-    )
-    scheme = Method(
-        TeamPlan(tuple((m,) * game.num_seats for m in range(members))),
-        material=partial(material, seats=game.num_seats, options=options, minibatches=experiment.ppo.minibatches),
-        loss=partial(diversity_loss, options=options, ppo=experiment.ppo),
-        names=tuple(f"member{m}" for m in range(members)),
-    )
-    return train_stage(smaller, scheme, stage=stage, quiet=quiet)
-
-
 @record
-class Material:
+class Trajectories:
     """Trajectories of all members. In a step of gradient descent without the first axis."""
 
     seen: Array  # [minibatch, step, member, seat, trajectory, ...]
@@ -118,93 +78,102 @@ class Material:
     action: Array  # [minibatch, step, member, seat, trajectory]
     same: Bool[Array, "minibatch member trajectory step step"]  # both steps are of one episode
     log_prob: Float[Array, "minibatch member trajectory step"]  # of the joint action, when it was taken
-    worth: Float[Array, "minibatch member trajectory step"]  # the episode's X less that of the member's others
+    advantage: Float[Array, "minibatch member trajectory step"]  # the episode's X less that of the member's others
 
 
-def material(members: Any, rollout: Rollout, *, seats: int, options: TrajeDiOptions, minibatches: int) -> Material:
-    """What of a rollout the diversity is measured on. A trajectory is what of an episode lies within the rollout."""
-    number, many = options.population, options.trajectories
+@dataclass(frozen=True, kw_only=True)
+class TrajectoryDiversity(Method):
+    """Stage 1: every member in self-play at a table of its own, with a loss over all of them."""
 
-    def parts(x: Array) -> Array:
-        """[step, member, seat x environment, ...] -> [minibatch, step, member, seat, trajectory, ...]"""
-        split = x.reshape(*x.shape[:2], seats, -1, *x.shape[3:])[:, :, :, : minibatches * many]
-        split = split.reshape(*split.shape[:3], minibatches, many, *split.shape[4:])
-        return jnp.moveaxis(split, 3, 0)
+    options: TrajeDiOptions
+    seats: int
+    ppo: PPO
 
-    seen, legal, action = parts(rollout.seen), parts(rollout.legal), parts(rollout.action)
-    began = rollout.start.reshape(rollout.start.shape[0], number, -1)[:, :, : minibatches * many]
-    episode = jnp.cumsum(began, axis=0).reshape(-1, number, minibatches, many).transpose(2, 1, 3, 0)
-    same = episode[..., :, None] == episode[..., None, :]
+    def learner_name(self, learner: int) -> str:
+        """Return `member0`, `member1`, ..."""
+        return f"member{learner}"
 
-    def judged(part: tuple[Array, Array, Array, Array]) -> tuple[Array, Array]:
-        found = log_probabilities(members, *part[:3])
-        return own(found), over_episodes(gaps(found, part[3], options.kernel), part[3])
+    def loss_samples(self, members: Any, rollout: Rollout) -> Trajectories:
+        """Return the trajectories on which diversity is measured: the parts of episodes within the rollout."""
+        number, size, minibatches = self.options.population, self.options.trajectories, self.ppo.minibatches
 
-    log_prob, x = jax.lax.map(judged, (seen, legal, action, same))
-    share = 1 / jnp.sum(same, axis=-1)  # an episode's steps together count 1
-    total, episodes = (jnp.sum(v * share, axis=(0, 2, 3))[None, :, None, None] for v in (x, jnp.ones_like(x)))
-    others = (total - x) / jnp.maximum(episodes - 1, 1)
-    return Material(seen=seen, legal=legal, action=action, same=same, log_prob=log_prob, worth=x - others)
+        def parts(x: Array) -> Array:
+            """Reorder [step, member, seat x environment, ...] to [minibatch, step, member, seat, trajectory, ...]."""
+            split = x.reshape(*x.shape[:2], self.seats, -1, *x.shape[3:])[:, :, :, : minibatches * size]
+            split = split.reshape(*split.shape[:3], minibatches, size, *split.shape[4:])
+            return jnp.moveaxis(split, 3, 0)
 
+        seen, legal, action = parts(rollout.seen), parts(rollout.legal), parts(rollout.action)
+        began = rollout.start.reshape(rollout.start.shape[0], number, -1)[:, :, : minibatches * size]
+        episode = jnp.cumsum(began, axis=0).reshape(-1, number, minibatches, size).transpose(2, 1, 3, 0)
+        same = episode[..., :, None] == episode[..., None, :]
 
-def diversity_loss(
-    members: Any, part: Material, *, options: TrajeDiOptions, ppo: PPO
-) -> tuple[Array, dict[str, Array]]:
-    """Minus the weighted diversity, summed over members, so that its weight beside a member's return is alpha."""
-    found = log_probabilities(members, part.seen, part.legal, part.action)
-    share = 1 / jnp.sum(part.same, axis=-1)
-    weight = jnp.broadcast_to(1 / jnp.sum(share, axis=(1, 2), keepdims=True), share.shape)  # each episode alike
-    each = surrogate(found, part.log_prob, part.worth, part.same, weight, options.kernel, ppo.clip)
-    measured = jnp.sum(gaps(found, part.same, options.kernel) * share * weight) / options.population
-    return -options.diversity * jnp.sum(each), {"diversity": jax.lax.stop_gradient(measured)}
+        def evaluate(part: tuple[Array, Array, Array, Array]) -> tuple[Array, Array]:
+            log_prob = log_probabilities(members, *part[:3])
+            return own(log_prob), over_episodes(gaps(log_prob, part[3], self.options.kernel), part[3])
+
+        log_prob, x = jax.lax.map(evaluate, (seen, legal, action, same))
+        share = 1 / jnp.sum(same, axis=-1)  # an episode's steps together count 1
+        total, episodes = (jnp.sum(v * share, axis=(0, 2, 3))[None, :, None, None] for v in (x, jnp.ones_like(x)))
+        others = (total - x) / jnp.maximum(episodes - 1, 1)
+        return Trajectories(seen=seen, legal=legal, action=action, same=same, log_prob=log_prob, advantage=x - others)
+
+    def extra_loss(self, members: Any, samples: Trajectories) -> tuple[Array, Logs]:
+        """Return minus the weighted diversity, summed over members, so that its weight beside a return is alpha."""
+        kernel = self.options.kernel
+        log_prob = log_probabilities(members, samples.seen, samples.legal, samples.action)
+        share = 1 / jnp.sum(samples.same, axis=-1)
+        weight = jnp.broadcast_to(1 / jnp.sum(share, axis=(1, 2), keepdims=True), share.shape)  # each episode alike
+        each = surrogate(log_prob, samples, weight, kernel, self.ppo.clip)
+        measured = jnp.sum(gaps(log_prob, samples.same, kernel) * share * weight) / self.options.population
+        return -self.options.diversity * jnp.sum(each), {"diversity": jax.lax.stop_gradient(measured)}
 
 
 def surrogate(
-    found: Float[Array, "by member trajectory step"],
-    before: Float[Array, "member trajectory step"],
-    worth: Float[Array, "member trajectory step"],
-    same: Bool[Array, "member trajectory step step"],
+    log_prob: Float[Array, "by member trajectory step"],
+    samples: Trajectories,
     weight: Float[Array, "member trajectory step"],
     kernel: float,
     clip: float,
 ) -> Float[Array, " member"]:
-    """What each member adds: the weighted sum over its episodes of X + (the episode's worth) * log of its probability.
+    """Return of each member the weighted sum over its episodes of X + advantage * log-probability.
 
     The second term is clipped as PPO clips it, since several steps of gradient descent use the same episodes; its
     gradient at the weights that played is the plain one.
     """
-    x = gaps(found, same, kernel) / jnp.sum(same, axis=-1)
-    score = -policy_loss(own(found) - before, jax.lax.stop_gradient(worth), clip)
+    x = gaps(log_prob, samples.same, kernel) / jnp.sum(samples.same, axis=-1)
+    score = -policy_loss(own(log_prob) - samples.log_prob, jax.lax.stop_gradient(samples.advantage), clip)
     return jnp.sum(weight * (x + score), axis=(1, 2))
 
 
 def gaps(
-    found: Float[Array, "by member trajectory step"], same: Bool[Array, "member trajectory step step"], kernel: float
+    log_prob: Float[Array, "by member trajectory step"], same: Bool[Array, "member trajectory step step"], kernel: float
 ) -> Float[Array, "member trajectory step"]:
-    """log d_i,t - log mean_j d_j,t on the trajectories of i."""
-    steps = np.arange(found.shape[-1])
-    near = jnp.asarray(kernel ** np.abs(steps[:, None] - steps), found.dtype) * same
-    smooth = jnp.einsum("jikt,ikut->jiku", found, near)
-    return own(smooth) - (jax.nn.logsumexp(smooth, axis=0) - math.log(found.shape[0]))
+    """Return log d_i,t - log mean_j d_j,t on the trajectories of i."""
+    steps = np.arange(log_prob.shape[-1])
+    near = jnp.asarray(kernel ** np.abs(steps[:, None] - steps), log_prob.dtype) * same
+    smooth = jnp.einsum("jikt,ikut->jiku", log_prob, near)
+    return own(smooth) - (jax.nn.logsumexp(smooth, axis=0) - math.log(log_prob.shape[0]))
 
 
 def over_episodes(x: Float[Array, "member trajectory step"], same: Array) -> Float[Array, "member trajectory step"]:
-    """At every step the mean over its episode."""
+    """Return at every step the mean over its episode."""
     return jnp.einsum("iku,iktu->ikt", x, same / jnp.sum(same, axis=-1, keepdims=True))
 
 
-def own(found: Float[Array, "by member trajectory step"]) -> Float[Array, "member trajectory step"]:
-    """By the member whose trajectory it is."""
-    who = jnp.arange(found.shape[0])
-    return found[who, who]
+def own(log_prob: Float[Array, "by member trajectory step"]) -> Float[Array, "member trajectory step"]:
+    """Return the entries by the member whose trajectory it is."""
+    member = jnp.arange(log_prob.shape[0])
+    return log_prob[member, member]
 
 
 def log_probabilities(
     members: Any, seen: Array, legal: Array, action: Array
 ) -> Float[Array, "by member trajectory step"]:
-    """That each member gives to the joint actions of everyone's trajectories [step, member, seat, trajectory].
+    """Return the log-probability that each member gives to the joint actions of everyone's trajectories.
 
     Member after member, and computed again for the gradient: else the features of all on all would be in memory.
+    Observations are [step, member, seat, trajectory, ...].
     """
 
     def by(member: Any) -> Array:
@@ -212,3 +181,52 @@ def log_probabilities(
         return jnp.sum(chosen(log_probs(logits, legal), action), axis=2).transpose(1, 2, 0)
 
     return jax.lax.map(jax.checkpoint(by), members)
+
+
+def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
+    """Train both stages, an ego a run."""
+    options = method_options(TrajeDiOptions, experiment)
+    return train_egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
+
+
+def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
+    """Train stage 1 alone, a population a run."""
+    options = method_options(TrajeDiOptions, experiment)
+    return population_stage(experiment, options, runs=experiment.runs, quiet=quiet)
+
+
+def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
+    """Train or read stage 1, and return the partners of each ego."""
+    options = method_options(TrajeDiOptions, experiment)
+    if options.population_from is not None:
+        trained = load_stage(options.population_from, experiment)
+    else:
+        runs = 1 if options.shared else experiment.runs
+        trained = population_stage(experiment, options, stage=f"{stage}population", runs=runs, quiet=quiet)
+    members = deal_members(trained, experiment.runs, shared=options.shared, where=str(options.population_from))
+    return [
+        Population(three_skill_levels(trained, own), notes=dead_members(trained, own, experiment)) for own in members
+    ]
+
+
+def population_stage(
+    experiment: Experiment, options: TrajeDiOptions, *, stage: str = "", runs: int = 1, quiet: bool = False
+) -> Trained:
+    """Train populations, one a run.
+
+    Raises:
+        InterplayError: If there are fewer environments than trajectories.
+    """
+    game, members, ppo = make_game(experiment), options.population, experiment.ppo
+    if options.trajectories * ppo.minibatches > options.population_envs:
+        raise InterplayError(
+            f"algorithm.options.trajectories: {options.trajectories} in each of {ppo.minibatches} minibatches need as "
+            f"many environments; population_envs is {options.population_envs}"
+        )
+    smaller = population_experiment(experiment, runs, options.population_steps * members, options.snapshots)
+    smaller = dataclasses.replace(
+        smaller, envs=options.population_envs * members, rollout=options.population_rollout or game.horizon
+    )
+    plan = TeamPlan(tuple((m,) * game.num_seats for m in range(members)))
+    method = TrajectoryDiversity(plan, options=options, seats=game.num_seats, ppo=ppo)
+    return train_stage(smaller, method, stage=stage, quiet=quiet)
