@@ -20,7 +20,7 @@ from interplay.training.algorithms import hsp, sp
 from interplay.training.collect import collect
 from interplay.training.config import Experiment
 from interplay.training.loader import as_json, build, load, with_settings
-from interplay.training.method import Method, plain_traits
+from interplay.training.method import Method, equal_reward_weights
 from interplay.training.program import Program
 from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
@@ -41,22 +41,22 @@ def clock(call: Any, *arguments: Any, times: int = 5) -> tuple[float, Any]:
 def parts(experiment: Experiment) -> dict[str, float]:
     game = make(experiment.game.name, **experiment.game.options)
     pairs = experiment.algorithm.name == "hsp_pairs"
-    plan = TeamPlan(((hsp.BIASED, hsp.RESPONSE),), rotate=True) if pairs else sp.scheme(experiment).plan
-    traits = plain_traits(game, experiment.rewards, plan.learners, experiment.runs)
-    setting = TrainingSetup.of(experiment, game, Method(plan), prices=pairs)
-    runs = Program(setting).start(None, ())
+    plan = TeamPlan(((hsp.BIASED, hsp.RESPONSE),), rotate=True) if pairs else sp.method(experiment).plan
+    traits = equal_reward_weights(game, experiment.rewards, plan.learners, experiment.runs)
+    setup = TrainingSetup.create(experiment, game, Method(plan), prices=pairs)
+    runs = Program(setup).start(None, ())
     keys = jax.random.split(jax.random.key(0), experiment.runs)
     shaping = schedule.at(experiment.rewards.shaping, jnp.float32(0))
 
-    play = jax.jit(jax.vmap(lambda r, t, k: collect(setting, r.members, t, (), r.world, shaping, k)))
+    play = jax.jit(jax.vmap(lambda r, t, k: collect(setup, r.members, t, (), r.world, shaping, k)))
     appraise = jax.jit(
         jax.vmap(
-            lambda r, after, rollout, cuts: prepare(setting, r.members, r.normaliser, r.world, after, rollout, cuts)
+            lambda r, after, rollout, cuts: prepare(setup, r.members, r.normaliser, r.world, after, rollout, cuts)
         )
     )
-    orders = jnp.broadcast_to(jnp.arange(setting.sequences), (experiment.ppo.epochs, setting.sequences))
+    orders = jnp.broadcast_to(jnp.arange(setup.sequences), (experiment.ppo.epochs, setup.sequences))
     learn = jax.jit(
-        jax.vmap(lambda r, batch: improve(setting, r.members, r.optimiser, batch, orders, jnp.float32(1e-4), 0.01))
+        jax.vmap(lambda r, batch: improve(setup, r.members, r.optimiser, batch, orders, jnp.float32(1e-4), 0.01))
     )
     played_s, (after, rollout, cuts, _) = clock(play, runs, traits, keys)
     appraised_s, (batch, *_) = clock(appraise, runs, after, rollout, cuts)

@@ -92,21 +92,21 @@ def measure(given: tuple[Any, Any], updates: int, parts: bool) -> dict[str, Any]
 
     from interplay.games.registry import make
     from interplay.training.algorithms import sp
-    from interplay.training.method import plain_traits
+    from interplay.training.method import equal_reward_weights
     from interplay.training.program import Program
     from interplay.training.setup import TrainingSetup
 
     experiment, hold = given
     game = make(experiment.game.name, **experiment.game.options)
-    scheme = sp.scheme(experiment, by_turns=bool(experiment.algorithm.options.get("by_turns")))
-    traits = plain_traits(game, experiment.rewards, 1, experiment.runs)
+    method = sp.method(experiment, by_turns=bool(experiment.algorithm.options.get("by_turns")))
+    traits = equal_reward_weights(game, experiment.rewards, 1, experiment.runs)
     if hold is not None:
         import dataclasses
 
-        scheme = dataclasses.replace(scheme, anchored=True)
+        method = dataclasses.replace(method, anchored=True)
         traits = dataclasses.replace(traits, hold=jnp.asarray(hold, jnp.float32)[:, None])
-    played = game if scheme.world is None else scheme.world(game)
-    program = Program(TrainingSetup.of(experiment, played, scheme, prices=False))
+    played = game if method.world is None else method.world(game)
+    program = Program(TrainingSetup.create(experiment, played, method, prices=False))
     began = time.perf_counter()
     runs, _ = program.chunk(program.start(None, ()), traits, (), jnp.int32(0), jnp.int32(2))
     jax.block_until_ready(runs.members)
@@ -136,12 +136,12 @@ def _parts(program: Any, runs: Any, traits: Any) -> dict[str, float]:
     from interplay.training.collect import collect
     from interplay.training.update import improve, prepare
 
-    setting, experiment = program.setting, program.experiment
+    setup, experiment = program.setup, program.experiment
     keys = jax.random.split(jax.random.key(0), experiment.runs)
-    play = jax.jit(jax.vmap(lambda r, t, k: collect(setting, r.members, t, (), r.world, jnp.float32(0), k)))
-    judge = jax.jit(jax.vmap(lambda r, a, p, c: prepare(setting, r.members, r.normaliser, r.world, a, p, c)))
-    orders = jnp.broadcast_to(jnp.arange(setting.sequences), (experiment.ppo.epochs, setting.sequences))
-    learn = jax.jit(jax.vmap(lambda r, b: improve(setting, r.members, r.optimiser, b, orders, jnp.float32(1e-4), 0.01)))
+    play = jax.jit(jax.vmap(lambda r, t, k: collect(setup, r.members, t, (), r.world, jnp.float32(0), k)))
+    judge = jax.jit(jax.vmap(lambda r, a, p, c: prepare(setup, r.members, r.normaliser, r.world, a, p, c)))
+    orders = jnp.broadcast_to(jnp.arange(setup.sequences), (experiment.ppo.epochs, setup.sequences))
+    learn = jax.jit(jax.vmap(lambda r, b: improve(setup, r.members, r.optimiser, b, orders, jnp.float32(1e-4), 0.01)))
     play_s, (after, rollout, cuts, _) = clock(play, runs, traits, keys)
     judge_s, (batch, *_) = clock(judge, runs, after, rollout, cuts)
     learn_s, _ = clock(learn, runs, batch)

@@ -34,7 +34,7 @@ from interplay.partners.known import scripted_agents
 from interplay.partners.panel_file import PANEL, read_panel, write_baselines, write_panel
 from interplay.partners.proximity import headline
 from interplay.stats.brprox.summary import summarise
-from interplay.training.saved_stages import chosen_runs
+from interplay.training.saved_stages import parse_run_range
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -106,7 +106,7 @@ def ego_files(plan: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, Path
     """(METHOD-SEED, file) of every ego of the layout's jobs that are done, as the plan's `known` names them."""
     for name in plan["known"]:
         method, _, reference = name.rpartition("=")
-        at, runs = chosen_runs(reference.replace("@?", "@").removeprefix("@"))
+        at, runs = parse_run_range(reference.replace("@?", "@").removeprefix("@"))
         job = folder / at
         if not job.with_name(f"{job.name}.done.json").exists():
             continue

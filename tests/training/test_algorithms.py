@@ -10,7 +10,7 @@ from interplay.training.algorithms import ALGORITHMS, train
 from interplay.training.algorithms.br import best_response
 from interplay.training.algorithms.hsp import draw
 from interplay.training.config import Algorithm
-from interplay.training.saved_stages import reopened
+from interplay.training.saved_stages import load_stage
 
 LONG = 16 * 8 * 36  # as all other tests, so that programs are shared
 
@@ -53,7 +53,7 @@ def test_fictitious_co_play_meets_three_skills(experiment, tmp_path):
         rollout=4,
     )
     trained = train(given, quiet=True)
-    population = reopened(tmp_path)
+    population = load_stage(tmp_path)
     assert population.experiment.runs == 4  # two for each of two egos
     assert [p["members"] for p in trained.policies] == [[0, 1], [2, 3]]
     assert len(trained.policies) == 2

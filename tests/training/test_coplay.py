@@ -13,10 +13,10 @@ from interplay.training.algorithms.br import best_response, seating
 from interplay.training.algorithms.coplay import dealt
 from interplay.training.collect import begin, collect
 from interplay.training.config import Algorithm
-from interplay.training.method import Guests, Method, plain_traits
+from interplay.training.method import FrozenPartners, Method, equal_reward_weights
 from interplay.training.program import Program
 from interplay.training.setup import TrainingSetup
-from interplay.training.team_assignment import GUEST
+from interplay.training.team_assignment import PARTNER
 
 LONG = 16 * 8 * 36
 
@@ -40,13 +40,13 @@ def says(side):
 
 def test_every_run_has_its_own_partners(experiment):
     game = make("tests.training.toys:Match", horizon=4)
-    guests = Guests.by_run(game, [[says(0), says(0)], [says(1), says(1)]])
+    guests = FrozenPartners.from_populations(game, [[says(0), says(0)], [says(1), says(1)]])
     assert guests.arrays.side.tolist() == [[0, 0], [1, 1]]
     assert guests.number == 2
     assert guests.of_runs([1]).arrays.side.tolist() == [[1, 1]]
     with pytest.raises(InterplayError, match="equally many partners; here they are 1, 2"):
-        Guests.by_run(game, [[says(0)], [says(0), says(1)]])
-    noisy = Guests.of(game, [says(0), _noisy(says(1))])
+        FrozenPartners.from_populations(game, [[says(0)], [says(0), says(1)]])
+    noisy = FrozenPartners.from_agents(game, [says(0), _noisy(says(1))])
     assert noisy.arrays.epsilon.tolist() == [0.0, pytest.approx(0.3)]  # of one kind: without noise is a noise of 0
 
 
@@ -65,10 +65,10 @@ def test_members_are_dealt_in_order(experiment):
             return np.zeros((1, 4))
 
     kept = Kept()
-    assert dealt(kept, 2) == [[(0, 0), (0, 1)], [(0, 3)]]  # one has weights that are no numbers
-    assert dealt(kept, 2, shared=True) == [[(0, 0), (0, 1), (0, 3)]] * 2
+    assert deal_members(kept, 2) == [[(0, 0), (0, 1)], [(0, 3)]]  # one has weights that are no numbers
+    assert deal_members(kept, 2, shared=True) == [[(0, 0), (0, 1), (0, 3)]] * 2
     with pytest.raises(InterplayError, match="3 members for 5 runs"):
-        dealt(kept, 5)
+        deal_members(kept, 5)
 
 
 @pytest.mark.slow
@@ -102,25 +102,25 @@ def test_several_methods_in_one_program(experiment, tmp_path):
 def test_episodes_that_begin_in_states_met_by_others(experiment):
     """In this toy a state is a cue and a time: the learner's resumed tables begin with those of partners' tables."""
     plan, origins = seating(2, tables=4, met_states=0.25)
-    assert plan.tables == ((0, GUEST),) * 4 + ((GUEST, GUEST),)
+    assert plan.tables == ((0, PARTNER),) * 4 + ((PARTNER, PARTNER),)
     assert origins == (-1, -1, -1, 4, -1)
     assert plan.scored == (True, True, True, False, False)
-    assert seating(2, 4) == (plan.__class__(((0, GUEST),) * 4, rotate=True), None)
+    assert seating(2, 4) == (plan.__class__(((0, PARTNER),) * 4, rotate=True), None)
     with pytest.raises(InterplayError, match="leaves none"):
         seating(2, 4, 1.0)
     with pytest.raises(InterplayError, match="from 0 to 1"):
         seating(2, 4, 2.0)
     given = experiment(envs=20, runs=1, ppo={"minibatches": 1}, steps=20 * 8)
     game = make("tests.training.toys:Match", horizon=4)
-    guests = Guests.by_run(game, [[says(0)]])
-    setting = TrainingSetup.of(given, game, Method(plan, origins=origins), guests)
-    program = Program(setting)
+    guests = FrozenPartners.from_populations(game, [[says(0)]])
+    setup = TrainingSetup.create(given, game, Method(plan, origins=origins), guests)
+    program = Program(setup)
     run = jax.tree_util.tree_map(lambda x: x[0], program.start(None, guests.arrays))
     arrays = jax.tree_util.tree_map(lambda x: x[0], guests.arrays)
     one = jax.tree_util.tree_map(lambda x: x[0], run.members)
-    traits = jax.tree_util.tree_map(lambda x: x[0], plain_traits(game, given.rewards, 1, 1))
-    after, *_ = collect(setting, run.members, traits, arrays, run.world, jnp.float32(0), jax.random.key(1))
-    world = begin(setting, one, run.stats, arrays, jax.random.key(2), after.pool)
+    traits = jax.tree_util.tree_map(lambda x: x[0], equal_reward_weights(game, given.rewards, 1, 1))
+    after, *_ = collect(setup, run.members, traits, arrays, run.world, jnp.float32(0), jax.random.key(1))
+    world = begin(setup, one, run.stats, arrays, jax.random.key(2), after.pool)
     kept = np.asarray(after.pool[0].time)
     assert set(np.asarray(world.state.time)[:12]) == {0}
     assert set(np.asarray(world.state.time)[12:16]) <= set(kept[16:])

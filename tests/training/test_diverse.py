@@ -21,8 +21,8 @@ from interplay.training.algorithms.rotate import iterate
 from interplay.training.collect import collect
 from interplay.training.config import Algorithm, Experiment
 from interplay.training.loader import build
-from interplay.training.method import Method, MethodView, Stats, plain_traits
-from interplay.training.pairing import meet
+from interplay.training.method import Method, TableScores, Stats, equal_reward_weights
+from interplay.training.pairing import play_pair
 from interplay.training.program import Program
 from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
@@ -84,8 +84,8 @@ def test_multipliers_follow_the_slack_of_their_constraints():
     it, to 0 at the least. Weights are the slopes of the Lagrangian."""
     options = LagrangeOptions(population=2, tolerance=10.0, multiplier_rate=0.1, decay=0.0)
     returns = jnp.array([[20.0, 13.0], [5.0, 30.0]])  # R_00 is 7 above R_01 and 15 above R_10; R_11 far above both
-    stats = Stats(returns=jnp.zeros((0, 2)), episodes=jnp.zeros((0, 2)))
-    seen = MethodView(score=returns.reshape(-1) * 2, episodes=jnp.full(4, 2.0), guests=jnp.zeros(0, int), stats=stats)
+    stats = PartnerStats(returns=jnp.zeros((0, 2)), episodes=jnp.zeros((0, 2)))
+    seen = TableScores(score=returns.reshape(-1) * 2, episodes=jnp.full(4, 2.0), guests=jnp.zeros(0, int), stats=stats)
     kept, weights, told = weigh(new_multipliers(2, 0.0), seen, options=options)
     np.testing.assert_allclose(kept.partner, [[0, 0.3], [0, 0]], atol=1e-6)
     np.testing.assert_allclose(kept.response, 0, atol=1e-6)
@@ -93,7 +93,7 @@ def test_multipliers_follow_the_slack_of_their_constraints():
     steep = dataclasses.replace(kept, partner=kept.partner * 1000)
     assert float(jnp.max(jnp.abs(weigh(steep, seen, options=options)[1]))) == pytest.approx(10.0)  # and no more
     assert float(told["crossed_return"]) == 9.0
-    nobody = MethodView(score=jnp.zeros(4), episodes=jnp.array([1.0, 0, 1, 1]), guests=seen.guests, stats=stats)
+    nobody = TableScores(score=jnp.zeros(4), episodes=jnp.array([1.0, 0, 1, 1]), guests=seen.guests, stats=stats)
     assert float(jnp.sum(weigh(new_multipliers(2, 0.0), nobody, options=options)[0].partner)) == 0  # not before all met
 
 
@@ -130,7 +130,7 @@ def worst_case(trained):
     game = make("tests.training.toys:Meeting", horizon=4)
 
     def score(core, action):
-        return meet(game, NeuralPolicy(core, "vector"), Always(action), jax.random.key(0), 16).score
+        return play_pair(game, NeuralPolicy(core, "vector"), Always(action), jax.random.key(0), 16).score
 
     cores = jax.tree_util.tree_map(lambda x: jnp.asarray(x)[:, 0], trained.members.policy)
     return np.asarray(jnp.min(jax.jit(jax.vmap(jax.vmap(score, (None, 0)), (0, None)))(cores, jnp.arange(2)), axis=1))
@@ -206,14 +206,14 @@ def untrained(given, **_):
 def test_episodes_begin_where_others_have_come_to(experiment):
     """Table 2 resumes what table 0 has met: at any time of an episode, with the seats as they were."""
     given = experiment("Meeting", horizon=6, rollout=6, envs=32, runs=1)
-    scheme = Method(TeamPlan(((0, 0),) * 4, rotate=True), origins=(-1, -1, 0, -1))
-    setting = TrainingSetup.of(given, make(given.game.name, **given.game.options), scheme)
-    traits = plain_traits(setting.game, given.rewards, 1, 1)
-    traits, start = jax.tree_util.tree_map(lambda x: x[0], (traits, Program(setting).start(None, ())))
+    method = Method(TeamPlan(((0, 0),) * 4, rotate=True), origins=(-1, -1, 0, -1))
+    setup = TrainingSetup.create(given, make(given.game.name, **given.game.options), method)
+    traits = equal_reward_weights(setup.game, given.rewards, 1, 1)
+    traits, start = jax.tree_util.tree_map(lambda x: x[0], (traits, Program(setup).start(None, ())))
 
     @jax.jit
     def play(world, key):
-        return collect(setting, start.members, traits, (), world, jnp.float32(0), key)[0]
+        return collect(setup, start.members, traits, (), world, jnp.float32(0), key)[0]
 
     world, began = start.world, []
     for number in range(4):

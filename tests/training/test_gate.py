@@ -8,10 +8,10 @@ import pytest
 from interplay.errors import InterplayError
 from interplay.training import gate as gates
 from interplay.training.algorithms import train
-from interplay.training.algorithms.br import partners_of
+from interplay.training.algorithms.br import load_partners
 from interplay.training.config import Algorithm, Gate
 from interplay.training.gate import GateResult
-from interplay.training.saved_stages import reopened
+from interplay.training.saved_stages import load_stage
 
 LONG = 16 * 8 * 36
 
@@ -56,9 +56,9 @@ def test_a_dead_run_is_trained_again(experiment, tmp_path, first_dies):
         (2, "policies/run2.safetensors"),
     ]
     # Wherever the population is asked for, the retrained one is in the dead one's place.
-    retry, files = reopened(folder / "retry1"), partners_of(str(folder))
+    retry, files = load_stage(folder / "retry1"), load_partners(str(folder))
     weights = [np.asarray(a.policy.core.head.weight) for a in files]
-    for found in (trained, reopened(folder), train(given, quiet=True)):
+    for found in (trained, load_stage(folder), train(given, quiet=True)):
         for run in range(3):
             mine = np.asarray(found.agent(run).policy.core.head.weight)
             np.testing.assert_allclose(mine, weights[run], rtol=1e-2, atol=1e-3)
@@ -68,15 +68,15 @@ def test_a_dead_run_is_trained_again(experiment, tmp_path, first_dies):
     # Without the state of the run, which only going on needs, its population can still be opened; and parts of it.
     for file in folder.rglob("state-*.safetensors"):
         file.unlink()
-    found = reopened(f"{folder}#1-2")
+    found = load_stage(f"{folder}#1-2")
     assert found.experiment.runs == 2
     for row in range(2):
         np.testing.assert_array_equal(np.asarray(found.agent(row).policy.core.head.weight), weights[1 + row])
     assert [p["run"] for p in found.policies] == [1, 2]
     assert found.snapshots[1].returns[0] == retry.snapshots[1].returns[0]
-    assert [a.name for a in partners_of(f"{folder}#0-1")] == ["run0", "run0"]
+    assert [a.name for a in load_partners(f"{folder}#0-1")] == ["run0", "run0"]
     with pytest.raises(InterplayError, match="has runs 0 to 2; 2 to 5 were named"):
-        reopened(f"{folder}#2-5")
+        load_stage(f"{folder}#2-5")
 
 
 def test_who_stays_dead_has_no_policy(experiment, tmp_path, monkeypatch):

@@ -21,14 +21,14 @@ from interplay.rollout.engine import run as play
 from interplay.rollout.teams import Team
 from interplay.training.actor_critic import new_member
 from interplay.training.algorithms import ALGORITHMS, anyplay, train
-from interplay.training.algorithms.fcp import taken_at
+from interplay.training.algorithms.fcp import policies_at
 from interplay.training.config import Experiment
 from interplay.training.loader import build
 from interplay.training.loader import load as load_config
-from interplay.training.method import Guests, Method
+from interplay.training.method import FrozenPartners, Method
 from interplay.training.partner_substitution import StandIns
 from interplay.training.setup import TrainingSetup
-from interplay.training.team_assignment import GUEST, TeamPlan
+from interplay.training.team_assignment import PARTNER, TeamPlan
 from tests.training.tiny_hanabi import TINY, FirstLegal, experiment, rollouts
 
 # --- stand-ins (best response to clones)
@@ -38,10 +38,10 @@ from tests.training.tiny_hanabi import TINY, FirstLegal, experiment, rollouts
 def with_stand_ins():
     spec = experiment(players=3, rollout=24, steps=8 * 24)
     game = make(spec.game.name, **spec.game.options)
-    guests = Guests.of(game, [Agent(f"first{i}", FirstLegal(jnp.float32(i))) for i in range(2)])
-    scheme = Method(TeamPlan(((0, 0, 0),), rotate=True), stand_ins=StandIns(((0.0, 0.5),)))
-    setting = TrainingSetup.of(spec, game, scheme, guests)
-    return setting, rollouts(setting, jnp.float32(0.5))(0)
+    guests = FrozenPartners.from_agents(game, [Agent(f"first{i}", FirstLegal(jnp.float32(i))) for i in range(2)])
+    method = Method(TeamPlan(((0, 0, 0),), rotate=True), stand_ins=StandIns(((0.0, 0.5),)))
+    setup = TrainingSetup.create(spec, game, method, guests)
+    return setup, rollouts(setup, jnp.float32(0.5))(0)
 
 
 def test_stand_ins_take_no_two_or_one_place_for_whole_games(with_stand_ins):
@@ -73,11 +73,11 @@ def test_stand_ins_really_act():
     """Where all other seats are stand-ins of one kind, the state after their moves shows what they do."""
     spec = experiment(rollout=1, steps=8)
     game = make(spec.game.name, **spec.game.options)
-    guests = Guests.of(game, [Agent("first", FirstLegal(jnp.float32(0)))])
-    setting = TrainingSetup.of(
+    guests = FrozenPartners.from_agents(game, [Agent("first", FirstLegal(jnp.float32(0)))])
+    setup = TrainingSetup.create(
         spec, game, Method(TeamPlan(((0, 0),), rotate=True), stand_ins=StandIns(((0.0, 1.0),))), guests
     )
-    seen, go = [], rollouts(setting, jnp.float32(1.0))
+    seen, go = [], rollouts(setup, jnp.float32(1.0))
     for seed in range(4):
         before, (after, rollout, _, _), _ = go(seed)
         theirs = np.asarray(before.rotation) == 1  # role 1 sits in seat 0, which moves first
@@ -94,9 +94,9 @@ def test_stand_ins_that_do_not_fit_are_refused():
     spec = experiment()
     game = make(spec.game.name, **spec.game.options)
     with pytest.raises(InterplayError, match="single table"):
-        TrainingSetup.of(spec, game, Method(TeamPlan(((0, 0),)), stand_ins=StandIns(((0.0, 1.0),))))
+        TrainingSetup.create(spec, game, Method(TeamPlan(((0, 0),)), stand_ins=StandIns(((0.0, 1.0),))))
     with pytest.raises(InterplayError, match="no frozen partners"):
-        TrainingSetup.of(spec, game, Method(TeamPlan(((0, 0),), rotate=True), stand_ins=StandIns(((0.0, 1.0),))))
+        TrainingSetup.create(spec, game, Method(TeamPlan(((0, 0),), rotate=True), stand_ins=StandIns(((0.0, 1.0),))))
     with pytest.raises(InterplayError, match="odds are from 0 to 1"):
         train(experiment("br_bc", {"partners": ["random"], "odds": 1.5}), quiet=True)
 
@@ -108,11 +108,11 @@ def test_stand_ins_that_do_not_fit_are_refused():
 def test_partners_are_drawn_for_every_seat_and_episode():
     spec = experiment(players=3, rollout=16, steps=8 * 16)
     game = make(spec.game.name, **spec.game.options)
-    guests = Guests.of(game, [Agent(f"first{i}", FirstLegal(jnp.float32(i))) for i in range(50)])
-    setting = TrainingSetup.of(
-        spec, game, Method(TeamPlan(((0, GUEST, GUEST),) * 8, rotate=True), redraw="episode"), guests
+    guests = FrozenPartners.from_agents(game, [Agent(f"first{i}", FirstLegal(jnp.float32(i))) for i in range(50)])
+    setup = TrainingSetup.create(
+        spec, game, Method(TeamPlan(((0, PARTNER, PARTNER),) * 8, rotate=True), redraw="episode"), guests
     )
-    before, (after, rollout, _, _), _ = rollouts(setting)(0)
+    before, (after, rollout, _, _), _ = rollouts(setup)(0)
     ended = np.asarray(rollout.done).any(axis=0)  # [env]
     old, new = (np.asarray(w.guests).reshape(8, 2) for w in (before, after))
     assert ended.any()
@@ -121,7 +121,7 @@ def test_partners_are_drawn_for_every_seat_and_episode():
     assert len(np.unique(new)) > 8  # each place by a key of its own
     assert (new[:, 0] != new[:, 1]).mean() > 0.8
     with pytest.raises(InterplayError, match="tables of one environment"):
-        TrainingSetup.of(spec, game, Method(TeamPlan(((0, GUEST, GUEST),), rotate=True), redraw="episode"), guests)
+        TrainingSetup.create(spec, game, Method(TeamPlan(((0, PARTNER, PARTNER),), rotate=True), redraw="episode"), guests)
 
 
 # --- any-play
@@ -210,9 +210,9 @@ def test_it_trains_and_its_file_plays(tmp_path, name, options, changes):
     if name == "obl":
         assert trained.policies[0]["method"] == "OBL-1, analytic belief"
     if name == "fcp":
-        from interplay.training.saved_stages import reopened
+        from interplay.training.saved_stages import load_stage
 
-        assert len(taken_at(reopened(tmp_path), (0.0, 1.0))) == 4
+        assert len(policies_at(load_stage(tmp_path), (0.0, 1.0))) == 4
     if name == "metric_rewards":
         last = trained.curve[-1]
         assert len(last["g1s"]) == len(last["ics"]) == 2

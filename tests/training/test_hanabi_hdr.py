@@ -13,15 +13,15 @@ from interplay.agents.networks import Core
 from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
 from interplay.games.registry import make
-from interplay.training.active_seats import Movers
+from interplay.training.active_seats import ActiveSeatGame
 from interplay.training.actor_critic import new_member, policy_shape
 from interplay.training.advantages import new_normaliser
 from interplay.training.algorithms import hdr, sp
-from interplay.training.algorithms.fcp import taken_at
+from interplay.training.algorithms.fcp import policies_at
 from interplay.training.collect import begin, collect
 from interplay.training.kl_anchor import opinion
 from interplay.training.loss import distance, learner_loss, log_probs
-from interplay.training.method import Method, plain_traits
+from interplay.training.method import Method, equal_reward_weights
 from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
 from interplay.training.update import prepare
@@ -37,38 +37,38 @@ def cut_games(precision, rollout=4, horizon=6):
         "Recall", horizon=horizon, rollout=rollout, envs=4, steps=4 * rollout * 8, network=network, runs=1
     )
     game = make(experiment.game.name, **experiment.game.options)
-    setting = TrainingSetup.of(experiment, game, Method(TeamPlan(((0, 0),)), anchored=True))
-    return setting, plain_traits(game, experiment.rewards, 1, 1)
+    setup = TrainingSetup.create(experiment, game, Method(TeamPlan(((0, 0),)), anchored=True))
+    return setup, equal_reward_weights(game, experiment.rewards, 1, 1)
 
 
 def played_on(precision="float32", rollouts=2):
     """Rollouts one after the other, with what the anchor (another network than the member) thought of them."""
-    setting, traits = cut_games(precision)
+    setup, traits = cut_games(precision)
     one = jax.tree_util.tree_map(lambda x: x[0], traits)
     members, anchors = (
         jax.tree_util.tree_map(
-            lambda x: x[None] * 3, new_member(setting.game, setting.experiment.network, 0, jax.random.key(seed))
+            lambda x: x[None] * 3, new_member(setup.game, setup.experiment.network, 0, jax.random.key(seed))
         )
         for seed in (0, 1)
     )
     first = jax.tree_util.tree_map(lambda x: x[0], members)
-    world = begin(setting, first, None, (), jax.random.key(2))
+    world = begin(setup, first, None, (), jax.random.key(2))
     found = []
 
     @jax.jit
     def go_on(world, key):
-        after, rollout, cuts, _ = collect(setting, members, one, (), world, jnp.float32(0), key)
-        memory, odds = opinion(setting, anchors.policy, world, rollout)
+        after, rollout, cuts, _ = collect(setup, members, one, (), world, jnp.float32(0), key)
+        memory, odds = opinion(setup, anchors.policy, world, rollout)
         after = dataclasses.replace(after, anchor_memory=memory)
         batch, *_, value_memory, _ = prepare(
-            setting, members, new_normaliser(1), world, after, rollout, cuts, None, odds
+            setup, members, new_normaliser(1), world, after, rollout, cuts, None, odds
         )
         return dataclasses.replace(after, value_memory=value_memory), rollout, odds, batch
 
     for number in range(rollouts):
         world, rollout, odds, batch = go_on(world, jax.random.key(3 + number))
         found.append((rollout, odds, batch))
-    return setting, members, anchors, found
+    return setup, members, anchors, found
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +97,8 @@ def test_the_anchor_thinks_as_if_it_had_followed_from_the_start(played):
 def test_an_update_asks_the_member_with_the_memory_it_had(played):
     """Before any step of gradient descent the member is what it was when it played: every ratio is 1. Begun from
     nothing in the middle of a game, it is not."""
-    setting, members, _, found = played
-    member, ppo = jax.tree_util.tree_map(lambda x: x[0], members), setting.experiment.ppo
+    setup, members, _, found = played
+    member, ppo = jax.tree_util.tree_map(lambda x: x[0], members), setup.experiment.ppo
     batch = jax.tree_util.tree_map(lambda x: x[0], found[1][2])
     totals = jnp.sum(batch.acted), jnp.sum(batch.counted)
     _, told = learner_loss(member, batch, ppo, jnp.float32(0.01), totals, jnp.float32(0.5))
@@ -111,19 +111,19 @@ def test_an_update_asks_the_member_with_the_memory_it_had(played):
 @pytest.mark.slow
 def test_half_precision_plays_as_it_learns():
     """Views are filled up and matrices are halved once for play; the update comes to the same odds."""
-    setting, members, _, found = played_on("bfloat16")
+    setup, members, _, found = played_on("bfloat16")
     assert found[1][0].seen.shape[-1] == 16  # of 4 numbers
     assert found[1][0].seen.dtype == jnp.bfloat16
     member = jax.tree_util.tree_map(lambda x: x[0], members)
     batch = jax.tree_util.tree_map(lambda x: x[0], found[1][2])
     totals = jnp.sum(batch.acted), jnp.sum(batch.counted)
-    _, told = learner_loss(member, batch, setting.experiment.ppo, jnp.float32(0.01), totals, jnp.float32(0.5))
+    _, told = learner_loss(member, batch, setup.experiment.ppo, jnp.float32(0.01), totals, jnp.float32(0.5))
     assert abs(float(told["kl"])) < 1e-5
 
 
 def test_the_loss_is_a_mixture(played):
-    setting, members, _, found = played
-    member, ppo = jax.tree_util.tree_map(lambda x: x[0], members), setting.experiment.ppo
+    setup, members, _, found = played
+    member, ppo = jax.tree_util.tree_map(lambda x: x[0], members), setup.experiment.ppo
     batch = jax.tree_util.tree_map(lambda x: x[0], found[1][2])
     totals = jnp.sum(batch.acted), jnp.sum(batch.counted)
     losses = [
@@ -178,7 +178,7 @@ def test_clones_that_cannot_hold():
 def test_a_seat_that_is_always_to_move():
     """It sees, may do and earns what the seat to move does; the real game is played."""
     game = make("hanabi/3p")
-    movers = Movers(game)
+    movers = ActiveSeatGame(game)
     state = game.init(jax.random.key(0))
     generator = np.random.default_rng(0)
     step, own_step = jax.jit(game.step), jax.jit(movers.step)
@@ -206,7 +206,7 @@ def test_play_by_turns_learns_and_is_refused_where_it_cannot_be():
     assert trained.returns()[0, 0] > 3.5  # of 4
     assert trained.agent(0).policy.bind(make(experiment.game.name, **experiment.game.options))
     with pytest.raises(InterplayError, match="not played by turns"):
-        Movers(make("tests.training.toys:Match", horizon=4))
+        ActiveSeatGame(make("tests.training.toys:Match", horizon=4))
 
 
 @pytest.mark.slow
@@ -222,7 +222,7 @@ def test_training_ends_when_its_time_is_up(tmp_path):
     again = sp.train(experiment, quiet=True)
     assert again.curve == trained.curve
     assert [s.update * 16 * 8 for s in again.snapshots] == [0, reached]
-    first, last = taken_at(again, (0.0, 1.0))
+    first, last = policies_at(again, (0.0, 1.0))
     kept, end = (a.policy.core.head.weight for a in (last, trained.agent(0)))
     np.testing.assert_allclose(kept, end, atol=1e-3)
     assert np.abs(np.asarray(first.policy.core.head.weight - end)).max() > 1e-2

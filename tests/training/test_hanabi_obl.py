@@ -27,7 +27,7 @@ def test_imagined_steps_are_worth_what_the_belief_says():
     """The mean imagined reward of playing a card is the odds that it fits, by hints and what is seen."""
     spec = experiment()
     game = make(spec.game.name, **spec.game.options)
-    setting = TrainingSetup.of(spec, game, Method(TeamPlan(((0, 0),))))
+    setup = TrainingSetup.create(spec, game, Method(TeamPlan(((0, 0),))))
     member = jax.tree_util.tree_map(lambda x: x[None], new_member(game, spec.network, 0, jax.random.key(0)))
     deck = np.array([[0, 0], [1, 1], [2, 0], [1, 0], [0, 0], [1, 0], [2, 0], [0, 1], [2, 1]])
     state = game.init(jax.random.key(0), deck)
@@ -35,7 +35,7 @@ def test_imagined_steps_are_worth_what_the_belief_says():
     many = 4000
     tile = lambda tree: jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (many, *x.shape)), tree)  # noqa: E731
     options = obl.OBLOptions(candidates=16)
-    go = jax.jit(lambda s, a, k: obl.imagine(setting, member, tile(s), tile(a), k, options=options))
+    go = jax.jit(lambda s, a, k: obl.imagine(setup, member, tile(s), tile(a), k, options=options))
 
     def mean_of(state, action, seed):
         found = go(state, jnp.full(2, names.index(action)), jax.random.split(jax.random.key(seed), many))

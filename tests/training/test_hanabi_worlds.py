@@ -16,9 +16,9 @@ from interplay.games.hanabi.hand_sampling import draw_hand, set_hand, unseen
 from interplay.games.registry import make
 from interplay.metrics.information import entropy, mutual_information
 from interplay.training import entropy_terms
-from interplay.training.active_seats import Movers
+from interplay.training.active_seats import ActiveSeatGame
 from interplay.training.config import Rewards
-from interplay.training.event_rewards import witness_of
+from interplay.training.event_rewards import event_recorder_for
 from interplay.training.team_assignment import TeamPlan
 
 TINY = {"suits": "RYG", "copies": [2, 1], "hand_size": 2, "hint_tokens": 3}
@@ -180,8 +180,8 @@ def test_what_is_imagined_knows_nothing_of_the_real_hand_or_deck():
 
 def test_dominated_and_dominant_moves_are_paid_to_the_mover():
     game = tiny()
-    watch = witness_of(game, Rewards(conduct={"g1": -1.0, "g2": -10.0, "g3": 100.0}))
-    by_turns = witness_of(Movers(game), Rewards(conduct={"g1": -1.0, "g2": -10.0, "g3": 100.0}))
+    watch = event_recorder_for(game, Rewards(conduct={"g1": -1.0, "g2": -10.0, "g3": 100.0}))
+    by_turns = event_recorder_for(ActiveSeatGame(game), Rewards(conduct={"g1": -1.0, "g2": -10.0, "g3": 100.0}))
     assert watch is not None
     assert by_turns is not None
     deck = np.array([[0, 0], [1, 1], [2, 0], [1, 0], [0, 0], [1, 0], [2, 0], [0, 1], [2, 1]])
@@ -216,9 +216,9 @@ def test_dominated_and_dominant_moves_are_paid_to_the_mover():
 
 def test_what_cannot_be_paid_is_refused():
     with pytest.raises(UnknownName, match="g4"):
-        witness_of(tiny(), Rewards(conduct={"g4": 1.0}))
+        event_recorder_for(tiny(), Rewards(conduct={"g4": 1.0}))
     with pytest.raises(InterplayError, match="for Hanabi"):
-        witness_of(make("overcooked/cramped_room"), Rewards(conduct={"g1": -1.0}))
+        event_recorder_for(make("overcooked/cramped_room"), Rewards(conduct={"g1": -1.0}))
     with pytest.raises(UnknownName, match="entrpy"):
         entropy_terms.check(TeamPlan(((0, 0),)), {"entrpy": 1.0})
     with pytest.raises(InterplayError, match="plays with itself"):

@@ -7,7 +7,7 @@ from interplay.errors import InterplayError
 from interplay.training.algorithms import train
 from interplay.training.algorithms.hsp import BIASED, PoolOptions, choose, counted, greedy_selection, split_of
 from interplay.training.config import Algorithm
-from interplay.training.saved_stages import reopened
+from interplay.training.saved_stages import load_stage
 
 LONG = 16 * 8 * 36
 PREFERENCES = [{"wrong": 3.0, "task": 0.0}, {"right": 3.0}, {"right": 2.0}]
@@ -47,7 +47,7 @@ def ego(tmp_path_factory):
 @pytest.mark.slow
 def test_the_ego_meets_players_of_both_kinds(ego):
     trained, folder = ego
-    pairs = reopened(folder, stage="pairs")
+    pairs = load_stage(folder, stage="pairs")
     met = counted(pairs, 4, seed=0)
     assert met.events[0, BIASED, 1] > 3.2  # the first likes to be wrong, in nearly all of 4 steps
     assert met.events[1, BIASED, 0] > 3.2
@@ -61,7 +61,7 @@ def test_the_ego_meets_players_of_both_kinds(ego):
 @pytest.mark.slow
 def test_pairs_that_score_are_dealt_to_egos(ego):
     _, folder = ego
-    pairs = reopened(folder, stage="pairs")
+    pairs = load_stage(folder, stage="pairs")
     chosen, able = choose(pairs, PoolOptions(least_return=5.0), runs=1, seed=0)
     assert chosen == able == [[1, 2]]  # of the first only its partner scores: 4 of 8
     chosen, able = choose(pairs, PoolOptions(biased=1), runs=2, seed=0)

@@ -22,7 +22,7 @@ from interplay.training.config import Algorithm, Experiment, GameChoice, Network
 from interplay.training.imitation.clone import LEARN, SELECT, TEST, Cloning, clone, splits
 from interplay.training.imitation.human import games_of, human_recordings
 from interplay.training.imitation.recordings import Recorded, Recordings, replayed
-from interplay.training.saved_stages import reopened
+from interplay.training.saved_stages import load_stage
 from tests.training.toys import Turns
 
 FAST = Cloning(epochs=20, batch=4, chunk=4, learning_rate=((0.0, 2e-2),))
@@ -198,7 +198,7 @@ def test_a_finished_clone_is_not_learnt_again(proxies, monkeypatch):
     with pytest.raises(InterplayError, match=r"experiment\.runs is 3 there and 4 here"):
         train(other, quiet=True)
     with pytest.raises(InterplayError, match="not a population of self-play"):
-        reopened(folder)
+        load_stage(folder)
 
 
 def _experiment(given, folder=None, **changes):

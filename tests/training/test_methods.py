@@ -16,8 +16,8 @@ class Traced(Exception):
 
 def traced(stage):
     program = stage.program
-    runs = jax.eval_shape(program.start, stage.members, program.guests)
-    after, told = jax.eval_shape(program.chunk, runs, stage.traits, program.guests, jnp.int32(0), jnp.int32(1))
+    runs = jax.eval_shape(program.start, stage.members, program.partners)
+    after, told = jax.eval_shape(program.chunk, runs, stage.weights, program.partners, jnp.int32(0), jnp.int32(1))
     assert jax.tree_util.tree_structure(after) == jax.tree_util.tree_structure(runs)
     for one, other in zip(jax.tree_util.tree_leaves(after), jax.tree_util.tree_leaves(runs), strict=True):
         assert (one.shape, one.dtype, one.weak_type) == (other.shape, other.dtype, other.weak_type)

@@ -14,7 +14,7 @@ from interplay.errors import InterplayError
 from interplay.games.hanabi.suit_permutation import OwnColours
 from interplay.games.registry import make
 from interplay.training import checkpoint, recurrent_state
-from interplay.training.active_seats import Movers
+from interplay.training.active_seats import ActiveSeatGame
 from interplay.training.actor_critic import new_member, policy_shape
 from interplay.training.advantages import new_normaliser
 from interplay.training.algorithms import sp, train
@@ -23,7 +23,7 @@ from interplay.training.imitation.clone import Cloning, clone, splits
 from interplay.training.imitation.recordings import Recordings
 from interplay.training.kl_anchor import opinion
 from interplay.training.loss import learner_loss, log_probs
-from interplay.training.method import Method, plain_traits
+from interplay.training.method import Method, equal_reward_weights
 from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
 from interplay.training.update import prepare
@@ -40,27 +40,27 @@ NETWORK = {
 def played():
     """Three rollouts of eight turns in games of five, cut into sequences of four."""
     experiment = small("TurnsRecall", horizon=5, envs=4, steps=4 * 8 * 8, network=NETWORK, runs=1, ppo={"chunk": 4})
-    game = Movers(make(experiment.game.name, **experiment.game.options))
-    setting = TrainingSetup.of(experiment, game, Method(TeamPlan(((0,),)), anchored=True))
-    traits = jax.tree_util.tree_map(lambda x: x[0], plain_traits(game, experiment.rewards, 1, 1))
+    game = ActiveSeatGame(make(experiment.game.name, **experiment.game.options))
+    setup = TrainingSetup.create(experiment, game, Method(TeamPlan(((0,),)), anchored=True))
+    traits = jax.tree_util.tree_map(lambda x: x[0], equal_reward_weights(game, experiment.rewards, 1, 1))
     members, anchors = (
         jax.tree_util.tree_map(lambda x: x[None] * 3, new_member(game, experiment.network, 0, jax.random.key(seed)))
         for seed in (0, 1)
     )
-    world = begin(setting, jax.tree_util.tree_map(lambda x: x[0], members), None, (), jax.random.key(2))
+    world = begin(setup, jax.tree_util.tree_map(lambda x: x[0], members), None, (), jax.random.key(2))
 
     @jax.jit
     def go_on(world, key):
-        after, rollout, cuts, _ = collect(setting, members, traits, (), world, jnp.float32(0), key)
-        memory, odds = opinion(setting, anchors.policy, world, rollout)
-        batch, *_ = prepare(setting, members, new_normaliser(1), world, after, rollout, cuts, None, odds)
+        after, rollout, cuts, _ = collect(setup, members, traits, (), world, jnp.float32(0), key)
+        memory, odds = opinion(setup, anchors.policy, world, rollout)
+        batch, *_ = prepare(setup, members, new_normaliser(1), world, after, rollout, cuts, None, odds)
         return dataclasses.replace(after, anchor_memory=memory), rollout, odds, batch
 
     found = []
     for number in range(3):
         world, *rest = go_on(world, jax.random.key(3 + number))
         found.append(rest)
-    return setting, members, anchors, found
+    return setup, members, anchors, found
 
 
 def one_of(tree):
@@ -93,10 +93,10 @@ def test_the_mind_of_each_seat_is_its_own(played):
 def test_an_update_asks_each_mind_with_the_memory_it_had(played):
     """Every ratio is 1 and every value what it was, though sequences are sorted by seat and cut; not so if the memory
     that is taken up where another seat's turns begin is left out."""
-    setting, members, _, found = played
+    setup, members, _, found = played
     member, batch = one_of(members), one_of(found[1][2])
     totals = jnp.sum(batch.acted), jnp.sum(batch.counted)
-    _, told = learner_loss(member, batch, setting.experiment.ppo, jnp.float32(0.01), totals, jnp.float32(0.5))
+    _, told = learner_loss(member, batch, setup.experiment.ppo, jnp.float32(0.01), totals, jnp.float32(0.5))
     assert abs(float(told["kl"])) < 1e-6
     _, value = jax.vmap(member.unroll)(batch.memory, batch.seen, batch.seen, batch.start, batch.label, batch.anew)
     np.testing.assert_allclose(value, batch.value, atol=1e-5)
@@ -224,9 +224,9 @@ def test_three_seats_have_three_minds_under_names_of_their_own():
     network = {"recurrent": 5, "cell": "lstm", "depth": 2, "own_turns": True, "shared_trunk": True}
     ppo = {"epochs": 1, "minibatches": 2, "chunk": 8, "value_clip": None}
     spec = tiny_hanabi.experiment(players=3, network=network, ppo=ppo, rollout=32, steps=8 * 32)
-    game = Movers(OwnColours(make(spec.game.name, **spec.game.options)))
-    setting = TrainingSetup.of(spec, game, Method(TeamPlan(((0,),))))
-    _, (_, rollout, _, _), batch = tiny_hanabi.rollouts(setting)(3)
+    game = ActiveSeatGame(OwnColours(make(spec.game.name, **spec.game.options)))
+    setup = TrainingSetup.create(spec, game, Method(TeamPlan(((0,),))))
+    _, (_, rollout, _, _), batch = tiny_hanabi.rollouts(setup)(3)
     member = new_member(game, spec.network, 0, jax.random.key(3))
     start, who = np.asarray(rollout.start), np.asarray(rollout.who)[:, 0]
     assert set(who.ravel().tolist()) == {0, 1, 2}

@@ -17,10 +17,10 @@ from interplay.training.collect import collect
 from interplay.training.config import PPO, Experiment
 from interplay.training.loader import build, with_settings
 from interplay.training.loss import LossBatch, learner_loss, policy_loss, value_loss
-from interplay.training.method import Method, Stats, by_difficulty, drawn, plain_traits
+from interplay.training.method import Method, Stats, sample_by_difficulty, drawn, equal_reward_weights
 from interplay.training.program import Program
 from interplay.training.setup import TrainingSetup
-from interplay.training.team_assignment import GUEST, TeamPlan
+from interplay.training.team_assignment import PARTNER, TeamPlan
 from interplay.training.update import _gradient, prepare
 
 
@@ -114,7 +114,7 @@ def test_schedules_are_piecewise_linear():
 
 def test_everyone_acts_where_they_sit():
     """Whatever the plan and the rotation, what goes out to learners and guests comes back to the same seats."""
-    plan = TeamPlan(((0, 1, GUEST), (1, GUEST, 0)), rotate=True)
+    plan = TeamPlan(((0, 1, PARTNER), (1, PARTNER, 0)), rotate=True)
     rotation = jnp.array([0, 1, 2, 1])
     seats = jnp.arange(12).reshape(4, 3)
     roles = team_assignment.seats_to_roles(plan, seats, rotation)
@@ -132,8 +132,8 @@ def test_everyone_acts_where_they_sit():
 
 
 def test_partners_are_drawn_as_evenly_as_places_allow():
-    plan = TeamPlan(((0, GUEST),) * 8, rotate=True)
-    chosen = drawn(plan, jax.random.key(1), jnp.array([0.5, 0.25, 0.25])).guests
+    plan = TeamPlan(((0, PARTNER),) * 8, rotate=True)
+    chosen = sample_partners(plan, jax.random.key(1), jnp.array([0.5, 0.25, 0.25])).guests
     assert np.bincount(chosen, minlength=3).tolist() == [4, 2, 2]
 
 
@@ -202,20 +202,20 @@ def test_off_turn_steps_do_not_move_the_policy(gradient_of):
     assert float(jnp.abs(some.policy.head.bias).sum()) > 0
 
 
-def rolled(experiment, scheme):
+def rolled(experiment, method):
     """Two rollouts of one run, and the training sequences of the second."""
     game = make(experiment.game.name, **experiment.game.options)
-    setting = TrainingSetup.of(experiment, game, scheme)
-    program = Program(setting)
-    traits = jax.tree_util.tree_map(lambda x: x[0], plain_traits(game, experiment.rewards, setting.plan.learners, 1))
+    setup = TrainingSetup.create(experiment, game, method)
+    program = Program(setup)
+    traits = jax.tree_util.tree_map(lambda x: x[0], equal_reward_weights(game, experiment.rewards, setup.plan.learners, 1))
 
     run = jax.tree_util.tree_map(lambda x: x[0], program.start(None, ()))
     member = jax.tree_util.tree_map(lambda x: x[0], run.members)
 
     @jax.jit
     def play(before, key):
-        world, rollout, cuts, _ = collect(setting, run.members, traits, (), before, jnp.float32(0), key)
-        batch, _, memory, _ = prepare(setting, run.members, run.normaliser, before, world, rollout, cuts)
+        world, rollout, cuts, _ = collect(setup, run.members, traits, (), before, jnp.float32(0), key)
+        batch, _, memory, _ = prepare(setup, run.members, run.normaliser, before, world, rollout, cuts)
         one = jax.tree_util.tree_map(lambda x: x[0], batch)
         again = jax.vmap(member.unroll)(one.memory, one.seen, one.seen, one.start, one.label)
         return dataclasses.replace(world, value_memory=memory), (rollout, cuts, batch, *again)
@@ -254,11 +254,11 @@ def test_the_horizon_is_bootstrapped_with_the_state_it_cut(experiment, self_play
 
 def test_microbatches_do_not_change_the_gradient(experiment, self_play):
     game = make("tests.training.toys:Turns")
-    setting = TrainingSetup.of(experiment("Turns", runs=1), game, self_play)
-    parted = TrainingSetup.of(experiment("Turns", runs=1, ppo={"microbatches": 4}), game, self_play)
-    member, _, _, batch, _, _ = rolled(setting.experiment, self_play)
+    setup = TrainingSetup.create(experiment("Turns", runs=1), game, self_play)
+    parted = TrainingSetup.create(experiment("Turns", runs=1, ppo={"microbatches": 4}), game, self_play)
+    member, _, _, batch, _, _ = rolled(setup.experiment, self_play)
     members = jax.tree_util.tree_map(lambda x: x[None], member)
-    found = [jax.jit(lambda b, s=s: _gradient(s, members, b, jnp.float32(0.01))[0])(batch) for s in (setting, parted)]
+    found = [jax.jit(lambda b, s=s: _gradient(s, members, b, jnp.float32(0.01))[0])(batch) for s in (setup, parted)]
     for one, other in zip(*map(jax.tree_util.tree_leaves, found), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
@@ -280,11 +280,11 @@ def test_every_game_and_network_goes_through(game, changes):
     plain = {"game": {"name": game}, "envs": 4, "rollout": 20, "steps": 80, "network": {"trunk": "cnn"}}
     given = build(Experiment, with_settings(plain, changes))
     made = make(game)
-    setting = TrainingSetup.of(given, made, Method(TeamPlan(((0,) * made.num_seats,))))
-    program = Program(setting)
+    setup = TrainingSetup.create(given, made, Method(TeamPlan(((0,) * made.num_seats,))))
+    program = Program(setup)
     runs = jax.eval_shape(program.start, None, ())
     after, _ = jax.eval_shape(
-        program.chunk, runs, plain_traits(made, given.rewards, 1, 1), (), jnp.int32(0), jnp.int32(1)
+        program.chunk, runs, equal_reward_weights(made, given.rewards, 1, 1), (), jnp.int32(0), jnp.int32(1)
     )
     assert jax.tree_util.tree_structure(after) == jax.tree_util.tree_structure(runs)
     for one, other in zip(jax.tree_util.tree_leaves(after), jax.tree_util.tree_leaves(runs), strict=True):
@@ -302,11 +302,11 @@ def test_seats_off_turn_wait(experiment, self_play):
 
 
 def test_odds_of_hard_partners():
-    plan = TeamPlan(((0, GUEST),) * 4000, rotate=True)
+    plan = TeamPlan(((0, PARTNER),) * 4000, rotate=True)
     returns = jnp.array([[30.0, 30.0], [0.0, 20.0]])
     for priority, wanted in ((1.0, 0.4), (0.0, 0.25)):  # rank 4 of 1 + 2 + 3 + 4; all alike
-        stats = Stats(returns=returns, episodes=jnp.ones((2, 2)), priority=priority)
-        given = by_difficulty(plan, jax.random.key(0), stats)
+        stats = PartnerStats(returns=returns, episodes=jnp.ones((2, 2)), priority=priority)
+        given = sample_by_difficulty(plan, jax.random.key(0), stats)
         share = np.mean((np.asarray(given.guests) == 1) & (np.asarray(given.rotation) == 0))
         assert share == pytest.approx(wanted, abs=0.001)  # drawn evenly, so that chance has no say
 
@@ -315,9 +315,9 @@ def test_plans_and_settings_that_cannot_be(experiment, self_play):
     with pytest.raises(InterplayError, match="equally many places"):
         TeamPlan(((0, 0), (0, 1)))
     with pytest.raises(InterplayError, match="cannot be shared equally among 3 tables"):
-        TrainingSetup.of(experiment(), make("tests.training.toys:Match"), Method(TeamPlan(((0, 0),) * 3)))
+        TrainingSetup.create(experiment(), make("tests.training.toys:Match"), Method(TeamPlan(((0, 0),) * 3)))
     with pytest.raises(InterplayError, match="3 minibatches"):
-        TrainingSetup.of(experiment(ppo={"minibatches": 3}), make("tests.training.toys:Match"), self_play)
-    blind = TrainingSetup.of(experiment(network={"encoding": "planes"}), make("tests.training.toys:Match"), self_play)
+        TrainingSetup.create(experiment(ppo={"minibatches": 3}), make("tests.training.toys:Match"), self_play)
+    blind = TrainingSetup.create(experiment(network={"encoding": "planes"}), make("tests.training.toys:Match"), self_play)
     with pytest.raises(InterplayError, match="no 'planes'; it has vector"):
         Program(blind).start(None, ())

@@ -11,22 +11,22 @@ from interplay.games.registry import make
 from interplay.training.algorithms import sp
 from interplay.training.collect import _reward
 from interplay.training.config import Rewards
-from interplay.training.method import plain_traits
+from interplay.training.method import equal_reward_weights
 from interplay.training.setup import TrainingSetup
 
 SHAPED, EVENTS = [[0.5, 0.0], [0.0, 0.25]], [[[1, 0], [0, 1]], [[0, 0], [1, 1]]]  # [env, seat], [env, seat, event]
 
 
-def paid(experiment, scheme, **rewards):
+def paid(experiment, method, **rewards):
     """[env, seat] of two environments, nobody turned, half of the shaped reward."""
     given = experiment(envs=2, rewards=Rewards(**rewards), runs=1, steps=64)
     game = make(given.game.name, **given.game.options)
-    setting = TrainingSetup.of(given, game, scheme, prices=bool(given.rewards.events))
-    traits = jax.tree_util.tree_map(lambda x: x[0], plain_traits(game, given.rewards, 1, 1))
+    setup = TrainingSetup.create(given, game, method, prices=bool(given.rewards.events))
+    traits = jax.tree_util.tree_map(lambda x: x[0], equal_reward_weights(game, given.rewards, 1, 1))
     no = jnp.zeros(2, bool)
     told = {"reward": jnp.zeros((2, 2)), "shaped": jnp.array(SHAPED), "events": jnp.array(EVENTS)}
     step = Step(terminated=no, truncated=no, **told)
-    found = _reward(setting, traits, jnp.float32(0.5), step, None, jnp.zeros(2, jnp.int32))
+    found = _reward(setup, traits, jnp.float32(0.5), step, None, jnp.zeros(2, jnp.int32))
     return np.asarray(found).reshape(2, 2)
 
 

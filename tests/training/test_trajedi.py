@@ -9,10 +9,10 @@ import pytest
 
 from interplay.errors import InterplayError
 from interplay.training.algorithms import train
-from interplay.training.algorithms.coplay import three_skills
+from interplay.training.algorithms.coplay import three_skill_levels
 from interplay.training.algorithms.trajedi import gaps, over_episodes, own, surrogate
 from interplay.training.config import Algorithm, Rewards
-from interplay.training.saved_stages import reopened
+from interplay.training.saved_stages import load_stage
 
 MEMBERS, STEPS, ACTIONS = 3, 3, 3
 TRAJECTORIES = np.array(list(itertools.product(range(ACTIONS), repeat=STEPS)))  # the state is the last action
@@ -104,9 +104,9 @@ def test_members_with_nothing_else_to_do_come_apart(experiment, tmp_path):
     assert trained.returns().shape == (1, 3)
     assert first < 0.4
     assert last > 0.9
-    again = reopened(tmp_path)
+    again = load_stage(tmp_path)
     assert again.curve == trained.curve
-    mine, theirs = ([a.policy.core.head.weight for a in three_skills(t)] for t in (trained, again))
+    mine, theirs = ([a.policy.core.head.weight for a in three_skill_levels(t)] for t in (trained, again))
     assert len(mine) == 9
     np.testing.assert_array_equal(mine, theirs)
     np.testing.assert_array_equal(
@@ -149,9 +149,9 @@ def test_members_that_came_to_no_numbers_are_left_out():
     weights[1, 0, 1] = np.nan
     members = SimpleNamespace(policy={"weight": weights})
     trained = SimpleNamespace(returns=lambda: np.ones((2, 2)), members=members, dead=())
-    assert sound(trained) == [(0, 0), (0, 1), (1, 1)]
+    assert finite_members(trained) == [(0, 0), (0, 1), (1, 1)]
     trained.dead = (0,)
-    assert sound(trained) == [(1, 1)]  # who did not pass the gate is no partner
+    assert finite_members(trained) == [(1, 1)]  # who did not pass the gate is no partner
     weights[:] = np.inf
     with pytest.raises(InterplayError, match="weights of no member"):
-        sound(trained)
+        finite_members(trained)

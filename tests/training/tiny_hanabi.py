@@ -11,7 +11,7 @@ from interplay.training.advantages import new_normaliser
 from interplay.training.collect import begin, collect
 from interplay.training.config import Experiment
 from interplay.training.loader import build
-from interplay.training.method import Stats, plain_traits
+from interplay.training.method import Stats, equal_reward_weights
 from interplay.training.setup import TrainingSetup
 from interplay.training.update import prepare
 
@@ -47,22 +47,22 @@ class FirstLegal(Policy):
         return memory, jnp.argmax(logits), Info(logits)
 
 
-def rollouts(setting: TrainingSetup, odds=None):
+def rollouts(setup: TrainingSetup, odds=None):
     """A compiled function of a seed: a world, what was collected in it, and the training sequences."""
-    game = setting.game
-    arrays = setting.guests.arrays if setting.guests else ()
-    number = setting.guests.number if setting.guests else 0
-    stats = Stats(returns=jnp.zeros((number, setting.plan.roles)), episodes=jnp.zeros((number, setting.plan.roles)))
-    traits = jax.tree_util.tree_map(lambda x: x[0], plain_traits(game, setting.experiment.rewards, 1, 1))
+    game = setup.game
+    arrays = setup.partners.arrays if setup.partners else ()
+    number = setup.partners.number if setup.partners else 0
+    stats = PartnerStats(returns=jnp.zeros((number, setup.plan.roles)), episodes=jnp.zeros((number, setup.plan.roles)))
+    traits = jax.tree_util.tree_map(lambda x: x[0], equal_reward_weights(game, setup.experiment.rewards, 1, 1))
 
     @jax.jit
     def go(seed):
         key = jax.random.key(seed)
-        member = new_member(game, setting.experiment.network, 0, key)
+        member = new_member(game, setup.experiment.network, 0, key)
         members = jax.tree_util.tree_map(lambda x: x[None], member)
-        world = begin(setting, member, stats, arrays, key)
-        played = collect(setting, members, traits, arrays, world, jnp.float32(0), key, odds)
-        batch, *_ = prepare(setting, members, new_normaliser(1), world, played[0], played[1], played[2])
+        world = begin(setup, member, stats, arrays, key)
+        played = collect(setup, members, traits, arrays, world, jnp.float32(0), key, odds)
+        batch, *_ = prepare(setup, members, new_normaliser(1), world, played[0], played[1], played[2])
         return world, played, batch
 
     return go

@@ -81,7 +81,7 @@ def begin(
     plan, envs = setup.plan, setup.experiment.envs
     for_state, for_partners, for_rotation, for_memory = jax.random.split(key, 4)
     state = jax.vmap(setup.game.init)(jax.random.split(for_state, envs))
-    placement = setup.method.place_partners(setup, partners, stats, for_partners, for_memory)
+    placement = setup.method.place_partners(setup, partners, stats, (for_partners, for_memory))
     table_rotation = placement.assignment.rotation
     rotation = _rotation(plan, table_rotation, jax.random.randint(for_rotation, (envs,), 0, plan.roles))
     if plan.start_from is None:

@@ -18,9 +18,9 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from interplay.games.api import Game
 from interplay.training import partner_rollout
 from interplay.training.actor_critic import ActorCritic, new_member
-from interplay.training.config import PPO, Experiment
+from interplay.training.config import Experiment
 from interplay.training.frozen_partners import PartnerAssignment, PartnerStats, sample_partners
-from interplay.training.loss import LossBatch, learner_loss
+from interplay.training.loss import LossBatch
 from interplay.training.reward_weights import RewardWeights, equal_reward_weights
 from interplay.training.setup import RolloutWorld, RunState, TrainingSetup
 from interplay.training.team_assignment import PARTNER, TeamPlan, to_roles
@@ -120,19 +120,21 @@ class Method:
         return sample_partners(self.plan, key, jnp.full(number, 1.0 / number))
 
     def place_partners(
-        self,
-        setup: TrainingSetup,
-        partners: Any,
-        stats: PartnerStats,
-        for_assignment: PRNGKeyArray,
-        for_memory: PRNGKeyArray,
+        self, setup: TrainingSetup, partners: Any, stats: PartnerStats, keys: tuple[PRNGKeyArray, PRNGKeyArray]
     ) -> PartnerPlacement:
-        """Return the partners of new environments. `partners` are arrays [partner, ...]."""
+        """Return the partners of new environments.
+
+        Args:
+            setup: Of the stage.
+            partners: Their arrays, [partner, ...].
+            stats: Statistics of the run.
+            keys: Of the assignment and of the memories.
+        """
         if not len(self.plan.partner_slots):
             rotation = jnp.full(len(self.plan.tables), -1, jnp.int32)
             return PartnerPlacement(PartnerAssignment(jnp.zeros(0, jnp.int32), rotation), ())
-        assignment = self.assign_partners(for_assignment, stats)
-        memory = partner_rollout.fresh_memory(setup, partners, assignment.partners, for_memory)
+        assignment = self.assign_partners(keys[0], stats)
+        memory = partner_rollout.fresh_memory(setup, partners, assignment.partners, keys[1])
         return PartnerPlacement(assignment, memory)
 
     def update_stats(
@@ -200,18 +202,14 @@ class Method:
         """Return advantages, and targets for the values: by default generalised advantage estimates."""
         return estimates.learning_signal()
 
-    def learner_loss(
-        self,
-        member: ActorCritic,
-        batch: LossBatch,
-        ppo: PPO,
-        entropy: Array,
-        totals: tuple[Array, Array],
-        weights: RewardWeights,
+    def regularise(
+        self, loss: Array, log_prob: Array, batch: LossBatch, acted: Array, weights: RewardWeights
     ) -> tuple[Array, Logs]:
-        """Return the loss of one learner and what is logged of it; see `loss.learner_loss`."""
-        loss, logs, _ = learner_loss(member, batch, ppo, entropy, totals)
-        return loss, logs
+        """Return the loss of one learner, from PPO's, and what is logged of the change.
+
+        `log_prob` are the policy's; `acted` [sequence, step] are weights of a mean over the policy's steps.
+        """
+        return loss, {}
 
     def loss_samples(self, members: Any, rollout: Rollout) -> Any:
         """Return what `extra_loss` is computed from, [minibatch, ...]."""

@@ -10,8 +10,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from interplay.rollout.seat import policy_turn
+from interplay.training.frozen_partners import FrozenPartners
 from interplay.training.setup import RolloutWorld, TrainingSetup, where
-from interplay.training.team_assignment import TeamPlan, seats_to_roles, to_partners
+from interplay.training.team_assignment import seats_to_roles, to_partners
 
 
 def act(setup: TrainingSetup, partners: Any, world: RolloutWorld, key: PRNGKeyArray) -> tuple[Any, Array]:
@@ -23,38 +24,52 @@ def act(setup: TrainingSetup, partners: Any, world: RolloutWorld, key: PRNGKeyAr
         world: The environments.
         key: Of their random choices.
     """
-    plan, game = setup.plan, setup.game
-    assert setup.partners is not None
-    policy_of, encoding = setup.partners.policy, setup.partners.static.encoding
-    everyone = jax.vmap(lambda s: (game.observe(s, encoding), game.legal(s)))(world.state)
-    seen, legal = jax.tree_util.tree_map(lambda x: to_partners(plan, seats_to_roles(plan, x, world.rotation)), everyone)
-    seats = to_partners(plan, _seats_of_roles(plan, world.rotation))
-    start = to_partners(plan, jnp.broadcast_to(world.start[:, None], (world.start.shape[0], plan.roles)))
+    arrays = jax.tree_util.tree_map(lambda x: x[world.partners], partners)
+    return act_in_groups(setup, arrays, world, partial(to_partners, setup.plan), key)
+
+
+def act_in_groups(
+    setup: TrainingSetup, arrays: Any, world: RolloutWorld, group: Any, key: PRNGKeyArray
+) -> tuple[Any, Array]:
+    """Return memories and actions of partners in groups of roles.
+
+    Args:
+        setup: Of the stage.
+        arrays: Of each group's partner, [group, ...].
+        world: The environments; its partner memory is [group, place, ...].
+        group: Function from [env, role, ...] to [group, place, ...].
+        key: Of their random choices.
+    """
+    plan, game, frozen = setup.plan, setup.game, setup.partners
+    assert frozen is not None
+    by_seat = jax.vmap(lambda s: (game.observe(s, frozen.static.encoding), game.legal(s)))(world.state)
+    seen, legal = jax.tree_util.tree_map(lambda x: group(seats_to_roles(plan, x, world.rotation)), by_seat)
+    seats = group((jnp.arange(plan.roles)[None] + world.rotation[:, None]) % plan.roles)
+    start = group(jnp.broadcast_to(world.start[:, None], (world.start.shape[0], plan.roles)))
 
     def one(arrays: Any, memory: Any, seen: Any, legal: Array, seat: Array, start: Array, key: Any) -> tuple:
-        policy = policy_of(arrays)
+        policy = frozen.policy(arrays)
         keys = jax.random.split(key, (2, seat.shape[0]))
-        fresh = jax.vmap(policy.init)(keys[0], seat)
-        memory = where(start, fresh, memory)
+        memory = where(start, jax.vmap(policy.init)(keys[0], seat), memory)
         turn = jax.vmap(partial(policy_turn, policy))(memory, seen, legal, keys[1])
         return turn.memory, turn.action
 
-    arrays = jax.tree_util.tree_map(lambda x: x[world.partners], partners)
-    keys = jax.random.split(key, len(plan.partner_slots))
+    keys = jax.random.split(key, seats.shape[0])
     return jax.vmap(one)(arrays, world.partner_memory, seen, legal, seats, start, keys)
 
 
 def fresh_memory(setup: TrainingSetup, partners: Any, assigned: Int[Array, " partner_slot"], key: PRNGKeyArray) -> Any:
     """Return memories of the right shape; their contents are set at the start of each episode."""
     assert setup.partners is not None
-    policy_of, per_table = setup.partners.policy, setup.plan.envs_per_table(setup.experiment.envs)
-
-    def one(arrays: Any, key: Any) -> Any:
-        return jax.vmap(lambda k: policy_of(arrays).init(k, jnp.int32(0)))(jax.random.split(key, per_table))
-
     arrays = jax.tree_util.tree_map(lambda x: x[assigned], partners)
-    return jax.vmap(one)(arrays, jax.random.split(key, len(setup.plan.partner_slots)))
+    return new_memories(setup.partners, arrays, setup.plan.envs_per_table(setup.experiment.envs), key)
 
 
-def _seats_of_roles(plan: TeamPlan, rotation: Int[Array, " env"]) -> Int[Array, "env role"]:
-    return (jnp.arange(plan.roles)[None] + rotation[:, None]) % plan.roles
+def new_memories(frozen: FrozenPartners, arrays: Any, places: int, key: PRNGKeyArray) -> Any:
+    """Return memories [group, place, ...] of partners with arrays [group, ...]."""
+
+    def one(arrays: Any, key: PRNGKeyArray) -> Any:
+        return jax.vmap(lambda k: frozen.policy(arrays).init(k, jnp.int32(0)))(jax.random.split(key, places))
+
+    groups = jax.tree_util.tree_leaves(arrays)[0].shape[0]
+    return jax.vmap(one)(arrays, jax.random.split(key, groups))

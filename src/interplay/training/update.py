@@ -18,7 +18,7 @@ from interplay.training.actor_critic import Memories
 from interplay.training.advantages import Normaliser, advantages, observe_returns, scale
 from interplay.training.collect import Cuts, Rollout
 from interplay.training.config import PPO
-from interplay.training.loss import LossBatch, chosen, log_probs
+from interplay.training.loss import LossBatch, chosen, learner_loss, log_probs
 from interplay.training.reward_weights import RewardWeights
 from interplay.training.setup import RolloutWorld, TrainingSetup
 from interplay.training.team_assignment import spread
@@ -330,7 +330,7 @@ def improve(
         shuffles: Orders of the sequences, the same for all learners and runs.
         learning_rate: Now.
         entropy: Coefficient of the entropy, now.
-        weights: Of the rewards, [learner, ...], for `Method.learner_loss`.
+        weights: Of the rewards, [learner, ...], for `Method.regularise`.
         samples: For `Method.extra_loss`, [minibatch, ...].
 
     Returns:
@@ -365,9 +365,13 @@ def _gradient(
     ppo, method = setup.experiment.ppo, setup.method
     totals = jnp.sum(batch.acted, axis=(1, 2)), jnp.sum(batch.counted, axis=(1, 2))
 
+    def learner(member: Any, part: LossBatch, totals: tuple[Array, Array], weights: Any) -> tuple[Array, dict]:
+        loss, logs, log_prob = learner_loss(member, part, ppo, entropy, totals)
+        loss, more = method.regularise(loss, log_prob, part, part.acted / jnp.maximum(totals[0], 1.0), weights)
+        return loss, logs | more
+
     def loss(members: Any, part: LossBatch) -> tuple[Array, dict[str, Array]]:
-        each = jax.vmap(lambda m, b, t, w: method.learner_loss(m, b, ppo, entropy, t, w))
-        losses, logs = each(members, part, totals, weights)
+        losses, logs = jax.vmap(learner)(members, part, totals, weights)
         return jnp.sum(losses), logs
 
     gradient = jax.grad(loss, has_aux=True)

@@ -11,7 +11,6 @@ these alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import jax
@@ -19,18 +18,18 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from interplay.errors import InterplayError
-from interplay.rollout.seat import policy_turn
 from interplay.training import schedule
 from interplay.training.algorithms.br import load_partners
 from interplay.training.config import Experiment
 from interplay.training.frozen_partners import FrozenPartners, PartnerStats
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method, PartnerPlacement
+from interplay.training.partner_rollout import act_in_groups, new_memories
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.schedule import Schedule
-from interplay.training.setup import RolloutWorld, TrainingSetup, where
-from interplay.training.team_assignment import TeamPlan, seats_to_roles, to_learners, to_roles
+from interplay.training.setup import RolloutWorld, TrainingSetup
+from interplay.training.team_assignment import TeamPlan, to_learners, to_roles
 from interplay.training.update import LearningSignal, ValueEstimates
 
 FIXED = 1  # role 0 is always the learner's
@@ -75,25 +74,20 @@ class BestResponseToClones(Method):
         return (number < schedule.at(self.odds, progress)) & (jnp.arange(number.shape[-1]) >= FIXED)
 
     def place_partners(
-        self,
-        setup: TrainingSetup,
-        partners: Any,
-        stats: PartnerStats,
-        for_assignment: PRNGKeyArray,
-        for_memory: PRNGKeyArray,
+        self, setup: TrainingSetup, partners: Any, stats: PartnerStats, keys: tuple[PRNGKeyArray, PRNGKeyArray]
     ) -> PartnerPlacement:
         """Draw the roles that partners play in the first episodes."""
         assert setup.partners is not None
-        frozen, envs, roles = setup.partners, setup.experiment.envs, self.plan.roles
-        places = envs // frozen.number * (roles - FIXED)
-
-        def one(arrays: Any, key: PRNGKeyArray) -> Any:
-            return jax.vmap(lambda k: frozen.policy(arrays).init(k, jnp.int32(0)))(jax.random.split(key, places))
-
-        placement = super().place_partners(setup, partners, stats, for_assignment, for_memory)
-        memory = jax.vmap(one)(partners, jax.random.split(for_memory, frozen.number))
-        substituted = self.draw(0.0, jax.random.uniform(for_assignment, (envs, roles)))
-        return placement._replace(memory=memory, episode_state=substituted)
+        envs, roles = setup.experiment.envs, self.plan.roles
+        places = envs // setup.partners.number * (roles - FIXED)
+        return (
+            super()
+            .place_partners(setup, partners, stats, keys)
+            ._replace(
+                memory=new_memories(setup.partners, partners, places, keys[1]),
+                episode_state=self.draw(0.0, jax.random.uniform(keys[0], (envs, roles))),
+            )
+        )
 
     def draw_randomness(self, setup: TrainingSetup, key: PRNGKeyArray, steps: int, progress: Array) -> dict[str, Array]:
         """Draw the roles that partners play in the episodes that may begin at each step."""
@@ -110,35 +104,15 @@ class BestResponseToClones(Method):
         self, setup: TrainingSetup, partners: Any, world: RolloutWorld, actions: Array, key: PRNGKeyArray
     ) -> tuple[Any, Int[Array, "env role"]]:
         """Return the partners' actions in the roles that they play, and the learner's in the others."""
-        memory, instead = self._partner_actions(setup, partners, world, key)
-        return memory, jnp.where(world.episode_state, instead, to_roles(self.plan, actions, None))
-
-    def _partner_actions(
-        self, setup: TrainingSetup, partners: Any, world: RolloutWorld, key: PRNGKeyArray
-    ) -> tuple[Any, Int[Array, "env role"]]:
-        """Return what partners would do in all roles; in role 0, where there are none, 0."""
         assert setup.partners is not None
-        frozen, plan, game, envs = setup.partners, self.plan, setup.game, setup.experiment.envs
-        number, roles = frozen.number, plan.roles
+        number, others = setup.partners.number, self.plan.roles - FIXED
 
-        def grouped(x: Array) -> Array:
-            return x[:, FIXED:].reshape(number, envs // number * (roles - FIXED), *x.shape[2:])
+        def group(x: Array) -> Array:
+            return x[:, FIXED:].reshape(number, x.shape[0] // number * others, *x.shape[2:])
 
-        by_seat = jax.vmap(lambda s: (game.observe(s, frozen.static.encoding), game.legal(s)))(world.state)
-        seen, legal = jax.tree_util.tree_map(lambda x: grouped(seats_to_roles(plan, x, world.rotation)), by_seat)
-        seats = grouped((jnp.arange(roles)[None] + world.rotation[:, None]) % roles)
-        start = grouped(jnp.broadcast_to(world.start[:, None], (envs, roles)))
-
-        def one(arrays: Any, memory: Any, seen: Any, legal: Array, seat: Array, start: Array, key: Any) -> tuple:
-            policy = frozen.policy(arrays)
-            keys = jax.random.split(key, (2, seat.shape[0]))
-            memory = where(start, jax.vmap(policy.init)(keys[0], seat), memory)
-            turn = jax.vmap(partial(policy_turn, policy))(memory, seen, legal, keys[1])
-            return turn.memory, turn.action
-
-        keys = jax.random.split(key, number)
-        memory, action = jax.vmap(one)(partners, world.partner_memory, seen, legal, seats, start, keys)
-        return memory, jnp.pad(action.reshape(envs, roles - FIXED), ((0, 0), (FIXED, 0)))
+        memory, action = act_in_groups(setup, partners, world, group, key)
+        action = jnp.pad(action.reshape(-1, others), ((0, 0), (FIXED, 0)))
+        return memory, jnp.where(world.episode_state, action, to_roles(self.plan, actions, None))
 
     def record_step(
         self, setup: TrainingSetup, members: Any, world: RolloutWorld, by_role: Array, by_seat: Array, randomness: dict

@@ -1,5 +1,7 @@
-"""Best-response diversity (Rahman et al., 2023, Generating Teammates ... via Best-Response Diversity), and LBRDiv
-(Rahman et al., 2024, Minimum Coverage Sets for Training Robust Ad Hoc Teamwork Agents).
+"""Best-response diversity: BRDiv and LBRDiv.
+
+BRDiv is of Rahman et al., 2023, Generating Teammates for Training Robust Ad Hoc Teamwork Agents via Best-Response
+Diversity; LBRDiv of Rahman et al., 2024, Minimum Coverage Sets for Training Robust Ad Hoc Teamwork Agents.
 
 A population is n pairs of a partner π_i and its response BR_i. All n² pairings are played, each at a table of its own;
 R_ij is the return of π_i with BR_j. Pairs are to do well, and crossed pairs badly:

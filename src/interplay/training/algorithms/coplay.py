@@ -19,6 +19,7 @@ from interplay.training.algorithms.br import BestResponse, best_response
 from interplay.training.config import Algorithm, Experiment, Gate
 from interplay.training.loader import method_options
 from interplay.training.run import Trained
+from interplay.training.saved_stages import load_stage
 from interplay.trust import import_object
 
 METHODS = ("fcp", "mep", "trajedi", "hsp")  # each a module beside this one, with `populations`
@@ -42,6 +43,18 @@ class EgoOptions:
 
     tables: int = 0  # groups of environments, each with one partner at a time; 0: as many as partners, if envs allow
     met_states: float = 0.0  # share of the groups whose episodes begin in states that partners met without the ego
+
+
+@dataclass(frozen=True)
+class PopulationOptions(EgoOptions):
+    """A population whose members are trained side by side (MEP, TrajeDi)."""
+
+    population: int = 4  # members, trained side by side; every ego has a population of its own
+    population_steps: float = 1e7  # environment steps of each member
+    population_envs: int = 64  # environments of each member
+    population_from: str | None = None  # folder of trained populations to take instead; members are dealt to egos
+    shared: bool = False  # all egos learn with one population
+    snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
 
 
 @dataclass(frozen=True)
@@ -140,6 +153,33 @@ def deal_members(trained: Trained, runs: int, *, shared: bool = False, where: st
     places = list(np.ndindex(*trained.returns().shape))
     own = [[m for m in places[run * share : (run + 1) * share] if m in members] for run in range(runs)]
     return [mine or members[:share] for mine in own]
+
+
+def load_or_train(
+    experiment: Experiment, options: PopulationOptions, train: Callable[..., Trained], **more: Any
+) -> Trained:
+    """Return a population for each run (or one for all) from its folder, or train it.
+
+    Args:
+        experiment: Of the egos.
+        options: Where the population is read from, and whether egos share it.
+        train: (experiment, options, runs, stage, quiet) -> populations, one a run.
+        more: `stage`, the folder of the population's own below the run's, and `quiet`.
+    """
+    if options.population_from is not None:
+        return load_stage(options.population_from, experiment)
+    return train(experiment, options, runs=1 if options.shared else experiment.runs, **more)
+
+
+def skilled_populations(
+    trained: Trained, experiment: Experiment, options: PopulationOptions, priority: float = 0.0
+) -> list[Population]:
+    """Return the partners of each ego: members of its own at three levels of skill."""
+    members = deal_members(trained, experiment.runs, shared=options.shared, where=str(options.population_from))
+    return [
+        Population(three_skill_levels(trained, own), priority, dead_members(trained, own, experiment))
+        for own in members
+    ]
 
 
 def dead_members(trained: Trained, members: Sequence[tuple[int, int]], experiment: Experiment) -> dict[str, int]:

@@ -13,17 +13,8 @@ import dataclasses
 from dataclasses import dataclass
 
 from interplay.errors import InterplayError
-from interplay.training.algorithms import sp
+from interplay.training.algorithms import coplay, sp
 from interplay.training.algorithms.br import BestResponse, EpisodeBestResponse
-from interplay.training.algorithms.coplay import (
-    EgoOptions,
-    Population,
-    deal_members,
-    policies_at,
-    population_experiment,
-    three_skill_levels,
-    train_egos,
-)
 from interplay.training.config import Experiment
 from interplay.training.loader import method_options
 from interplay.training.run import Trained
@@ -31,7 +22,7 @@ from interplay.training.saved_stages import load_stage
 
 
 @dataclass(frozen=True)
-class FCPOptions(EgoOptions):
+class FCPOptions(coplay.EgoOptions):
     """The population that an ego learns with."""
 
     population: int = 4  # seeds of self-play for each ego, which give three partners each
@@ -53,24 +44,26 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Train both stages, an ego a run."""
     options = method_options(FCPOptions, experiment)
     method = EpisodeBestResponse if options.redraw == "episode" else BestResponse
-    return train_egos(experiment, populations(experiment, quiet=quiet), options, method=method, quiet=quiet)
+    return coplay.train_egos(experiment, populations(experiment, quiet=quiet), options, method=method, quiet=quiet)
 
 
-def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
+def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[coplay.Population]:
     """Train or read stage 1, and return the partners of each ego."""
     options = method_options(FCPOptions, experiment)
     if options.population_from is not None:
         trained = load_stage(options.population_from, experiment)
     else:
         runs = options.population * (1 if options.shared else experiment.runs)
-        smaller = population_experiment(experiment, runs, options.population_steps, options.snapshots)
+        smaller = coplay.population_experiment(experiment, runs, options.population_steps, options.snapshots)
         smaller = dataclasses.replace(smaller, gate=experiment.gate)  # every member is a run, and has to pass
         trained = sp.train(smaller, stage=f"{stage}population", quiet=quiet)
     result = []
-    for members in deal_members(trained, experiment.runs, shared=options.shared, where=str(options.population_from)):
+    for members in coplay.deal_members(
+        trained, experiment.runs, shared=options.shared, where=str(options.population_from)
+    ):
         if options.checkpoints:
-            agents = policies_at(trained, options.checkpoints, members)
+            agents = coplay.policies_at(trained, options.checkpoints, members)
         else:
-            agents = three_skill_levels(trained, members)
-        result.append(Population(agents, notes={"members": [run for run, _ in members]}))
+            agents = coplay.three_skill_levels(trained, members)
+        result.append(coplay.Population(agents, notes={"members": [run for run, _ in members]}))
     return result

@@ -29,9 +29,9 @@ from interplay.training.actor_critic import ActorCritic, policy_shape, value_hea
 from interplay.training.algorithms.br import load_partners
 from interplay.training.algorithms.sp import SelfPlay
 from interplay.training.collect import Rollout
-from interplay.training.config import PPO, Experiment, Network
+from interplay.training.config import Experiment, Network
 from interplay.training.loader import make_game, method_options
-from interplay.training.loss import LossBatch, learner_loss, log_probs
+from interplay.training.loss import LossBatch, log_probs
 from interplay.training.method import Logs
 from interplay.training.reward_weights import RewardWeights
 from interplay.training.run import Trained
@@ -75,10 +75,7 @@ class HumanDataRegularised(SelfPlay):
         """Keep the first policies. They are copies, since a chunk of updates donates the members' arrays."""
         size = jax.tree_util.tree_map(lambda x: x[0], members).start().policy.shape
         memory = jnp.zeros((self.plan.learners, setup.slots, setup.memory_seats, *size), jnp.float32)
-        return AnchorState(
-            anchor_policy=jax.tree_util.tree_map(jnp.copy, members.policy),
-            anchor_memory=memory,
-        )
+        return AnchorState(anchor_policy=jax.tree_util.tree_map(jnp.copy, members.policy), anchor_memory=memory)
 
     def process_rollout(
         self, setup: TrainingSetup, state: AnchorState, members: Any, rollout: Rollout
@@ -87,21 +84,12 @@ class HumanDataRegularised(SelfPlay):
         memory, log_prob = anchor_log_probs(setup, state, rollout)
         return dataclasses.replace(state, anchor_memory=memory), dataclasses.replace(rollout, extra=log_prob), {}
 
-    def learner_loss(
-        self,
-        member: ActorCritic,
-        batch: LossBatch,
-        ppo: PPO,
-        entropy: Array,
-        totals: tuple[Array, Array],
-        weights: RewardWeights,
+    def regularise(
+        self, loss: Array, log_prob: Array, batch: LossBatch, acted: Array, weights: RewardWeights
     ) -> tuple[Array, Logs]:
         """Return (1 - λ) of PPO's loss and λ of KL(anchor || policy)."""
-        loss, logs, log_prob = learner_loss(member, batch, ppo, entropy, totals)
-        acted = batch.acted / jnp.maximum(totals[0], 1.0)
         divergence = jnp.sum(kl_divergence(batch.extra, log_prob, batch.legal) * acted)
-        loss = (1 - weights.anchor) * loss + weights.anchor * divergence
-        return loss, logs | {"anchor_kl": divergence}
+        return (1 - weights.anchor) * loss + weights.anchor * divergence, {"anchor_kl": divergence}
 
 
 def anchor_log_probs(

@@ -24,16 +24,7 @@ from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import capability
-from interplay.training.algorithms import mep
-from interplay.training.algorithms.coplay import (
-    EgoOptions,
-    Population,
-    deal_members,
-    finite_members,
-    population_experiment,
-    three_skill_levels,
-    train_egos,
-)
+from interplay.training.algorithms import coplay, mep
 from interplay.training.config import Experiment, Gate
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method
@@ -47,14 +38,14 @@ from interplay.training.team_assignment import TeamPlan
 TASK = "task"  # the name under which a preference weighs the game's points
 BIASED, RESPONSE = 0, 1  # the learners of a pair
 SPLITS = ("training", "evaluation")  # halves of the space of preferences
-SHARED = (
+SHARED = (  # with mep
     "population",
     "population_steps",
     "population_envs",
     "population_from",
     "entropy_weight",
     "snapshots",
-)  # with mep
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +60,7 @@ class HSPOptions:
 
 
 @dataclass(frozen=True)
-class PoolOptions(HSPOptions, EgoOptions):
+class PoolOptions(HSPOptions, coplay.EgoOptions):
     """The partners of an ego: biased players, and a maximum-entropy population at three levels of skill.
 
     As published half of them are biased: 6 biased players, and 2 members at three skills.
@@ -127,10 +118,10 @@ class HiddenUtilitySelfPlay(Method):
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Train both stages, an ego a run."""
     options = method_options(PoolOptions, experiment)
-    return train_egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
+    return coplay.train_egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
 
 
-def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
+def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[coplay.Population]:
     """Train or read stage 1, and return the partners of each ego, chosen among pairs of its own."""
     options = method_options(PoolOptions, experiment)
     game = make_game(experiment)
@@ -139,17 +130,20 @@ def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False)
     else:
         many = options.pairs * (1 if options.shared else experiment.runs)
         preferences = list(options.preferences) or draw(game, options, many, experiment.seed)
-        smaller = population_experiment(experiment, len(preferences), options.pairs_steps, 0)
+        smaller = coplay.population_experiment(experiment, len(preferences), options.pairs_steps, 0)
         trained = pairs(smaller, game, preferences, options.biased_shaping, stage=f"{stage}pairs", quiet=quiet)
     of_population = mep.MEPOptions(**{name: getattr(options, name) for name in SHARED})
-    population = mep.load_or_train(experiment, of_population, stage=stage, quiet=quiet)
-    members = deal_members(population, experiment.runs, shared=options.shared, where=str(options.population_from))
+    stage = f"{stage}population"
+    population = coplay.load_or_train(experiment, of_population, mep.population_stage, stage=stage, quiet=quiet)
+    members = coplay.deal_members(
+        population, experiment.runs, shared=options.shared, where=str(options.population_from)
+    )
     result = []
     for chosen, able, own in zip(*choose(trained, options, experiment.runs, experiment.seed), members, strict=True):
-        agents = [trained.agent(run, BIASED) for run in chosen] + three_skill_levels(
+        agents = [trained.agent(run, BIASED) for run in chosen] + coplay.three_skill_levels(
             population, own[: options.population]
         )
-        result.append(Population(agents, notes={"biased_partners": chosen, "chosen_from": len(able)}))
+        result.append(coplay.Population(agents, notes={"biased_partners": chosen, "chosen_from": len(able)}))
     return result
 
 
@@ -164,7 +158,9 @@ def choose(trained: Trained, options: PoolOptions, runs: int, seed: int) -> tupl
     """
     results = play_all_pairs(trained, options.rounds, seed)
     able = [
-        r for r, learner in finite_members(trained) if learner == BIASED and results.score[r] > options.least_return
+        r
+        for r, learner in coplay.finite_members(trained)
+        if learner == BIASED and results.score[r] > options.least_return
     ]
     if len(able) < (1 if options.shared else runs):
         raise InterplayError(

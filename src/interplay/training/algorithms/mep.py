@@ -16,15 +16,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from interplay.training.algorithms.coplay import (
-    EgoOptions,
-    Population,
-    dead_members,
-    deal_members,
-    population_experiment,
-    three_skill_levels,
-    train_egos,
-)
+from interplay.training.algorithms import coplay
 from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
 from interplay.training.loader import make_game, method_options
@@ -32,7 +24,6 @@ from interplay.training.loss import chosen, log_probs
 from interplay.training.method import Logs, Method
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.saved_stages import load_stage
 from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
 
@@ -40,17 +31,11 @@ LEAST_PROBABILITY = 1e-5
 
 
 @dataclass(frozen=True)
-class MEPOptions(EgoOptions):
+class MEPOptions(coplay.PopulationOptions):
     """The population and how partners are drawn from it."""
 
-    population: int = 4  # members, trained side by side; every ego has a population of its own
-    population_steps: float = 1e7  # environment steps of each member
-    population_envs: int = 64  # environments of each member
-    population_from: str | None = None  # folder of trained populations to take instead; members are dealt to egos
-    shared: bool = False  # all egos learn with one population
     entropy_weight: float = 0.01  # alpha: of -log of the population's mean probability
     priority: float = 0.5  # beta: partners are drawn by (rank of difficulty) ** beta; 0: alike
-    snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +73,7 @@ def population_entropy(members: Any, rollout: Rollout, *, weight: float) -> Floa
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Train both stages, an ego a run."""
     options = method_options(MEPOptions, experiment)
-    return train_egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
+    return coplay.train_egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
 
 
 def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
@@ -97,23 +82,12 @@ def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
     return population_stage(experiment, options, runs=experiment.runs, quiet=quiet)
 
 
-def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
+def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[coplay.Population]:
     """Train or read stage 1, and return the partners of each ego."""
     options = method_options(MEPOptions, experiment)
-    trained = load_or_train(experiment, options, stage=stage, quiet=quiet)
-    members = deal_members(trained, experiment.runs, shared=options.shared, where=str(options.population_from))
-    return [
-        Population(three_skill_levels(trained, own), options.priority, dead_members(trained, own, experiment))
-        for own in members
-    ]
-
-
-def load_or_train(experiment: Experiment, options: MEPOptions, *, stage: str = "", quiet: bool = False) -> Trained:
-    """Return a population for each run (or one for all) from its folder, or train it."""
-    if options.population_from is not None:
-        return load_stage(options.population_from, experiment)
-    runs = 1 if options.shared else experiment.runs
-    return population_stage(experiment, options, stage=f"{stage}population", runs=runs, quiet=quiet)
+    stage = f"{stage}population"
+    trained = coplay.load_or_train(experiment, options, population_stage, stage=stage, quiet=quiet)
+    return coplay.skilled_populations(trained, experiment, options, options.priority)
 
 
 def population_stage(
@@ -121,7 +95,7 @@ def population_stage(
 ) -> Trained:
     """Train populations, one a run."""
     seats, members = make_game(experiment).num_seats, options.population
-    smaller = population_experiment(experiment, runs, options.population_steps * members, options.snapshots)
+    smaller = coplay.population_experiment(experiment, runs, options.population_steps * members, options.snapshots)
     smaller = dataclasses.replace(smaller, envs=options.population_envs * members)
     plan = TeamPlan(tuple((m,) * seats for m in range(members)))
     method = MaximumEntropyPopulation(plan, entropy_weight=options.entropy_weight)

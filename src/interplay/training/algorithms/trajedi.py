@@ -27,15 +27,7 @@ from jaxtyping import Array, Bool, Float
 
 from interplay.errors import InterplayError
 from interplay.games.records import record
-from interplay.training.algorithms.coplay import (
-    EgoOptions,
-    Population,
-    dead_members,
-    deal_members,
-    population_experiment,
-    three_skill_levels,
-    train_egos,
-)
+from interplay.training.algorithms import coplay
 from interplay.training.collect import Rollout
 from interplay.training.config import PPO, Experiment
 from interplay.training.loader import make_game, method_options
@@ -43,24 +35,17 @@ from interplay.training.loss import chosen, log_probs, policy_loss
 from interplay.training.method import Logs, Method
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.saved_stages import load_stage
 from interplay.training.team_assignment import TeamPlan
 
 
 @dataclass(frozen=True)
-class TrajeDiOptions(EgoOptions):
+class TrajeDiOptions(coplay.PopulationOptions):
     """The population and how its diversity is measured."""
 
-    population: int = 4  # members, trained side by side; every ego has a population of its own
-    population_steps: float = 1e7  # environment steps of each member
-    population_envs: int = 64  # environments of each member
     population_rollout: int = 0  # steps of a rollout; 0: the horizon, so that trajectories are whole episodes
-    population_from: str | None = None  # folder of trained populations to take instead; members are dealt to egos
-    shared: bool = False  # all egos learn with one population
     diversity: float = 0.1  # alpha: weight of the diversity beside each member's return
     kernel: float = 0.5  # how much of a step's neighbours counts: k ** distance
     trajectories: int = 4  # of each member, in every step of gradient descent
-    snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
 
     def __post_init__(self) -> None:
         if self.population < 2:
@@ -186,7 +171,7 @@ def log_probabilities(
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Train both stages, an ego a run."""
     options = method_options(TrajeDiOptions, experiment)
-    return train_egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
+    return coplay.train_egos(experiment, populations(experiment, quiet=quiet), options, quiet=quiet)
 
 
 def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
@@ -195,18 +180,12 @@ def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
     return population_stage(experiment, options, runs=experiment.runs, quiet=quiet)
 
 
-def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[Population]:
+def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[coplay.Population]:
     """Train or read stage 1, and return the partners of each ego."""
     options = method_options(TrajeDiOptions, experiment)
-    if options.population_from is not None:
-        trained = load_stage(options.population_from, experiment)
-    else:
-        runs = 1 if options.shared else experiment.runs
-        trained = population_stage(experiment, options, stage=f"{stage}population", runs=runs, quiet=quiet)
-    members = deal_members(trained, experiment.runs, shared=options.shared, where=str(options.population_from))
-    return [
-        Population(three_skill_levels(trained, own), notes=dead_members(trained, own, experiment)) for own in members
-    ]
+    stage = f"{stage}population"
+    trained = coplay.load_or_train(experiment, options, population_stage, stage=stage, quiet=quiet)
+    return coplay.skilled_populations(trained, experiment, options)
 
 
 def population_stage(
@@ -223,7 +202,7 @@ def population_stage(
             f"algorithm.options.trajectories: {options.trajectories} in each of {ppo.minibatches} minibatches need as "
             f"many environments; population_envs is {options.population_envs}"
         )
-    smaller = population_experiment(experiment, runs, options.population_steps * members, options.snapshots)
+    smaller = coplay.population_experiment(experiment, runs, options.population_steps * members, options.snapshots)
     smaller = dataclasses.replace(
         smaller, envs=options.population_envs * members, rollout=options.population_rollout or game.horizon
     )
