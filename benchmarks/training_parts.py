@@ -16,15 +16,16 @@ import numpy as np
 
 from interplay.games.registry import make
 from interplay.training import schedule
-from interplay.training.algorithms import hsp, sp
+from interplay.training.algorithms.hsp import PAIR_PLAN
+from interplay.training.algorithms.sp import SelfPlay
 from interplay.training.collect import collect
 from interplay.training.config import Experiment
 from interplay.training.loader import as_json, build, load, with_settings
-from interplay.training.method import Method, equal_reward_weights
+from interplay.training.method import Method
 from interplay.training.program import Program
+from interplay.training.reward_weights import equal_reward_weights
 from interplay.training.setup import TrainingSetup
-from interplay.training.team_assignment import TeamPlan
-from interplay.training.update import improve, prepare
+from interplay.training.update import ValueEstimates, improve, prepare
 
 
 def clock(call: Any, *arguments: Any, times: int = 5) -> tuple[float, Any]:
@@ -41,26 +42,24 @@ def clock(call: Any, *arguments: Any, times: int = 5) -> tuple[float, Any]:
 def parts(experiment: Experiment) -> dict[str, float]:
     game = make(experiment.game.name, **experiment.game.options)
     pairs = experiment.algorithm.name == "hsp_pairs"
-    plan = TeamPlan(((hsp.BIASED, hsp.RESPONSE),), rotate=True) if pairs else sp.method(experiment).plan
-    traits = equal_reward_weights(game, experiment.rewards, plan.learners, experiment.runs)
-    setup = TrainingSetup.create(experiment, game, Method(plan), prices=pairs)
+    plan = PAIR_PLAN if pairs else SelfPlay.create(experiment).plan
+    weights = equal_reward_weights(game, experiment.rewards, plan.learners, experiment.runs)
+    setup = TrainingSetup.create(experiment, game, Method(plan), pays_events=pairs)
     runs = Program(setup).start(None, ())
     keys = jax.random.split(jax.random.key(0), experiment.runs)
     shaping = schedule.at(experiment.rewards.shaping, jnp.float32(0))
 
     play = jax.jit(jax.vmap(lambda r, t, k: collect(setup, r.members, t, (), r.world, shaping, k)))
     appraise = jax.jit(
-        jax.vmap(
-            lambda r, after, rollout, cuts: prepare(setup, r.members, r.normaliser, r.world, after, rollout, cuts)
-        )
+        jax.vmap(lambda r, *played: prepare(ValueEstimates(setup, r.members, r.normaliser, r.world, *played)))
     )
     orders = jnp.broadcast_to(jnp.arange(setup.sequences), (experiment.ppo.epochs, setup.sequences))
     learn = jax.jit(
-        jax.vmap(lambda r, batch: improve(setup, r.members, r.optimiser, batch, orders, jnp.float32(1e-4), 0.01))
+        jax.vmap(lambda r, b, w: improve(setup, r.members, r.optimiser, b, orders, jnp.float32(1e-4), 0.01, w, ()))
     )
-    played_s, (after, rollout, cuts, _) = clock(play, runs, traits, keys)
+    played_s, (after, rollout, cuts, _) = clock(play, runs, weights, keys)
     appraised_s, (batch, *_) = clock(appraise, runs, after, rollout, cuts)
-    learnt_s, _ = clock(learn, runs, batch)
+    learnt_s, _ = clock(learn, runs, batch, weights)
     steps = experiment.runs * experiment.envs * experiment.rollout
     total = played_s + appraised_s + learnt_s
     return {

@@ -91,28 +91,24 @@ def measure(given: tuple[Any, Any], updates: int, parts: bool) -> dict[str, Any]
     import jax.numpy as jnp
 
     from interplay.games.registry import make
-    from interplay.training.algorithms import sp
-    from interplay.training.method import equal_reward_weights
+    from interplay.training.algorithms.hdr import HumanDataRegularised
+    from interplay.training.algorithms.sp import SelfPlay
     from interplay.training.program import Program
     from interplay.training.setup import TrainingSetup
 
     experiment, hold = given
     game = make(experiment.game.name, **experiment.game.options)
-    method = sp.method(experiment, by_turns=bool(experiment.algorithm.options.get("by_turns")))
-    traits = equal_reward_weights(game, experiment.rewards, 1, experiment.runs)
-    if hold is not None:
-        import dataclasses
-
-        method = dataclasses.replace(method, anchored=True)
-        traits = dataclasses.replace(traits, hold=jnp.asarray(hold, jnp.float32)[:, None])
-    played = game if method.world is None else method.world(game)
-    program = Program(TrainingSetup.create(experiment, played, method, prices=False))
+    kind, fields = (SelfPlay, {}) if hold is None else (HumanDataRegularised, {"anchor_weights": tuple(hold)})
+    by_turns = bool(experiment.algorithm.options.get("by_turns"))
+    method = kind.create(experiment, by_turns=by_turns, **fields)
+    weights = method.reward_weights(game, experiment)
+    program = Program(TrainingSetup.create(experiment, method.wrap_game(game), method, pays_events=False))
     began = time.perf_counter()
-    runs, _ = program.chunk(program.start(None, ()), traits, (), jnp.int32(0), jnp.int32(2))
+    runs, _ = program.chunk(program.start(None, ()), weights, (), jnp.int32(0), jnp.int32(2))
     jax.block_until_ready(runs.members)
     compiled = time.perf_counter() - began
     began = time.perf_counter()
-    runs, _ = program.chunk(runs, traits, (), jnp.int32(2), jnp.int32(updates))
+    runs, _ = program.chunk(runs, weights, (), jnp.int32(2), jnp.int32(updates))
     jax.block_until_ready(runs.members)
     took = time.perf_counter() - began
     steps = updates * experiment.runs * experiment.envs * experiment.rollout
@@ -123,28 +119,31 @@ def measure(given: tuple[Any, Any], updates: int, parts: bool) -> dict[str, Any]
         "compile_s": round(compiled, 1),
     }
     if parts:
-        found |= _parts(program, runs, traits)
+        found |= _parts(program, runs, weights)
     return found
 
 
-def _parts(program: Any, runs: Any, traits: Any) -> dict[str, float]:
+def _parts(program: Any, runs: Any, weights: Any) -> dict[str, float]:
     """Each part compiled on its own, without the anchor's."""
     import jax
     import jax.numpy as jnp
     from training_parts import clock
 
     from interplay.training.collect import collect
-    from interplay.training.update import improve, prepare
+    from interplay.training.update import ValueEstimates, improve, prepare
 
     setup, experiment = program.setup, program.experiment
     keys = jax.random.split(jax.random.key(0), experiment.runs)
     play = jax.jit(jax.vmap(lambda r, t, k: collect(setup, r.members, t, (), r.world, jnp.float32(0), k)))
-    judge = jax.jit(jax.vmap(lambda r, a, p, c: prepare(setup, r.members, r.normaliser, r.world, a, p, c)))
+    judge = jax.jit(
+        jax.vmap(lambda r, a, p, c: prepare(ValueEstimates(setup, r.members, r.normaliser, r.world, a, p, c)))
+    )
     orders = jnp.broadcast_to(jnp.arange(setup.sequences), (experiment.ppo.epochs, setup.sequences))
-    learn = jax.jit(jax.vmap(lambda r, b: improve(setup, r.members, r.optimiser, b, orders, jnp.float32(1e-4), 0.01)))
-    play_s, (after, rollout, cuts, _) = clock(play, runs, traits, keys)
+    rate = jnp.float32(1e-4)
+    learn = jax.jit(jax.vmap(lambda r, b, w: improve(setup, r.members, r.optimiser, b, orders, rate, 0.01, w, ())))
+    play_s, (after, rollout, cuts, _) = clock(play, runs, weights, keys)
     judge_s, (batch, *_) = clock(judge, runs, after, rollout, cuts)
-    learn_s, _ = clock(learn, runs, batch)
+    learn_s, _ = clock(learn, runs, batch, weights)
     named = {"play_ms": play_s, "appraise_ms": judge_s, "improve_ms": learn_s}
     return {name: round(1e3 * seconds, 2) for name, seconds in named.items()}
 

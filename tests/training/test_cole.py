@@ -11,7 +11,7 @@ import pytest
 from interplay.errors import InterplayError
 from interplay.training import log
 from interplay.training.algorithms import train
-from interplay.training.algorithms.cole import LOOSER_AFTER, COLEJudge, COLEOptions, population
+from interplay.training.algorithms.cole import COLE, LOOSER_AFTER, COLEOptions
 from interplay.training.algorithms.cole_graph import (
     accepts,
     odds_by_rank,
@@ -160,11 +160,8 @@ def test_a_killed_run_goes_on_with_its_population(settings, whole, tmp_path, mon
 
 
 def test_a_full_population_lets_an_old_one_go(settings):
-    from interplay.games.registry import make
-
-    game = make(settings.game.name, **settings.game.options)
     options = COLEOptions(**OPTIONS)
-    judge = COLEJudge(settings, game, options, population(settings, game, options))
+    method = COLE.create(settings, options)
     book = {
         "utility": np.ones((2, 4, 4), np.float32),
         "born": np.array([[0, 0, 1, 2], [0, 0, -1, -1]]),
@@ -173,10 +170,10 @@ def test_a_full_population_lets_an_old_one_go(settings):
     }
     low = np.full((2, 5), 0.5, np.float32)
     for attempt in range(2):
-        places, told = judge._judged(book, low, update=attempt)
+        places, told = method._accept(book, low, update=attempt)
         assert places.tolist() == [-1, -1]
         assert told["preferred"] == [False, False]
-    places, _ = judge._judged(book, low, update=2)  # the third try
+    places, _ = method._accept(book, low, update=2)  # the third try
     assert places[1] == 2
     assert book["born"][0, places[0]] == 3
     assert book["utility"][0, places[0], places[0]] == 0.5

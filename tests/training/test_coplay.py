@@ -9,12 +9,14 @@ from interplay.agents.api import Agent, Info, Policy
 from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.training.algorithms import train
-from interplay.training.algorithms.br import best_response, seating
-from interplay.training.algorithms.coplay import dealt
+from interplay.training.algorithms.br import best_response, best_response_plan
+from interplay.training.algorithms.coplay import deal_members
 from interplay.training.collect import begin, collect
 from interplay.training.config import Algorithm
-from interplay.training.method import FrozenPartners, Method, equal_reward_weights
+from interplay.training.frozen_partners import FrozenPartners
+from interplay.training.method import Method
 from interplay.training.program import Program
+from interplay.training.reward_weights import equal_reward_weights
 from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import PARTNER
 
@@ -40,10 +42,10 @@ def says(side):
 
 def test_every_run_has_its_own_partners(experiment):
     game = make("tests.training.toys:Match", horizon=4)
-    guests = FrozenPartners.from_populations(game, [[says(0), says(0)], [says(1), says(1)]])
-    assert guests.arrays.side.tolist() == [[0, 0], [1, 1]]
-    assert guests.number == 2
-    assert guests.of_runs([1]).arrays.side.tolist() == [[1, 1]]
+    partners = FrozenPartners.from_populations(game, [[says(0), says(0)], [says(1), says(1)]])
+    assert partners.arrays.side.tolist() == [[0, 0], [1, 1]]
+    assert partners.number == 2
+    assert partners.of_runs([1]).arrays.side.tolist() == [[1, 1]]
     with pytest.raises(InterplayError, match="equally many partners; here they are 1, 2"):
         FrozenPartners.from_populations(game, [[says(0)], [says(0), says(1)]])
     noisy = FrozenPartners.from_agents(game, [says(0), _noisy(says(1))])
@@ -101,27 +103,27 @@ def test_several_methods_in_one_program(experiment, tmp_path):
 
 def test_episodes_that_begin_in_states_met_by_others(experiment):
     """In this toy a state is a cue and a time: the learner's resumed tables begin with those of partners' tables."""
-    plan, origins = seating(2, tables=4, met_states=0.25)
+    plan = best_response_plan(2, tables=4, met_states=0.25)
     assert plan.tables == ((0, PARTNER),) * 4 + ((PARTNER, PARTNER),)
-    assert origins == (-1, -1, -1, 4, -1)
+    assert plan.start_from == (-1, -1, -1, 4, -1)
     assert plan.scored == (True, True, True, False, False)
-    assert seating(2, 4) == (plan.__class__(((0, PARTNER),) * 4, rotate=True), None)
+    assert best_response_plan(2, 4) == plan.__class__(((0, PARTNER),) * 4, rotate=True)
     with pytest.raises(InterplayError, match="leaves none"):
-        seating(2, 4, 1.0)
+        best_response_plan(2, 4, 1.0)
     with pytest.raises(InterplayError, match="from 0 to 1"):
-        seating(2, 4, 2.0)
+        best_response_plan(2, 4, 2.0)
     given = experiment(envs=20, runs=1, ppo={"minibatches": 1}, steps=20 * 8)
     game = make("tests.training.toys:Match", horizon=4)
-    guests = FrozenPartners.from_populations(game, [[says(0)]])
-    setup = TrainingSetup.create(given, game, Method(plan, origins=origins), guests)
+    partners = FrozenPartners.from_populations(game, [[says(0)]])
+    setup = TrainingSetup.create(given, game, Method(plan), partners)
     program = Program(setup)
-    run = jax.tree_util.tree_map(lambda x: x[0], program.start(None, guests.arrays))
-    arrays = jax.tree_util.tree_map(lambda x: x[0], guests.arrays)
+    run = jax.tree_util.tree_map(lambda x: x[0], program.start(None, partners.arrays))
+    arrays = jax.tree_util.tree_map(lambda x: x[0], partners.arrays)
     one = jax.tree_util.tree_map(lambda x: x[0], run.members)
     traits = jax.tree_util.tree_map(lambda x: x[0], equal_reward_weights(game, given.rewards, 1, 1))
     after, *_ = collect(setup, run.members, traits, arrays, run.world, jnp.float32(0), jax.random.key(1))
-    world = begin(setup, one, run.stats, arrays, jax.random.key(2), after.pool)
-    kept = np.asarray(after.pool[0].time)
+    world = begin(setup, one, run.stats, arrays, jax.random.key(2), after.kept_states)
+    kept = np.asarray(after.kept_states[0].time)
     assert set(np.asarray(world.state.time)[:12]) == {0}
     assert set(np.asarray(world.state.time)[12:16]) <= set(kept[16:])
     assert kept[16:].max() > 0

@@ -16,14 +16,16 @@ from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.training import run
 from interplay.training.algorithms import comedi, train
-from interplay.training.algorithms.brdiv import BRDivOptions, LagrangeOptions, fixed_weights, new_multipliers, weigh
+from interplay.training.algorithms.brdiv import BRDiv, BRDivOptions, LagrangeOptions, LBRDiv
 from interplay.training.algorithms.rotate import iterate
 from interplay.training.collect import collect
 from interplay.training.config import Algorithm, Experiment
+from interplay.training.frozen_partners import PartnerStats
 from interplay.training.loader import build
-from interplay.training.method import Method, TableScores, Stats, equal_reward_weights
+from interplay.training.method import Method, TableScores
 from interplay.training.pairing import play_pair
 from interplay.training.program import Program
+from interplay.training.reward_weights import equal_reward_weights
 from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
 from tests.training.test_methods import Traced, traced
@@ -65,7 +67,7 @@ def test_pairs_find_both_conventions(pairs):
     assert (pairs.returns(2) > 3.5).all()  # of 4 that a true pair can have: crossed pairs are not counted
 
 
-def test_weights_are_those_of_the_objective():
+def test_weights_are_those_of_the_objective(experiment):
     """Of Σ R_ii + α Σ [(R_ii - R_ij) + (R_ii - R_ji)], by finite differences."""
     number, alpha = 3, 0.3
 
@@ -75,26 +77,31 @@ def test_weights_are_those_of_the_objective():
 
     base = np.random.default_rng(0).normal(size=(number, number))
     slopes = [objective(base + step) - objective(base) for step in np.eye(number**2).reshape(-1, number, number)]
-    weights = np.array(fixed_weights(number, BRDivOptions(population=number, alpha=alpha)))
+    method = BRDiv.create(experiment(), BRDivOptions(population=number, alpha=alpha))
+    weights = method.plan.weight_table
     np.testing.assert_allclose(weights, np.stack([slopes, slopes], axis=1), atol=1e-6)
 
 
-def test_multipliers_follow_the_slack_of_their_constraints():
+def test_multipliers_follow_the_slack_of_their_constraints(experiment):
     """By the definition: a constraint that fails by 3 points raises its multiplier by 3 rates; one that holds, lowers
     it, to 0 at the least. Weights are the slopes of the Lagrangian."""
-    options = LagrangeOptions(population=2, tolerance=10.0, multiplier_rate=0.1, decay=0.0)
+    options = LagrangeOptions(population=2, tolerance=10.0, multiplier_rate=0.1, decay=0.0, multipliers=0.0)
+    method = LBRDiv.create(experiment(), options)
     returns = jnp.array([[20.0, 13.0], [5.0, 30.0]])  # R_00 is 7 above R_01 and 15 above R_10; R_11 far above both
     stats = PartnerStats(returns=jnp.zeros((0, 2)), episodes=jnp.zeros((0, 2)))
-    seen = TableScores(score=returns.reshape(-1) * 2, episodes=jnp.full(4, 2.0), guests=jnp.zeros(0, int), stats=stats)
-    kept, weights, told = weigh(new_multipliers(2, 0.0), seen, options=options)
+    seen = TableScores(
+        score=returns.reshape(-1) * 2, episodes=jnp.full(4, 2.0), partners=jnp.zeros(0, int), stats=stats
+    )
+    start = method.init_state(None, None)
+    kept, weights, told = method.table_weights(start, seen)
     np.testing.assert_allclose(kept.partner, [[0, 0.3], [0, 0]], atol=1e-6)
     np.testing.assert_allclose(kept.response, 0, atol=1e-6)
     np.testing.assert_allclose(weights[:, 0], [1.3, -0.3, 0.0, 1.0], atol=1e-6)
     steep = dataclasses.replace(kept, partner=kept.partner * 1000)
-    assert float(jnp.max(jnp.abs(weigh(steep, seen, options=options)[1]))) == pytest.approx(10.0)  # and no more
+    assert float(jnp.max(jnp.abs(method.table_weights(steep, seen)[1]))) == pytest.approx(10.0)  # and no more
     assert float(told["crossed_return"]) == 9.0
-    nobody = TableScores(score=jnp.zeros(4), episodes=jnp.array([1.0, 0, 1, 1]), guests=seen.guests, stats=stats)
-    assert float(jnp.sum(weigh(new_multipliers(2, 0.0), nobody, options=options)[0].partner)) == 0  # not before all met
+    nobody = TableScores(score=jnp.zeros(4), episodes=jnp.array([1.0, 0, 1, 1]), partners=seen.partners, stats=stats)
+    assert float(jnp.sum(method.table_weights(start, nobody)[0].partner)) == 0  # not before all met
 
 
 @pytest.mark.slow
@@ -206,7 +213,7 @@ def untrained(given, **_):
 def test_episodes_begin_where_others_have_come_to(experiment):
     """Table 2 resumes what table 0 has met: at any time of an episode, with the seats as they were."""
     given = experiment("Meeting", horizon=6, rollout=6, envs=32, runs=1)
-    method = Method(TeamPlan(((0, 0),) * 4, rotate=True), origins=(-1, -1, 0, -1))
+    method = Method(TeamPlan(((0, 0),) * 4, rotate=True, start_from=(-1, -1, 0, -1)))
     setup = TrainingSetup.create(given, make(given.game.name, **given.game.options), method)
     traits = equal_reward_weights(setup.game, given.rewards, 1, 1)
     traits, start = jax.tree_util.tree_map(lambda x: x[0], (traits, Program(setup).start(None, ())))
@@ -220,7 +227,7 @@ def test_episodes_begin_where_others_have_come_to(experiment):
         world = play(world, jax.random.key(number))
         began.append(np.asarray(world.state.time).reshape(4, 8))
         if number == 0:  # all episodes were whole, so the next ones begin together
-            pool = jax.tree_util.tree_map(lambda x: np.asarray(x).reshape(4, 8, *x.shape[1:]), world.pool)
+            pool = jax.tree_util.tree_map(lambda x: np.asarray(x).reshape(4, 8, *x.shape[1:]), world.kept_states)
             kept = {(int(t), tuple(c), int(r)) for t, c, r in zip(pool[0].time[0], pool[0].cue[0], pool[1][0])}
             cues, turned = (np.asarray(x).reshape(4, 8, *x.shape[1:]) for x in (world.state.cue, world.rotation))
             found = {(int(t), tuple(c), int(r)) for t, c, r in zip(began[0][2], cues[2], turned[2])}

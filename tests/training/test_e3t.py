@@ -34,15 +34,18 @@ def test_the_partner_follows_the_ego(experiment):
     from interplay.agents.basic import Noisy
     from interplay.games.registry import make
     from interplay.training.actor_critic import new_member
-    from interplay.training.algorithms.e3t import _partner, follow
+    from interplay.training.algorithms.e3t import E3T, E3TOptions, _partner
+    from interplay.training.team_assignment import PARTNER, TeamPlan
 
     given, game = experiment(), make("tests.training.toys:Match")
     members = jax.vmap(lambda k: new_member(game, given.network, 0, k))(jax.random.split(jax.random.key(1), 1))
-    guests = jax.tree_util.tree_map(lambda x: x[None], Noisy(_partner(given, game, 0), 0.5))
-    begun = follow(members, guests, True, decay=0.9)
+    options = E3TOptions(decay=0.9)
+    method = E3T(TeamPlan(((0, PARTNER),)), options=options)
+    partners = jax.tree_util.tree_map(lambda x: x[None], Noisy(_partner(given, game, options), 0.5))
+    begun = method.init_partners(members, partners)
     np.testing.assert_array_equal(begun.base.core.head.weight, members.policy.head.weight)
     later = jax.tree_util.tree_map(lambda x: x + 1, members)
-    moved = follow(later, begun, False, decay=0.9)
+    moved = method.update_partners(later, begun)
     np.testing.assert_allclose(moved.base.core.head.weight, members.policy.head.weight + 0.1, atol=1e-6)
     assert float(moved.epsilon[0]) == 0.5
 

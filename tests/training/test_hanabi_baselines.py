@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -21,43 +22,52 @@ from interplay.rollout.engine import run as play
 from interplay.rollout.teams import Team
 from interplay.training.actor_critic import new_member
 from interplay.training.algorithms import ALGORITHMS, anyplay, train
-from interplay.training.algorithms.fcp import policies_at
+from interplay.training.algorithms.br import EpisodeBestResponse
+from interplay.training.algorithms.br_bc import BestResponseToClones
+from interplay.training.algorithms.coplay import policies_at
 from interplay.training.config import Experiment
+from interplay.training.frozen_partners import FrozenPartners
 from interplay.training.loader import build
 from interplay.training.loader import load as load_config
-from interplay.training.method import FrozenPartners, Method
-from interplay.training.partner_substitution import StandIns
 from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import PARTNER, TeamPlan
 from tests.training.tiny_hanabi import TINY, FirstLegal, experiment, rollouts
 
-# --- stand-ins (best response to clones)
+# --- best response to clones
+
+
+@dataclass
+class RolloutStub:
+    seen: Any
+    start: Any
+    done: Any
+    reward: Any
 
 
 @pytest.fixture(scope="module")
-def with_stand_ins():
+def with_clones():
     spec = experiment(players=3, rollout=24, steps=8 * 24)
     game = make(spec.game.name, **spec.game.options)
-    guests = FrozenPartners.from_agents(game, [Agent(f"first{i}", FirstLegal(jnp.float32(i))) for i in range(2)])
-    method = Method(TeamPlan(((0, 0, 0),), rotate=True), stand_ins=StandIns(((0.0, 0.5),)))
-    setup = TrainingSetup.create(spec, game, method, guests)
-    return setup, rollouts(setup, jnp.float32(0.5))(0)
+    partners = FrozenPartners.from_agents(game, [Agent(f"first{i}", FirstLegal(jnp.float32(i))) for i in range(2)])
+    method = BestResponseToClones(TeamPlan(((0, 0, 0),), rotate=True), odds=((0.0, 0.5),))
+    setup = TrainingSetup.create(spec, game, method, partners)
+    return setup, rollouts(setup)(0)
 
 
-def test_stand_ins_take_no_two_or_one_place_for_whole_games(with_stand_ins):
-    _, (_, (after, rollout, _, _), _) = with_stand_ins
-    away = np.asarray(rollout.away).reshape(24, 8, 3)  # [step, env, role]
+def test_clones_take_no_two_or_one_place_for_whole_games(with_clones):
+    _, (_, (after, rollout, _, _), _) = with_clones
+    away = np.asarray(rollout.extra).reshape(24, 8, 3)  # [step, env, role]
     assert not away[..., 0].any()
     assert set(away.sum(axis=-1).ravel()) == {0, 1, 2}
     changed = (away[1:] != away[:-1]).any(axis=-1)
     assert not (changed & ~np.asarray(rollout.done)[:-1]).any()
     assert changed.any()  # drawn anew with a new game
-    assert (np.asarray(after.away)[:, 0] == 0).all()
+    assert (np.asarray(after.episode_state)[:, 0] == 0).all()
 
 
-def test_nothing_is_learnt_where_a_stand_in_sits(with_stand_ins):
-    _, (_, (_, rollout, _, _), batch) = with_stand_ins
-    away = np.asarray(rollout.away)
+def test_nothing_is_learnt_where_a_clone_sits(with_clones):
+    _, (_, (_, rollout, _, _), batch) = with_clones
+    away = np.asarray(rollout.extra)
     turn = np.asarray(rollout.turn)
     assert (away & turn).any()
     assert float(batch.counted.sum()) == (~away).sum()
@@ -69,15 +79,15 @@ def test_nothing_is_learnt_where_a_stand_in_sits(with_stand_ins):
 
 
 @pytest.mark.slow
-def test_stand_ins_really_act():
-    """Where all other seats are stand-ins of one kind, the state after their moves shows what they do."""
+def test_clones_really_act():
+    """Where all other seats are clones of one kind, the state after their moves shows what they do."""
     spec = experiment(rollout=1, steps=8)
     game = make(spec.game.name, **spec.game.options)
-    guests = FrozenPartners.from_agents(game, [Agent("first", FirstLegal(jnp.float32(0)))])
+    partners = FrozenPartners.from_agents(game, [Agent("first", FirstLegal(jnp.float32(0)))])
     setup = TrainingSetup.create(
-        spec, game, Method(TeamPlan(((0, 0),), rotate=True), stand_ins=StandIns(((0.0, 1.0),))), guests
+        spec, game, BestResponseToClones(TeamPlan(((0, 0),), rotate=True), odds=((0.0, 1.0),)), partners
     )
-    seen, go = [], rollouts(setup, jnp.float32(1.0))
+    seen, go = [], rollouts(setup)
     for seed in range(4):
         before, (after, rollout, _, _), _ = go(seed)
         theirs = np.asarray(before.rotation) == 1  # role 1 sits in seat 0, which moves first
@@ -90,13 +100,13 @@ def test_stand_ins_really_act():
     assert 0 < sum(seen) < len(seen)
 
 
-def test_stand_ins_that_do_not_fit_are_refused():
+def test_clones_that_do_not_fit_are_refused():
     spec = experiment()
     game = make(spec.game.name, **spec.game.options)
     with pytest.raises(InterplayError, match="single table"):
-        TrainingSetup.create(spec, game, Method(TeamPlan(((0, 0),)), stand_ins=StandIns(((0.0, 1.0),))))
+        TrainingSetup.create(spec, game, BestResponseToClones(TeamPlan(((0, 0),)), odds=((0.0, 1.0),)))
     with pytest.raises(InterplayError, match="no frozen partners"):
-        TrainingSetup.create(spec, game, Method(TeamPlan(((0, 0),), rotate=True), stand_ins=StandIns(((0.0, 1.0),))))
+        TrainingSetup.create(spec, game, BestResponseToClones(TeamPlan(((0, 0),), rotate=True), odds=((0.0, 1.0),)))
     with pytest.raises(InterplayError, match="odds are from 0 to 1"):
         train(experiment("br_bc", {"partners": ["random"], "odds": 1.5}), quiet=True)
 
@@ -108,20 +118,20 @@ def test_stand_ins_that_do_not_fit_are_refused():
 def test_partners_are_drawn_for_every_seat_and_episode():
     spec = experiment(players=3, rollout=16, steps=8 * 16)
     game = make(spec.game.name, **spec.game.options)
-    guests = FrozenPartners.from_agents(game, [Agent(f"first{i}", FirstLegal(jnp.float32(i))) for i in range(50)])
+    partners = FrozenPartners.from_agents(game, [Agent(f"first{i}", FirstLegal(jnp.float32(i))) for i in range(50)])
     setup = TrainingSetup.create(
-        spec, game, Method(TeamPlan(((0, PARTNER, PARTNER),) * 8, rotate=True), redraw="episode"), guests
+        spec, game, EpisodeBestResponse(TeamPlan(((0, PARTNER, PARTNER),) * 8, rotate=True)), partners
     )
     before, (after, rollout, _, _), _ = rollouts(setup)(0)
     ended = np.asarray(rollout.done).any(axis=0)  # [env]
-    old, new = (np.asarray(w.guests).reshape(8, 2) for w in (before, after))
+    old, new = (np.asarray(w.partners).reshape(8, 2) for w in (before, after))
     assert ended.any()
     assert (new[~ended] == old[~ended]).all()
     assert (new[ended] != old[ended]).mean() > 0.8
     assert len(np.unique(new)) > 8  # each place by a key of its own
     assert (new[:, 0] != new[:, 1]).mean() > 0.8
     with pytest.raises(InterplayError, match="tables of one environment"):
-        TrainingSetup.create(spec, game, Method(TeamPlan(((0, PARTNER, PARTNER),), rotate=True), redraw="episode"), guests)
+        TrainingSetup.create(spec, game, EpisodeBestResponse(TeamPlan(((0, PARTNER, PARTNER),), rotate=True)), partners)
 
 
 # --- any-play
@@ -130,7 +140,7 @@ def test_partners_are_drawn_for_every_seat_and_episode():
 def test_a_policy_without_its_style_is_the_policy_told_none():
     spec = experiment()
     game = make(spec.game.name, **spec.game.options)
-    styled = anyplay.Styled(game, "belief", 4)
+    styled = anyplay.StyledGame(game, "belief", 4)
     core = new_member(styled, spec.network, 0, jax.random.key(2)).policy
     cut = anyplay.without_style(core, game.encodings["belief"].shape[0])
     state = styled.init(jax.random.key(5))
@@ -144,7 +154,7 @@ def test_a_policy_without_its_style_is_the_policy_told_none():
 
 def test_the_judge_learns_to_tell_styles_and_pays_gains():
     options = anyplay.AnyPlayOptions(styles=2, units=16, rate=3e-3, parts=2, weight=1.0)
-    judging = anyplay.Judging(options, plain=3, seats=2, envs=8)
+    method = anyplay.AnyPlay(TeamPlan(((0, 0),)), options=options, encoding="belief", view_size=3, seats=2, envs=8)
     steps, rng = 10, np.random.default_rng(0)
     style = rng.integers(0, 2, 8)
     seen = np.zeros((steps, 8, 2, 5), np.float32)
@@ -154,16 +164,20 @@ def test_the_judge_learns_to_tell_styles_and_pays_gains():
     start[0] = True
 
     @jax.jit
-    def look(notebook):
-        rollout = SimpleNamespace(
-            seen=jnp.asarray(seen.reshape(steps, 1, 16, 5)), start=jnp.asarray(start), done=jnp.zeros((steps, 8), bool)
+    def process(state):
+        rollout = RolloutStub(
+            reward=jnp.zeros((steps, 1, 16)),
+            seen=jnp.asarray(seen.reshape(steps, 1, 16, 5)),
+            start=jnp.asarray(start),
+            done=jnp.zeros((steps, 8), bool),
         )
-        return judging.look_on(notebook, rollout)
+        state, rollout, logs = method.process_rollout(None, state, None, rollout)
+        return state, rollout.reward, logs
 
-    notebook = judging.begin(jnp.ones(3))
+    state = method.init_state(None, jnp.ones(3))
     losses = []
     for _ in range(150):
-        notebook, paid, told = look(notebook)
+        state, paid, told = process(state)
         losses.append(float(told["judge_loss"]))
     assert losses[-1] < 0.5 * losses[0]
     paid = np.asarray(paid)[:, 0].reshape(steps, 8, 2).mean(axis=(1, 2))

@@ -1,6 +1,7 @@
 """Held near a clone: memories that go on through updates, the weight of the clone run by run, and play by turns."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -17,14 +18,14 @@ from interplay.training.active_seats import ActiveSeatGame
 from interplay.training.actor_critic import new_member, policy_shape
 from interplay.training.advantages import new_normaliser
 from interplay.training.algorithms import hdr, sp
-from interplay.training.algorithms.fcp import policies_at
+from interplay.training.algorithms.coplay import policies_at
+from interplay.training.algorithms.hdr import HumanDataRegularised, kl_divergence
 from interplay.training.collect import begin, collect
-from interplay.training.kl_anchor import opinion
-from interplay.training.loss import distance, learner_loss, log_probs
-from interplay.training.method import Method, equal_reward_weights
+from interplay.training.loss import learner_loss, log_probs
+from interplay.training.reward_weights import equal_reward_weights
 from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
-from interplay.training.update import prepare
+from interplay.training.update import ValueEstimates, prepare
 from tests.training.conftest import small
 
 MEMORY = {"widths": (8,), "recurrent": 6, "cell": "lstm", "decoder": (6,), "shared_trunk": True, "critic_widths": (8,)}
@@ -37,7 +38,7 @@ def cut_games(precision, rollout=4, horizon=6):
         "Recall", horizon=horizon, rollout=rollout, envs=4, steps=4 * rollout * 8, network=network, runs=1
     )
     game = make(experiment.game.name, **experiment.game.options)
-    setup = TrainingSetup.create(experiment, game, Method(TeamPlan(((0, 0),)), anchored=True))
+    setup = TrainingSetup.create(experiment, game, HumanDataRegularised(TeamPlan(((0, 0),)), anchor_weights=(0.5,)))
     return setup, equal_reward_weights(game, experiment.rewards, 1, 1)
 
 
@@ -56,17 +57,16 @@ def played_on(precision="float32", rollouts=2):
     found = []
 
     @jax.jit
-    def go_on(world, key):
+    def go_on(state, world, key):
         after, rollout, cuts, _ = collect(setup, members, one, (), world, jnp.float32(0), key)
-        memory, odds = opinion(setup, anchors.policy, world, rollout)
-        after = dataclasses.replace(after, anchor_memory=memory)
-        batch, *_, value_memory, _ = prepare(
-            setup, members, new_normaliser(1), world, after, rollout, cuts, None, odds
-        )
-        return dataclasses.replace(after, value_memory=value_memory), rollout, odds, batch
+        state, rollout, _ = setup.method.process_rollout(setup, state, members, rollout)
+        prepared = prepare(ValueEstimates(setup, members, new_normaliser(1), world, after, rollout, cuts))
+        after = dataclasses.replace(after, value_memory=prepared.value_memory)
+        return state, after, rollout, rollout.extra, prepared.batch
 
+    state = setup.method.init_state(setup, anchors)
     for number in range(rollouts):
-        world, rollout, odds, batch = go_on(world, jax.random.key(3 + number))
+        state, world, rollout, odds, batch = go_on(state, world, jax.random.key(3 + number))
         found.append((rollout, odds, batch))
     return setup, members, anchors, found
 
@@ -101,10 +101,10 @@ def test_an_update_asks_the_member_with_the_memory_it_had(played):
     member, ppo = jax.tree_util.tree_map(lambda x: x[0], members), setup.experiment.ppo
     batch = jax.tree_util.tree_map(lambda x: x[0], found[1][2])
     totals = jnp.sum(batch.acted), jnp.sum(batch.counted)
-    _, told = learner_loss(member, batch, ppo, jnp.float32(0.01), totals, jnp.float32(0.5))
+    _, told, _ = learner_loss(member, batch, ppo, jnp.float32(0.01), totals)
     assert abs(float(told["kl"])) < 1e-6
     empty = dataclasses.replace(batch, memory=jax.tree_util.tree_map(jnp.zeros_like, batch.memory))
-    _, wrong = learner_loss(member, empty, ppo, jnp.float32(0.01), totals, jnp.float32(0.5))
+    _, wrong, _ = learner_loss(member, empty, ppo, jnp.float32(0.01), totals)
     assert float(wrong["kl"]) > 1e-5
 
 
@@ -117,7 +117,7 @@ def test_half_precision_plays_as_it_learns():
     member = jax.tree_util.tree_map(lambda x: x[0], members)
     batch = jax.tree_util.tree_map(lambda x: x[0], found[1][2])
     totals = jnp.sum(batch.acted), jnp.sum(batch.counted)
-    _, told = learner_loss(member, batch, setup.experiment.ppo, jnp.float32(0.01), totals, jnp.float32(0.5))
+    _, told, _ = learner_loss(member, batch, setup.experiment.ppo, jnp.float32(0.01), totals)
     assert abs(float(told["kl"])) < 1e-5
 
 
@@ -126,10 +126,14 @@ def test_the_loss_is_a_mixture(played):
     member, ppo = jax.tree_util.tree_map(lambda x: x[0], members), setup.experiment.ppo
     batch = jax.tree_util.tree_map(lambda x: x[0], found[1][2])
     totals = jnp.sum(batch.acted), jnp.sum(batch.counted)
-    losses = [
-        float(learner_loss(member, batch, ppo, jnp.float32(0.01), totals, jnp.float32(h))[0]) for h in (0, 0.3, 1)
-    ]
-    plain, _ = learner_loss(member, dataclasses.replace(batch, anchor=None), ppo, jnp.float32(0.01), totals)
+    plain, _, log_prob = learner_loss(member, batch, ppo, jnp.float32(0.01), totals)
+    acted = batch.acted / totals[0]
+
+    def mixed(weight):
+        weights = SimpleNamespace(anchor=jnp.float32(weight))
+        return float(setup.method.regularise(plain, log_prob, batch, acted, weights)[0])
+
+    losses = [mixed(weight) for weight in (0, 0.3, 1)]
     assert losses[0] == pytest.approx(float(plain), abs=1e-6)
     assert losses[1] == pytest.approx(0.7 * losses[0] + 0.3 * losses[2], abs=1e-6)
     assert losses[2] > 0
@@ -139,7 +143,7 @@ def test_the_distance_is_that_of_the_clone_from_the_policy():
     legal = jnp.array([True, True, False])
     p, q = jnp.array([0.8, 0.2]), jnp.array([0.5, 0.5])
     anchor, policy = (log_probs(jnp.log(jnp.append(x, 0.7)), legal) for x in (p, q))
-    assert float(distance(anchor, policy, legal)) == pytest.approx(float(jnp.sum(p * jnp.log(p / q))), rel=1e-5)
+    assert float(kl_divergence(anchor, policy, legal)) == pytest.approx(float(jnp.sum(p * jnp.log(p / q))), rel=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +156,7 @@ def held():
     game = make(experiment.game.name, **experiment.game.options)
     core = Core(policy_shape(game, experiment.network), 0.01, jax.random.key(0))
     clone = Agent("clone", NeuralPolicy(core, "vector"))
-    return core, hdr.held_near(experiment, clone, (0.0, 0.5, 1.0), quiet=True)
+    return core, hdr.train_near(experiment, clone, (0.0, 0.5, 1.0), quiet=True)
 
 
 def test_how_near_runs_stay_is_their_weight(held):
@@ -172,7 +176,7 @@ def test_clones_that_cannot_hold():
     with pytest.raises(InterplayError, match=r"algorithm\.options\.hold: \[1\.5\]"):
         hdr.HDROptions(clone="x", hold=(1.5,))
     with pytest.raises(InterplayError, match="'random' is no policy with a network"):
-        hdr.held_near(experiment, Agent("random", Random()), (0.5,), quiet=True)
+        hdr.train_near(experiment, Agent("random", Random()), (0.5,), quiet=True)
 
 
 def test_a_seat_that_is_always_to_move():

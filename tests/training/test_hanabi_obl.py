@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import equinox as eqx
 import jax
@@ -16,26 +17,29 @@ from interplay.games.registry import make
 from interplay.training import belief as beliefs
 from interplay.training.actor_critic import new_member
 from interplay.training.algorithms import obl, train
-from interplay.training.method import Method
 from interplay.training.setup import TrainingSetup
-from interplay.training.team_assignment import TeamPlan
 from tests.training.tiny_hanabi import TINY, experiment
 
 
 @pytest.mark.slow
-def test_imagined_steps_are_worth_what_the_belief_says():
-    """The mean imagined reward of playing a card is the odds that it fits, by hints and what is seen."""
+def test_simulated_steps_are_worth_what_the_belief_says():
+    """The mean simulated reward of playing a card is the odds that it fits, by hints and what is seen."""
     spec = experiment()
     game = make(spec.game.name, **spec.game.options)
-    setup = TrainingSetup.create(spec, game, Method(TeamPlan(((0, 0),))))
+    method = obl.OffBeliefLearning.create(spec, options=obl.OBLOptions(candidates=16), belief=None)
+    setup = TrainingSetup.create(spec, game, method)
     member = jax.tree_util.tree_map(lambda x: x[None], new_member(game, spec.network, 0, jax.random.key(0)))
     deck = np.array([[0, 0], [1, 1], [2, 0], [1, 0], [0, 0], [1, 0], [2, 0], [0, 1], [2, 1]])
     state = game.init(jax.random.key(0), deck)
     names = list(game.action_names)
     many = 4000
     tile = lambda tree: jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (many, *x.shape)), tree)  # noqa: E731
-    options = obl.OBLOptions(candidates=16)
-    go = jax.jit(lambda s, a, k: obl.imagine(setup, member, tile(s), tile(a), k, options=options))
+
+    @jax.jit
+    def go(state, actions, keys):
+        world = SimpleNamespace(state=tile(state), rotation=jnp.zeros(many, jnp.int32))
+        steps = method.record_step(setup, member, world, None, tile(actions), {"simulation": keys})
+        return jax.tree_util.tree_map(lambda x: x.reshape(many, 2), steps)
 
     def mean_of(state, action, seed):
         found = go(state, jnp.full(2, names.index(action)), jax.random.split(jax.random.key(seed), many))
@@ -48,7 +52,7 @@ def test_imagined_steps_are_worth_what_the_belief_says():
     after, _ = game.step(state, jnp.array([names.index("hint +1 1"), len(names) - 1]))
     paid = mean_of(after, "play 0", 2)
     assert paid[1] == 1.0  # told that it is a one: sure
-    # Seat 0 imagines its own hand; what seat 1 then does is that seat's own choice there, not what was played.
+    # Seat 0 samples its own hand; what seat 1 then does is that seat's own choice there, not what was played.
     assert 0 < paid[0] < 1
 
 
@@ -132,7 +136,7 @@ def test_a_belief_that_knows_nothing_is_the_one_by_copies():
 def test_off_belief_needs_hanabi_and_no_memory():
     with pytest.raises(InterplayError, match="points alone"):
         train(experiment("obl", rewards={"conduct": {"g1": -1.0}}), quiet=True)
-    with pytest.raises(InterplayError, match="without stand-ins"):
+    with pytest.raises(InterplayError, match="without clones"):
         train(experiment("br_bc", {"partners": ["random"]}, rewards={"entropies": {"ic": 1.0}}), quiet=True)
     with pytest.raises(InterplayError, match="no memory"):
         train(experiment("obl", network={"recurrent": 8}), quiet=True)

@@ -192,8 +192,8 @@ def test_dominated_and_dominant_moves_are_paid_to_the_mover():
         joint = np.full(2, len(names) - 1)
         joint[seat] = names.index(name)
         after, _ = game.step(state, jnp.asarray(joint))
-        _, paid = watch.see((), state, after, jnp.asarray(joint))
-        _, to_mover = by_turns.see((), state, after, jnp.asarray(joint[seat : seat + 1]))
+        _, paid = watch.record((), state, after, jnp.asarray(joint))
+        _, to_mover = by_turns.record((), state, after, jnp.asarray(joint[seat : seat + 1]))
         np.testing.assert_array_equal(to_mover[0], paid[seat])
         paid = paid @ watch.weights
         assert float(paid[1 - seat]) == 0.0

@@ -5,7 +5,7 @@ import pytest
 
 from interplay.errors import InterplayError
 from interplay.training.algorithms import train
-from interplay.training.algorithms.hsp import BIASED, PoolOptions, choose, counted, greedy_selection, split_of
+from interplay.training.algorithms.hsp import BIASED, PoolOptions, choose, greedy_selection, play_all_pairs, split_of
 from interplay.training.config import Algorithm
 from interplay.training.saved_stages import load_stage
 
@@ -48,7 +48,7 @@ def ego(tmp_path_factory):
 def test_the_ego_meets_players_of_both_kinds(ego):
     trained, folder = ego
     pairs = load_stage(folder, stage="pairs")
-    met = counted(pairs, 4, seed=0)
+    met = play_all_pairs(pairs, 4, seed=0)
     assert met.events[0, BIASED, 1] > 3.2  # the first likes to be wrong, in nearly all of 4 steps
     assert met.events[1, BIASED, 0] > 3.2
     chosen = trained.policies[0]["biased_partners"]

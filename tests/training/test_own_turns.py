@@ -18,15 +18,16 @@ from interplay.training.active_seats import ActiveSeatGame
 from interplay.training.actor_critic import new_member, policy_shape
 from interplay.training.advantages import new_normaliser
 from interplay.training.algorithms import sp, train
+from interplay.training.algorithms.hdr import HumanDataRegularised
 from interplay.training.collect import begin, collect
 from interplay.training.imitation.clone import Cloning, clone, splits
 from interplay.training.imitation.recordings import Recordings
-from interplay.training.kl_anchor import opinion
 from interplay.training.loss import learner_loss, log_probs
-from interplay.training.method import Method, equal_reward_weights
+from interplay.training.method import Method
+from interplay.training.reward_weights import equal_reward_weights
 from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
-from interplay.training.update import prepare
+from interplay.training.update import ValueEstimates, prepare
 from tests.training import tiny_hanabi
 from tests.training.conftest import small
 
@@ -41,7 +42,7 @@ def played():
     """Three rollouts of eight turns in games of five, cut into sequences of four."""
     experiment = small("TurnsRecall", horizon=5, envs=4, steps=4 * 8 * 8, network=NETWORK, runs=1, ppo={"chunk": 4})
     game = ActiveSeatGame(make(experiment.game.name, **experiment.game.options))
-    setup = TrainingSetup.create(experiment, game, Method(TeamPlan(((0,),)), anchored=True))
+    setup = TrainingSetup.create(experiment, game, HumanDataRegularised(TeamPlan(((0,),)), anchor_weights=(0.5,)))
     traits = jax.tree_util.tree_map(lambda x: x[0], equal_reward_weights(game, experiment.rewards, 1, 1))
     members, anchors = (
         jax.tree_util.tree_map(lambda x: x[None] * 3, new_member(game, experiment.network, 0, jax.random.key(seed)))
@@ -50,15 +51,15 @@ def played():
     world = begin(setup, jax.tree_util.tree_map(lambda x: x[0], members), None, (), jax.random.key(2))
 
     @jax.jit
-    def go_on(world, key):
+    def go_on(state, world, key):
         after, rollout, cuts, _ = collect(setup, members, traits, (), world, jnp.float32(0), key)
-        memory, odds = opinion(setup, anchors.policy, world, rollout)
-        batch, *_ = prepare(setup, members, new_normaliser(1), world, after, rollout, cuts, None, odds)
-        return dataclasses.replace(after, anchor_memory=memory), rollout, odds, batch
+        state, rollout, _ = setup.method.process_rollout(setup, state, members, rollout)
+        batch = prepare(ValueEstimates(setup, members, new_normaliser(1), world, after, rollout, cuts)).batch
+        return state, after, rollout, rollout.extra, batch
 
-    found = []
+    found, state = [], setup.method.init_state(setup, anchors)
     for number in range(3):
-        world, *rest = go_on(world, jax.random.key(3 + number))
+        state, world, *rest = go_on(state, world, jax.random.key(3 + number))
         found.append(rest)
     return setup, members, anchors, found
 
@@ -72,7 +73,7 @@ def test_the_mind_of_each_seat_is_its_own(played):
     _, members, anchors, found = played
     seen, legal, logits, who, odds = (
         np.concatenate([np.asarray(x)[:, 0] for x in parts])
-        for parts in zip(*((r.seen, r.legal, r.logits, r.who, o) for r, o, _ in found), strict=True)
+        for parts in zip(*((r.seen, r.legal, r.logits, r.memory_seat, o) for r, o, _ in found), strict=True)
     )
     start = np.concatenate([np.asarray(r.start) for r, *_ in found])
     assert len(set(who[:, 0].tolist())) == 2
@@ -96,25 +97,34 @@ def test_an_update_asks_each_mind_with_the_memory_it_had(played):
     setup, members, _, found = played
     member, batch = one_of(members), one_of(found[1][2])
     totals = jnp.sum(batch.acted), jnp.sum(batch.counted)
-    _, told = learner_loss(member, batch, setup.experiment.ppo, jnp.float32(0.01), totals, jnp.float32(0.5))
+    _, told, _ = learner_loss(member, batch, setup.experiment.ppo, jnp.float32(0.01), totals)
     assert abs(float(told["kl"])) < 1e-6
-    _, value = jax.vmap(member.unroll)(batch.memory, batch.seen, batch.seen, batch.start, batch.label, batch.anew)
+    _, value = jax.vmap(member.unroll)(
+        batch.memory, batch.seen, batch.seen, batch.start, batch.label, batch.restart_memory
+    )
     np.testing.assert_allclose(value, batch.value, atol=1e-5)
-    empty = jnp.zeros_like(batch.anew)
+    empty = jnp.zeros_like(batch.restart_memory)
     _, wrong = jax.vmap(member.unroll)(batch.memory, batch.seen, batch.seen, batch.start, batch.label, empty)
     assert np.abs(np.asarray(wrong - batch.value)).max() > 1e-2
 
 
 def test_turns_are_sorted_by_mind():
     who = jnp.array([0, 1, 0, 0, 1, 2])[:, None, None]
-    order = recurrent_state.by_mind(who)
+    order = recurrent_state.order_by_seat(who)
     assert order[:, 0, 0].tolist() == [0, 2, 3, 1, 4, 5]
     start = jnp.array([True, False, False, False, True, False])[:, None, None]
-    assert recurrent_state.taken_up(who, start, order)[:, 0, 0].tolist() == [True, False, False, True, True, True]
+    assert recurrent_state.sequence_starts(who, start, order)[:, 0, 0].tolist() == [
+        True,
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
     memory = jnp.arange(6.0).reshape(1, 2, 3, 1)
     who = jnp.array([[2, 0]])
-    assert recurrent_state.pick(memory, who)[..., 0].tolist() == [[2, 3]]
-    assert recurrent_state.put(memory, who, jnp.full((1, 2, 1), 9.0))[..., 0].tolist() == [[[0, 1, 9], [9, 4, 5]]]
+    assert recurrent_state.select(memory, who)[..., 0].tolist() == [[2, 3]]
+    assert recurrent_state.store(memory, who, jnp.full((1, 2, 1), 9.0))[..., 0].tolist() == [[[0, 1, 9], [9, 4, 5]]]
 
 
 @pytest.mark.parametrize(("kind", "steps"), [("lstm", 5), ("gru", 5), ("mingru", 5), ("mingru", SHORT + 3)])
@@ -228,7 +238,7 @@ def test_three_seats_have_three_minds_under_names_of_their_own():
     setup = TrainingSetup.create(spec, game, Method(TeamPlan(((0,),))))
     _, (_, rollout, _, _), batch = tiny_hanabi.rollouts(setup)(3)
     member = new_member(game, spec.network, 0, jax.random.key(3))
-    start, who = np.asarray(rollout.start), np.asarray(rollout.who)[:, 0]
+    start, who = np.asarray(rollout.start), np.asarray(rollout.memory_seat)[:, 0]
     assert set(who.ravel().tolist()) == {0, 1, 2}
     assert start[1:].any()  # games end and begin on the way
     mind = NeuralPolicy(member.policy, "belief")
@@ -243,9 +253,9 @@ def test_three_seats_have_three_minds_under_names_of_their_own():
             np.testing.assert_allclose(log_probs(asked[who[t, env]][2].logits, legal), told, atol=1e-5)
     own = one_of(batch)
     totals = jnp.sum(own.acted), jnp.sum(own.counted)
-    _, told = learner_loss(member, own, spec.ppo, jnp.float32(0.0), totals)
+    _, told, _ = learner_loss(member, own, spec.ppo, jnp.float32(0.0), totals)
     assert abs(float(told["kl"])) < 1e-6
-    _, value = jax.vmap(member.unroll)(own.memory, own.seen, own.seen, own.start, own.label, own.anew)
+    _, value = jax.vmap(member.unroll)(own.memory, own.seen, own.seen, own.start, own.label, own.restart_memory)
     np.testing.assert_allclose(value, own.value, atol=1e-5)
     assert float(jnp.std(value)) > 1e-3
 

@@ -11,12 +11,12 @@ def shares(rates, minutes=1.0, total=10_000, many=100):
     """What schedules are at while chunks of `many` updates take as long as the rates say, until it is late."""
     clock = [0.0]
     pace, update, found = TimeSchedule(total, minutes, 0, now=lambda: clock[0]), 0, []
-    while update < total and not pace.late:
-        share, slope = pace.ahead(update, many)
+    while update < total and not pace.expired:
+        share, slope = pace.plan_chunk(update, many)
         found.append(share)
         update += many
         clock[0] += many / rates[min(len(found), len(rates)) - 1]
-        pace.heard(update)
+        pace.record(update)
         last = share + many * slope
     return found, last, update
 

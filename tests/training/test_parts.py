@@ -15,13 +15,15 @@ from interplay.training.actor_critic import ActorCritic, Memories
 from interplay.training.advantages import advantages, new_normaliser, observe_returns, scale
 from interplay.training.collect import collect
 from interplay.training.config import PPO, Experiment
+from interplay.training.frozen_partners import PartnerStats, sample_by_difficulty, sample_partners
 from interplay.training.loader import build, with_settings
 from interplay.training.loss import LossBatch, learner_loss, policy_loss, value_loss
-from interplay.training.method import Method, Stats, sample_by_difficulty, drawn, equal_reward_weights
+from interplay.training.method import Method
 from interplay.training.program import Program
+from interplay.training.reward_weights import equal_reward_weights
 from interplay.training.setup import TrainingSetup
 from interplay.training.team_assignment import PARTNER, TeamPlan
-from interplay.training.update import _gradient, prepare
+from interplay.training.update import ValueEstimates, _gradient, prepare
 
 
 def slow_advantages(reward, value, next_value, terminated, done, gamma, lam):
@@ -113,14 +115,14 @@ def test_schedules_are_piecewise_linear():
 
 
 def test_everyone_acts_where_they_sit():
-    """Whatever the plan and the rotation, what goes out to learners and guests comes back to the same seats."""
+    """Whatever the plan and the rotation, what goes out to learners and partners comes back to the same seats."""
     plan = TeamPlan(((0, 1, PARTNER), (1, PARTNER, 0)), rotate=True)
     rotation = jnp.array([0, 1, 2, 1])
     seats = jnp.arange(12).reshape(4, 3)
     roles = team_assignment.seats_to_roles(plan, seats, rotation)
     assert roles[1].tolist() == [4, 5, 3]  # role r sits in seat r + 1
     back = team_assignment.to_roles(
-        plan, team_assignment.to_learners(plan, roles), team_assignment.to_guests(plan, roles)
+        plan, team_assignment.to_learners(plan, roles), team_assignment.to_partners(plan, roles)
     )
     assert (team_assignment.roles_to_seats(plan, back, rotation) == seats).all()
     assert team_assignment.to_learners(plan, roles)[0].tolist() == [
@@ -133,7 +135,7 @@ def test_everyone_acts_where_they_sit():
 
 def test_partners_are_drawn_as_evenly_as_places_allow():
     plan = TeamPlan(((0, PARTNER),) * 8, rotate=True)
-    chosen = sample_partners(plan, jax.random.key(1), jnp.array([0.5, 0.25, 0.25])).guests
+    chosen = sample_partners(plan, jax.random.key(1), jnp.array([0.5, 0.25, 0.25])).partners
     assert np.bincount(chosen, minlength=3).tolist() == [4, 2, 2]
 
 
@@ -207,15 +209,18 @@ def rolled(experiment, method):
     game = make(experiment.game.name, **experiment.game.options)
     setup = TrainingSetup.create(experiment, game, method)
     program = Program(setup)
-    traits = jax.tree_util.tree_map(lambda x: x[0], equal_reward_weights(game, experiment.rewards, setup.plan.learners, 1))
+    weights = jax.tree_util.tree_map(
+        lambda x: x[0], equal_reward_weights(game, experiment.rewards, setup.plan.learners, 1)
+    )
 
     run = jax.tree_util.tree_map(lambda x: x[0], program.start(None, ()))
     member = jax.tree_util.tree_map(lambda x: x[0], run.members)
 
     @jax.jit
     def play(before, key):
-        world, rollout, cuts, _ = collect(setup, run.members, traits, (), before, jnp.float32(0), key)
-        batch, _, memory, _ = prepare(setup, run.members, run.normaliser, before, world, rollout, cuts)
+        world, rollout, cuts, _ = collect(setup, run.members, weights, (), before, jnp.float32(0), key)
+        estimates = ValueEstimates(setup, run.members, run.normaliser, before, world, rollout, cuts)
+        batch, _, memory, _ = prepare(estimates)
         one = jax.tree_util.tree_map(lambda x: x[0], batch)
         again = jax.vmap(member.unroll)(one.memory, one.seen, one.seen, one.start, one.label)
         return dataclasses.replace(world, value_memory=memory), (rollout, cuts, batch, *again)
@@ -258,7 +263,10 @@ def test_microbatches_do_not_change_the_gradient(experiment, self_play):
     parted = TrainingSetup.create(experiment("Turns", runs=1, ppo={"microbatches": 4}), game, self_play)
     member, _, _, batch, _, _ = rolled(setup.experiment, self_play)
     members = jax.tree_util.tree_map(lambda x: x[None], member)
-    found = [jax.jit(lambda b, s=s: _gradient(s, members, b, jnp.float32(0.01))[0])(batch) for s in (setup, parted)]
+    weights = jax.tree_util.tree_map(lambda x: x[0], equal_reward_weights(game, setup.experiment.rewards, 1, 1))
+    found = [
+        jax.jit(lambda b, s=s: _gradient(s, members, b, jnp.float32(0.01), weights)[0])(batch) for s in (setup, parted)
+    ]
     for one, other in zip(*map(jax.tree_util.tree_leaves, found), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
@@ -307,7 +315,7 @@ def test_odds_of_hard_partners():
     for priority, wanted in ((1.0, 0.4), (0.0, 0.25)):  # rank 4 of 1 + 2 + 3 + 4; all alike
         stats = PartnerStats(returns=returns, episodes=jnp.ones((2, 2)), priority=priority)
         given = sample_by_difficulty(plan, jax.random.key(0), stats)
-        share = np.mean((np.asarray(given.guests) == 1) & (np.asarray(given.rotation) == 0))
+        share = np.mean((np.asarray(given.partners) == 1) & (np.asarray(given.rotation) == 0))
         assert share == pytest.approx(wanted, abs=0.001)  # drawn evenly, so that chance has no say
 
 
@@ -318,6 +326,8 @@ def test_plans_and_settings_that_cannot_be(experiment, self_play):
         TrainingSetup.create(experiment(), make("tests.training.toys:Match"), Method(TeamPlan(((0, 0),) * 3)))
     with pytest.raises(InterplayError, match="3 minibatches"):
         TrainingSetup.create(experiment(ppo={"minibatches": 3}), make("tests.training.toys:Match"), self_play)
-    blind = TrainingSetup.create(experiment(network={"encoding": "planes"}), make("tests.training.toys:Match"), self_play)
+    blind = TrainingSetup.create(
+        experiment(network={"encoding": "planes"}), make("tests.training.toys:Match"), self_play
+    )
     with pytest.raises(InterplayError, match="no 'planes'; it has vector"):
         Program(blind).start(None, ())

@@ -11,7 +11,7 @@ from interplay.games.registry import make
 from interplay.training.algorithms import sp
 from interplay.training.collect import _reward
 from interplay.training.config import Rewards
-from interplay.training.method import equal_reward_weights
+from interplay.training.reward_weights import equal_reward_weights
 from interplay.training.setup import TrainingSetup
 
 SHAPED, EVENTS = [[0.5, 0.0], [0.0, 0.25]], [[[1, 0], [0, 1]], [[0, 0], [1, 1]]]  # [env, seat], [env, seat, event]
@@ -21,7 +21,7 @@ def paid(experiment, method, **rewards):
     """[env, seat] of two environments, nobody turned, half of the shaped reward."""
     given = experiment(envs=2, rewards=Rewards(**rewards), runs=1, steps=64)
     game = make(given.game.name, **given.game.options)
-    setup = TrainingSetup.create(given, game, method, prices=bool(given.rewards.events))
+    setup = TrainingSetup.create(given, game, method, pays_events=bool(given.rewards.events))
     traits = jax.tree_util.tree_map(lambda x: x[0], equal_reward_weights(game, given.rewards, 1, 1))
     no = jnp.zeros(2, bool)
     told = {"reward": jnp.zeros((2, 2)), "shaped": jnp.array(SHAPED), "events": jnp.array(EVENTS)}

@@ -10,7 +10,7 @@ import pytest
 from interplay.errors import InterplayError
 from interplay.training.algorithms import train
 from interplay.training.algorithms.coplay import three_skill_levels
-from interplay.training.algorithms.trajedi import gaps, over_episodes, own, surrogate
+from interplay.training.algorithms.trajedi import Trajectories, gaps, over_episodes, own, surrogate
 from interplay.training.config import Algorithm, Rewards
 from interplay.training.saved_stages import load_stage
 
@@ -53,7 +53,8 @@ def gradients():
             logs = jnp.broadcast_to(probabilities(theta)[:, None], (MEMBERS, *shape))
             old = jnp.broadcast_to(before[:, None], (MEMBERS, *shape))
             worth = over_episodes(gaps(old, same, kernel), same) - 0.3  # any baseline gives the same
-            return jnp.sum(surrogate(logs, own(old), worth, same, weight, kernel, clip=0.2)) / MEMBERS
+            samples = Trajectories(seen=0, legal=0, action=0, same=same, log_prob=own(old), advantage=worth)
+            return jnp.sum(surrogate(logs, samples, weight, kernel, clip=0.2)) / MEMBERS
 
         for kernel in (0.0, 0.5, 0.9, 1.0):
             flat, differences = np.asarray(theta).reshape(-1), []
@@ -143,7 +144,7 @@ def test_options_that_cannot_be(experiment):
 def test_members_that_came_to_no_numbers_are_left_out():
     from types import SimpleNamespace
 
-    from interplay.training.algorithms.coplay import sound
+    from interplay.training.algorithms.coplay import finite_members
 
     weights = np.ones((2, 2, 3))
     weights[1, 0, 1] = np.nan

@@ -10,10 +10,11 @@ from interplay.training.actor_critic import new_member
 from interplay.training.advantages import new_normaliser
 from interplay.training.collect import begin, collect
 from interplay.training.config import Experiment
+from interplay.training.frozen_partners import PartnerStats
 from interplay.training.loader import build
-from interplay.training.method import Stats, equal_reward_weights
+from interplay.training.reward_weights import equal_reward_weights
 from interplay.training.setup import TrainingSetup
-from interplay.training.update import prepare
+from interplay.training.update import ValueEstimates, prepare
 
 TINY = {"suits": "RYG", "copies": [2, 1], "hand_size": 2, "hint_tokens": 3}
 NETWORK = {"encoding": "belief", "trunk": "mlp", "widths": [16]}
@@ -47,7 +48,7 @@ class FirstLegal(Policy):
         return memory, jnp.argmax(logits), Info(logits)
 
 
-def rollouts(setup: TrainingSetup, odds=None):
+def rollouts(setup: TrainingSetup):
     """A compiled function of a seed: a world, what was collected in it, and the training sequences."""
     game = setup.game
     arrays = setup.partners.arrays if setup.partners else ()
@@ -61,8 +62,8 @@ def rollouts(setup: TrainingSetup, odds=None):
         member = new_member(game, setup.experiment.network, 0, key)
         members = jax.tree_util.tree_map(lambda x: x[None], member)
         world = begin(setup, member, stats, arrays, key)
-        played = collect(setup, members, traits, arrays, world, jnp.float32(0), key, odds)
-        batch, *_ = prepare(setup, members, new_normaliser(1), world, played[0], played[1], played[2])
+        played = collect(setup, members, traits, arrays, world, jnp.float32(0), key)
+        batch, *_ = prepare(ValueEstimates(setup, members, new_normaliser(1), world, *played[:3]))
         return world, played, batch
 
     return go

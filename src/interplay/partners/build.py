@@ -49,7 +49,7 @@ from interplay.partners.tables import behaviour_json
 from interplay.safe_files import read_json
 from interplay.table import plain
 from interplay.training.actor_critic import new_member, policy_shape
-from interplay.training.algorithms.br import best_response, partners_of
+from interplay.training.algorithms.br import best_response, load_partners
 from interplay.training.algorithms.hsp import BIASED, RESPONSE, pairs
 from interplay.training.config import Experiment
 from interplay.training.loader import as_json
@@ -171,7 +171,7 @@ class _Work:
                 provenance |= {k: told.pop(k) for k in ("choices", "at_most", "behaviour") if k in told}
                 provenance |= {"before": told | {"sha256": there.file_hash}}
                 continue
-            for one in partners_of(name):
+            for one in load_partners(name):
                 own = one  # what is no network is found again by its own name
                 if network_of(one.policy) is not None:
                     own = Agent(f"p{len(members):03d}", rounded(one.policy), one.config)

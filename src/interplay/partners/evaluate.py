@@ -24,7 +24,7 @@ from interplay.errors import IllegalAction, InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.rollout.compiled import where_done
 from interplay.rollout.seat import START, PolicyTurn, chance_key, policy_start, policy_turn, seat_key
-from interplay.training.method import FrozenPartners
+from interplay.training.frozen_partners import FrozenPartners
 
 BLOCK = 25  # episodes of a pair and seat that step together
 
@@ -45,8 +45,8 @@ class Cast:
 
     @classmethod
     def of_agents(cls, game: Game, agents: Sequence[Agent]) -> Cast:
-        guests = FrozenPartners.from_agents(game, agents)
-        return cls(guests.policy(guests.arrays), tuple(a.name for a in agents))
+        partners = FrozenPartners.from_agents(game, agents)
+        return cls(partners.policy(partners.arrays), tuple(a.name for a in agents))
 
     def __len__(self) -> int:
         return len(self.names)

@@ -16,7 +16,7 @@ from interplay.games.api import Game
 from interplay.games.registry import capability
 from interplay.partners.evaluate import Cast
 from interplay.partners.panel_file import network_of
-from interplay.training.algorithms.br import partners_of
+from interplay.training.algorithms.br import load_partners
 
 CLONES = ("bc",)  # methods whose agents imitate people: partners, and no answer to anybody
 
@@ -32,7 +32,7 @@ def named_agents(name: str) -> list[Agent]:
     method, equals, who = name.rpartition("=")
     if equals and not (method and who):
         raise InterplayError(f"{name!r}: write NAME=AGENT, as in sp=runs/sp")
-    found = partners_of(who)
+    found = load_partners(who)
     if not method or network_of(found[0].policy) is None:
         return found
     return [replace(a, name=f"{method}-{i}" if len(found) > 1 else method) for i, a in enumerate(found, 1)]

@@ -43,6 +43,7 @@ class ValueHead(eqx.Module):
         self.activation, self.precision = activation, precision
 
     def __call__(self, features: Float[Array, "... feature"]) -> Float[Array, "... 1"]:
+        """Return the value."""
         x = features
         for layer in self.layers:
             x = ACTIVATIONS[self.activation](layer(x, self.precision, self.precision))

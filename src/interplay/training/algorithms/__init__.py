@@ -1,4 +1,4 @@
-"""Coordination methods: each is one short file that says who plays with whom and what is paid."""
+"""Coordination methods, one file each: who plays with whom, and what is rewarded."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ ALGORITHMS = Registry(
 
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """Train as the configuration says; gives what its last stage gave."""
+    """Train as the configuration says, and return the result of the last stage."""
     return ALGORITHMS.load(experiment.algorithm.name)(experiment, quiet=quiet)

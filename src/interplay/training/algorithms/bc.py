@@ -62,13 +62,17 @@ class BCOptions(Cloning):
 
 
 class Cloned(NamedTuple):
-    """Networks [run, 1, ...], where a trained member's policy would be."""
+    """Networks [run, 1, ...], in the place of a stage's members."""
 
     policy: Any
 
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """max E log π(a | o) over the games of people."""
+    """Train clones, max E log π(a | o) over the games of people; a split of the games is a run.
+
+    Raises:
+        InterplayError: If there are no games to learn from, or if options do not fit together.
+    """
     options = build(BCOptions, experiment.algorithm.options, "algorithm.options")
     if experiment.first_run:
         raise InterplayError("first_run: the runs of bc are the splits of one set of games; leave it at 0")
@@ -82,7 +86,7 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     if options.unstuck:
         pose_entries(game, experiment.network.encoding)  # an error if the rule cannot see the chef
     stage = _Stage(experiment, game, options)
-    return stage.kept() or stage.train(quiet)
+    return stage.load() or stage.train(quiet)
 
 
 class _Stage:
@@ -91,12 +95,12 @@ class _Stage:
         folder = experiment.output.folder
         self.folder = None if folder is None else Path(folder)
 
-    def kept(self) -> Trained | None:
-        """What the folder holds already, if it is this run."""
+    def load(self) -> Trained | None:
+        """Return what the folder holds already, if it is this run."""
         manifest = None if self.folder is None else checkpoint.read_manifest(self.folder)
         if manifest is None or self.folder is None:
             return None
-        checkpoint.refuse_other(self.folder, manifest, self._mine())
+        checkpoint.refuse_other(self.folder, manifest, self._identity())
         agents = [neural.load(self.folder / one["file"], unstuck=0) for one in manifest["policies"]]
         cores = jax.tree_util.tree_map(lambda *x: np.stack(x)[:, None], *(a.policy.core for a in agents))  # type: ignore[union-attr]
         return Trained(self.experiment, self.game, manifest["curve"], Cloned(cores), [], manifest["policies"])
@@ -152,8 +156,8 @@ class _Stage:
             )
 
     def _agent(self, clones: Clones, run: int) -> Agent:
-        mind = neural.NeuralPolicy(clones.core(run), self.experiment.network.encoding)
-        return Agent(f"bc{run}", unstuck(mind, self.options.unstuck))
+        policy = neural.NeuralPolicy(clones.core(run), self.experiment.network.encoding)
+        return Agent(f"bc{run}", unstuck(policy, self.options.unstuck))
 
     def _about(self, clones: Clones, returns: list[float | None]) -> list[dict[str, Any]]:
         fits = {"held_out": clones.test, "selected_by": clones.select}
@@ -178,14 +182,14 @@ class _Stage:
         network, precision = self.experiment.network, self.experiment.output.precision
         for run, about in enumerate(policies):
             path = self.folder / about["file"]
-            told = {k: v for k, v in about.items() if k != "file"}
-            neural.save(path, clones.core(run), self.game, network.encoding, training=told, precision=precision)
+            training = {k: v for k, v in about.items() if k != "file"}
+            neural.save(path, clones.core(run), self.game, network.encoding, training=training, precision=precision)
             about["sha256"] = checkpoint.file_hash(path)
         (self.folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in curve))
         rest = {"state": {"file": None, "sha256": None, "update": len(curve)}, "snapshots": [], "failed": []}
-        checkpoint.write_manifest(self.folder, self._mine() | rest | {"policies": policies, "curve": curve})
+        checkpoint.write_manifest(self.folder, self._identity() | rest | {"policies": policies, "curve": curve})
 
-    def _mine(self) -> dict[str, Any]:
+    def _identity(self) -> dict[str, Any]:
         game = self.game
         if self.options.games is None:
             people: Any = [[one.pair, one.score] for one in games_of(game, self.options.half)]
@@ -237,7 +241,7 @@ def _say(epoch: int, epochs: int, line: dict[str, list[float]]) -> None:
 
 
 def self_play(game: Game, agents: list[Agent], episodes: int, seed: int) -> list[float | None]:
-    """The mean score of each agent with itself; None if no games were asked for."""
+    """Return the mean score of each agent with itself; None if no games were asked for."""
     if not episodes:
         return [None] * len(agents)
     teams = [Team.of(game, [agent] * game.num_seats) for agent in agents]
@@ -246,17 +250,19 @@ def self_play(game: Game, agents: list[Agent], episodes: int, seed: int) -> list
 
 
 def summary(clones: Clones, returns: list[float | None]) -> dict[str, Any]:
-    """What the splits say together."""
+    """Return means and intervals over the splits."""
     known = [r for r in returns if r is not None]
-    found: dict[str, Any] = {"return": float(np.mean(known)) if known else None, "returns": returns}
+    result: dict[str, Any] = {"return": float(np.mean(known)) if known else None, "returns": returns}
     for name, fit in (("held_out", clones.test), ("chance", clones.chance), ("learnt", clones.learn)):
-        found[name] = {what: interval(value) for what, value in _parts(fit)}
-    return found
+        result[name] = {what: interval(value) for what, value in _parts(fit)}
+    return result
 
 
 def interval(values: np.ndarray, level: float = 0.95) -> dict[str, float | None]:
-    """Mean over splits with Student's interval (None for a single split). Splits share games to learn from, so it is a
-    little too narrow."""
+    """Return the mean over splits with Student's interval (None for a single split).
+
+    Splits share games to learn from, so the interval is a little too narrow.
+    """
     mean, many = float(np.mean(values)), len(values)
     if many < 2:
         return {"mean": mean, "low": None, "high": None}

@@ -12,7 +12,7 @@ SHARPNESS = 10.0  # of the softmax over PageRanks, and of that over Shapley valu
 
 
 def accepts(utility: np.ndarray, slack: float) -> bool:
-    """Whether the newest members, of which the last row is one, are whom the others like best to play with.
+    """Return whether the newest members, of which the last row is one, are whom the others like best to play with.
 
     Each member prefers the other with whom it scores most; who is preferred most often has to be among the newest,
     a share `slack` of all. `utility` is in order of age. Of those preferred equally often the newest counts.
@@ -25,13 +25,13 @@ def accepts(utility: np.ndarray, slack: float) -> bool:
 
 
 def outranks(utility: np.ndarray, slack: float) -> bool:
-    """Whether the last member's mean score with all is as high as that of a share 1 - `slack` of the members."""
+    """Return whether the last member's mean score with all is as high as that of a share 1 - `slack` of the members."""
     means = np.mean(utility, axis=1)
     return bool(np.mean(means[:-1] <= means[-1]) >= 1 - slack)
 
 
 def odds_by_rank(utility: np.ndarray, alive: np.ndarray, power: float) -> np.ndarray:
-    """By the rank of difficulty: the lower a member's mean score with all, the more often it is met."""
+    """Return odds by the rank of difficulty: the lower a member's mean score with all, the more often it is met."""
     means = np.where(alive, np.sum(utility * alive, axis=1) / alive.sum(), np.inf)
     rank = np.argsort(np.argsort(-means)) - np.sum(~alive) + 1.0  # 1: the easiest of those alive
     odds = np.where(alive, np.maximum(rank, 1.0) ** power, 0.0)
@@ -45,7 +45,7 @@ def odds_by_shapley(
     key: PRNGKeyArray,
     permutations: int,
 ) -> Float[Array, " member"]:
-    """Members of low Shapley value first; and those who were met seldom."""
+    """Return odds that are high for members of low Shapley value, and for those who were seldom partners."""
     values = shapley(utility, alive, key, permutations)
     scaled = values / jnp.maximum(jnp.linalg.norm(values), 1e-8)
     low = jax.nn.softmax(jnp.where(alive, -SHARPNESS * scaled, -jnp.inf))
@@ -57,7 +57,7 @@ def odds_by_shapley(
 def shapley(
     utility: Float[Array, "member member"], alive: Bool[Array, " member"], key: PRNGKeyArray, permutations: int
 ) -> Float[Array, " member"]:
-    """What each member adds to coalitions, on average over random orders of joining; who harms adds 0."""
+    """Return what each member adds to coalitions, on average over random orders of joining; who harms adds 0."""
     number = utility.shape[0]
 
     def one(key: PRNGKeyArray) -> Array:
@@ -76,7 +76,7 @@ def shapley(
 
 
 def coalition_value(utility: Float[Array, "member member"], inside: Bool[Array, " member"]) -> Float[Array, ""]:
-    """The sum of scores within the coalition by weights of the partners, hard ones more, over its size."""
+    """Return the sum of scores within the coalition by weights of the partners, hard ones more, over its size."""
     odds = jax.nn.softmax(jnp.where(inside, -SHARPNESS * pagerank(utility, inside), -jnp.inf))
     odds = jnp.where(inside, odds, 0.0)
     total = jnp.sum(jnp.where(inside[:, None], utility, 0.0) @ odds)
@@ -84,7 +84,7 @@ def coalition_value(utility: Float[Array, "member member"], inside: Bool[Array, 
 
 
 def pagerank(utility: Float[Array, "member member"], inside: Bool[Array, " member"]) -> Float[Array, " member"]:
-    """Of the graph within the coalition, with the scores as weights of its edges; 0 outside."""
+    """Return the PageRank of the graph within the coalition, with the scores as weights of its edges; 0 outside."""
     size = jnp.maximum(jnp.sum(inside), 1)
     even = inside / size
     weights = jnp.maximum(utility, 0.0) * (inside[:, None] & inside)

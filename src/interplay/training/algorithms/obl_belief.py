@@ -55,6 +55,8 @@ class OBLBeliefOptions:
 
 
 class Learning(eqx.Module):
+    """The belief, its optimiser and the games that are played."""
+
     belief: beliefs.HandBelief
     state: Any
     games: Any  # [env]
@@ -62,7 +64,11 @@ class Learning(eqx.Module):
 
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
-    """max E log B(hand | view) over the games of a policy with itself."""
+    """Train a belief, max E log B(hand | view) over the games of a policy with itself.
+
+    Raises:
+        InterplayError: If the game is not Hanabi, or if the policy has a memory.
+    """
     options = build(OBLBeliefOptions, experiment.algorithm.options, "algorithm.options")
     game = make(experiment.game.name, **experiment.game.options)
     if not isinstance(game, Hanabi):

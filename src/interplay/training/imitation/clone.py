@@ -36,7 +36,7 @@ SELECTIONS = ("loss", "self_play")
 
 @dataclass(frozen=True)
 class Cloning:
-    """How is learnt."""
+    """The settings of behaviour cloning."""
 
     epochs: int = 60  # passes over the games to learn from; the best of them is kept
     batch: int = 512  # decisions of a step of gradient descent (with memory: chunks)
@@ -84,13 +84,14 @@ class Clones:
     chance: Fit  # on the same games as `test`, a guess by how often each action is taken in the games learnt from
 
     def core(self, split: int) -> Core:
+        """Return the network of a split."""
         return jax.tree_util.tree_map(lambda x: x[split], self.cores)
 
 
 def splits(
     games: int, number: int, seed: int, person: Any = None, folds: int | None = None
 ) -> Int[np.ndarray, "split game"]:
-    """What each game is for in each split: it is tested by one fold of the games and selected by the next one.
+    """Return what each game is for in each split: one fold of the games tests it, the next one selects its epoch.
 
     Args:
         games: How many there are.
@@ -139,7 +140,7 @@ def clone(
     tell: Callable[[int, dict[str, list[float]]], None] | None = None,
     progress: Callable[[CloneProgress], None] | None = None,
 ) -> Clones:
-    """Learn every split.
+    """Train a network for every split.
 
     Args:
         data: What is learnt from.
@@ -193,7 +194,8 @@ class ClonePace:
     def __init__(self, progress: Callable[[CloneProgress], None] | None):
         self.progress, self.batches = progress, 1
 
-    def heard(self, batches: int, seconds: float) -> None:
+    def record(self, batches: int, seconds: float) -> None:
+        """Note that so many batches took so long."""
         self.batches = max(1, round(batches * TELL_S / max(seconds, 1e-3)))
 
 
@@ -230,8 +232,10 @@ class _Material(NamedTuple):
 def _arranged(
     data: Any, shape: Shape, how: Cloning, roles: np.ndarray, judge: Any, renamings: Any
 ) -> tuple[_Static, _Material, list[Array]]:
-    """What is compiled in, what it works on, and each split's sequences [split, sequence] by role, filled up with -1:
-    of those learnt from as many as are asked how well they fit."""
+    """Return what is compiled in, what it works on, and each split's sequences [split, sequence] by role.
+
+    Lists are filled up with -1; of the sequences learnt from, there are as many as the fit is measured on.
+    """
     if isinstance(data, Recordings) and shape.own_turns:
         data = data.of_own_turns()
     steps = data.turn.shape[1]
@@ -306,7 +310,7 @@ def _pass(
         )
         lost = float(jnp.mean(loss)) / many
         seconds = time.perf_counter() - began
-        pace.heard(many, seconds)
+        pace.record(many, seconds)
         first += many
         if pace.progress is not None:
             speed = many * static.batch * len(keys) / seconds
@@ -458,15 +462,17 @@ def _counts(static: _Static, arrays: Any, which: Int[Array, "split sequence"]) -
         return jnp.sum(taken, axis=0)
 
     def of_split(mine: Array) -> Array:
-        found = _mapped(static, arrays, jnp.maximum(mine, 0), one)
-        return jnp.sum(found * (mine >= 0)[:, None], axis=0) + 1.0
+        counts = _mapped(static, arrays, jnp.maximum(mine, 0), one)
+        return jnp.sum(counts * (mine >= 0)[:, None], axis=0) + 1.0
 
     return jax.vmap(of_split)(which)
 
 
 def predictions(core: Core, sequence: Any) -> tuple[Float[Array, " step"], Float[Array, " step"]]:
-    """Of every step of a sequence: minus the log-likelihood of its action, and whether it was the likeliest; 0 where
-    there was nothing to choose."""
+    """Return of every step minus the log-likelihood of its action, and whether it was the likeliest.
+
+    Both are 0 where there was nothing to choose.
+    """
     _, features = core.unroll(core.start(), sequence.seen, sequence.start)
     odds = log_probs(core.decoded(features), sequence.legal)
     right = jnp.argmax(odds, axis=-1) == sequence.action

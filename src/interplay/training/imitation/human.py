@@ -1,4 +1,4 @@
-"""Games of people that come with interplay, ready to learn from."""
+"""Recorded games of people that come with interplay."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HALVES = ("all", "first", "second")
 
 
 def human_recordings(game: Game, encoding: str, half: str = "all") -> Recordings:
-    """What people did in this kitchen. The first and the second half were played by different people.
+    """Return what people did in this kitchen. The first and the second half were played by different people.
 
     They are replayed with the horizon of their own games, about three times the standard one, and with every action
     allowed, as it was for people.
@@ -26,15 +26,19 @@ def human_recordings(game: Game, encoding: str, half: str = "all") -> Recordings
 
 
 def games_of(game: Game, half: str = "all") -> list[HumanGame]:
-    """The human games of a kitchen, by pair of people."""
+    """Return the human games of a kitchen, by pair of people.
+
+    Raises:
+        InterplayError: If people did not play in it.
+    """
     if half not in HALVES:
         raise InterplayError(f"half: {half!r}; one of {', '.join(HALVES)}")
     other = sorted(set(game.options) - HARMLESS)
     layouts = sorted({one.layout for one in human_games()})
-    found = [one for one in human_games() if one.game_id == game.id]
-    if not found or other:
-        changed = f" with {', '.join(other)} changed" if found else ""
+    games = [one for one in human_games() if one.game_id == game.id]
+    if not games or other:
+        changed = f" with {', '.join(other)} changed" if games else ""
         raise InterplayError(f"no games of people come with {game.id}{changed}; they played {', '.join(layouts)}")
     everyone = sorted({one.pair for one in human_games()})  # halves of people, the same in every kitchen
     first = set(everyone[::2])
-    return [one for one in found if half == "all" or (one.pair in first) == (half == "first")]
+    return [one for one in games if half == "all" or (one.pair in first) == (half == "first")]

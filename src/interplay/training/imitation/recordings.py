@@ -50,20 +50,24 @@ class Recordings:
 
     @property
     def games(self) -> int:
+        """Number of games."""
         return int(self.game.max()) + 1
 
     @property
     def arrays(self) -> Sequences:
-        """What `taken` reads."""
+        """Return what `taken` reads."""
         return Sequences(*(jnp.asarray(getattr(self, name)) for name in Sequences._fields))
 
     @property
     def taken(self) -> Take:
+        """Function that takes parts from `arrays`."""
         return parts_of
 
     def of_own_turns(self) -> Recordings:
-        """The steps in which each seat had something to choose, one after the other: what a network reads that
-        remembers its own turns alone."""
+        """Return the steps in which each seat had something to choose, one after the other.
+
+        They are what a network reads that remembers its own turns alone.
+        """
         own, order = own_steps(self.turn, self.legal.sum(axis=-1) > 1)
 
         def taken(x: np.ndarray) -> np.ndarray:
@@ -73,7 +77,7 @@ class Recordings:
         return Recordings(seen, legal, action, turn, _first(order.shape), self.game, self.person)
 
     def padded(self, length: int) -> Recordings:
-        """With a number of steps that parts of this length divide."""
+        """Return recordings whose number of steps is a multiple of this length."""
         more = -self.action.shape[1] % length
         if not more:
             return self
@@ -99,12 +103,12 @@ Take = Callable[[Any, Array, int], Sequences]  # (arrays, numbers of parts, step
 
 
 def parts_of(arrays: Sequences, which: Int[Array, " part"], length: int) -> Sequences:
-    """Parts of so many steps; part p is the (p mod k)-th of sequence p div k, where k parts are a sequence."""
+    """Return parts of so many steps; part p is the (p mod k)-th of sequence p div k, where k parts are a sequence."""
     return jax.tree_util.tree_map(lambda x: x.reshape(-1, length, *x.shape[2:])[which], arrays)
 
 
 def own_steps(turn: np.ndarray, chooses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of [sequence, step]: where a seat chose something in the game, and these steps' numbers, one after the other."""
+    """Return where a seat chose something, [sequence, step], and the numbers of these steps one after the other."""
     steps = np.arange(turn.shape[1])
     last = np.where(turn, steps, -1).max(axis=1, keepdims=True)  # after it there is padding alone
     own = chooses & (steps <= last)
@@ -126,7 +130,11 @@ class Kinds(NamedTuple):
 
 
 def kinds_of(game: Game, games: Sequence[Recorded], encoding: str) -> Kinds:
-    """Tell games apart by their rules, after a look at whether they can be learnt from at all."""
+    """Group games by their rules.
+
+    Raises:
+        InterplayError: If they cannot be learnt from.
+    """
     if not is_jax(game):
         raise InterplayError(f"{game.id} is not written in JAX, so its games cannot be replayed as arrays")
     if not games:
@@ -148,14 +156,14 @@ def kinds_of(game: Game, games: Sequence[Recorded], encoding: str) -> Kinds:
 
 
 def persons_of(games: Sequence[Recorded]) -> np.ndarray | None:
-    """[game] whose games they are; None if that is known of none."""
+    """Return whose games they are, [game]; None if that is known of none."""
     if all(one.person is None for one in games):
         return None
     return np.array([-1 - i if one.person is None else one.person for i, one in enumerate(games)])
 
 
 def replayed(game: Game, games: Sequence[Recorded], encoding: str) -> Recordings:
-    """Play recorded games again and note what every seat to learn from saw, [game x seat] sequences."""
+    """Replay recorded games and return what every seat to learn from saw, [game x seat] sequences."""
     kinds, steps = kinds_of(game, games, encoding), max(len(one.actions) for one in games)
     parts = []
     for number, by in enumerate(kinds.games):
@@ -187,7 +195,7 @@ def _played_again(
     rows = np.flatnonzero(np.array(learn).reshape(-1))
 
     def by_seat(x: np.ndarray) -> np.ndarray:
-        """[game, step, seat, ...] -> [game x seat, step, ...]"""
+        """Reorder [game, step, seat, ...] to [game x seat, step, ...]."""
         return np.moveaxis(x, 2, 1).reshape(-1, x.shape[1], *x.shape[3:])[rows]
 
     return (*(by_seat(x) for x in (seen, legal, actions, decides)), np.repeat(numbers, game.num_seats)[rows])
@@ -202,7 +210,7 @@ class GameArrays(NamedTuple):
 
 
 def arrays_of(game: Game, games: Sequence[Recorded], steps: int) -> GameArrays:
-    """Games as arrays: a byte a move, where there are no more than 127 actions."""
+    """Return games as arrays: a byte a move, where there are no more than 127 actions."""
     small = len(game.action_names) < 128
     actions = np.zeros((len(games), steps, game.num_seats), np.int8 if small else np.int32)
     for row, one in zip(actions, games, strict=True):
@@ -212,7 +220,7 @@ def arrays_of(game: Game, games: Sequence[Recorded], steps: int) -> GameArrays:
 
 
 def walk(game: Game, start: Mapping[str, Any], actions: Int[Array, "step seat"], note: Any) -> tuple[Any, Array]:
-    """Play a game again: what `note` says of the state before every step, and the steps' points."""
+    """Replay a game: return what `note` says of the state before every step, and the steps' points."""
 
     def turn(state: Any, joint: Array) -> tuple[Any, Any]:
         noted = note(state)
@@ -225,7 +233,7 @@ def walk(game: Game, start: Mapping[str, Any], actions: Int[Array, "step seat"],
 def decisions(
     by: Game, games: Sequence[Recorded], arrays: GameArrays, allowed: Any, legal: Any, to_move: Any, points: Any
 ) -> Bool[np.ndarray, "game step seat"]:
-    """Where seats decided something that the game at hand allows, after a check of moves and scores.
+    """Return where seats decided something that the game at hand allows, after a check of moves and scores.
 
     Args:
         by: The game by whose rules these were played.

@@ -21,7 +21,7 @@ class Renamings(NamedTuple):
 
 
 def renamings(game: Game, encoding: str) -> Renamings | None:
-    """Those of a game; None if it, or the encoding, knows no colours to exchange."""
+    """Return those of a game; None if it, or the encoding, has no colours to exchange."""
     if not isinstance(game, Hanabi) or encoding not in VECTORS:
         return None
     real = real_moves(game.rules)

@@ -1,4 +1,4 @@
-"""How well networks play with themselves when each takes its likeliest action: what an epoch is chosen by."""
+"""Scores of networks with themselves, each taking its likeliest action, by which an epoch is chosen."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from interplay.games.registry import make
 
 
 def forgiving(game: Game) -> Game:
-    """Hanabi with points kept after the third bomb: clones of few games seldom come to an end, and where every epoch
-    scores 0 none can be chosen. Other games as they are."""
+    """Return Hanabi with points kept after the third bomb; other games as they are.
+
+    Clones of few games seldom finish one, and where every epoch scores 0 none can be chosen.
+    """
     return make(game.id, **{**game.options, "bomb": "keep"}) if isinstance(game, Hanabi) else game
 
 
 def greedy_judge(game: Game, encoding: str, games: int, seed: int) -> Callable[[Any], Float[Array, " split"]]:
-    """The mean score of networks [split, ...], each in all seats of the same games."""
+    """Return a function that gives the mean score of networks [split, ...], each in all seats of the same games."""
 
     def judge(cores: Any) -> Float[Array, " split"]:
         return jax.vmap(lambda core: jnp.mean(greedy_scores(game, core, encoding, games, seed)))(cores)
@@ -32,7 +34,7 @@ def greedy_judge(game: Game, encoding: str, games: int, seed: int) -> Callable[[
 
 
 def greedy_scores(game: Game, core: Core, encoding: str, games: int, seed: int) -> Float[Array, " game"]:
-    """One network in all seats, to the end of each game."""
+    """Return the scores of one network in all seats."""
     keys = jax.random.split(jax.random.key(seed), games)
     state = jax.vmap(lambda key: game.init(jax.random.fold_in(key, 0)))(keys)
     memory = jnp.zeros((games, game.num_seats, *core.start().shape), jnp.float32)
