@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from interplay.agents.api import Agent, Policy
 from interplay.agents.basic import Noisy
+from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.records import record
@@ -78,6 +79,14 @@ class FrozenPartners:
         split = (len(populations), sizes[0])
         arrays = jax.tree_util.tree_map(lambda x: x.reshape(*split, *x.shape[1:]), together.arrays)
         return cls(arrays, together.static, sizes[0], per_run=True)
+
+    @classmethod
+    def from_networks(cls, networks: Any, encoding: str) -> FrozenPartners:
+        """Return partners that act by networks [run, partner, ...] on this encoding."""
+        one = jax.tree_util.tree_map(lambda x: x[0, 0], networks)
+        runs, number = jax.tree_util.tree_leaves(networks)[0].shape[:2]
+        partners = cls.repeat(NeuralPolicy(one, encoding), number, runs)
+        return replace(partners, arrays=eqx.tree_at(lambda p: p.core, partners.arrays, networks))
 
     def select_runs(self, runs: Sequence[int]) -> FrozenPartners:
         """Return the partners of some of the runs, in this order."""

@@ -7,7 +7,7 @@ from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -27,6 +27,12 @@ from interplay.training.program import Program
 from interplay.training.reward_weights import RewardWeights
 from interplay.training.setup import RunState, TrainingSetup
 from interplay.training.time_schedule import TimeSchedule
+
+
+class PolicyMembers(NamedTuple):
+    """Networks of members that have no values, in the place of `Trained.members`."""
+
+    policy: Any  # [run, learner, ...]
 
 
 @dataclass(frozen=True)
@@ -237,16 +243,8 @@ class _Stage:
             nonlocal began
             numbers = jax.tree_util.tree_map(np.asarray, pending[0])
             now = time.perf_counter()
-            line = log.row(
-                self.experiment,
-                numbers,
-                pending[1],
-                pending[2],
-                now - began,
-                since=since,
-                elapsed_s=now - opened,
-                steps_before=self._steps_before,
-            )
+            seen = {"since": since, "elapsed_s": now - opened, "steps_before": self._steps_before}
+            line = log.row(self.experiment, numbers, pending[1], pending[2], now - began, **seen)
             line |= dict(more or {})
             if pace is not None:
                 pace.record(pending[1] + pending[2])

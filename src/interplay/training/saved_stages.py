@@ -18,17 +18,13 @@ from interplay.training.actor_critic import new_member
 from interplay.training.config import Experiment
 from interplay.training.gate import with_retrained
 from interplay.training.loader import build
-from interplay.training.run import Trained, TrainingSnapshot
-
-
-class _Policies(NamedTuple):
-    policy: Any  # [run, learner, ...]
+from interplay.training.run import PolicyMembers, Trained, TrainingSnapshot
 
 
 class _State(NamedTuple):
     """The part of a checkpoint that is read: the policies as they were at the end."""
 
-    members: _Policies
+    members: PolicyMembers
 
 
 def load_stage(folder: str | Path, experiment: Experiment | None = None, *, stage: str = "population") -> Trained:
@@ -74,9 +70,9 @@ def load_stage(folder: str | Path, experiment: Experiment | None = None, *, stag
     path = folder / manifest["state"]["file"]
     if path.exists():
         arrays = checkpoint.read_arrays(path, manifest["state"]["sha256"])
-        members = checkpoint.rebuilt(_State(_Policies(like(jnp.float32))), arrays, str(path)).members
+        members = checkpoint.rebuilt(_State(PolicyMembers(like(jnp.float32))), arrays, str(path)).members
     else:  # only what others need was kept of it
-        members = _Policies(_from_files(folder, manifest, theirs, like(jnp.float32)))
+        members = PolicyMembers(_from_files(folder, manifest, theirs, like(jnp.float32)))
     record = manifest.get("gate", {"retrained": [], "dead": []})
     dead = tuple(one["run"] for one in record["dead"])
     trained = Trained(theirs, game, curve, members, snapshots, manifest["policies"], dead=dead)

@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
@@ -39,7 +38,7 @@ from interplay.training.imitation.renaming import renamings
 from interplay.training.imitation.selfplay import forgiving, greedy_judge
 from interplay.training.imitation.stream import GameStream
 from interplay.training.loader import as_json, build
-from interplay.training.run import Trained
+from interplay.training.run import PolicyMembers, Trained
 
 EVERY_S = 5.0  # between two lines of progress
 
@@ -59,12 +58,6 @@ class BCOptions(Cloning):
         for name in ("unstuck", "episodes", "folds"):
             if getattr(self, name) < 0:
                 raise InterplayError(f"algorithm.options.{name}: {getattr(self, name)}; 0 or more")
-
-
-class Cloned(NamedTuple):
-    """Networks [run, 1, ...], in the place of a stage's members."""
-
-    policy: Any
 
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
@@ -103,7 +96,7 @@ class _Stage:
         checkpoint.refuse_other(self.folder, manifest, self._identity())
         agents = [neural.load(self.folder / one["file"], unstuck=0) for one in manifest["policies"]]
         cores = jax.tree_util.tree_map(lambda *x: np.stack(x)[:, None], *(a.policy.core for a in agents))  # type: ignore[union-attr]
-        return Trained(self.experiment, self.game, manifest["curve"], Cloned(cores), [], manifest["policies"])
+        return Trained(self.experiment, self.game, manifest["curve"], PolicyMembers(cores), [], manifest["policies"])
 
     def train(self, quiet: bool) -> Trained:
         experiment, options = self.experiment, self.options
@@ -131,7 +124,7 @@ class _Stage:
                 renamings=renamings(self.game, encoding),
                 judge=judge,
                 tell=heard,
-                progress=None if quiet else _Spoken().add,
+                progress=None if quiet else _Printer().epoch,
             )
         agents = [self._agent(clones, run) for run in range(experiment.runs)]
         returns = self_play(self.game, agents, options.episodes, experiment.seed)
@@ -143,17 +136,22 @@ class _Stage:
         if self.folder is not None:
             self._write(clones, policies, curve)
         cores = jax.tree_util.tree_map(lambda x: x[:, None], clones.cores)
-        return Trained(experiment, self.game, curve, Cloned(cores), [], policies)
+        return Trained(experiment, self.game, curve, PolicyMembers(cores), [], policies)
 
     def _recorded(self, path: str, quiet: bool) -> Recordings | GameStream:
         """Games of a file: played again batch by batch where whole games are learnt, else kept as what was seen."""
         network, games = self.experiment.network, load(path)
         if not network.recurrent or self.options.chunk:
             return replayed(self.game, games, network.encoding)
+        printer = _Printer()
         with bar("games", len(games), show=not quiet) as advance:
-            return GameStream(
-                self.game, games, network.encoding, own_turns=network.own_turns, progress=_Checked(advance, quiet).add
-            )
+
+            def checked(number: int) -> None:
+                advance(number)
+                if not quiet:
+                    printer.games_checked(number)
+
+            return GameStream(self.game, games, network.encoding, own_turns=network.own_turns, progress=checked)
 
     def _agent(self, clones: Clones, run: int) -> Agent:
         policy = neural.NeuralPolicy(clones.core(run), self.experiment.network.encoding)
@@ -203,34 +201,25 @@ class _Stage:
         }
 
 
-class _Checked:
-    """Progress of checking recorded games."""
-
-    def __init__(self, advance: Callable[[int], None], quiet: bool):
-        self._advance, self._quiet, self._done, self._last = advance, quiet, 0, -EVERY_S
-
-    def add(self, games: int) -> None:
-        self._advance(games)
-        self._done += games
-        now = time.perf_counter()
-        if not self._quiet and not sys.stderr.isatty() and now - self._last > EVERY_S:
-            self._last = now
-            print(f"bc: {self._done:,} games replayed", file=sys.stderr, flush=True)
-
-
-class _Spoken:
-    """Progress within an epoch, where no bar can be shown."""
+class _Printer:
+    """Prints progress at most every few seconds, where no bar can be shown."""
 
     def __init__(self) -> None:
-        self._last = -EVERY_S
+        self._last, self._games = -EVERY_S, 0
 
-    def add(self, now: CloneProgress) -> None:
-        at = time.perf_counter()
-        if not sys.stderr.isatty() and at - self._last > EVERY_S:
-            self._last = at
-            done = f"{now.done:,} of {now.total:,} sequences"
-            told = f"bc: epoch {now.epoch}, {done}, loss {now.loss:.3f}, {now.per_s:,.0f} sequences/s"
-            print(told, file=sys.stderr, flush=True)
+    def games_checked(self, games: int) -> None:
+        self._games += games
+        self._print(f"bc: {self._games:,} games replayed")
+
+    def epoch(self, now: CloneProgress) -> None:
+        done = f"{now.done:,} of {now.total:,} sequences"
+        self._print(f"bc: epoch {now.epoch}, {done}, loss {now.loss:.3f}, {now.per_s:,.0f} sequences/s")
+
+    def _print(self, text: str) -> None:
+        now = time.perf_counter()
+        if not sys.stderr.isatty() and now - self._last > EVERY_S:
+            self._last = now
+            print(text, file=sys.stderr, flush=True)
 
 
 def _say(epoch: int, epochs: int, line: dict[str, list[float]]) -> None:

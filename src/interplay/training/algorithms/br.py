@@ -143,15 +143,8 @@ def best_response(
     fitting = [n for n in range(1, frozen.number + 1) if experiment.envs % (n + round(met_states * n)) == 0]
     plan = best_response_plan(game.num_seats, tables or max(fitting, default=1), met_states)
     priorities = tuple(map(float, priority)) if any(priority) else ()
-    return train_stage(
-        experiment,
-        method(plan, priority=priorities),
-        partners=frozen,
-        members=members,
-        stage=stage,
-        notes=notes,
-        quiet=quiet,
-    )
+    chosen = method(plan, priority=priorities)
+    return train_stage(experiment, chosen, partners=frozen, members=members, stage=stage, notes=notes, quiet=quiet)
 
 
 def best_response_plan(seats: int, tables: int, met_states: float = 0.0) -> TeamPlan:

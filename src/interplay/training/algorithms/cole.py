@@ -248,9 +248,7 @@ def initial_population(experiment: Experiment, game: Game, options: COLEOptions)
     which = np.arange(options.population) % options.initial
     keys = jax.vmap(lambda k: jax.random.split(k, options.initial)[which])(jnp.stack(of_run))
     cores = jax.jit(lambda keys: new_networks(lambda of_run: new_networks(fresh, of_run), keys))(keys)
-    one = NeuralPolicy(jax.tree_util.tree_map(lambda x: x[0, 0], cores), experiment.network.encoding)
-    partners = FrozenPartners.repeat(one, options.population, experiment.runs)
-    return dataclasses.replace(partners, arrays=eqx.tree_at(lambda p: p.core, partners.arrays, cores))
+    return FrozenPartners.from_networks(cores, experiment.network.encoding)
 
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:

@@ -15,7 +15,7 @@ import dataclasses
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -37,7 +37,7 @@ from interplay.training.config import Experiment, Network
 from interplay.training.frozen_partners import FrozenPartners, PartnerAssignment, PartnerStats
 from interplay.training.loader import as_json, make_game, method_options
 from interplay.training.method import Logs, Method, TableScores
-from interplay.training.run import Trained
+from interplay.training.run import PolicyMembers, Trained
 from interplay.training.run import train as train_stage
 from interplay.training.team_assignment import PARTNER, TeamPlan
 
@@ -148,12 +148,6 @@ class Mixed(Policy):
         return (own, other), jnp.where(jax.random.bernoulli(for_coin, self.share), its_action, action), info
 
 
-class Members(NamedTuple):
-    """Networks [run, member, ...], in the place of a stage's members."""
-
-    policy: Any
-
-
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Train the population, then a best response to its members."""
     options = method_options(CoMeDiOptions, experiment)
@@ -254,7 +248,7 @@ def _gather(experiment: Experiment, game: Game, stages: list[Trained], stage: st
                 "policies": policies,
             }
             checkpoint.write_manifest(folder, manifest)
-    members = Members(_stacked([one.members.policy for one in stages]))
+    members = PolicyMembers(_stacked([one.members.policy for one in stages]))
     last = [{**line, "member_returns": _all_returns(stages, line)} for line in stages[-1].curve]
     return Trained(experiment, game, last, members, [], policies)
 

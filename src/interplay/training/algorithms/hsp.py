@@ -38,14 +38,6 @@ from interplay.training.team_assignment import TeamPlan
 TASK = "task"  # the name under which a preference weighs the game's points
 BIASED, RESPONSE = 0, 1  # the learners of a pair
 SPLITS = ("training", "evaluation")  # halves of the space of preferences
-SHARED = (  # with mep
-    "population",
-    "population_steps",
-    "population_envs",
-    "population_from",
-    "entropy_weight",
-    "snapshots",
-)
 
 
 @dataclass(frozen=True)
@@ -60,7 +52,7 @@ class HSPOptions:
 
 
 @dataclass(frozen=True)
-class PoolOptions(HSPOptions, coplay.EgoOptions):
+class PoolOptions(HSPOptions, coplay.PopulationOptions):
     """The partners of an ego: biased players, and a maximum-entropy population at three levels of skill.
 
     As published half of them are biased: 6 biased players, and 2 members at three skills.
@@ -69,17 +61,12 @@ class PoolOptions(HSPOptions, coplay.EgoOptions):
     pairs: int = 12  # that are drawn for each ego, where no preferences are given
     pairs_steps: float = 1e7  # environment steps of each pair
     pairs_from: str | None = None  # folder of trained pairs to take instead; those that score are dealt to egos
-    shared: bool = False  # all egos choose among all pairs, and meet one population
     biased: int = 6  # players that an ego chooses of its pairs
     least_return: float = 0.1  # pairs that do not score more together are left out
     events_of: str = "biased"  # or response: whose events tell how different two pairs are
     rounds: int = 10  # episodes of each rotation of seats in which events are counted
     population: int = 2  # members of the population that an ego meets
-    population_steps: float = 1e7  # environment steps of each member
-    population_envs: int = 64  # environments of each member
-    population_from: str | None = None  # folder of trained populations to take instead; members are dealt to egos
     entropy_weight: float = 0.01  # alpha of the population
-    snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
 
     def __post_init__(self) -> None:
         if self.events_of not in ("biased", "response"):
@@ -132,7 +119,10 @@ def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False)
         preferences = list(options.preferences) or draw(game, options, many, experiment.seed)
         smaller = coplay.population_experiment(experiment, len(preferences), options.pairs_steps, 0)
         trained = pairs(smaller, game, preferences, options.biased_shaping, stage=f"{stage}pairs", quiet=quiet)
-    of_population = mep.MEPOptions(**{name: getattr(options, name) for name in SHARED})
+    shared = [f.name for f in dataclasses.fields(coplay.PopulationOptions) if f.name != "shared"]
+    of_population = mep.MEPOptions(
+        entropy_weight=options.entropy_weight, **{name: getattr(options, name) for name in shared}
+    )
     stage = f"{stage}population"
     population = coplay.load_or_train(experiment, of_population, mep.population_stage, stage=stage, quiet=quiet)
     members = coplay.deal_members(

@@ -19,13 +19,11 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
 from interplay.training.algorithms.brdiv import with_envs, with_table_labels
 from interplay.training.algorithms.comedi import fresh_members
@@ -135,7 +133,9 @@ def iterate(experiment: Experiment, *, quiet: bool = False) -> tuple[list[Traine
     mate: Trained | None = None
     trained: Trained | None = None
     for number in range(options.iterations):
-        as_partner = partners_from_networks(experiment, jax.tree_util.tree_map(jnp.asarray, ego.policy))
+        as_partner = FrozenPartners.from_networks(
+            jax.tree_util.tree_map(jnp.asarray, ego.policy), experiment.network.encoding
+        )
         labels = 1 + teammate_method.plan.num_kinds
         both = [fresh_members(mate_settings, game, labels, 2 * number + who + 1) for who in (TEAMMATE, RESPONSE)]
         mate = train_stage(
@@ -174,12 +174,5 @@ def buffer(experiment: Experiment, teammates: list[Trained], places: int) -> Fro
     """Return every teammate equally often, as far as the places go; the newest have those that are left over."""
     which = (len(teammates) - 1 - np.arange(places)) % len(teammates)
     each = [jax.tree_util.tree_map(lambda x: x[:, TEAMMATE], teammates[i].members.policy) for i in which]
-    return partners_from_networks(experiment, jax.tree_util.tree_map(lambda *x: jnp.stack(x, axis=1), *each))
-
-
-def partners_from_networks(experiment: Experiment, networks: Any) -> FrozenPartners:
-    """Return partners that act by networks [run, partner, ...]."""
-    one = jax.tree_util.tree_map(lambda x: x[0, 0], networks)
-    number = jax.tree_util.tree_leaves(networks)[0].shape[1]
-    partners = FrozenPartners.repeat(NeuralPolicy(one, experiment.network.encoding), number, experiment.runs)
-    return dataclasses.replace(partners, arrays=eqx.tree_at(lambda p: p.core, partners.arrays, networks))
+    networks = jax.tree_util.tree_map(lambda *x: jnp.stack(x, axis=1), *each)
+    return FrozenPartners.from_networks(networks, experiment.network.encoding)

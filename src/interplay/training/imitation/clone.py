@@ -296,18 +296,8 @@ def _pass(
     cores, optimiser, total, first = state.cores, state.optimiser, orders.shape[1], 0
     while first < total:
         many, began = min(pace.batches, total - first), time.perf_counter()
-        cores, optimiser, loss = _learn(
-            static,
-            material,
-            cores,
-            optimiser,
-            orders,
-            memories,
-            keys,
-            jnp.int32(epoch),
-            jnp.int32(first),
-            jnp.int32(many),
-        )
+        numbers = jnp.int32(epoch), jnp.int32(first), jnp.int32(many)
+        cores, optimiser, loss = _learn(static, material, cores, optimiser, orders, memories, keys, *numbers)
         lost = float(jnp.mean(loss)) / many
         seconds = time.perf_counter() - began
         pace.record(many, seconds)
