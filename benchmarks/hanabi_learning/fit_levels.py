@@ -32,8 +32,7 @@ from interplay.agents.hanabi.hgroup_levels import RULE_NAMES, Lapses
 from interplay.games.registry import make
 from interplay.rollout.recorded_games import Recorded, load
 from interplay.training.imitation.clone import TEST, splits
-from interplay.training.imitation.recordings import arrays_of, kinds_of, persons_of, walk
-from interplay.training.imitation.stream import GameStream
+from interplay.training.imitation.recordings import GameStream, arrays_of, kinds_of, persons_of, walk
 
 AT_ONCE = 128  # games
 SPLITS = 5  # of the clones

@@ -21,12 +21,10 @@ from interplay.rollout.recorded_games import Recorded, load, save
 from interplay.traces.importers.hanabi_data import import_hanabi_data
 from interplay.traces.recorded import _persons, recorded_games
 from interplay.training.algorithms import train
+from interplay.training.algorithms.bc import forgiving, greedy_scores, renamings
 from interplay.training.config import Algorithm, Experiment, GameChoice, Network
 from interplay.training.imitation.clone import LEARN, SELECT, TEST, Cloning, clone, splits
-from interplay.training.imitation.recordings import Recordings, replayed
-from interplay.training.imitation.renaming import renamings
-from interplay.training.imitation.selfplay import forgiving, greedy_scores
-from interplay.training.imitation.stream import GameStream
+from interplay.training.imitation.recordings import GameStream, Recordings, replayed
 
 
 def random_game(game, seed, steps=24):

@@ -17,6 +17,7 @@ from interplay.games.registry import make
 from interplay.training import belief as beliefs
 from interplay.training.actor_critic import new_member
 from interplay.training.algorithms import obl, train
+from interplay.training.method import JointStep
 from interplay.training.setup import TrainingSetup
 from tests.training.tiny_hanabi import TINY, experiment
 
@@ -38,7 +39,7 @@ def test_simulated_steps_are_worth_what_the_belief_says():
     @jax.jit
     def go(state, actions, keys):
         world = SimpleNamespace(state=tile(state), rotation=jnp.zeros(many, jnp.int32))
-        steps = method.record_step(setup, member, world, None, tile(actions), {"simulation": keys})
+        steps = method.record_step(setup, member, world, JointStep(None, tile(actions), {"simulation": keys}))
         return jax.tree_util.tree_map(lambda x: x.reshape(many, 2), steps)
 
     def mean_of(state, action, seed):

@@ -33,18 +33,9 @@ class ActiveSeatGame:
             )
         self.base = game
         self.memory_seats: int = game.num_seats
-        self.id, self.options, self.rules_version = game.id, game.options, game.rules_version
-        self.action_names, self.event_names = game.action_names, game.event_names
-        self.encodings, self.horizon, self.replayable = game.encodings, game.horizon, game.replayable
-        self.rules: Any = getattr(game, "rules", None)
 
-    def init(self, key: Any, **start: Any) -> Any:
-        """Return the game's initial state."""
-        return self.base.init(key, **start)
-
-    def start(self, state: Any) -> Any:
-        """Return the chance outcomes with which the game can begin in this state again."""
-        return self.base.start(state)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.base, name)
 
     def step(self, state: Any, actions: Int[Array, " one"], key: Any) -> tuple[Any, Step]:
         """Step the game by the action of the seat to move; rewards and events are sums over seats."""
@@ -90,11 +81,3 @@ class ActiveSeatGame:
             return row
 
         return jax.tree_util.tree_map(leaf, x)
-
-    def render(self, state: Any, seat: int | None = None) -> str:
-        """Return the state as text."""
-        return self.base.render(state, seat)
-
-    def scene(self, state: Any, seat: int | None = None) -> Any:
-        """Return the state as a drawing."""
-        return self.base.scene(state, seat)

@@ -19,6 +19,7 @@ from interplay.agents.basic import masked
 from interplay.games.records import record
 from interplay.training import recurrent_state
 from interplay.training.actor_critic import ActorCritic
+from interplay.training.method import JointStep
 from interplay.training.reward_weights import RewardWeights, event_weights
 from interplay.training.setup import RolloutWorld, TrainingSetup, where
 from interplay.training.team_assignment import TeamPlan, roles_to_seats, seats_to_roles, spread, to_learners
@@ -217,7 +218,7 @@ def _step(
         terminated=step.terminated,
         done=done,
         cut=cut,
-        extra=method.record_step(setup, members, world, by_role, joint, now["method"]),
+        extra=method.record_step(setup, members, world, JointStep(by_role, joint, now["method"])),
         memory_seat=seat,
     )
     here = jax.nn.one_hot(world.rotation, plan.roles) * done[:, None]
@@ -253,7 +254,7 @@ def _reset(setup: TrainingSetup, before: RolloutWorld, after: RolloutWorld, now:
         rotation=jnp.where(done, rotation, before.rotation),
         score=jnp.where(done, 0.0, after.score),
         kept_states=kept_states,
-        **setup.method.on_episode_end(setup, before, done, now["method"]),
+        **setup.method.on_episode_end(before, done, now["method"]),
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from interplay.games.api import Game
 from interplay.training import partner_rollout
@@ -40,6 +40,22 @@ class PartnerPlacement(NamedTuple):
     assignment: PartnerAssignment
     memory: Any  # of the partners
     episode_state: Any = ()  # what the method carries in each environment
+
+
+class JointStep(NamedTuple):
+    """One step of all environments."""
+
+    by_role: Int[Array, "env role"]  # actions
+    by_seat: Int[Array, "env seat"]
+    randomness: dict[str, Array]  # of `Method.draw_randomness`
+
+
+class ProcessedRollout(NamedTuple):
+    """What `Method.process_rollout` gives."""
+
+    state: Any  # of the method
+    rollout: Rollout
+    logs: Logs
 
 
 class TableScores(NamedTuple):
@@ -168,31 +184,19 @@ class Method:
         memory, partner_actions = partner_rollout.act(setup, partners, world, key)
         return memory, to_roles(self.plan, actions, partner_actions)
 
-    def record_step(
-        self,
-        setup: TrainingSetup,
-        members: Any,
-        world: RolloutWorld,
-        by_role: Int[Array, "env role"],
-        by_seat: Int[Array, "env seat"],
-        randomness: dict[str, Array],
-    ) -> Any:
+    def record_step(self, setup: TrainingSetup, members: Any, world: RolloutWorld, step: JointStep) -> Any:
         """Return what is kept of a step in `Rollout.extra`, a tree of [learner, slot, ...]."""
         return ()
 
-    def on_episode_end(
-        self, setup: TrainingSetup, world: RolloutWorld, done: Bool[Array, " env"], randomness: dict[str, Array]
-    ) -> dict[str, Any]:
+    def on_episode_end(self, world: RolloutWorld, done: Array, randomness: dict[str, Array]) -> dict[str, Any]:
         """Return fields of the world that change where an episode ended."""
         return {}
 
     # Learning from a rollout
 
-    def process_rollout(
-        self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout
-    ) -> tuple[Any, Rollout, Logs]:
+    def process_rollout(self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout) -> ProcessedRollout:
         """Return the method's state, the rollout with its own rewards added, and what is logged."""
-        return state, rollout, {}
+        return ProcessedRollout(state, rollout, {})
 
     def table_weights(self, state: Any, scores: TableScores) -> tuple[Any, Float[Array, "table role"], Logs]:
         """Return the method's state, the weights of the advantages at each table, and what is logged."""

@@ -33,7 +33,7 @@ from interplay.training.algorithms.sp import SelfPlay
 from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
 from interplay.training.loader import make_game, method_options
-from interplay.training.method import Logs
+from interplay.training.method import ProcessedRollout
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.setup import TrainingSetup
@@ -175,9 +175,7 @@ class AnyPlay(SelfPlay):
         state = self.optimiser.init(discriminator)  # type: ignore[arg-type] - any tree of arrays
         return discriminator, state, jnp.zeros((self.envs, self.options.units), jnp.float32)
 
-    def process_rollout(
-        self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout
-    ) -> tuple[Any, Rollout, Logs]:
+    def process_rollout(self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout) -> ProcessedRollout:
         """Add the reward of the discriminator as it was, and train it on the rollout."""
         discriminator, optimiser_state, memory = state
         steps = rollout.start.shape[0]
@@ -198,7 +196,8 @@ class AnyPlay(SelfPlay):
         )
         right = jnp.mean(jnp.argmax(odds, axis=-1) == jnp.argmax(style, axis=-1))
         rollout = dataclasses.replace(rollout, reward=rollout.reward + reward)
-        return (discriminator, optimiser_state, after), rollout, {"judge_loss": loss, "judge_right": right}
+        logs = {"judge_loss": loss, "judge_right": right}
+        return ProcessedRollout((discriminator, optimiser_state, after), rollout, logs)
 
     @staticmethod
     def _gains(log_prob: Float[Array, "step env"], done: Bool[Array, "step env"]) -> Float[Array, "step env"]:

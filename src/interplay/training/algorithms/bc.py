@@ -12,17 +12,23 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float, Int
 from scipy.special import stdtrit
 
 from interplay.agents import neural
 from interplay.agents.anti_stuck import pose_entries, unstuck
 from interplay.agents.api import Agent
+from interplay.agents.basic import masked
+from interplay.agents.networks import Core
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.games.hanabi.game import Hanabi
+from interplay.games.hanabi.suit_permutation import VECTORS, real_moves, vector_places
 from interplay.games.registry import make
 from interplay.progress import bar
 from interplay.rollout.engine import run as play
@@ -33,10 +39,7 @@ from interplay.training.actor_critic import policy_shape
 from interplay.training.config import Experiment
 from interplay.training.imitation.clone import CloneProgress, Clones, Cloning, Fit, clone, splits
 from interplay.training.imitation.human import games_of, human_recordings
-from interplay.training.imitation.recordings import Recordings, replayed
-from interplay.training.imitation.renaming import renamings
-from interplay.training.imitation.selfplay import forgiving, greedy_judge
-from interplay.training.imitation.stream import GameStream
+from interplay.training.imitation.recordings import GameStream, Recordings, replayed
 from interplay.training.loader import as_json, build
 from interplay.training.run import PolicyMembers, Trained
 
@@ -261,3 +264,58 @@ def interval(values: np.ndarray, level: float = 0.95) -> dict[str, float | None]
 
 def _parts(fit: Fit) -> list[tuple[str, np.ndarray]]:
     return [("cross_entropy", fit.cross_entropy), ("accuracy", fit.accuracy)]
+
+
+class Renamings(NamedTuple):
+    """Every order of the colours, the first of them the real one."""
+
+    seen: Int[np.ndarray, "order place"]  # vector as seen = real vector[..., seen]
+    real: Int[np.ndarray, "order action"]  # what an action is really; legal as seen = legal[..., real]
+    named: Int[np.ndarray, "order action"]  # what a real action is as seen
+
+
+def renamings(game: Game, encoding: str) -> Renamings | None:
+    """Return those of a game; None if it, or the encoding, has no colours to exchange."""
+    if not isinstance(game, Hanabi) or encoding not in VECTORS:
+        return None
+    real = real_moves(game.rules)
+    return Renamings(vector_places(game.rules), real, np.argsort(real, axis=1))
+
+
+def forgiving(game: Game) -> Game:
+    """Return Hanabi with points kept after the third bomb; other games as they are.
+
+    Clones of few games seldom finish one, and where every epoch scores 0 none can be chosen.
+    """
+    return make(game.id, **{**game.options, "bomb": "keep"}) if isinstance(game, Hanabi) else game
+
+
+def greedy_judge(game: Game, encoding: str, games: int, seed: int) -> Callable[[Any], Float[Array, " split"]]:
+    """Return a function that gives the mean score of networks [split, ...], each in all seats of the same games."""
+
+    def judge(cores: Any) -> Float[Array, " split"]:
+        return jax.vmap(lambda core: jnp.mean(greedy_scores(game, core, encoding, games, seed)))(cores)
+
+    return judge
+
+
+def greedy_scores(game: Game, core: Core, encoding: str, games: int, seed: int) -> Float[Array, " game"]:
+    """Return the scores of one network in all seats."""
+    keys = jax.random.split(jax.random.key(seed), games)
+    state = jax.vmap(lambda key: game.init(jax.random.fold_in(key, 0)))(keys)
+    memory = jnp.zeros((games, game.num_seats, *core.start().shape), jnp.float32)
+
+    def turn(carry: tuple, t: Array) -> tuple[tuple, None]:
+        state, memory, score, over = carry
+        seen, legal = jax.vmap(lambda s: (game.observe(s, encoding), game.legal(s)))(state)
+        after, logits = jax.vmap(jax.vmap(core.step))(memory, seen)
+        if core.shape.own_turns:
+            after = jnp.where((jnp.sum(legal, axis=-1) > 1)[..., None], after, memory)
+        actions = jnp.argmax(masked(logits, legal), axis=-1)
+        state, step = jax.vmap(game.step)(state, actions, jax.vmap(lambda key: jax.random.fold_in(key, t + 1))(keys))
+        score = score + jnp.where(over, 0.0, jnp.sum(step.reward, axis=-1))
+        return (state, after, score, over | step.terminated | step.truncated), None
+
+    carry = (state, memory, jnp.zeros(games), jnp.zeros(games, bool))
+    (_, _, score, _), _ = jax.lax.scan(turn, carry, jnp.arange(game.horizon))
+    return score

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray
 
 from interplay.agents.api import Agent
 from interplay.agents.registry import agent
@@ -80,9 +80,7 @@ class EpisodeBestResponse(BestResponse):
         places = (steps, len(self.plan.partner_slots))
         return {"partners": jax.random.randint(jax.random.fold_in(key, 3), places, 0, setup.partners.number)}
 
-    def on_episode_end(
-        self, setup: TrainingSetup, world: RolloutWorld, done: Bool[Array, " env"], randomness: dict[str, Array]
-    ) -> dict[str, Any]:
+    def on_episode_end(self, world: RolloutWorld, done: Array, randomness: dict[str, Array]) -> dict[str, Any]:
         """Replace the partners where an episode ended."""
         ended = done[self.plan.partner_slots // self.plan.roles]  # a table is one environment
         return {"partners": jnp.where(ended, randomness["partners"], world.partners)}

@@ -23,7 +23,7 @@ from interplay.training.algorithms.br import load_partners
 from interplay.training.config import Experiment
 from interplay.training.frozen_partners import FrozenPartners, PartnerStats
 from interplay.training.loader import make_game, method_options
-from interplay.training.method import Method, PartnerPlacement
+from interplay.training.method import JointStep, Method, PartnerPlacement
 from interplay.training.partner_rollout import act_in_groups, new_memories
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
@@ -94,9 +94,7 @@ class BestResponseToClones(Method):
         shape = (steps, setup.experiment.envs, self.plan.roles)
         return {"substituted": self.draw(progress, jax.random.uniform(jax.random.fold_in(key, 2), shape))}
 
-    def on_episode_end(
-        self, setup: TrainingSetup, world: RolloutWorld, done: Bool[Array, " env"], randomness: dict[str, Array]
-    ) -> dict[str, Any]:
+    def on_episode_end(self, world: RolloutWorld, done: Array, randomness: dict[str, Array]) -> dict[str, Any]:
         """Replace the roles that partners play where an episode ended."""
         return {"episode_state": jnp.where(done[:, None], randomness["substituted"], world.episode_state)}
 
@@ -114,9 +112,7 @@ class BestResponseToClones(Method):
         action = jnp.pad(action.reshape(-1, others), ((0, 0), (FIXED, 0)))
         return memory, jnp.where(world.episode_state, action, to_roles(self.plan, actions, None))
 
-    def record_step(
-        self, setup: TrainingSetup, members: Any, world: RolloutWorld, by_role: Array, by_seat: Array, randomness: dict
-    ) -> Bool[Array, "learner slot"]:
+    def record_step(self, setup: TrainingSetup, members: Any, world: RolloutWorld, step: JointStep) -> Array:
         """Keep where a partner played."""
         return to_learners(self.plan, world.episode_state)
 

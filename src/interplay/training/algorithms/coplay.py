@@ -34,9 +34,6 @@ class Population:
     notes: Mapping[str, Any] = field(default_factory=dict)  # plain values about them, for the ego's file
 
 
-Populations = Callable[..., list[Population]]  # (experiment, stage, quiet) -> one for each run
-
-
 @dataclass(frozen=True)
 class EgoOptions:
     """How egos play with their partners."""

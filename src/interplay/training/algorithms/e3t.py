@@ -32,7 +32,7 @@ from interplay.training.config import Experiment
 from interplay.training.frozen_partners import FrozenPartners
 from interplay.training.loader import make_game, method_options
 from interplay.training.loss import chosen
-from interplay.training.method import Logs, Method
+from interplay.training.method import JointStep, Logs, Method
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.setup import RolloutWorld, TrainingSetup
@@ -91,11 +91,9 @@ class E3TWithPartnerModel(E3T):
         """Return networks with a partner model."""
         return new_member(setup.game, setup.experiment.network, 0, key, self.options.frames)
 
-    def record_step(
-        self, setup: TrainingSetup, members: Any, world: RolloutWorld, by_role: Array, by_seat: Array, randomness: dict
-    ) -> Array:
+    def record_step(self, setup: TrainingSetup, members: Any, world: RolloutWorld, step: JointStep) -> Array:
         """Keep the actions of the other roles, [learner, slot, other]."""
-        turned = [jnp.roll(by_role, -i, axis=1) for i in range(1, self.plan.roles)]
+        turned = [jnp.roll(step.by_role, -i, axis=1) for i in range(1, self.plan.roles)]
         return to_learners(self.plan, jnp.stack(turned, axis=-1)).astype(jnp.int8)
 
     @property

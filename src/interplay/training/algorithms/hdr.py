@@ -32,7 +32,7 @@ from interplay.training.collect import Rollout
 from interplay.training.config import Experiment, Network
 from interplay.training.loader import make_game, method_options
 from interplay.training.loss import LossBatch, log_probs
-from interplay.training.method import Logs
+from interplay.training.method import Logs, ProcessedRollout
 from interplay.training.reward_weights import RewardWeights
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
@@ -77,12 +77,11 @@ class HumanDataRegularised(SelfPlay):
         memory = jnp.zeros((self.plan.learners, setup.slots, setup.memory_seats, *size), jnp.float32)
         return AnchorState(anchor_policy=jax.tree_util.tree_map(jnp.copy, members.policy), anchor_memory=memory)
 
-    def process_rollout(
-        self, setup: TrainingSetup, state: AnchorState, members: Any, rollout: Rollout
-    ) -> tuple[AnchorState, Rollout, Logs]:
+    def process_rollout(self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout) -> ProcessedRollout:
         """Add the anchor's log-probabilities to the rollout."""
         memory, log_prob = anchor_log_probs(setup, state, rollout)
-        return dataclasses.replace(state, anchor_memory=memory), dataclasses.replace(rollout, extra=log_prob), {}
+        state = dataclasses.replace(state, anchor_memory=memory)
+        return ProcessedRollout(state, dataclasses.replace(rollout, extra=log_prob), {})
 
     def regularise(
         self, loss: Array, log_prob: Array, batch: LossBatch, acted: Array, weights: RewardWeights

@@ -21,7 +21,7 @@ from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
 from interplay.training.loader import make_game, method_options
 from interplay.training.loss import chosen, log_probs
-from interplay.training.method import Logs, Method
+from interplay.training.method import Method, ProcessedRollout
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.setup import TrainingSetup
@@ -48,12 +48,10 @@ class MaximumEntropyPopulation(Method):
         """Return `member0`, `member1`, ..."""
         return f"member{learner}"
 
-    def process_rollout(
-        self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout
-    ) -> tuple[Any, Rollout, Logs]:
+    def process_rollout(self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout) -> ProcessedRollout:
         """Add the entropy reward."""
         reward = rollout.reward + population_entropy(members, rollout, weight=self.entropy_weight)
-        return state, dataclasses.replace(rollout, reward=reward), {}
+        return ProcessedRollout(state, dataclasses.replace(rollout, reward=reward), {})
 
 
 def population_entropy(members: Any, rollout: Rollout, *, weight: float) -> Float[Array, "step learner slot"]:

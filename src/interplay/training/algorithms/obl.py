@@ -36,6 +36,7 @@ from interplay.training.actor_critic import new_member
 from interplay.training.algorithms.sp import SelfPlay
 from interplay.training.config import Experiment
 from interplay.training.loader import make_game, method_options
+from interplay.training.method import JointStep
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.setup import RolloutWorld, TrainingSetup
@@ -89,9 +90,7 @@ class OffBeliefLearning(SelfPlay):
         """Draw keys of the simulated steps."""
         return {"simulation": jax.random.split(jax.random.fold_in(key, 4), (steps, setup.experiment.envs))}
 
-    def record_step(
-        self, setup: TrainingSetup, members: Any, world: RolloutWorld, by_role: Array, by_seat: Array, randomness: dict
-    ) -> SimulatedStep:
+    def record_step(self, setup: TrainingSetup, members: Any, world: RolloutWorld, step: JointStep) -> SimulatedStep:
         """Simulate a step for every environment and seat."""
         plan, seats = self.plan, jnp.arange(setup.game.num_seats)
         member = jax.tree_util.tree_map(lambda x: x[0], members)
@@ -102,7 +101,7 @@ class OffBeliefLearning(SelfPlay):
 
             return jax.vmap(of_seat)(seats, jax.random.split(key, (len(seats), self.options.hands)))
 
-        steps = jax.vmap(of_env)(world.state, by_seat, randomness["simulation"])
+        steps = jax.vmap(of_env)(world.state, step.by_seat, step.randomness["simulation"])
         return jax.tree_util.tree_map(lambda x: to_learners(plan, seats_to_roles(plan, x, world.rotation)), steps)
 
     def advantages(self, estimates: ValueEstimates) -> LearningSignal:

@@ -51,7 +51,7 @@ class SelfPlay(Method):
 
     def wrap_game(self, game: Game) -> Game:
         """Return the game, with `by_turns` as the seat to move plays it."""
-        return ActiveSeatGame(game) if self.by_turns else game
+        return ActiveSeatGame(game) if self.by_turns else game  # type: ignore[return-value] - by delegation
 
 
 def train(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> Trained:

@@ -22,8 +22,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from interplay.agents.networks import Core, Shape
 from interplay.errors import InterplayError
 from interplay.training import schedule
-from interplay.training.imitation.recordings import Recordings, Sequences, Take
-from interplay.training.imitation.stream import GameStream
+from interplay.training.imitation.recordings import GameStream, Recordings, Sequences, Take
 from interplay.training.loss import chosen, log_probs
 from interplay.training.schedule import Schedule
 
