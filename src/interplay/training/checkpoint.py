@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.errors import InterplayError
+from interplay.games.api import Game
 from interplay.safe_files import file_in, read_json, read_safetensors
 from interplay.training.config import Experiment
 from interplay.training.loader import as_json, build
@@ -157,6 +158,12 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
         if one.get("file") is not None:
             file_in(folder, one["file"])
     return manifest
+
+
+def identity(experiment: Experiment, game: Game, inputs: Mapping[str, Any], stage: str = "") -> dict[str, Any]:
+    """Return what tells training runs apart, for the manifest; `inputs` are hashes of what was trained from."""
+    key = {"id": game.id, "options": dict(game.options), "rules_version": game.rules_version}
+    return {"experiment": as_json(experiment), "stage": stage, "game": key, "inputs": dict(inputs)}
 
 
 def refuse_other(folder: Path, manifest: Mapping[str, Any], mine: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
@@ -150,7 +151,10 @@ class Method:
             rotation = jnp.full(len(self.plan.tables), -1, jnp.int32)
             return PartnerPlacement(PartnerAssignment(jnp.zeros(0, jnp.int32), rotation), ())
         assignment = self.assign_partners(keys[0], stats)
-        memory = partner_rollout.fresh_memory(setup, partners, assignment.partners, keys[1])
+        assert setup.partners is not None
+        arrays = jax.tree_util.tree_map(lambda x: x[assignment.partners], partners)
+        places = self.plan.envs_per_table(setup.experiment.envs)
+        memory = partner_rollout.new_memories(setup.partners, arrays, places, keys[1])
         return PartnerPlacement(assignment, memory)
 
     def update_stats(

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int, PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray
 
 from interplay.rollout.seat import policy_turn
 from interplay.training.frozen_partners import FrozenPartners
@@ -58,15 +58,11 @@ def act_in_groups(
     return jax.vmap(one)(arrays, world.partner_memory, seen, legal, seats, start, keys)
 
 
-def fresh_memory(setup: TrainingSetup, partners: Any, assigned: Int[Array, " partner_slot"], key: PRNGKeyArray) -> Any:
-    """Return memories of the right shape; their contents are set at the start of each episode."""
-    assert setup.partners is not None
-    arrays = jax.tree_util.tree_map(lambda x: x[assigned], partners)
-    return new_memories(setup.partners, arrays, setup.plan.envs_per_table(setup.experiment.envs), key)
-
-
 def new_memories(frozen: FrozenPartners, arrays: Any, places: int, key: PRNGKeyArray) -> Any:
-    """Return memories [group, place, ...] of partners with arrays [group, ...]."""
+    """Return memories [group, place, ...] of partners with arrays [group, ...].
+
+    Their contents are set at the start of each episode.
+    """
 
     def one(arrays: Any, key: PRNGKeyArray) -> Any:
         return jax.vmap(lambda k: frozen.policy(arrays).init(k, jnp.int32(0)))(jax.random.split(key, places))

@@ -15,7 +15,6 @@ from interplay.training import entropy_terms, schedule
 from interplay.training.actor_critic import ActorCritic, new_networks
 from interplay.training.advantages import new_normaliser
 from interplay.training.collect import Rollout, begin, collect
-from interplay.training.config import Experiment
 from interplay.training.method import TableScores
 from interplay.training.reward_weights import RewardWeights
 from interplay.training.setup import RunState, TrainingSetup
@@ -197,12 +196,8 @@ def _with_entropy_rewards(
     setup: TrainingSetup, weights: RewardWeights, rollout: Rollout
 ) -> tuple[Rollout, dict[str, Array]]:
     """Return the rollout with the rewards of `rewards.entropies` added, and the entropies."""
-    bonus, entropies = entropy_terms.bonus(setup.plan, _entropy_weights(setup.experiment, weights), rollout)
+    shared = setup.experiment.rewards.entropies
+    own = [shared.get(name, 0.0) for name in entropy_terms.NAMES] if weights.entropies is None else weights.entropies[0]
+    by_name = dict(zip(entropy_terms.NAMES, own, strict=True))
+    bonus, entropies = entropy_terms.bonus(setup.plan, by_name, rollout)
     return dataclasses.replace(rollout, reward=rollout.reward + bonus), entropies
-
-
-def _entropy_weights(experiment: Experiment, weights: RewardWeights) -> dict[str, Any]:
-    """Return weights by name; those of the learner if it has its own."""
-    if weights.entropies is None:
-        return {name: experiment.rewards.entropies.get(name, 0.0) for name in entropy_terms.NAMES}
-    return dict(zip(entropy_terms.NAMES, weights.entropies[0], strict=True))

@@ -21,7 +21,6 @@ from interplay.games.registry import make
 from interplay.training import checkpoint, continuation, gate, log
 from interplay.training.config import Experiment, Gate
 from interplay.training.frozen_partners import FrozenPartners
-from interplay.training.loader import as_json
 from interplay.training.method import Method
 from interplay.training.program import Program
 from interplay.training.reward_weights import RewardWeights
@@ -276,16 +275,11 @@ class _Stage:
         return runs
 
     def _identity(self) -> dict[str, Any]:
-        game = self.setup.game
         inputs = {"traits": self.weights, "members": self.members, "guests": self.program.partners}  # names of 0.1.0
         if self.continued is not None:
             inputs["continued"] = self.continued.members
-        return {
-            "experiment": as_json(self.experiment),
-            "stage": self.stage,
-            "game": {"id": game.id, "options": dict(game.options), "rules_version": game.rules_version},
-            "inputs": {name: checkpoint.tree_hash(tree) for name, tree in inputs.items()},
-        }
+        hashes = {name: checkpoint.tree_hash(tree) for name, tree in inputs.items()}
+        return checkpoint.identity(self.experiment, self.setup.game, hashes, self.stage)
 
     def _write_manifest(self) -> None:
         assert self.folder is not None

@@ -7,9 +7,8 @@ import numpy as np
 
 from interplay.errors import InterplayError
 
-Schedule = tuple[
-    tuple[float, float], ...
-]  # (share of the budget, value), by rising share; written as a number if constant
+# (share of the budget, value), by rising share; written as a number if constant
+Schedule = tuple[tuple[float, float], ...]
 
 
 def constant(value: float) -> Schedule:

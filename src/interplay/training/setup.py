@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,11 @@ class TrainingSetup:
     def redraw_every(self) -> int:
         """Updates after which partners are sampled again: the first after an episode's length."""
         return -(-self.game.horizon // self.experiment.rollout)
+
+    @property
+    def blocks(self) -> int:
+        """Parts into which the steps of a rollout are cut, so that each needs the memory of a minibatch."""
+        return math.gcd(self.experiment.rollout, self.experiment.ppo.minibatches * self.experiment.ppo.microbatches)
 
     @property
     def cuts(self) -> int:

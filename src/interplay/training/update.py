@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -211,7 +210,7 @@ def _network_values(estimates: ValueEstimates, label: Array) -> NetworkValues:
 
     def in_blocks(memory: Memories, view: Array, start: Array) -> tuple[Array, Array]:
         """Return the same, a block of steps after the other, in the memory that a part of a minibatch needs."""
-        steps, blocks = setup.experiment.rollout, _blocks(setup)
+        steps, blocks = setup.experiment.rollout, setup.blocks
         parts = jax.tree_util.tree_map(lambda x: x.reshape(blocks, steps // blocks, *x.shape[1:]), (view, start))
 
         def block(memory: Memories, part: tuple[Array, Array]) -> tuple[Memories, tuple[Array, Array]]:
@@ -242,7 +241,7 @@ def _network_values(estimates: ValueEstimates, label: Array) -> NetworkValues:
 def _values_from_policy_memory(estimates: ValueEstimates, label: Array) -> NetworkValues:
     """Return the same where values use the policies' memory, which the rollout holds: all steps are independent."""
     setup, members, after = estimates.setup, estimates.members, estimates.after
-    rollout, cuts, steps, blocks = estimates.rollout, estimates.cuts, setup.experiment.rollout, _blocks(setup)
+    rollout, cuts, steps, blocks = estimates.rollout, estimates.cuts, setup.experiment.rollout, setup.blocks
 
     def values(memory: Array, seen: Array) -> Array:
         """Return [learner, slot] from memory and views [learner, slot, ...]."""
@@ -266,11 +265,6 @@ def _values_from_policy_memory(estimates: ValueEstimates, label: Array) -> Netwo
     none = jnp.zeros((*rollout.memory.shape[:3], 0), jnp.float32)
     value = value.reshape(steps, *value.shape[2:])
     return NetworkValues(value, last, at_cuts, none, estimates.before.value_memory)
-
-
-def _blocks(setup: TrainingSetup) -> int:
-    """Return into how many parts the steps of a rollout are cut so that each needs a minibatch's memory."""
-    return math.gcd(setup.experiment.rollout, setup.experiment.ppo.minibatches * setup.experiment.ppo.microbatches)
 
 
 def _normalised(setup: TrainingSetup, advantage: Array, acted: Array) -> Array:

@@ -37,10 +37,10 @@ from interplay.rollout.teams import Team
 from interplay.training import checkpoint
 from interplay.training.actor_critic import policy_shape
 from interplay.training.config import Experiment
-from interplay.training.imitation.clone import CloneProgress, Clones, Cloning, Fit, clone, splits
+from interplay.training.imitation.clone import CloneProgress, Clones, Cloning, clone, splits
 from interplay.training.imitation.human import games_of, human_recordings
 from interplay.training.imitation.recordings import GameStream, Recordings, replayed
-from interplay.training.loader import as_json, build
+from interplay.training.loader import make_game, method_options
 from interplay.training.run import PolicyMembers, Trained
 
 EVERY_S = 5.0  # between two lines of progress
@@ -69,10 +69,10 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     Raises:
         InterplayError: If there are no games to learn from, or if options do not fit together.
     """
-    options = build(BCOptions, experiment.algorithm.options, "algorithm.options")
+    options = method_options(BCOptions, experiment)
     if experiment.first_run:
         raise InterplayError("first_run: the runs of bc are the splits of one set of games; leave it at 0")
-    game = make(experiment.game.name, **experiment.game.options)
+    game = make_game(experiment)
     if options.games is None:
         games_of(game, options.half)
     elif not Path(options.games).is_file():
@@ -172,7 +172,11 @@ class _Stage:
                 "epoch": int(clones.epoch[run]),
                 **({"half": self.options.half, "unstuck": self.options.unstuck} if self.options.games is None else {}),
                 "return": returns[run],
-                **{f"{name}_{what}": float(value[run]) for name, f in fits.items() for what, value in _parts(f)},
+                **{
+                    f"{name}_{what}": float(value[run])
+                    for name, f in fits.items()
+                    for what, value in f._asdict().items()
+                },
             }
             for run in range(self.experiment.runs)
         ]
@@ -191,17 +195,11 @@ class _Stage:
         checkpoint.write_manifest(self.folder, self._identity() | rest | {"policies": policies, "curve": curve})
 
     def _identity(self) -> dict[str, Any]:
-        game = self.game
         if self.options.games is None:
-            people: Any = [[one.pair, one.score] for one in games_of(game, self.options.half)]
+            people: Any = [[one.pair, one.score] for one in games_of(self.game, self.options.half)]
         else:
             people = checkpoint.file_hash(Path(self.options.games))
-        return {
-            "experiment": as_json(self.experiment),
-            "stage": "",
-            "game": {"id": game.id, "options": dict(game.options), "rules_version": game.rules_version},
-            "inputs": {"people": people},
-        }
+        return checkpoint.identity(self.experiment, self.game, {"people": people})
 
 
 class _Printer:
@@ -246,7 +244,7 @@ def summary(clones: Clones, returns: list[float | None]) -> dict[str, Any]:
     known = [r for r in returns if r is not None]
     result: dict[str, Any] = {"return": float(np.mean(known)) if known else None, "returns": returns}
     for name, fit in (("held_out", clones.test), ("chance", clones.chance), ("learnt", clones.learn)):
-        result[name] = {what: interval(value) for what, value in _parts(fit)}
+        result[name] = {what: interval(value) for what, value in fit._asdict().items()}
     return result
 
 
@@ -260,10 +258,6 @@ def interval(values: np.ndarray, level: float = 0.95) -> dict[str, float | None]
         return {"mean": mean, "low": None, "high": None}
     half = float(stdtrit(many - 1, (1 + level) / 2) * np.std(values, ddof=1) / np.sqrt(many))
     return {"mean": mean, "low": mean - half, "high": mean + half}
-
-
-def _parts(fit: Fit) -> list[tuple[str, np.ndarray]]:
-    return [("cross_entropy", fit.cross_entropy), ("accuracy", fit.accuracy)]
 
 
 class Renamings(NamedTuple):

@@ -182,14 +182,12 @@ def train_lagrange(experiment: Experiment, *, quiet: bool = False) -> Trained:
 
 def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Train BRDiv's population alone, one a run."""
-    options = method_options(BRDivOptions, experiment)
-    return population_stage(experiment, options, runs=experiment.runs, quiet=quiet)
+    return population_stage(experiment, method_options(BRDivOptions, experiment), runs=experiment.runs, quiet=quiet)
 
 
 def train_lagrange_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Train LBRDiv's population alone, one a run."""
-    options = method_options(LagrangeOptions, experiment)
-    return population_stage(experiment, options, runs=experiment.runs, quiet=quiet)
+    return population_stage(experiment, method_options(LagrangeOptions, experiment), runs=experiment.runs, quiet=quiet)
 
 
 def _with_ego(experiment: Experiment, options: BRDivOptions | LagrangeOptions, quiet: bool) -> Trained:

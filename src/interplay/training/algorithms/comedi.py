@@ -35,7 +35,7 @@ from interplay.training.algorithms.brdiv import with_envs, with_table_labels
 from interplay.training.algorithms.coplay import finite_members, population_experiment
 from interplay.training.config import Experiment, Network
 from interplay.training.frozen_partners import FrozenPartners, PartnerAssignment, PartnerStats
-from interplay.training.loader import as_json, make_game, method_options
+from interplay.training.loader import make_game, method_options
 from interplay.training.method import Logs, Method, TableScores
 from interplay.training.run import PolicyMembers, Trained
 from interplay.training.run import train as train_stage
@@ -162,8 +162,7 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
 
 def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Train the population alone, one a run."""
-    options = method_options(CoMeDiOptions, experiment)
-    return population_stages(experiment, options, runs=experiment.runs, quiet=quiet)
+    return population_stages(experiment, method_options(CoMeDiOptions, experiment), runs=experiment.runs, quiet=quiet)
 
 
 def population_stages(
@@ -239,15 +238,8 @@ def _gather(experiment: Experiment, game: Game, stages: list[Trained], stage: st
     if experiment.output.folder is not None:
         folder = Path(experiment.output.folder) / stage
         if checkpoint.read_manifest(folder) is None:
-            key = {"id": game.id, "options": dict(game.options), "rules_version": game.rules_version}
-            manifest = {
-                "experiment": as_json(experiment),
-                "stage": stage,
-                "game": key,
-                "inputs": {},
-                "policies": policies,
-            }
-            checkpoint.write_manifest(folder, manifest)
+            identity = checkpoint.identity(experiment, game, {}, stage)
+            checkpoint.write_manifest(folder, identity | {"policies": policies})
     members = PolicyMembers(_stacked([one.members.policy for one in stages]))
     last = [{**line, "member_returns": _all_returns(stages, line)} for line in stages[-1].curve]
     return Trained(experiment, game, last, members, [], policies)

@@ -10,7 +10,6 @@ that an ablation is one call. A clone that remembers its own turns alone is trai
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,8 +98,7 @@ def anchor_log_probs(
     The memory goes on from rollout to rollout and is reset only where an episode begins, so that in the middle of a
     game it is the one of a policy that has followed the game from its start.
     """
-    steps, ppo = setup.experiment.rollout, setup.experiment.ppo
-    blocks = math.gcd(steps, ppo.minibatches * ppo.microbatches)  # no more memory than a minibatch needs
+    steps, blocks = setup.experiment.rollout, setup.blocks
     start = jax.vmap(lambda x: spread(setup.plan, x))(rollout.start)
     seat = jnp.zeros(start.shape, jnp.int8) if rollout.memory_seat is None else rollout.memory_seat
     whole = (rollout.seen, start, rollout.legal, seat)

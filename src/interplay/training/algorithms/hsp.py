@@ -119,20 +119,16 @@ def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False)
         preferences = list(options.preferences) or draw(game, options, many, experiment.seed)
         smaller = coplay.population_experiment(experiment, len(preferences), options.pairs_steps, 0)
         trained = pairs(smaller, game, preferences, options.biased_shaping, stage=f"{stage}pairs", quiet=quiet)
-    shared = [f.name for f in dataclasses.fields(coplay.PopulationOptions) if f.name != "shared"]
-    of_population = mep.MEPOptions(
-        entropy_weight=options.entropy_weight, **{name: getattr(options, name) for name in shared}
-    )
+    same = {f.name: getattr(options, f.name) for f in dataclasses.fields(coplay.PopulationOptions)}
+    of_population = mep.MEPOptions(**same | {"shared": False, "entropy_weight": options.entropy_weight})
     stage = f"{stage}population"
     population = coplay.load_or_train(experiment, of_population, mep.population_stage, stage=stage, quiet=quiet)
-    members = coplay.deal_members(
-        population, experiment.runs, shared=options.shared, where=str(options.population_from)
-    )
+    where = str(options.population_from)
+    members = coplay.deal_members(population, experiment.runs, shared=options.shared, where=where)
     result = []
     for chosen, able, own in zip(*choose(trained, options, experiment.runs, experiment.seed), members, strict=True):
-        agents = [trained.agent(run, BIASED) for run in chosen] + coplay.three_skill_levels(
-            population, own[: options.population]
-        )
+        biased = [trained.agent(run, BIASED) for run in chosen]
+        agents = biased + coplay.three_skill_levels(population, own[: options.population])
         result.append(coplay.Population(agents, notes={"biased_partners": chosen, "chosen_from": len(able)}))
     return result
 

@@ -76,8 +76,7 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
 
 def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Train stage 1 alone, a population a run."""
-    options = method_options(MEPOptions, experiment)
-    return population_stage(experiment, options, runs=experiment.runs, quiet=quiet)
+    return population_stage(experiment, method_options(MEPOptions, experiment), runs=experiment.runs, quiet=quiet)
 
 
 def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[coplay.Population]:

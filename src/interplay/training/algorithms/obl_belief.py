@@ -28,13 +28,12 @@ from interplay.agents.basic import Noisy
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError
 from interplay.games.hanabi.game import Hanabi
-from interplay.games.registry import make
 from interplay.rollout.seat import policy_turn
 from interplay.training import belief as beliefs
 from interplay.training import checkpoint, schedule
 from interplay.training.actor_critic import policy_shape
 from interplay.training.config import Experiment
-from interplay.training.loader import build
+from interplay.training.loader import make_game, method_options
 from interplay.training.run import Trained
 from interplay.training.setup import where
 
@@ -69,8 +68,8 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     Raises:
         InterplayError: If the game is not Hanabi, or if the policy has a memory.
     """
-    options = build(OBLBeliefOptions, experiment.algorithm.options, "algorithm.options")
-    game = make(experiment.game.name, **experiment.game.options)
+    options = method_options(OBLBeliefOptions, experiment)
+    game = make_game(experiment)
     if not isinstance(game, Hanabi):
         raise InterplayError(f"{game.id} has no hands to believe in; off-belief learning is written for Hanabi")
     _check(experiment, game)

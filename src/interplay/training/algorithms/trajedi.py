@@ -176,8 +176,7 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
 
 def train_population(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Train stage 1 alone, a population a run."""
-    options = method_options(TrajeDiOptions, experiment)
-    return population_stage(experiment, options, runs=experiment.runs, quiet=quiet)
+    return population_stage(experiment, method_options(TrajeDiOptions, experiment), runs=experiment.runs, quiet=quiet)
 
 
 def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> list[coplay.Population]:

@@ -74,9 +74,7 @@ class Clones:
 
     cores: Core  # arrays [split, ...]
     epoch: Int[np.ndarray, " split"]  # which one that was, from 1
-    curve: list[
-        dict[str, list[float]]
-    ]  # of every epoch: cross-entropy of each split on the games it learns, selects by
+    curve: list[dict[str, list[float]]]  # of every epoch: cross-entropy of each split on games it learns, selects by
     learn: Fit
     select: Fit
     test: Fit
