@@ -13,8 +13,7 @@ discriminator has learnt by its end.
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import equinox as eqx
@@ -75,7 +74,7 @@ class StyledGame:
         self.base, self.styles = game, styles
         seen = game.encodings[encoding]
         assert seen.shape is not None
-        self.encodings = {encoding: dataclasses.replace(seen, shape=(seen.shape[0] + styles,))}
+        self.encodings = {encoding: replace(seen, shape=(seen.shape[0] + styles,))}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.base, name)
@@ -92,7 +91,7 @@ class StyledGame:
     def step(self, state: StyledState, actions: Array, key: Any = None) -> tuple[StyledState, Any]:
         """Step the game."""
         after, step = self.base.step(state.plain, actions, key)
-        return dataclasses.replace(state, plain=after), step
+        return replace(state, plain=after), step
 
     def observe(self, state: StyledState, encoding: str) -> Array:
         """Return observations with the style, or with zeros, at their end."""
@@ -111,7 +110,7 @@ class StyledGame:
 
 def without_style(core: Any, plain: int) -> Any:
     """Return a policy without the weights that read the style; `plain` is the size of an observation without it."""
-    shape = dataclasses.replace(core.shape, input=(plain,))
+    shape = replace(core.shape, input=(plain,))
     empty = jax.eval_shape(lambda: network_of(shape, 1.0, jax.random.key(0)))
     cut = eqx.tree_at(lambda c: c.trunk.layers[0].weight, core, core.trunk.layers[0].weight[:plain])
     return jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(empty), jax.tree_util.tree_leaves(cut))
@@ -195,7 +194,7 @@ class AnyPlay(SelfPlay):
             discriminator, optimiser_state, memory, view, rollout.start, style
         )
         right = jnp.mean(jnp.argmax(odds, axis=-1) == jnp.argmax(style, axis=-1))
-        rollout = dataclasses.replace(rollout, reward=rollout.reward + reward)
+        rollout = replace(rollout, reward=rollout.reward + reward)
         logs = {"judge_loss": loss, "judge_right": right}
         return ProcessedRollout((discriminator, optimiser_state, after), rollout, logs)
 
@@ -243,4 +242,4 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     trained = train_stage(experiment, method, quiet=quiet)
     policies = jax.vmap(jax.vmap(method.exported_policy))(trained.members.policy)
     members = eqx.tree_at(lambda m: m.policy, trained.members, policies)
-    return dataclasses.replace(trained, game=game, members=members, snapshots=[], program=None)
+    return replace(trained, game=game, members=members, snapshots=[], program=None)

@@ -16,8 +16,7 @@ by values. The ego is a best response to the partners, in a second stage.
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -89,7 +88,7 @@ class BRDiv(Method):
         true_pair, crossed = 1 + 2 * options.alpha * (number - 1), -2 * options.alpha
         weights = [true_pair if i == j else crossed for i in range(number) for j in range(number)]
         plan = pairings(experiment, number)
-        return cls(dataclasses.replace(plan, weights=tuple((w, w) for w in weights)), number=number)
+        return cls(replace(plan, weights=tuple((w, w) for w in weights)), number=number)
 
     def learner_name(self, learner: int) -> str:
         """Return `partner0`, ..., `response0`, ..."""
@@ -229,9 +228,9 @@ def with_table_labels(experiment: Experiment) -> Experiment:
     """
     if experiment.network.shared_trunk:
         raise InterplayError("network.shared_trunk: values have to know the table, so they need a network of their own")
-    return dataclasses.replace(experiment, network=dataclasses.replace(experiment.network, critic_knows_partner=True))
+    return replace(experiment, network=replace(experiment.network, critic_knows_partner=True))
 
 
 def with_envs(experiment: Experiment, envs: int, tables: int) -> Experiment:
     """Return the experiment with so many environments (0: as many as it has), rounded up to whole tables."""
-    return dataclasses.replace(experiment, envs=-(-(envs or experiment.envs) // tables) * tables)
+    return replace(experiment, envs=-(-(envs or experiment.envs) // tables) * tables)

@@ -11,8 +11,7 @@ response to the members, in a second stage.
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -208,7 +207,7 @@ def earlier_members(experiment: Experiment, stages: list[Trained], options: CoMe
     twice = jax.tree_util.tree_map(lambda x: jnp.concatenate([x, x], axis=1), cores)
     share = jnp.broadcast_to(jnp.where(jnp.arange(2 * places) < places, 1.0, 0.5), (experiment.runs, 2 * places))
     arrays = eqx.tree_at(lambda p: (p.other.core, p.share), partners.arrays, (twice, share))
-    return dataclasses.replace(partners, arrays=arrays)
+    return replace(partners, arrays=arrays)
 
 
 def fresh_members(experiment: Experiment, game: Game, labels: int, number: int) -> Any:

@@ -9,8 +9,7 @@ a population of its own unless `shared`, so that the spread over egos includes t
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from interplay.errors import InterplayError
 from interplay.training.algorithms import coplay, sp
@@ -55,7 +54,7 @@ def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False)
     else:
         runs = options.population * (1 if options.shared else experiment.runs)
         smaller = coplay.population_experiment(experiment, runs, options.population_steps, options.snapshots)
-        smaller = dataclasses.replace(smaller, gate=experiment.gate)  # every member is a run, and has to pass
+        smaller = replace(smaller, gate=experiment.gate)  # every member is a run, and has to pass
         trained = sp.train(smaller, stage=f"{stage}population", quiet=quiet)
     result = []
     for members in coplay.deal_members(

@@ -9,8 +9,7 @@ that an ablation is one call. A clone that remembers its own turns alone is trai
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -68,7 +67,7 @@ class HumanDataRegularised(SelfPlay):
     def reward_weights(self, game: Game, experiment: Experiment) -> RewardWeights:
         """Return the weights of the configuration, with each run's λ."""
         weights = super().reward_weights(game, experiment)
-        return dataclasses.replace(weights, anchor=jnp.asarray(np.array(self.anchor_weights, np.float32)[:, None]))
+        return replace(weights, anchor=jnp.asarray(np.array(self.anchor_weights, np.float32)[:, None]))
 
     def init_state(self, setup: TrainingSetup, members: Any) -> AnchorState:
         """Keep the first policies. They are copies, since a chunk of updates donates the members' arrays."""
@@ -79,8 +78,8 @@ class HumanDataRegularised(SelfPlay):
     def process_rollout(self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout) -> ProcessedRollout:
         """Add the anchor's log-probabilities to the rollout."""
         memory, log_prob = anchor_log_probs(setup, state, rollout)
-        state = dataclasses.replace(state, anchor_memory=memory)
-        return ProcessedRollout(state, dataclasses.replace(rollout, extra=log_prob), {})
+        state = replace(state, anchor_memory=memory)
+        return ProcessedRollout(state, replace(rollout, extra=log_prob), {})
 
     def regularise(
         self, loss: Array, log_prob: Array, batch: LossBatch, acted: Array, weights: RewardWeights
@@ -160,7 +159,7 @@ def train_near(experiment: Experiment, clone: Agent, hold: tuple[float, ...], *,
     if not isinstance(policy, neural.NeuralPolicy) or not isinstance(policy.core, Core):
         raise InterplayError(f"algorithm.options.clone: {clone.name!r} is no policy with a network of its own")
     network = network_like(policy, experiment.network)
-    experiment = dataclasses.replace(experiment, network=network)
+    experiment = replace(experiment, network=network)
     shape = policy_shape(game, network)
     skeleton = jax.eval_shape(lambda: Core(shape, 0.01, jax.random.key(0)))
     core = jax.tree_util.tree_unflatten(
@@ -189,7 +188,7 @@ def network_like(clone: neural.NeuralPolicy, given: Network) -> Network:
             "decoder", "own_turns",
         )
     }  # fmt: skip
-    return dataclasses.replace(
+    return replace(
         given,
         encoding=clone.reads,
         shared_trunk=True,

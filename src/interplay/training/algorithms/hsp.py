@@ -10,10 +10,9 @@ reward space, so that evaluation partners from the other half are new to the ego
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import jax
@@ -119,7 +118,7 @@ def populations(experiment: Experiment, *, stage: str = "", quiet: bool = False)
         preferences = list(options.preferences) or draw(game, options, many, experiment.seed)
         smaller = coplay.population_experiment(experiment, len(preferences), options.pairs_steps, 0)
         trained = pairs(smaller, game, preferences, options.biased_shaping, stage=f"{stage}pairs", quiet=quiet)
-    same = {f.name: getattr(options, f.name) for f in dataclasses.fields(coplay.PopulationOptions)}
+    same = {f.name: getattr(options, f.name) for f in fields(coplay.PopulationOptions)}
     of_population = mep.MEPOptions(**same | {"shared": False, "entropy_weight": options.entropy_weight})
     stage = f"{stage}population"
     population = coplay.load_or_train(experiment, of_population, mep.population_stage, stage=stage, quiet=quiet)
@@ -223,7 +222,7 @@ def pairs(
         raise InterplayError(f"{game.id} has {game.num_seats} seats; a pair is for two")
     method = HiddenUtilitySelfPlay(preferences=tuple(preferences), biased_shaping=biased_shaping)
     notes = [{"preference": p} for p in preferences]
-    experiment = dataclasses.replace(experiment, gate=Gate())  # some preferences allow no points
+    experiment = replace(experiment, gate=Gate())  # some preferences allow no points
     return train_stage(experiment, method, stage=stage, notes=notes, quiet=quiet)
 
 

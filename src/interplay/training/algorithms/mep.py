@@ -8,8 +8,7 @@ Members are trained side by side as the learners of one run. As in FCP each give
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -51,7 +50,7 @@ class MaximumEntropyPopulation(Method):
     def process_rollout(self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout) -> ProcessedRollout:
         """Add the entropy reward."""
         reward = rollout.reward + population_entropy(members, rollout, weight=self.entropy_weight)
-        return ProcessedRollout(state, dataclasses.replace(rollout, reward=reward), {})
+        return ProcessedRollout(state, replace(rollout, reward=reward), {})
 
 
 def population_entropy(members: Any, rollout: Rollout, *, weight: float) -> Float[Array, "step learner slot"]:
@@ -93,7 +92,7 @@ def population_stage(
     """Train populations, one a run."""
     seats, members = make_game(experiment).num_seats, options.population
     smaller = coplay.population_experiment(experiment, runs, options.population_steps * members, options.snapshots)
-    smaller = dataclasses.replace(smaller, envs=options.population_envs * members)
+    smaller = replace(smaller, envs=options.population_envs * members)
     plan = TeamPlan(tuple((m,) * seats for m in range(members)))
     method = MaximumEntropyPopulation(plan, entropy_weight=options.entropy_weight)
     return train_stage(smaller, method, stage=stage, quiet=quiet)

@@ -6,9 +6,8 @@ dominated and dominant moves (g1, g2, g3) and weighs entropies (ad_entropy, ard_
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -45,7 +44,7 @@ class MetricRewards(SelfPlay):
         """Return the weights of the configuration, with each run's own prices of the metrics."""
         prices = jnp.asarray(np.array(self.prices, np.float32)[:, None])
         weights = super().reward_weights(game, experiment)
-        return dataclasses.replace(weights, recorded=prices[..., : len(CONDUCT)], entropies=prices[..., len(CONDUCT) :])
+        return replace(weights, recorded=prices[..., : len(CONDUCT)], entropies=prices[..., len(CONDUCT) :])
 
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
@@ -56,7 +55,7 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
         many = f"{len(options.variants)} variants x {options.seeds} seeds"
         raise InterplayError(f"runs: {experiment.runs}, but algorithm.options has {many}")
     measured = {"conduct": dict.fromkeys(CONDUCT, 0.0), "entropies": dict.fromkeys(ENTROPIES, 0.0)}
-    experiment = dataclasses.replace(experiment, rewards=dataclasses.replace(experiment.rewards, **measured))
+    experiment = replace(experiment, rewards=replace(experiment.rewards, **measured))
     prices = tuple(_prices(name, options.variants[name]) for name in names)
     notes = [{"variant": name, **{f"pays_{k}": v for k, v in options.variants[name].items()}} for name in names]
     method = MetricRewards.create(experiment, by_turns=options.by_turns, prices=prices)

@@ -15,8 +15,7 @@ mean.
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -126,7 +125,7 @@ def iterate(experiment: Experiment, *, quiet: bool = False) -> tuple[list[Traine
     tables = options.tables or max(n for n in range(1, places + 1) if experiment.envs % n == 0)
     ego_method = Method(TeamPlan(((0, PARTNER),) * tables, rotate=True))
     mate_settings = teammate_settings(experiment, options)
-    ego_settings = dataclasses.replace(experiment, steps=experiment.steps / options.iterations)
+    ego_settings = replace(experiment, steps=experiment.steps / options.iterations)
     ego: Any = fresh_members(experiment, game, places, 0)
     egos: list[Trained] = []
     teammates: list[Trained] = []
@@ -166,7 +165,7 @@ def iterate(experiment: Experiment, *, quiet: bool = False) -> tuple[list[Traine
 def teammate_settings(experiment: Experiment, options: ROTATEOptions) -> Experiment:
     """Return the experiment that trains a teammate."""
     smaller = population_experiment(experiment, experiment.runs, options.teammate_steps, 0)
-    smaller = dataclasses.replace(smaller, first_run=experiment.first_run)
+    smaller = replace(smaller, first_run=experiment.first_run)
     return with_table_labels(with_envs(smaller, options.teammate_envs, 4))
 
 

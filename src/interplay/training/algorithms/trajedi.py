@@ -15,9 +15,8 @@ best response together with the population; here it is a second stage.
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -202,7 +201,7 @@ def population_stage(
             f"many environments; population_envs is {options.population_envs}"
         )
     smaller = coplay.population_experiment(experiment, runs, options.population_steps * members, options.snapshots)
-    smaller = dataclasses.replace(
+    smaller = replace(
         smaller, envs=options.population_envs * members, rollout=options.population_rollout or game.horizon
     )
     plan = TeamPlan(tuple((m,) * game.num_seats for m in range(members)))
