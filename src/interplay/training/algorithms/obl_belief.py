@@ -73,12 +73,12 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     if not isinstance(game, Hanabi):
         raise InterplayError(f"{game.id} has no hands to believe in; off-belief learning is written for Hanabi")
     _check(experiment, game)
-    found = agent(options.policy)
-    teacher = _Teacher(experiment, game, _playing(found, options, game), options)
+    source = agent(options.policy)
+    teacher = _Teacher(experiment, game, _playing(source, options, game), options)
     learning, curve = _taught(teacher, quiet)
     if experiment.output.folder is not None:
         folder = Path(experiment.output.folder)
-        beliefs.save(folder / "belief.safetensors", learning.belief, game, {"policy": found.name, **curve[-1]})
+        beliefs.save(folder / "belief.safetensors", learning.belief, game, {"policy": source.name, **curve[-1]})
         (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in curve))
     return Trained(experiment, game, curve, learning.belief, [])
 
@@ -96,11 +96,11 @@ def _check(experiment: Experiment, game: Any) -> None:
         raise InterplayError(f"{folder} holds a training run. Choose another folder; nothing was changed")
 
 
-def _playing(found: Agent, options: OBLBeliefOptions, game: Any) -> Policy:
+def _playing(source: Agent, options: OBLBeliefOptions, game: Any) -> Policy:
     """The policy as its games are played, with moves at random."""
-    if not isinstance(found.policy, Policy):
+    if not isinstance(source.policy, Policy):
         raise InterplayError(f"{options.policy!r} is a player; a belief is learnt from a policy")
-    policy = Noisy(found.policy, options.epsilon).bind(game)
+    policy = Noisy(source.policy, options.epsilon).bind(game)
     memory = jax.eval_shape(lambda: policy.init(jax.random.key(0), jnp.int32(0)))
     if any(x.size for x in jax.tree_util.tree_leaves(memory)):
         raise InterplayError(f"{options.policy!r} has a memory; this belief is of what is seen at one time")
@@ -114,9 +114,9 @@ def _taught(teacher: _Teacher, quiet: bool) -> tuple[Learning, list[dict[str, An
     for update in range(1, experiment.updates + 1):
         began = time.perf_counter()
         late = minutes is not None and began - first > 60 * minutes
-        learning, told = teacher.update(learning, jnp.float32(update / experiment.updates))
+        learning, logs = teacher.update(learning, jnp.float32(update / experiment.updates))
         if update % max(1, experiment.updates // experiment.output.logs) == 0 or update == experiment.updates or late:
-            line = {k: float(v) for k, v in told.items()}
+            line = {k: float(v) for k, v in logs.items()}
             unknown = {"return": None, "returns": [None], "member_returns": [[None]]}
             speed = round(per_update / max(time.perf_counter() - began, 1e-9))
             curve.append({"update": update, "steps": update * per_update, "steps_per_s": speed, **unknown, **line})
@@ -152,12 +152,12 @@ class _Teacher:
 
         def one(carry: tuple[Any, Any], part: Any) -> tuple[Any, dict[str, Array]]:
             belief, state = carry
-            gradient, told = jax.grad(self._loss, has_aux=True)(belief, part)
+            gradient, logs = jax.grad(self._loss, has_aux=True)(belief, part)
             updates, state = self.steps.update(gradient, state)
-            return (jax.tree_util.tree_map(lambda w, u: w - rate * u, belief, updates), state), told
+            return (jax.tree_util.tree_map(lambda w, u: w - rate * u, belief, updates), state), logs
 
-        (belief, state), told = jax.lax.scan(one, (learning.belief, learning.state), flat)
-        return Learning(belief, state, games, key), jax.tree_util.tree_map(jnp.mean, told)
+        (belief, state), logs = jax.lax.scan(one, (learning.belief, learning.state), flat)
+        return Learning(belief, state, games, key), jax.tree_util.tree_map(jnp.mean, logs)
 
     def _turn(self, games: Any, key: PRNGKeyArray) -> tuple[Any, Any]:
         game, seats = self.game, jnp.arange(self.game.num_seats)
