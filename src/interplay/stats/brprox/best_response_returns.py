@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.metrics.brprox.ratios import RULER, Cells
+from interplay.metrics.brprox.ratios import BEST_RESPONSE_KEY, Cells
 from interplay.metrics.brprox.rows import Reduced
 from interplay.stats._checks import generator
 from interplay.stats.bootstrap import Statistic
@@ -47,7 +47,7 @@ class Rulers:
 
     def without_return(self) -> list[Row]:
         return [
-            dict(zip(RULER, key, strict=True)) | {"best_response_return": r.mean}
+            dict(zip(BEST_RESPONSE_KEY, key, strict=True)) | {"best_response_return": r.mean}
             for key, r in self.returns.items()
             if r.mean <= 0
         ]
@@ -63,7 +63,7 @@ class Rulers:
         for key, made in self.returns.items():
             ratios = [v for v in met.get(key, ()) if v is not None]
             half = None if made.se is None else made.se * stdtrit(_degrees([(made.se**2, made.n)]), (1 + level) / 2)
-            rows.append(dict(zip(RULER, key, strict=True)) | {
+            rows.append(dict(zip(BEST_RESPONSE_KEY, key, strict=True)) | {
                 "partners": self.groups.get((key[0], key[1], key[2])), "return": made.mean, "se": made.se,
                 "low": None if half is None else made.mean - half, "high": None if half is None else made.mean + half,
                 "egos": len(met.get(key, ())), "n_above": sum(v > 1 for v in ratios),
@@ -146,4 +146,4 @@ def _split(skill: Mapping[tuple[Any, ...], float]) -> dict[tuple[Any, ...], str]
 
 
 def _key(row: Row) -> tuple[Any, ...]:
-    return tuple(row[name] for name in RULER)
+    return tuple(row[name] for name in BEST_RESPONSE_KEY)

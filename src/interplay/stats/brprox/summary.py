@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.metrics.brprox.ratios import CELL, RULER, Cells, cells
+from interplay.metrics.brprox.ratios import BEST_RESPONSE_KEY, CELL, Cells, cells
 from interplay.stats.bootstrap import bootstrap_counts
 from interplay.stats.brprox.best_response_returns import Rulers
 from interplay.stats.estimators import iqm, quantile
@@ -97,7 +97,9 @@ def summarise(found: Cells, *, seed: int, **options: Any) -> BRProx:
         summary=summary,
         cells=table,
         above=above,
-        excluded=Table.of(rulers.without_return(), "Best responses without a positive return", columns=RULER),
+        excluded=Table.of(
+            rulers.without_return(), "Best responses without a positive return", columns=BEST_RESPONSE_KEY
+        ),
         rulers=Table.of(rulers.exceeded(table, chosen.level), "Best responses"),
         split_by=rulers.split_by,
         notes=found.notes,
