@@ -10,7 +10,7 @@ from interplay.agents.api import Agent, FunctionPlayer, Identity
 from interplay.challenge.app_state import make_stage
 from interplay.challenge.candidate_table import CandidateTable
 from interplay.challenge.spec import ChallengeSetting
-from interplay.challenge.wire import pack, pack_look, unpack
+from interplay.challenge.wire import pack, pack_view, unpack
 from interplay.errors import InterplayError
 from interplay.rollout.live import PartnerFault, live_engine
 from interplay.rollout.live_python import TEXT, PythonEngine
@@ -67,7 +67,7 @@ def test_the_kitchen_is_told_as_text():
     assert "state" not in stage.encodings
     table = CandidateTable((None, 0), (3, 4), TEXT)
     looks = asyncio.run(play_out(stage.engine, table, True))
-    told = pack_look(looks[0], "base64")
+    told = pack_view(looks[0], "base64")
     assert told["seats"]["0"]["observation"] == stage.game.render(stage.game.init(None), 0)
     assert json.dumps(told)
     episode = table.episode(stage.identities, Identity("candidate", "", False), 0)

@@ -35,8 +35,10 @@ TRIES = 5  # of work that met a lock
 
 
 class DatabaseUnavailable(ApiError):
-    """The database does not answer, or not in time. Whether the work was done is not known: it may be asked for
-    again, and must then be the same as done once."""
+    """The database does not answer, or not in time.
+
+    Whether the work was done is not known: it may be asked for again, and must then have the effect of being done once.
+    """
 
     def __init__(self):
         super().__init__("unavailable", "the server cannot reach its books just now: nothing is lost, try again soon")
@@ -44,7 +46,7 @@ class DatabaseUnavailable(ApiError):
 
 @dataclass(frozen=True)
 class MigrationHistory:
-    """The migrations of one room, counted in a table of its own."""
+    """The migrations of one package, counted in a table of its own."""
 
     name: str
     folder: Path
@@ -54,9 +56,10 @@ SERVER = MigrationHistory("server", HERE / "migrations" / "versions")
 
 
 class Database:
-    """One database, opened once a process. `close` it when done.
+    """One database, opened once a process; `close` it when done.
 
-    `patience_s`: how long `aread` and `awrite` wait before they say that the database is away; None: for ever."""
+    `patience_s` is how long `aread` and `awrite` wait before they raise DatabaseUnavailable; None: for ever.
+    """
 
     def __init__(self, address: str = "sqlite://", *, patience_s: float | None = None):
         self.address, self.patience_s = normal_address(address), patience_s
@@ -69,6 +72,7 @@ class Database:
 
     @property
     def is_sqlite(self) -> bool:
+        """Whether this is SQLite rather than PostgreSQL."""
         return self.engine.dialect.name == "sqlite"
 
     def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -116,6 +120,7 @@ class Database:
             raise
 
     def close(self) -> None:
+        """Finish the work that waits and close all connections."""
         if not self._closed:
             self._closed = True
             self._jobs.put(None)
@@ -275,7 +280,7 @@ def _retried(once: Callable[[], T]) -> T:
 
 
 def migrate(database: Database, histories: Sequence[MigrationHistory] = (SERVER,)) -> None:
-    """Bring the tables of these rooms up to date, each in one transaction."""
+    """Bring the tables of these packages up to date, each in one transaction."""
     from alembic import command
     from alembic.config import Config
     from alembic.util import CommandError
