@@ -153,7 +153,7 @@ def _best_response_sections(result: BRProx, layout: Any, stem: str) -> list[Sect
         note = NO_SPREAD if all(v is None for v in above.column("beyond_noise")) else ""
         worst = Table(above.columns, sorted(above.rows, key=_ratio, reverse=True), above.title)
         sections_made.append(TableSection(worst, "Above the best response", note, f"{stem}-above", {}))
-        exceeded = [row for row in result.rulers.where(layout=layout) if row["n_above"]]
+        exceeded = [row for row in result.best_responses.where(layout=layout) if row["n_above"]]
         weak = Table.of(sorted(exceeded, key=lambda r: -r["n_above"]), "Best responses that were exceeded")
         sections_made.append(TableSection(weak, weak.title, "", f"{stem}-exceeded", {}))
     return sections_made

@@ -64,7 +64,7 @@ class Database:
     def __init__(self, address: str = "sqlite://", *, patience_s: float | None = None):
         self.address, self.patience_s = normal_address(address), patience_s
         self.engine = _engine(self.address)
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[_WriteJob | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_jobs, name="database-writer", daemon=True)
         self._writer.start()
         self._readers = ThreadPoolExecutor(max_workers=2, thread_name_prefix="database-reader")
@@ -91,7 +91,7 @@ class Database:
 
     def submit(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """As `write`, later, in its turn. Pieces of work that wait at the same time share a commit."""
-        job = _Job(lambda tx: work(tx, *args, **kwargs), Future())
+        job = _WriteJob(lambda tx: work(tx, *args, **kwargs), Future())
         self._jobs.put(job)
         return job.result
 
@@ -144,7 +144,7 @@ class Database:
             if last:
                 return
 
-    def _commit_together(self, jobs: Sequence[_Job]) -> None:
+    def _commit_together(self, jobs: Sequence[_WriteJob]) -> None:
         """All in one commit, each in its own savepoint; if that fails as a whole, one by one."""
         jobs = [job for job in jobs if job.result.set_running_or_notify_cancel()]  # some no longer wait
         if len(jobs) == 1:
@@ -167,7 +167,7 @@ class Database:
         for job, (value, error) in zip(jobs, outcomes, strict=True):
             _settle(job.result, value, error)
 
-    def _commit_one_by_one(self, jobs: Sequence[_Job]) -> None:
+    def _commit_one_by_one(self, jobs: Sequence[_WriteJob]) -> None:
         for at, job in enumerate(jobs):
             error = self._commit_alone(job)
             if error is not None and is_away(error):  # all would wait in vain, one after the other
@@ -175,7 +175,7 @@ class Database:
                     _settle(other.result, None, error)
                 return
 
-    def _commit_alone(self, job: _Job) -> Exception | None:
+    def _commit_alone(self, job: _WriteJob) -> Exception | None:
         try:
             value = self.write(job.work)
         except Exception as error:
@@ -186,7 +186,7 @@ class Database:
 
 
 @dataclass(frozen=True)
-class _Job:
+class _WriteJob:
     work: Callable[[Tx], Any]
     result: Future
 

@@ -66,7 +66,7 @@ class BRProxCommand:
         if self.json:
             show(
                 summary.summary, json=True, **{name: table.rows for name, table in more.items()},
-                excluded=summary.excluded.rows, best_responses=summary.rulers.rows, split_by=summary.split_by,
+                excluded=summary.excluded.rows, best_responses=summary.best_responses.rows, split_by=summary.split_by,
                 level=self.level, method=self.method, replicates=self.replicates, seed=self.seed,
                 notes=list(summary.notes),
             )  # fmt: skip

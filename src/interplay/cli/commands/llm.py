@@ -147,8 +147,8 @@ class RunCommand:
         )
         out = self.out or new_folder("llm")
         try:
-            with watched() as told:
-                finished = run(plan, out, service=self.models.service(), replay=self.replay, told=told)
+            with watched() as progress:
+                finished = run(plan, out, service=self.models.service(), replay=self.replay, progress=progress)
         except KeyboardInterrupt:
             note(f"interrupted; what was played and asked is in {out}: the same command with --out {out} goes on")
             return 130
@@ -207,7 +207,7 @@ class SoloCommand:
             seed=self.seed,
             settings=self.models.settings(),
         )
-        with watched() as told:
+        with watched() as progress:
             table, _ = solo(
                 self.models_,
                 self.out,
@@ -215,7 +215,7 @@ class SoloCommand:
                 alone=self.alone,
                 plan=plan,
                 service=self.models.service(),
-                told=told,
+                progress=progress,
             )
         show(table, json=self.json)
 

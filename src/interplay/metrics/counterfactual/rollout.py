@@ -60,7 +60,7 @@ class PastEpisode:
         return Snapshot(policies=self.policies, state=state, memories=at[1], t=jnp.int32(t), idle=jnp.asarray(seats))
 
 
-class _Programs(NamedTuple):
+class _RolloutPrograms(NamedTuple):
     past: Callable[..., Any]  # policies, start, key, actions, length -> PastEpisode; [episode, ...]
     play: Callable[..., Any]  # Snapshot [row], keys [sample] -> points [row, sample]
 
@@ -130,7 +130,7 @@ class CounterfactualRollout:
 
 
 @functools.lru_cache(maxsize=32)
-def _compile(game: Game, statics: tuple[StaticPolicy, ...]) -> _Programs:
+def _compile(game: Game, statics: tuple[StaticPolicy, ...]) -> _RolloutPrograms:
     seats = game.num_seats
     nothing = jnp.int32(Stay().bind(game).action)  # type: ignore[attr-defined]
 
@@ -180,4 +180,4 @@ def _compile(game: Game, statics: tuple[StaticPolicy, ...]) -> _Programs:
         first = (moment.state, moment.memories, moment.t, moment.t >= game.horizon, jnp.float32(0))
         return jax.lax.while_loop(goes_on, turn, first)[4]
 
-    return _Programs(jax.jit(past), jax.jit(jax.vmap(jax.vmap(play, in_axes=(None, 0)), in_axes=(0, None))))
+    return _RolloutPrograms(jax.jit(past), jax.jit(jax.vmap(jax.vmap(play, in_axes=(None, 0)), in_axes=(0, None))))
