@@ -97,3 +97,21 @@ def test_arrays_come_back_as_they_went(dtype):
         assert np.array_equal(back, array)
     with pytest.raises(InterplayError, match="cannot be sent"):
         pack(np.array([object()]), "lists")
+
+
+def test_the_command_makes_the_challenge_ready_before_it_serves(tmp_path, monkeypatch, capsys):
+    """Everything up to the open port: the file, the database, the partners, and programs compiled for every view."""
+    from interplay.cli.main import run
+    from interplay.rollout.live_compiled import CompiledEngine
+
+    file = tmp_path / "small.yaml"
+    file.write_text(
+        "name: small\ntitle: Small\nphases: [{name: main}]\n"
+        "settings: [{name: room, game: overcooked/cramped_room, partners: [stay], games: 2}]\n"
+    )
+    warmed, served = [], []
+    monkeypatch.setattr(CompiledEngine, "warm", lambda self, encoding=None: warmed.append(encoding))
+    monkeypatch.setattr("interplay.server.serve.run", lambda app, listen: served.append(app.state.host))
+    command = ["challenge", "serve", str(file), "--database", str(tmp_path / "small.db"), "--batch", "1", "--port", "0"]
+    assert run(command) == 0, capsys.readouterr().err
+    assert warmed == list(served[0].stages["room"].encodings)

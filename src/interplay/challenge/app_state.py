@@ -278,12 +278,12 @@ class ChallengeState:
         match.last_views = views
         match.deadline = self.base.clock.monotonic() + self.challenge.rules.move_deadline_s
         if match.view.done:
-            await self._book(match)
+            await self._store_result(match)
         return views
 
     # Ending.
 
-    async def _book(self, match: Match, forfeit: bool = False) -> None:
+    async def _store_result(self, match: Match, forfeit: bool = False) -> None:
         """Write the result down; only then is it told."""
         match.over = True
         score = self.challenge.rules.forfeit_score if forfeit else match.table.live.score
@@ -349,7 +349,7 @@ class ChallengeState:
             if voids < rules.most_voids:
                 await self._put_back(match, "the candidate did not move in time", abandoned=True)
                 return
-        await self._book(match, forfeit=True)
+        await self._store_result(match, forfeit=True)
 
 
 def _can_be_sent(observation: Any) -> bool:

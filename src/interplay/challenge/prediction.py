@@ -252,10 +252,10 @@ class PredictionConnection:
             if forecast.last != (seq, odds):
                 raise ApiError("conflict", f"decision {seq} was answered already, and otherwise")
         else:
-            await self._book(forecast, seq, odds)
+            await self._store_answer(forecast, seq, odds)
         return await asyncio.to_thread(self._turn, forecast, forecast.position, forecast.position)
 
-    async def _book(self, forecast: Forecast, seq: int, odds: list[Any]) -> None:
+    async def _store_answer(self, forecast: Forecast, seq: int, odds: list[Any]) -> None:
         library, base = forecast.library, self._all.host.base
         history = library.history(forecast.number, self._view(forecast))
         if forecast.position >= len(history.decisions):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from interplay.metrics.api import Metric, Sample
 from interplay.metrics.grouping import INTER, INTRA, MIXED, PAIRING, SELF, Pair, TeamGroup, pair, team
+from interplay.rollout.episode import Episode
 from interplay.table import Row
 
 
@@ -28,10 +29,14 @@ def compute(sample: Sample) -> Iterator[dict[TeamGroup, CrossplaySums]]:
     """Yield the sums of scores and lengths of each team of a sample."""
     sums: dict[TeamGroup, CrossplaySums] = {}
     for episode in sample.episodes:
-        one = CrossplaySums(1, episode.score, episode.score**2, episode.length, episode.length**2)
-        group = team(episode)
-        sums[group] = sums[group] + one if group in sums else one
+        add_game(sums, episode, episode.score)
     yield sums
+
+
+def add_game(sums: dict[TeamGroup, CrossplaySums], episode: Episode, score: float) -> None:
+    """Add one game with this score to the sums of its team."""
+    game, group = CrossplaySums(1, score, score**2, episode.length, episode.length**2), team(episode)
+    sums[group] = sums[group] + game if group in sums else game
 
 
 def finish(parts: Sequence[dict[TeamGroup, CrossplaySums]], options: Mapping[str, Any]) -> Iterator[Row]:

@@ -74,7 +74,7 @@ def build(config: Build, out: str | Path, *, quiet: bool = False) -> Panel:
     work = _Work(config, Path(out), quiet)
     if (work.folder / "panel" / PANEL).exists():
         return read_panel(work.folder / "panel", work.game)
-    return work.given() if config.partners else work.generated()
+    return work.existing() if config.partners else work.generated()
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class _Work:
         provenance = {"choices": dict(space.choices), "at_most": space.at_most, "behaviour": behaviour_json(*sides)}
         return self._panel(partners, provenance)
 
-    def given(self) -> Panel:
+    def existing(self) -> Panel:
         """Partners that exist already: human proxies, self-play agents, scripted ones, those of another panel."""
         members: list[PanelMember] = []
         responses: dict[str, Agent] = {}

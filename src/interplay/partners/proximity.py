@@ -29,7 +29,7 @@ def proximity(panel: Panel, game: Game, played: Iterable[tuple[str, int, Table]]
     ]
     if not rows:
         raise InterplayError(f"the panel {panel.name} has no best responses; grade with another one")
-    return br_prox(rows, _rulers(panel), seed=seed, propagate=True)
+    return br_prox(rows, _best_response_rows(panel), seed=seed, propagate=True)
 
 
 def unit(member: PanelMember) -> str:
@@ -54,7 +54,7 @@ def _return(member: PanelMember, row: Mapping[str, Any]) -> Row:
     }
 
 
-def _rulers(panel: Panel) -> list[Row]:
+def _best_response_rows(panel: Panel) -> list[Row]:
     return [
         {
             "partner": unit(member),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from interplay.metrics.api import Metric, Sample
-from interplay.metrics.hanabi.moves import MoveRecord, is_hint, is_play, moves, per_seat, shares
+from interplay.metrics.hanabi.moves import MoveRecord, is_hint, is_play, moves, per_seat, share_rows
 from interplay.table import Row
 
 
@@ -29,13 +29,8 @@ def counts(sample: Sample, record: MoveRecord) -> dict[tuple[str, str | None], t
 
 def compute(sample: Sample) -> Iterator[Row]:
     """Yield both features of each seat of each episode."""
-    record, about = moves(sample), sample.about()
-    for (name, known), (top, bottom) in counts(sample, record).items():
-        for place, values in enumerate(shares(top, bottom)):
-            agents = sample.episodes[place].agents
-            for seat, value in enumerate(values):
-                value_columns = {"metric": name, "known": known, "value": value, "n": int(bottom[place, seat])}
-                yield {**about[place], "seat": seat, "agent": agents[seat].name, **value_columns}
+    for (name, known), (top, bottom) in counts(sample, moves(sample)).items():
+        yield from share_rows(sample, name, known, top, bottom)
 
 
 BEHAVIOUR = Metric(

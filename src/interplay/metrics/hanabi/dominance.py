@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from interplay.metrics.api import Metric, Sample
-from interplay.metrics.hanabi.moves import KNOWN, MoveRecord, is_discard, is_play, moves, per_seat, shares
+from interplay.metrics.hanabi.moves import KNOWN, MoveRecord, is_discard, is_play, moves, per_seat, share_rows
 from interplay.table import Row
 
 NAMES = ("g1", "g2", "g3")
@@ -29,16 +29,10 @@ def compute(sample: Sample) -> Iterator[Row]:
     """Yield the share of each seat's moves that are g1, g2 and g3, in each sense of `known`."""
     record = moves(sample)
     turns = per_seat(sample, record, np.ones(len(record.seat)))
-    about = sample.about()
     for name in NAMES:
         which = flags(record, name)
         for sense, known in enumerate(KNOWN):
-            times = shares(per_seat(sample, record, which[:, sense]), turns)
-            for place, values in enumerate(times):
-                agents = sample.episodes[place].agents
-                for seat, value in enumerate(values):
-                    value_columns = {"metric": name, "known": known, "value": value, "n": int(turns[place, seat])}
-                    yield {**about[place], "seat": seat, "agent": agents[seat].name, **value_columns}
+            yield from share_rows(sample, name, known, per_seat(sample, record, which[:, sense]), turns)
 
 
 DOMINANCE = Metric(

@@ -22,6 +22,7 @@ from interplay.games.hanabi.dominated_moves import KNOWN as KNOWN
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, HanabiRules, HanabiState
 from interplay.metrics.api import Sample
+from interplay.table import Row
 from interplay.traces import ReplayBatch
 
 BLOCK = 2048  # moves judged at once
@@ -146,7 +147,17 @@ def per_seat(sample: Sample, record: MoveRecord, what: np.ndarray) -> np.ndarray
     return total.reshape(len(sample.episodes), seats)
 
 
-def shares(top: np.ndarray, bottom: np.ndarray) -> Iterator[list[float | None]]:
-    """[episode][seat] top / bottom; null where there is no bottom."""
-    for a, b in zip(top, bottom, strict=True):
-        yield [float(x / y) if y > 0 else None for x, y in zip(a, b, strict=True)]
+def share_rows(sample: Sample, name: str, known: str | None, top: np.ndarray, bottom: np.ndarray) -> Iterator[Row]:
+    """Yield a row for each episode and seat with top / bottom, [episode, seat] each; null where there is no bottom."""
+    for about, episode, tops, bottoms in zip(sample.about(), sample.episodes, top, bottom, strict=True):
+        for seat, (part, whole) in enumerate(zip(tops, bottoms, strict=True)):
+            value = float(part / whole) if whole > 0 else None
+            yield {
+                **about,
+                "seat": seat,
+                "agent": episode.agents[seat].name,
+                "metric": name,
+                "known": known,
+                "value": value,
+                "n": int(whole),
+            }

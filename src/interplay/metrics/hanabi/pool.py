@@ -55,9 +55,7 @@ def _scores(sample: Sample, bomb: str) -> dict[TeamGroup, crossplay.CrossplaySum
         alive = np.asarray(batch.states.lives[:, -1]) > 0
         scores = points if bomb == "keep" else points * alive
         for episode, score in zip(batch.episodes, scores.tolist(), strict=True):
-            one = crossplay.CrossplaySums(1, score, score**2, episode.length, episode.length**2)
-            group = team(episode)
-            sums[group] = sums[group] + one if group in sums else one
+            crossplay.add_game(sums, episode, score)
     return sums
 
 
