@@ -472,13 +472,13 @@ def test_training_runs(tmp_path, refused, outside):
         path.write_text(
             json.dumps({**manifest, "policies": [{"file": "p"}], "state": {"file": file or "../x", "sha256": "x"}})
         )
-        refused(f"state {file!r}", saved_stages.reopened, folder)
+        refused(f"state {file!r}", saved_stages.load_stage, folder)
     (folder / "linked.safetensors").symlink_to(outside)
     path.write_text(json.dumps({**manifest, "policies": [{"file": "linked.safetensors"}]}))
     refused("a linked policy", neural.load, folder)
     (folder / "s").write_bytes(b"x")
     path.write_text(json.dumps({**manifest, "policies": [{"file": "p"}], "state": {"file": "s", "sha256": "x"}}))
-    refused("a game of a manifest", saved_stages.reopened, folder)
+    refused("a game of a manifest", saved_stages.load_stage, folder)
     for what, call in hostile.each_json(path, lambda: checkpoint.read_manifest(folder)):
         refused(what, call)
     config = tmp_path / "config.json"

@@ -1,4 +1,4 @@
-"""What a run's traces say at a glance: success, steps, calls, tokens and cost by pairing and level."""
+"""The summary of a run's traces: success, steps, calls, tokens and cost by pairing and level."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def summary(traces: Iterable[Episode]) -> Table:
         row = episode_row(episode)
         groups.setdefault((row["chef"], row["assistant"], row["game"], row["level"]), []).append(row)
     rows = [
-        dict(zip(("chef", "assistant", "game", "level"), key, strict=True)) | _told(group)
+        dict(zip(("chef", "assistant", "game", "level"), key, strict=True)) | _summary_row(group)
         for key, group in groups.items()
     ]
     return Table.of(rows, "Teams by pairing and level; steps are those of episodes that delivered the dish")
@@ -50,10 +50,12 @@ def episode_row(episode: Episode) -> Row:
 
 
 def level_of(options: Any) -> int:
+    """Return the level of the dish that a kitchen's options name."""
     return _dish(options).level
 
 
 def dish_name(options: Any) -> str:
+    """Return the name of the dish that a kitchen's options name."""
     return _dish(options).name
 
 
@@ -64,7 +66,7 @@ def _dish(options: Any) -> Dish:
     return dish(options.get("dish", DEFAULT_DISH))
 
 
-def _told(group: Sequence[Row]) -> Row:
+def _summary_row(group: Sequence[Row]) -> Row:
     solved = [r["steps"] for r in group if r["success"]]
     return {
         "episodes": len(group),

@@ -50,6 +50,11 @@ class Models:
     """Tries after the first for errors that may pass, each after twice the wait."""
 
     def service(self):
+        """Return the service that these options describe.
+
+        Raises:
+            InterplayError: An endpoint is not written as provider=URL.
+        """
         from interplay.agents.llm.limits import Limits, Prices
         from interplay.llm.run import Service
 
@@ -76,6 +81,7 @@ class Models:
         )
 
     def settings(self):
+        """Return the settings of the agents."""
         from interplay.agents.llm.settings import LLMSettings
 
         names = ("scaffold", "memory", "dialogue", "turn_cap", "temperature", "max_tokens")
@@ -122,6 +128,7 @@ class RunCommand:
     """Print one JSON object."""
 
     def run(self) -> int:
+        """Run the episodes, print the summary, and return the exit code."""
         from interplay.api import new_folder
         from interplay.llm import RunPlan, run, summary
         from interplay.llm.plan import read_levels
@@ -140,18 +147,18 @@ class RunCommand:
         )
         out = self.out or new_folder("llm")
         try:
-            with watched() as told:
-                found = run(plan, out, service=self.models.service(), replay=self.replay, told=told)
+            with watched() as progress:
+                finished = run(plan, out, service=self.models.service(), replay=self.replay, progress=progress)
         except KeyboardInterrupt:
             note(f"interrupted; what was played and asked is in {out}: the same command with --out {out} goes on")
             return 130
-        used = vars(found.meter)
-        show(summary(found.traces), json=self.json, out=str(out), used=used, stopped=found.stopped)
-        note(f"traces: {out}; {spent(found.meter)}")
-        if found.set_aside:
-            note(f"{found.set_aside} episodes were cut short by an outage or the run's limit and set aside")
-        if found.stopped:
-            note(f"stopped: {found.stopped}\nthe same command with --out {out} goes on")
+        used = vars(finished.meter)
+        show(summary(finished.traces), json=self.json, out=str(out), used=used, stopped=finished.stopped)
+        note(f"traces: {out}; {spent(finished.meter)}")
+        if finished.set_aside:
+            note(f"{finished.set_aside} episodes were cut short by an outage or the run's limit and set aside")
+        if finished.stopped:
+            note(f"stopped: {finished.stopped}\nthe same command with --out {out} goes on")
             return 2
         return 0
 
@@ -187,6 +194,7 @@ class SoloCommand:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Run every role alone and the team, and print the comparison."""
         from interplay.llm import RunPlan, solo
         from interplay.llm.plan import read_levels
         from interplay.llm.watch import watched
@@ -199,7 +207,7 @@ class SoloCommand:
             seed=self.seed,
             settings=self.models.settings(),
         )
-        with watched() as told:
+        with watched() as progress:
             table, _ = solo(
                 self.models_,
                 self.out,
@@ -207,7 +215,7 @@ class SoloCommand:
                 alone=self.alone,
                 plan=plan,
                 service=self.models.service(),
-                told=told,
+                progress=progress,
             )
         show(table, json=self.json)
 
@@ -229,6 +237,7 @@ class ServeCommand:
     """Cores to use."""
 
     def run(self) -> None:
+        """Serve the model until interrupted."""
         import threading
 
         from interplay.agents.llm.local import serving
