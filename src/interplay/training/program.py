@@ -198,6 +198,6 @@ def _with_entropy_rewards(
     """Return the rollout with the rewards of `rewards.entropies` added, and the entropies."""
     shared = setup.experiment.rewards.entropies
     own = [shared.get(name, 0.0) for name in entropy_terms.NAMES] if weights.entropies is None else weights.entropies[0]
-    by_name = dict(zip(entropy_terms.NAMES, own, strict=True))
+    by_name: dict[str, Any] = dict(zip(entropy_terms.NAMES, own, strict=True))
     bonus, entropies = entropy_terms.bonus(setup.plan, by_name, rollout)
     return dataclasses.replace(rollout, reward=rollout.reward + bonus), entropies

@@ -237,7 +237,7 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
         raise InterplayError(f"any-play is for two seats or more that read a flat vector; {encoding!r} is none")
     if experiment.envs % options.parts:
         raise InterplayError(f"algorithm.options.parts: {experiment.envs} envs cannot be cut into {options.parts}")
-    sizes = {"view_size": shape.input[0], "seats": game.num_seats, "envs": experiment.envs}
+    sizes: dict[str, Any] = {"view_size": shape.input[0], "seats": game.num_seats, "envs": experiment.envs}
     method = AnyPlay.create(experiment, options=options, encoding=encoding, **sizes)
     trained = train_stage(experiment, method, quiet=quiet)
     policies = jax.vmap(jax.vmap(method.exported_policy))(trained.members.policy)
