@@ -37,7 +37,7 @@ from interplay.table import Row
 PARTNER, IDLE, KEPT, REMOVED = WAYS = ("partner", "idle", "kept", "removed")
 DEFAULT_WAYS = (PARTNER, REMOVED)
 CONFIDENCE = 0.95
-SAMPLES, EPISODES, HAND_OVERS = 8, 2, 10  # defaults of the options
+SAMPLES, EPISODES, HAND_OVERS = 4, 2, 10  # defaults of the options
 
 
 class _Branch(NamedTuple):
