@@ -13,7 +13,7 @@ def cache_folder() -> Path:
     """Return the cache folder: `INTERPLAY_CACHE`, or `interplay` in the folder that the platform has for caches."""
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen).expanduser()
-    home = Path.home()
+    home = Path(os.path.expanduser("~"))  # stays "~" for a user without a home, where Path.home() fails
     if shared := os.environ.get("XDG_CACHE_HOME"):
         return Path(shared) / "interplay"
     if sys.platform == "darwin":

@@ -81,6 +81,8 @@ def add(path: str | os.PathLike[str], name: str, *, licence: str, made: str = ""
     base = path.parent if kind_of(name) == AGENT else path
     if kind_of(name) == AGENT:
         files = {paths_of(name)[0]: path.name}
+    elif not path.is_dir():
+        raise InterplayError(f"{path} is no folder; a panel is a folder with {', '.join(PANEL_FILES[:2])}")
     else:
         files = dict(zip(paths_of(name), PANEL_FILES, strict=True))
         files = {target: own for target, own in files.items() if own != PANEL_FILES[2] or (base / own).exists()}

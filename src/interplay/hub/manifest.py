@@ -230,7 +230,8 @@ def _about_agent(path: Path) -> _About:
         training = header["training"]
         steps = f", {training['steps']:.2g} steps" if "steps" in training else ""
         made = f"{training['algorithm']}, run {training['run']}{steps}"
-        scores = {key: _short(training[key]) for key in ("return", "held_out_cross_entropy") if training.get(key)}
+        told = {key: training.get(key) for key in ("return", "held_out_cross_entropy")}
+        scores = {key: _short(value) for key, value in told.items() if value is not None}
         return _About(header["game"]["id"], made, scores)
     except (KeyError, TypeError, ValueError) as error:
         raise InterplayError(f"{path} does not say for which game and how it was trained: {error!r:.100}") from None

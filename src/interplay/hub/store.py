@@ -8,6 +8,7 @@ carries: files under those names must have the sha256 of the index, wherever the
 from __future__ import annotations
 
 import hashlib
+import os
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -107,7 +108,7 @@ def items() -> dict[str, HubItem]:
 def locate(item: HubItem) -> Located | None:
     """Return where the files of an item are; None if they are not on this machine. Nothing is checked yet."""
     for place, folder in folders().items():
-        if all((folder / file.path).is_file() for file in item.files):
+        if all(os.path.isfile(folder / file.path) for file in item.files):  # False where nothing may be read
             return Located(item, place, folder)
     return None
 
