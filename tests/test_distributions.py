@@ -28,42 +28,48 @@ def test_all_tracked_files_stay_below_the_limit():
     assert size < TRACKED_LIMIT, f"{size / 2**20:.2f} MiB: what is not worth its bytes goes"
 
 
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory):
-    """The two wheels, built by their own build backend without network."""
+def builder(root: Path):
+    """The build backend of a distribution, which needs no network."""
     builders = pytest.importorskip("hatchling.builders.wheel", reason="wheels are built by hatchling")
     if not (AGENTS / "pyproject.toml").is_file():
         pytest.skip("the sources of the packages are not here")
+    return builders.WheelBuilder(str(root))
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel of interplay."""
     out = tmp_path_factory.mktemp("dist")
-    built = [
-        next(builders.WheelBuilder(str(root)).build(directory=str(out), versions=["standard"]))
-        for root in (ROOT, AGENTS)
-    ]
-    return [Path(path) for path in built]
+    return Path(next(builder(ROOT).build(directory=str(out), versions=["standard"])))
 
 
-def test_the_wheel_is_small_and_has_one_panel(wheels):
-    main, agents = wheels
-    assert main.stat().st_size < WHEEL_LIMIT
-    names = zipfile.ZipFile(main).namelist()
-    weights = [name for name in names if name.endswith(".safetensors")]
-    assert weights == [
+def test_the_wheel_is_small_and_has_one_panel(wheel):
+    assert wheel.stat().st_size < WHEEL_LIMIT
+    names = zipfile.ZipFile(wheel).namelist()
+    assert [name for name in names if name.endswith(".safetensors")] == [
         f"interplay/hub/data/agents/{AGENT.removeprefix('trained/')}.safetensors",
         "interplay/hub/data/panels/overcooked/counter_circuit/generated/weights.safetensors",
     ]
-    index = zipfile.ZipFile(main).read("interplay/hub/index.json")
-    assert zipfile.ZipFile(agents).read("interplay_agents/manifest.json") == index
-    there = set(zipfile.ZipFile(agents).namelist())
-    assert [name for name in there if name.endswith(".py")] == ["interplay_agents/__init__.py"]  # data, no code
-    files = {path for item in json.loads(index)["items"].values() for path in item["files"]}
-    held = {name.removeprefix("interplay_agents/") for name in there} | {
-        name.removeprefix("interplay/hub/data/") for name in names
-    }
-    assert files <= held
+
+
+def test_the_two_wheels_have_every_file_of_the_index_once_and_the_second_no_code(wheel):
+    main = zipfile.ZipFile(wheel)
+    index = main.read("interplay/hub/index.json")
+    second = {file.distribution_path: Path(file.path) for file in builder(AGENTS).recurse_included_files()}
+    assert second["interplay_agents/manifest.json"].read_bytes() == index
+    code = [path for path in second if not path.endswith((".json", ".safetensors"))]
+    assert code == ["interplay_agents/__init__.py"]
+    data = "interplay/hub/data/"
+    files = [path.removeprefix("interplay_agents/") for path in second]
+    files += [name.removeprefix(data) for name in main.namelist() if name.startswith(data)]
+    listed = {path for item in json.loads(index)["items"].values() for path in item["files"]}
+    aside = {"__init__.py", "manifest.json", "agents/hanabi/manifest.json"}
+    assert sorted(set(files) - aside) == sorted(listed)
+    assert len(files) == len(set(files))
 
 
 @pytest.mark.slow
-def test_both_wheels_work_in_an_empty_environment(wheels, tmp_path):
+def test_both_wheels_work_in_an_empty_environment(wheel, tmp_path):
     """The main wheel grades offline; what it lacks it names; the second wheel brings it.
 
     Dependencies come from the environment of the tests, so that no network is needed.
@@ -95,7 +101,7 @@ def test_both_wheels_work_in_an_empty_environment(wheels, tmp_path):
         command = [python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check"]
         subprocess.run([*command, wheel], check=True, env=environment, cwd=tmp_path)
 
-    install(wheels[0])
+    install(wheel)
     where = subprocess.run(
         [python, "-c", "import interplay; print(interplay.__file__)"],
         cwd=tmp_path,
@@ -113,7 +119,7 @@ def test_both_wheels_work_in_an_empty_environment(wheels, tmp_path):
     )
     assert refused.returncode == 2
     assert "pip install interplay-agents" in refused.stderr
-    install(wheels[1])
+    install(Path(next(builder(AGENTS).build(directory=str(tmp_path), versions=["standard"]))))
     verified = call("hub", "verify", "--json")
     assert verified.returncode == 0, verified.stderr
     assert {row["where"] for row in json.loads(verified.stdout)["rows"]} == {"package", "interplay-agents"}

@@ -93,7 +93,8 @@ def install(given: argparse.Namespace, plan: dict[str, Any], layout: str) -> Non
     shutil.copy(folder / "crossplay.csv", results / "crossplay.csv")
     anew = {name.rpartition("-")[0] for name, _ in ego_files(plan, folder)}
     told = trained_before(results / "training.json", set(egos) - anew) | training(folder)
-    (results / "training.json").write_text(json.dumps(told).replace(f"{given.runs}/", "runs/") + "\n")
+    text = json.dumps(told, separators=(",", ":"))
+    (results / "training.json").write_text(text.replace(f"{given.runs}/", "runs/") + "\n")
     rows = baselines(game, given.package / "panels" / game.id / DEFAULT, results, egos, given.episodes)
     print(layout)
     for row in sorted(rows, key=lambda r: -(r["br_prox"] or 0)):
