@@ -6,7 +6,7 @@ JOBS ?= 2
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade agents test test-slow test-server test-study test-browser test-llm front bench bench-study lint format docs clean
+.PHONY: grade agents test test-all test-slow test-server test-study test-browser test-llm front bench bench-study lint format docs clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
@@ -19,6 +19,8 @@ agents: $(VENV)/bin/python  ## the wheels of interplay and of interplay-agents, 
 test: export XLA_FLAGS ?= --xla_backend_optimization_level=0
 test: $(VENV)/.dev  ## all that proves rules and contracts, oracles included
 	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser and not llm"
+
+test-all: test test-slow test-server test-study test-browser test-llm  ## every test there is; takes hours
 
 test-slow: $(VENV)/.dev  ## long runs
 	$(BIN)/python -m pytest tests -m slow
@@ -60,7 +62,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.docs  ## the documentation as a site in site/
+docs: $(VENV)/.dev  ## the documentation as a site in site/
 	$(BIN)/mkdocs build --strict
 
 $(VENV)/bin/python:
@@ -70,13 +72,9 @@ $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	touch $@
 
-$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.dev: pyproject.toml packages/interplay-agents/pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]" -e packages/interplay-agents
 	touch $@ $(VENV)/.core
-
-$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
-	touch $@
 
 $(VENV)/.browser:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[browser]"

@@ -2,13 +2,15 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "examples" / "own_game"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PACKAGE = EXAMPLES / "own_game"
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +138,11 @@ else:
         [sys.executable, "-c", code], env=run.environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_a_learner_that_knows_gymnasium_alone_learns_it(run):
+    call = [sys.executable, str(EXAMPLES / "gymnasium_learner.py"), "--episodes", "100"]
+    done = subprocess.run(call, env=run.environment, capture_output=True, text=True, check=True)
+    scores = {partner: float(score) for partner, score in re.findall(r"with (\S+): ([\d.]+)", done.stdout)}
+    assert scores["relay/runner"] >= 4  # the scripted runner makes 9, an untrained learner 0
+    assert scores["relay/slow"] >= 2

@@ -425,3 +425,13 @@ def test_teaming_is_an_option_of_every_method(monkeypatch):
     assert main([config, "--teaming", "0.3"]) == 2
     assert [e.rewards.teaming for e in seen] == [0.3, 0.3]
     assert seen[0].steps == 1e6
+
+
+def test_the_logged_speed_is_the_mean_since_the_process_began(finished):
+    """Chunks can arrive together, so a speed of the time between two lines would be wrong."""
+    experiment = finished[0].experiment
+    numbers = {"score": np.zeros((6, experiment.runs, 1)), "episodes": np.zeros((6, experiment.runs, 1))}
+    line = log.row(experiment, numbers, 24, 6, 0.001, since=12, elapsed_s=9.0)
+    steps = (24 + 6 - 12) * experiment.envs * experiment.rollout * experiment.runs
+    assert line["steps_per_s"] == round(steps / 9.0)
+    assert line["steps"] == 30 * experiment.envs * experiment.rollout

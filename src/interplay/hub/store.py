@@ -70,7 +70,7 @@ def folders() -> dict[str, Path]:
 
 def distribution_folder() -> Path | None:
     """Return the folder of `interplay-agents`: that of the same checkout, or the installed one."""
-    if (CHECKOUT / MANIFEST).is_file():
+    if (CHECKOUT / "agents").is_dir():  # a source archive of interplay has the manifest alone
         return CHECKOUT
     spec = find_spec("interplay_agents")
     return Path(next(iter(spec.submodule_search_locations))) if spec and spec.submodule_search_locations else None

@@ -19,6 +19,7 @@ EXTRAS = {
     "inspect": "tasks for Inspect",
     "local": "a small language model on this machine",
     "server": "hosts of studies and challenges",
+    "all": "all of these but `local`; tables as pandas, Arrow and polars",
 }
 FOR_DEVELOPERS = ("dev", "docs", "browser")
 

@@ -143,6 +143,6 @@ def per_seat(sample: Sample, found: MoveRecord, what: np.ndarray) -> np.ndarray:
 
 
 def shares(top: np.ndarray, bottom: np.ndarray) -> Iterator[list[float | None]]:
-    """[episode][seat] top / bottom; null where there is no bottom."""
+    """Yield top over bottom by episode and seat; None where the bottom is 0."""
     for a, b in zip(top, bottom, strict=True):
         yield [float(x / y) if y > 0 else None for x, y in zip(a, b, strict=True)]

@@ -113,7 +113,7 @@ class Interdependence:
         return sum(1 for link in self.links if (kind is None or link.kind == kind) and link.within(window))
 
     def matrix(self, kind: str = CONSTRUCTIVE, window: Window = UNLIMITED) -> list[list[int | None]]:
-        """[giver][receiver]: who helps whom. None where the one cannot give to the other, and on the diagonal."""
+        """Count links by giver (rows) and receiver (columns); None where a seat cannot give to the other."""
         table: list[list[int | None]] = [
             [0 if receiver in self.partners.get(giver, ()) else None for receiver in range(self.num_seats)]
             for giver in range(self.num_seats)
