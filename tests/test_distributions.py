@@ -68,6 +68,15 @@ def test_the_two_wheels_have_every_file_of_the_index_once_and_the_second_no_code
     assert len(files) == len(set(files))
 
 
+def test_the_source_archive_has_the_index_and_no_weights_of_the_second_distribution():
+    builders = pytest.importorskip("hatchling.builders.sdist", reason="source archives are built by hatchling")
+    if not (AGENTS / "pyproject.toml").is_file():
+        pytest.skip("the sources of the packages are not here")
+    paths = [file.distribution_path for file in builders.SdistBuilder(str(ROOT)).recurse_included_files()]
+    second = [path for path in paths if path.startswith("packages/")]
+    assert second == ["packages/interplay-agents/src/interplay_agents/manifest.json"]
+
+
 @pytest.mark.slow
 def test_both_wheels_work_in_an_empty_environment(wheel, tmp_path):
     """The main wheel grades offline; what it lacks it names; the second wheel brings it.
