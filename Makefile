@@ -6,10 +6,13 @@ JOBS ?= 2
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade test test-all test-slow test-server test-study test-browser test-llm front bench bench-study lint format docs clean
+.PHONY: grade agents test test-all test-slow test-server test-study test-browser test-llm front bench bench-study lint format docs clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
+
+agents: $(VENV)/bin/python  ## the wheels of interplay and of interplay-agents, the trained weights, in dist/
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist . ./packages/interplay-agents
 
 # Most of the tests' time goes into compiling programs that run once, so these are compiled without optimising them;
 # the other targets, and pytest called by hand, compile as users do.
@@ -69,8 +72,8 @@ $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	touch $@
 
-$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+$(VENV)/.dev: pyproject.toml packages/interplay-agents/pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]" -e packages/interplay-agents
 	touch $@ $(VENV)/.core
 
 $(VENV)/.browser:

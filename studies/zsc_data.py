@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from interplay.hub.store import require
+
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "zsc" / "results"
-PANELS = ROOT / "src" / "interplay" / "partners" / "data" / "overcooked"
 PUBLIC = ROOT / "docs" / "results" / "br_prox.md"
 METHODS = {"sp": "SP", "e3t": "E3T", "fcp": "FCP", "mep": "MEP", "trajedi": "TrajeDi", "hsp": "HSP", "cole": "COLE"}
 ANEW = ("coordination_ring", "counter_circuit")
@@ -169,9 +170,10 @@ def _error(row: dict[str, str]) -> float:
 
 
 def load(layout: str) -> Found:
-    folder, panel = RESULTS / layout, json.loads((PANELS / layout / "generated" / "panel.json").read_text())
+    folder, at = RESULTS / layout, require(f"overcooked/{layout}:generated")
+    panel = json.loads((at / "panel.json").read_text())
     training = json.loads((folder / "training.json").read_text())
-    baselines = json.loads((PANELS / layout / "generated" / "baselines.json").read_text())
+    baselines = json.loads((at / "baselines.json").read_text())
     provenance = panel["provenance"]
     behaviour, stages = provenance["behaviour"], training["panel"]["stages"]
     if "draft" in training:

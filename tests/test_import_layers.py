@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "interplay"
-FLOW = ["games", "agents", "rollout", "traces", "symbolic", "metrics", "stats", "reports"]
+FLOW = ["hub", "games", "agents", "rollout", "traces", "symbolic", "metrics", "stats", "reports"]
 LEAVES = {"errors", "table", "registry", "progress", "trust", "safe_files", "config"}
 ALLOWED = {room: set(FLOW[: FLOW.index(room) + 1]) for room in FLOW} | {
     "training": {"games", "agents", "rollout", "training"},

@@ -20,8 +20,8 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 RESULTS = HERE / "results"
 ROSTER = HERE / "roster.json"
-PACKAGE = ROOT / "src" / "interplay"
-DATA = PACKAGE / "agents" / "data" / "hanabi"
+PACKAGE = ROOT / "packages" / "interplay-agents" / "src" / "interplay_agents"
+DATA = PACKAGE / "agents" / "hanabi"
 
 
 class Listed(NamedTuple):

@@ -9,8 +9,8 @@
 - WORK/STAGE/*.safetensors are the policies of the first attempt. WORK need not outlive the evaluation.
 - results/speed.json gets the rows of speed.json, if a folder has one: a configuration that was measured again is
   replaced.
-- `--ship` copies what roster.json names into the package at half precision, writes its manifest, and removes what the
-  table does not name. It refuses to let the package's data grow beyond the table's limit.
+- `--ship` copies what roster.json names into interplay-agents at half precision, writes its manifests, and removes what
+  the table does not name. It refuses to let the package's data grow beyond the table's limit.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from typing import Any
 
 import roster as table
 from roster import DATA, PACKAGE, RESULTS, Listed
+
+from interplay.hub.store import write_index
 
 MANIFEST = "manifest.json"
 
@@ -44,6 +46,8 @@ def main() -> int:
         take_in(folder, given.results, given.work)
     if given.ship:
         ship(table.read(given.roster), given.work, given.data, given.results)
+        if given.data == DATA:
+            write_index()
     return 0
 
 
@@ -252,7 +256,7 @@ def _arrays(file: Path) -> dict[str, Any]:
 
 def check_size(limit_mb: float, data: Path, hanabi: int) -> None:
     """All data of the package, with these policies in place of those of before."""
-    rest = sum(f.stat().st_size for f in PACKAGE.glob("*/data/**/*") if f.is_file() and DATA not in f.parents)
+    rest = sum(f.stat().st_size for f in PACKAGE.rglob("*") if f.is_file() and DATA not in f.parents)
     total = (rest + hanabi) / 1e6
     if total > limit_mb:
         raise SystemExit(f"error: the package's data would be {total:.1f} MB, {limit_mb} are allowed: ship fewer")

@@ -6,7 +6,8 @@
 Nothing is decided here: panels are kept as `python -m interplay.partners` made them, and so are the egos that passed
 their gate. Methods that were trained take the place of earlier agents of theirs; others stay. For every layout:
 
-- PACKAGE/partners/data/overcooked/LAYOUT/PANEL and PACKAGE/agents/data/overcooked/LAYOUT/METHOD-SEED.safetensors;
+- PACKAGE/panels/overcooked/LAYOUT/PANEL and PACKAGE/agents/overcooked/LAYOUT/METHOD-SEED.safetensors; what the main
+  package has as its demonstration stays there, made anew, and the manifest of the hub is written;
 - baselines.json beside the panel: BR-Prox of every method over its seeds, scripted agents among them, and who helped
   whom in a few episodes with every partner;
 - RESULTS/LAYOUT: returns.csv, returns_PANEL.csv, crossplay.csv, training.json (settings, curves, gates, times).
@@ -28,6 +29,7 @@ from interplay.agents.api import Agent
 from interplay.agents.registry import agent
 from interplay.games.api import Game
 from interplay.games.registry import make
+from interplay.hub.store import CHECKOUT, DEMONSTRATION, write_index
 from interplay.metrics.brprox.table import read_table
 from interplay.partners.baselines import measure_baselines
 from interplay.partners.known import scripted_agents
@@ -47,20 +49,41 @@ def main() -> None:
     parser.add_argument("runs", type=Path)
     parser.add_argument("layouts", nargs="*")
     parser.add_argument("--plan", type=Path, default=HERE / "pipeline.json")
-    parser.add_argument("--package", type=Path, default=ROOT / "src" / "interplay")
+    parser.add_argument("--package", type=Path, default=CHECKOUT)
     parser.add_argument("--results", type=Path, default=HERE / "results")
     parser.add_argument("--episodes", type=int, default=2, help="with every partner and seat, to see who helps whom")
     given = parser.parse_args()
     plan = json.loads(given.plan.read_text())
     there = sorted(p.parents[2].name for p in given.runs.glob(f"*/panel/panel/{PANEL}"))
-    for layout in given.layouts or there:
-        install(given, plan, layout)
+    demonstration = gathered() if given.package == CHECKOUT else []
+    try:
+        for layout in given.layouts or there:
+            install(given, plan, layout)
+    finally:
+        for path in demonstration:
+            move(CHECKOUT / path, DEMONSTRATION / path)
+    if given.package == CHECKOUT:
+        write_index()
+
+
+def gathered() -> list[Path]:
+    """Move the demonstration of the main package to where all other files are; gives their paths."""
+    files = [path.relative_to(DEMONSTRATION) for path in sorted(DEMONSTRATION.rglob("*")) if path.is_file()]
+    for path in files:
+        move(DEMONSTRATION / path, CHECKOUT / path)
+    return files
+
+
+def move(source: Path, target: Path) -> None:
+    if source.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        source.replace(target)
 
 
 def install(given: argparse.Namespace, plan: dict[str, Any], layout: str) -> None:
     game, folder, results = make(f"overcooked/{layout}"), given.runs / layout, given.results / layout
     results.mkdir(parents=True, exist_ok=True)
-    egos = keep_egos(plan, folder, given.package / "agents" / "data" / game.id)
+    egos = keep_egos(plan, folder, given.package / "agents" / game.id)
     for job in PANELS:
         if (folder / job / "panel" / PANEL).is_file():
             name = keep_panel(folder / job / "panel", game, given)
@@ -70,8 +93,9 @@ def install(given: argparse.Namespace, plan: dict[str, Any], layout: str) -> Non
     shutil.copy(folder / "crossplay.csv", results / "crossplay.csv")
     anew = {name.rpartition("-")[0] for name, _ in ego_files(plan, folder)}
     told = trained_before(results / "training.json", set(egos) - anew) | training(folder)
-    (results / "training.json").write_text(json.dumps(told).replace(f"{given.runs}/", "runs/") + "\n")
-    rows = baselines(game, given.package / "partners" / "data" / game.id / DEFAULT, results, egos, given.episodes)
+    text = json.dumps(told, separators=(",", ":"))
+    (results / "training.json").write_text(text.replace(f"{given.runs}/", "runs/") + "\n")
+    rows = baselines(game, given.package / "panels" / game.id / DEFAULT, results, egos, given.episodes)
     print(layout)
     for row in sorted(rows, key=lambda r: -(r["br_prox"] or 0)):
         print("  ", {k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()})
@@ -80,7 +104,7 @@ def install(given: argparse.Namespace, plan: dict[str, Any], layout: str) -> Non
 def keep_panel(source: Path, game: Game, given: argparse.Namespace) -> str:
     """Write a panel into the package as it was made, but for the folder that its provenance names; gives its name."""
     panel = read_panel(source, game)
-    at = given.package / "partners" / "data" / game.id / panel.name
+    at = given.package / "panels" / game.id / panel.name
     shutil.rmtree(at, ignore_errors=True)
     provenance = json.loads(json.dumps(panel.provenance).replace(f"{given.runs}/", "runs/"))
     write_panel(at, panel.name, game, panel.members, provenance)

@@ -6,13 +6,14 @@ import pytest
 from interplay.agents.api import Agent
 from interplay.agents.basic import Random
 from interplay.games.registry import capability, make
+from interplay.hub.store import require
 from interplay.partners.best_responses import p_above
 from interplay.partners.describe import describe, descriptions
 from interplay.partners.features import BehaviourFeatures
 from interplay.partners.known import named_agents, policy_stacks, scripted_agents
 from interplay.partners.panel import PanelMember, ReturnEstimate
 from interplay.partners.panel_file import read_panel
-from interplay.partners.panels import SHIPPED, all_shipped
+from interplay.partners.panels import all_shipped
 
 WORDS = {"dish": ["hoards dishes", "leaves dishes alone"], "pot": ["fills pots", "ignores pots"]}
 OWN = BehaviourFeatures(
@@ -50,7 +51,7 @@ def test_what_is_not_seen_gives_way_to_what_is():
 
 def test_every_generated_partner_that_is_shipped_has_words():
     for game, name in all_shipped():
-        found = descriptions(read_panel(SHIPPED / game / name))
+        found = descriptions(read_panel(require(f"{game}:{name}")))
         if name == "generated":
             assert all(found.values())
             assert len(set(found.values())) > len(found) / 2

@@ -11,6 +11,8 @@ from interplay.agents.anti_stuck import AntiStuckWrapper
 from interplay.agents.neural import named_arrays
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError, UnknownName
+from interplay.hub import store
+from interplay.hub.manifest import describe_all
 from interplay.partners import panels
 from interplay.partners.panel import PanelMember, ReturnEstimate
 from interplay.partners.panel_file import BASELINES, PANEL, WEIGHTS, read_panel, write_baselines, write_panel
@@ -165,12 +167,13 @@ def test_baselines_belong_to_their_panel(folder, game, tmp_path):
 
 
 def test_panels_by_name(folder, game, monkeypatch, tmp_path):
-    monkeypatch.setattr(panels, "SHIPPED", tmp_path / "data")
+    monkeypatch.setattr(store, "folders", lambda: {"package": tmp_path})
+    monkeypatch.setattr(store, "index", lambda: {item.name: item for item in describe_all(tmp_path)})
     assert panels.panel(game).name == "scripted"  # none is shipped
     assert panels.panel(game, str(folder)).name == "made_up"
     with pytest.raises(UnknownName, match="unknown panel 'nobody'"):
         panels.panel(game, "nobody")
-    panel_of(tmp_path / "data" / game.id / "generated", game, name="generated")
+    panel_of(tmp_path / "panels" / game.id / "generated", game, name="generated")
     assert panels.all_shipped() == [(game.id, "generated")]
     assert panels.panel(game).name == "generated"
     assert panels.panel(game, "scripted").name == "scripted"
@@ -180,7 +183,7 @@ def test_panels_by_name(folder, game, monkeypatch, tmp_path):
 def test_every_shipped_panel_is_sound():
     """Hashes, games, rules; both skills' partners; a positive ruler wherever there is one."""
     for game_id, name in panels.all_shipped():
-        found = read_panel(panels.SHIPPED / game_id / name)
+        found = read_panel(store.require(f"{game_id}:{name}"))
         assert found.game["id"] == game_id
         assert found.members
         for m in found.members:

@@ -7,8 +7,9 @@ import interplay
 from interplay.agents.shipped import shipped as policies
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.registry import make
+from interplay.hub.store import require
 from interplay.partners.panel_file import read_panel
-from interplay.partners.panels import SHIPPED, all_shipped, panel
+from interplay.partners.panels import all_shipped, panel
 from interplay.training.algorithms.hsp import split_of
 
 LAYOUTS = (
@@ -49,7 +50,7 @@ def test_every_layout_has_a_panel_and_egos():
 
 @pytest.mark.parametrize(("game", "name"), all_shipped())
 def test_a_shipped_panel_is_whole(game, name):
-    found = read_panel(SHIPPED / game / name, make(game))
+    found = read_panel(require(f"{game}:{name}"), make(game))
     if name == "generated":
         assert len(found.partners) == 20
         assert {m.skill for m in found.members} == {"mid", "final"}
@@ -89,7 +90,7 @@ def test_a_trained_agent_plays_as_well_as_its_file_says():
 @pytest.mark.parametrize("layout", ANEW)
 def test_panels_say_who_tried_to_beat_their_best_responses(layout):
     """Every new ego and the scripted chefs did; where one could not be reached by training, it is the best response."""
-    found = read_panel(SHIPPED / "overcooked" / layout / "generated", make(f"overcooked/{layout}"))
+    found = read_panel(require(f"overcooked/{layout}:generated"), make(f"overcooked/{layout}"))
     contest = found.provenance["stages"]["contest"]
     tried = {f"{method}-{seed}" for method in ANEW_METHODS for seed in range(1, 6)}
     assert tried | {"overcooked/greedy"} <= set(contest["known"])
@@ -98,7 +99,7 @@ def test_panels_say_who_tried_to_beat_their_best_responses(layout):
     assert all(best[cell["partner"], cell["seat"]] == cell["agent"] for cell in contest["not_closed"])
     for member in found.members:
         assert split_of(member.notes["preference"]) == "evaluation"
-    assert "/tmp" not in (SHIPPED / "overcooked" / layout / "generated" / "panel.json").read_text()
+    assert "/tmp" not in (require(f"overcooked/{layout}:generated") / "panel.json").read_text()
 
 
 def test_an_unknown_policy_and_a_wrong_game():

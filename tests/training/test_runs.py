@@ -16,6 +16,7 @@ import interplay
 from interplay.agents.neural import load
 from interplay.errors import InterplayError
 from interplay.games.registry import make
+from interplay.hub.store import CHECKOUT
 from interplay.partners.config import Build
 from interplay.rollout.check_agent import check_agent
 from interplay.training import log
@@ -310,7 +311,7 @@ def pipeline():
 
 
 def arguments(pipeline, plan, **changes):
-    panels = ZSC.parents[1] / "src" / "interplay" / "partners" / "data" / "overcooked"
+    panels = CHECKOUT / "panels" / "overcooked"
     common = {"layouts": [], "jobs": None, "out": Path("runs"), "scale": 1.0, "agents": None, "panels": panels}
     return json.loads((ZSC / plan).read_text()), SimpleNamespace(**common | changes)
 

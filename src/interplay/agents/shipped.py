@@ -1,23 +1,21 @@
-"""Trained policies that come with the package: `trained/GAME/METHOD-SEED`.
+"""Trained policies of the hub: `trained/GAME/METHOD-SEED`.
 
-For example `trained/overcooked/coordination_ring/hsp-1`. Each file, and benchmarks/zsc, say how they were made.
+For example `trained/overcooked/counter_circuit/hsp-1`. Each file, and benchmarks/zsc, say how they were made.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from interplay.agents.api import Agent
-from interplay.errors import UnknownName
-
-DATA = Path(__file__).parent / "data"
+from interplay.hub.manifest import AGENT
+from interplay.hub.store import local_names, require
 
 
 def shipped() -> list[str]:
-    """List GAME/METHOD-SEED of every policy."""
-    return sorted(path.relative_to(DATA).with_suffix("").as_posix() for path in DATA.glob("**/*.safetensors"))
+    """List GAME/METHOD-SEED of every policy on this machine."""
+    return [name.removeprefix("trained/") for name in local_names(AGENT)]
 
 
 class ShippedAgents:
@@ -25,13 +23,15 @@ class ShippedAgents:
 
     @staticmethod
     def make(variant: str, **options: Any) -> Agent:
-        """Make the agent of a name in this family."""
+        """Make the agent of a name in this family.
+
+        Raises:
+            UnknownName: There is no such agent.
+            MissingWeights: Its file is not on this machine.
+        """
         from interplay.agents.neural import load
 
-        path = DATA / f"{variant}.safetensors"
-        if not path.is_file():
-            raise UnknownName("agent", f"trained/{variant}", [f"trained/{name}" for name in shipped()])
-        loaded = load(path, **options)
+        loaded = load(require(f"trained/{variant}"), **options)
         return replace(loaded, name=f"trained/{variant}")
 
     @staticmethod

@@ -16,6 +16,7 @@ from typing import Any
 
 from interplay import __version__
 from interplay.errors import InterplayError
+from interplay.hub.cache import cache_folder
 from interplay.trust import TrustWarning, admit, import_object, trust_data
 
 # A command of two words, such as "partners select", belongs to a group that `interplay partners` lists.
@@ -34,6 +35,11 @@ COMMANDS = {
     "export": ("interplay.cli.commands.exchange:ExportCommand", "write a trace set as JSON lines or CSV"),
     "sql": ("interplay.cli.commands.exchange:Sql", "ask a trace set in SQL"),
     "certify": ("interplay.cli.commands.certify:Certify", "does a game require cooperation, by search"),
+    "hub list": ("interplay.cli.commands.hub:ListItems", "trained agents and panels, and where they are"),
+    "hub get": ("interplay.cli.commands.hub:Get", "bring trained agents and panels into the cache"),
+    "hub add": ("interplay.cli.commands.hub:Add", "name an agent's file or a panel of your own"),
+    "hub verify": ("interplay.cli.commands.hub:Verify", "check the files of agents and panels by sha256"),
+    "doctor": ("interplay.cli.commands.doctor:Doctor", "what is installed, extras, devices, weights and caches"),
     "partners select": ("interplay.cli.commands.partners:Select", "the most different partners of a feature table"),
     "partners build": ("interplay.cli.commands.partners:BuildCommand", "make a panel: train, select, best responses"),
     "partners show": ("interplay.cli.commands.partners:Show", "a panel's partners, and a page about them"),
@@ -177,8 +183,7 @@ def _show_warning(message: Warning | str, category: type[Warning], filename: str
 
 def _keep_compiled_programs() -> None:
     """What was compiled once need not be compiled by the next command."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", os.path.join(home, "interplay", "jax"))
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "jax"))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 
 

@@ -63,7 +63,7 @@ def write_panel(
         raise InterplayError(f"{folder} holds another panel; nothing was overwritten. Choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
     _write_weights(folder / WEIGHTS, arrays)
-    write_json(folder / PANEL, about)
+    write_json(folder / PANEL, about, indent=None)
     return read_panel(folder)
 
 
@@ -111,10 +111,10 @@ def write_baselines(folder: str | Path, panel: Panel, rows: Sequence[Mapping[str
     write_json(Path(folder) / BASELINES, content)
 
 
-def write_json(path: Path, values: Any) -> None:
+def write_json(path: Path, values: Any, indent: int | None = 1) -> None:
     """Write a file as a whole or not at all."""
     beside = path.with_name(f".{path.name}.writing")
-    beside.write_text(json.dumps(values, indent=1) + "\n")
+    beside.write_text(json.dumps(values, indent=indent) + "\n")
     beside.replace(path)
 
 

@@ -1,4 +1,4 @@
-"""Panels by name: shipped ones of trained partners, scripted ones, folders, or partners of one's own choice."""
+"""Panels by name: of trained partners from the hub, scripted ones, folders, or partners of one's own choice."""
 
 from __future__ import annotations
 
@@ -11,30 +11,33 @@ from interplay.agents.registry import names as agent_names
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game
 from interplay.games.registry import capability
+from interplay.hub.manifest import PANEL as PANEL_KIND
+from interplay.hub.store import local_names, panel_names, require
 from interplay.partners.panel import Panel
 from interplay.partners.panel_file import PANEL, read_panel
 
 __all__ = ["Panel", "all_shipped", "panel", "scripted", "shipped"]
 
-SHIPPED = Path(__file__).parent / "data"  # GAME/PANEL/panel.json
 DEFAULT = "generated"
 
 
 def shipped(game_id: str) -> dict[str, Path]:
-    """The panels of trained partners that are shipped for a game, by name."""
-    return {found.parent.name: found.parent for found in sorted((SHIPPED / game_id).glob(f"*/{PANEL}"))}
+    """Return the panels of trained partners for a game that are on this machine: name and folder, hashes checked."""
+    return {name.rpartition(":")[2]: require(name) for name in local_names(PANEL_KIND, game_id)}
 
 
 def all_shipped() -> list[tuple[str, str]]:
-    """Every shipped panel of trained partners: game and name."""
-    folders = sorted(found.parent for found in SHIPPED.glob(f"**/{PANEL}"))
-    return [(folder.parent.relative_to(SHIPPED).as_posix(), folder.name) for folder in folders]
+    """List every panel of trained partners on this machine: game and name."""
+    return [(name.rpartition(":")[0], name.rpartition(":")[2]) for name in local_names(PANEL_KIND)]
 
 
 def panel(game: Game, name: str | None = None, partners: Sequence[str] = ()) -> Panel:
-    """A panel for a game: one of this name that is shipped, one in a folder of this path, or the given partners.
+    """Return a panel for a game: one of the hub by its name, one in a folder of this path, or the given partners.
 
-    By default the game's panel of generated partners, or its scripted one where none is shipped for this game.
+    By default the game's panel of generated partners, or its scripted one where the hub has none for this game.
+
+    Raises:
+        MissingWeights: The hub has the panel, and its files are not on this machine.
     """
     if partners:
         names = list(partners)
@@ -42,12 +45,13 @@ def panel(game: Game, name: str | None = None, partners: Sequence[str] = ()) -> 
         if twice:
             raise InterplayError(f"the partner {', '.join(sorted(twice))} is named twice; name each once")
         return Panel(name or "own", tuple(agent(p) for p in names))
-    known = shipped(game.id)
+    known = panel_names(game.id)
     if name is None and DEFAULT in known:
-        found = read_panel(known[DEFAULT], game)
+        hint = ", or take the scripted partners by naming the panel `scripted`"
+        found = read_panel(require(f"{game.id}:{DEFAULT}", hint), game)
         return found if _can_play(found, game) else scripted(game)
     if name in known:
-        return read_panel(known[name], game)
+        return read_panel(require(f"{game.id}:{name}"), game)
     if name is not None and name != "scripted":
         if (Path(name) / PANEL).is_file() or name.endswith(PANEL):
             return read_panel(name, game)

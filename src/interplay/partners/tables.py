@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from interplay.errors import InterplayError
+from interplay.hub.store import panel_names, require
 from interplay.partners.features import BehaviourFeatures, able
 from interplay.partners.kdpp import rank
 from interplay.partners.panel import Panel
 from interplay.partners.panel_file import PANEL, read_panel
-from interplay.partners.panels import DEFAULT, shipped
+from interplay.partners.panels import DEFAULT
 from interplay.partners.select import by_size
 from interplay.table import Row, Table
 
@@ -24,12 +25,11 @@ def find(name: str) -> Panel:
     if (Path(name) / PANEL).is_file() or name.endswith(PANEL):
         return read_panel(name)
     game, _, chosen = name.partition(":")
-    known = shipped(game)
-    if (chosen or DEFAULT) not in known:
+    if (chosen or DEFAULT) not in panel_names(game):
         raise InterplayError(
-            f"{name!r} is neither a folder with a {PANEL} nor a game with a shipped panel; `interplay list panels`"
+            f"{name!r} is neither a folder with a {PANEL} nor a game with a panel in the hub; `interplay hub list`"
         )
-    return read_panel(known[chosen or DEFAULT])
+    return read_panel(require(f"{game}:{chosen or DEFAULT}"))
 
 
 def members_table(panel: Panel) -> Table:
