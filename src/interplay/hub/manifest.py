@@ -54,6 +54,7 @@ class HubItem:
 
     @property
     def kind(self) -> str:
+        """Return `agent` or `panel`."""
         return kind_of(self.name)
 
     @property

@@ -37,6 +37,7 @@ class Doctor:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Collect and print the rows."""
         rows = [*_installed(), *_extras(), *_devices(), *_weights(), *_caches()]
         show(Table.of(rows, columns=["kind", "name", "state", "about"]), json=self.json)
 

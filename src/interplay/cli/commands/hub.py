@@ -31,6 +31,7 @@ class ListItems:
     """Print one JSON object, sha256 of every file included."""
 
     def run(self) -> None:
+        """Print the names that match."""
         from interplay.hub.store import COMMAND, items, locate
 
         rows = []
@@ -67,6 +68,7 @@ class Get:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Fetch what is named, and print where it is."""
         from interplay.hub.fetch import get
 
         found = [get(name, self.source) for name in self.names]
@@ -94,6 +96,7 @@ class Add:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Check and store files under a name."""
         from interplay.hub.fetch import add
 
         found = add(self.path, self.name, licence=self.licence, made=self.made)
@@ -116,6 +119,7 @@ class Verify:
     """Print one JSON object."""
 
     def run(self) -> int:
+        """Check files against the manifest; exit with 1 if one differs."""
         from interplay.errors import InterplayError, UnknownName
         from interplay.hub.store import MissingWeights, check, items, locate
 
