@@ -129,10 +129,9 @@ def ordinal_mixed(
     model = _Model(codes, len(categories), design.matrix[:, 1:], random_terms(groups, len(values)), link)
     sds, state, log_likelihood = _maximise(model, linear, reml)
     thresholds, beta = state.head[: model.cuts], state.head[model.cuts : model.cuts + model.p]
-    inverse = state.inverse_of_head()
     own = slice(model.cuts, model.cuts + model.p)
     covariance = np.zeros((model.p + 1, model.p + 1))
-    covariance[1:, 1:] = inverse[own, own]
+    covariance[1:, 1:] = (state.inverse_of_head() + _from_variances(model, sds, state))[own, own]
     if not np.isfinite(covariance).all() or np.abs(beta * design.matrix[:, 1:].std(axis=0)).max(initial=0) > 30:
         raise InterplayError("the fixed effects separate the answers, so that an ordinal model has no finite estimates")
     random = {}
@@ -197,8 +196,6 @@ class _Model:
         first = free if held is not None else 0
         for _ in range(STEPS):
             step_head, step_own, gain = state.newton(first)
-            if gain < 1e-9:
-                break
             size = 1.0
             while size > 1e-6:
                 moved = _State(self, sds, wide, state.head + size * step_head, state.own + size * step_own)
@@ -208,6 +205,8 @@ class _Model:
             else:
                 break
             state = moved
+            if gain < 1e-8:  # only after a step: the determinant, too, must follow every change of what is held
+                break
         return state
 
 
@@ -320,12 +319,51 @@ def _maximise(model: _Model, linear: LinearMixedFit, reml: bool) -> tuple[np.nda
     head = _polish(lambda h: plain(h, sds), kept[0], free)
     if reml:
         return sds, model.mode(sds, kept[0], held=head), value
-    begin = np.concatenate([head, sds])
+    # Thresholds and fixed effects in units in which they are all but independent and equally certain.
+    units = np.linalg.cholesky(_symmetric(model.mode(sds, kept[0], held=head).inverse_of_head()[:free, :free]))
+    begin = np.concatenate([np.zeros(free), sds])
     limits = [(None, None)] * free + bounds
-    options = {"ftol": 1e-12, "eps": 1e-5, "maxfun": 10**5}
-    found = minimize(lambda v: plain(v[:free], v[free:]), begin, method="L-BFGS-B", bounds=limits, options=options)
-    head, sds = found.x[:free], np.where(found.x[free:] < 1e-3, 0.0, found.x[free:])
+
+    def at(values: np.ndarray) -> float:
+        return plain(head + units @ values[:free], values[free:])
+
+    options = {"ftol": 1e-14, "gtol": 1e-6, "maxfun": 10**5}
+    found = minimize(at, begin, method="L-BFGS-B", jac="3-point", bounds=limits, options=options)
+    head, sds = head + units @ found.x[:free], np.where(found.x[free:] < 1e-3, 0.0, found.x[free:])
     return sds, model.mode(sds, kept[0], held=head), -plain(head, sds)
+
+
+def _from_variances(model: _Model, sds: np.ndarray, state: _State, eps: float = 0.02) -> np.ndarray:
+    """What not knowing the standard deviations adds to the covariance of the head (Kass and Steffey 1989)."""
+    active = [k for k in range(len(sds)) if sds[k] > 2 * eps]
+    free = model.cuts + model.p
+    total = np.zeros((len(state.head), len(state.head)))
+    if not active:
+        return total
+
+    def moved(*changes: tuple[int, float]) -> tuple[float, np.ndarray]:
+        at = sds.copy()
+        for k, change in changes:
+            at[k] += change
+        there = model.mode(at, state)
+        return -there.value + 0.5 * there.log_determinant(0), there.head
+
+    here = moved()[0]
+    ends = {(k, side): moved((k, side * eps)) for k in active for side in (-1, 1)}
+    slopes = np.array([(ends[k, 1][1] - ends[k, -1][1]) / (2 * eps) for k in active])  # [sd, head]
+    slopes[:, free:] = 0.0
+    hessian = np.diag([(ends[k, 1][0] + ends[k, -1][0] - 2 * here) / eps**2 for k in active])
+    for i, k in enumerate(active):
+        for j in range(i):
+            both = moved((k, eps), (active[j], eps))[0]
+            hessian[i, j] = hessian[j, i] = (both - ends[k, 1][0] - ends[active[j], 1][0] + here) / eps**2
+    values, vectors = np.linalg.eigh(hessian)
+    inverse = (vectors * np.where(values > 1e-3, 1 / np.maximum(values, 1e-3), 0.0)) @ vectors.T
+    return slopes.T @ inverse @ slopes
+
+
+def _symmetric(matrix: np.ndarray) -> np.ndarray:
+    return (matrix + matrix.T) / 2
 
 
 def _polish(target: Callable[[np.ndarray], float], state: _State | None, free: int, eps: float = 1e-4) -> np.ndarray:
