@@ -24,7 +24,7 @@ SETS = ("balanced", "unbalanced", "missing cells")
 
 
 def data_set(name: str) -> tuple[dict[str, list], list[str]]:
-    """Return columns y, o (a scale of 5), x (of the partner), z (of the game) and groupings, and the groupings' names."""
+    """Return columns and the names of the groupings: y, o (a scale of 5), x (of the partner), z (of the game)."""
     rng = np.random.default_rng([7, SETS.index(name)])
     if name == "balanced":  # everyone rates every partner once
         person, partner, item = np.indices((40, 8, 1)).reshape(3, -1)
@@ -43,7 +43,9 @@ def data_set(name: str) -> tuple[dict[str, list], list[str]]:
     x = rng.normal(size=8)[partner]
     z = rng.normal(size=len(person)) + 0.5 * x
     latent = 3 + 0.2 * x + 0.3 * z + rng.normal(0, 0.7, 60)[person] + rng.normal(0, 0.6, 8)[partner]
-    latent = latent + rng.normal(0, 0.5, 3)[item] * (name == "missing cells") + rng.normal(0, 0.4, (60, 8))[person, partner]
+    latent = (
+        latent + rng.normal(0, 0.5, 3)[item] * (name == "missing cells") + rng.normal(0, 0.4, (60, 8))[person, partner]
+    )
     y = latent + rng.normal(0, 0.8, len(person))
     columns = {"y": y, "o": np.clip(np.round(y), 1, 5), "x": x, "z": z}
     labels = {
@@ -120,7 +122,9 @@ def compare(name: str) -> list[dict[str, Any]]:
         for quantity, value in values.items():
             mine, other = np.atleast_1d(value), np.atleast_1d(theirs[part][quantity])
             gap = float(np.max(np.abs(mine - other) / np.maximum(1.0, np.abs(other))))
-            rows.append({"data": name, "model": part, "quantity": quantity, "r": other, "ours": mine, "difference": gap})
+            rows.append(
+                {"data": name, "model": part, "quantity": quantity, "r": other, "ours": mine, "difference": gap}
+            )
     return rows
 
 

@@ -76,8 +76,9 @@ def fixed_effects(columns: Mapping[str, Any], rows: int) -> FixedEffects:
         column = list(values)
         if len(column) != rows:
             raise InterplayError(f"{name}: {len(column)} rows, and there are {rows} values to explain")
-        if all(isinstance(v, int | float | np.integer | np.floating) and not isinstance(v, bool) for v in column):
-            number = np.asarray(column, float)
+        number = np.asarray(column)
+        if number.ndim == 1 and number.dtype.kind in "iuf":
+            number = number.astype(float)
             if not np.isfinite(number).all():
                 raise InterplayError(f"{name}: missing or infinite values; leave those rows out first")
             if np.ptp(number) <= 1e-13 * max(1.0, float(np.abs(number).max())):

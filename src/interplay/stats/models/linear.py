@@ -31,8 +31,7 @@ class LinearMixedFit:
     covariance: np.ndarray  # [column, column], as if the variances were known
     variances: Mapping[str, float]
     random: Mapping[str, Mapping[Any, float]]  # predicted effects by term and level
-    deviance: float  # -2 log likelihood, restricted unless reml is False
-    reml: bool
+    deviance: float  # -2 log restricted likelihood
     n: int
     _pieces: _Pieces
 
@@ -70,11 +69,7 @@ class LinearMixedFit:
         traces = np.array([np.trace(m) for m in pulls])
         a1 = float(traces @ information @ traces)
         a2 = float(
-            sum(
-                information[i, j] * np.sum(pulls[i] * pulls[j].T)
-                for i in range(len(pulls))
-                for j in range(len(pulls))
-            )
+            sum(information[i, j] * np.sum(pulls[i] * pulls[j].T) for i in range(len(pulls)) for j in range(len(pulls)))
         )
         scale, df = _f_moments(q, a1, a2)
         return JointTest(scale * wald, q, df)
@@ -105,7 +100,6 @@ def linear_mixed(
     groups: Mapping[str, Any],
     *,
     slopes: Mapping[str, Any] | None = None,
-    reml: bool = True,
 ) -> LinearMixedFit:
     """Fit a linear model with a constant, fixed effects, and random effects of crossed or nested groupings.
 
@@ -114,7 +108,6 @@ def linear_mixed(
         fixed: Columns of numbers, or factors, by name.
         groups: Columns of levels that were drawn from a population: person, partner, item, or cells of several.
         slopes: By the name of a grouping, a column of numbers whose slope varies over its levels.
-        reml: Whether variances are estimated by restricted maximum likelihood, which tests of fixed effects need.
 
     Raises:
         InterplayError: Columns do not fit each other, values are missing or all the same, or there are too few levels
@@ -133,8 +126,8 @@ def linear_mixed(
     for term in terms:
         if pieces.explained(term):
             raise InterplayError(f"{len(term.levels)} levels of {term.name} are too few beside the fixed effects")
-    theta = _optimise(pieces, reml)
-    return _fit(pieces, theta, design, reml)
+    theta = _score(pieces)
+    return _fit(pieces, _optimise(pieces) if theta is None else theta, design)
 
 
 class _Pieces:
@@ -173,7 +166,7 @@ class _Pieces:
         weight = ratio / (1 + ratio * self.squares)
         return self.gram - (self.sums * weight[:, None]).T @ self.sums
 
-    def solve(self, theta: np.ndarray, reml: bool) -> tuple[float, np.ndarray, np.ndarray, float]:
+    def solve(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, float]:
         """The deviance, the Cholesky factor, the solution before back-substitution, the residual sum of squares."""
         ratio = float(theta[self.apart]) ** 2
         cross = self.without_apart(ratio)
@@ -187,20 +180,109 @@ class _Pieces:
         half = solve_triangular(lower, cross[:m, m] * scale, lower=True, check_finite=False)
         rss = float(cross[m, m] - half @ half)
         diagonal = np.log(np.diag(lower))
-        deviance = float(np.log1p(ratio * self.squares).sum()) + 2 * float(diagonal[: self.q].sum())
-        df = self.n
-        if reml:
-            deviance += 2 * float(diagonal[self.q :].sum())
-            df -= self.p
+        deviance = float(np.log1p(ratio * self.squares).sum()) + 2 * float(diagonal.sum())
+        df = self.n - self.p
         rss = max(rss, 1e-300)
         return deviance + df * (1 + math.log(2 * math.pi * rss / df)), lower, half, rss
 
 
-def _optimise(pieces: _Pieces, reml: bool) -> np.ndarray:
+def _score(pieces: _Pieces) -> np.ndarray | None:
+    """Relative standard deviations by Fisher's scoring on the variances; None if it does not settle.
+
+    In the variances, unlike in standard deviations, the derivative at 0 says whether an effect wants to be there.
+    """
+    count = len(pieces.terms)
+    total = float(np.var(pieces.columns[:, -1]))
+    now = np.array([0.3 * total / count] * count + [0.7 * total])
+    deviance, score, information = _derivatives(pieces, now)
+    for _ in range(60):
+        free = np.append((now[:-1] > 0) | (score[:-1] > 0), True)
+        step = np.zeros(count + 1)
+        step[free] = np.linalg.lstsq(information[np.ix_(free, free)], score[free], rcond=1e-12)[0]
+        size = 1.0
+        while True:
+            moved = np.maximum(now + size * step, 0.0)
+            moved[-1] = max(moved[-1], 0.2 * now[-1])
+            there = _derivatives(pieces, moved)
+            if there[0] <= deviance + 1e-9 * abs(deviance) or size < 1e-4:
+                break
+            size /= 2
+        if size < 1e-4:
+            return None
+        change = float(np.max(np.abs(moved - now)))
+        now, (deviance, score, information) = moved, there
+        if change <= 1e-7 * float(now.sum()):
+            return np.sqrt(now[:-1] / now[-1])
+    return None
+
+
+def _derivatives(pieces: _Pieces, variances: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """The restricted deviance up to a constant, the score of the variances, and their expected information."""
+    from scipy.linalg import solve_triangular
+
+    residual, effects = float(variances[-1]), variances[:-1]
+    ratio = effects[pieces.apart] / residual
+    q, m = pieces.q, pieces.q + pieces.p
+    cross = pieces.without_apart(ratio)
+    scale = np.concatenate([pieces.scales(np.sqrt(effects / residual)), np.ones(pieces.p)])
+    left = cross[:m, :m] * scale[:, None] * scale
+    left[np.arange(q), np.arange(q)] += 1.0
+    lower = np.linalg.cholesky(left)
+    shrink = 1 / (1 + ratio * pieces.squares)
+    outer = pieces.sums * shrink[:, None]
+    both = np.concatenate([cross[:m, :q], cross[:m, m:], outer[:, :m].T], axis=1) * scale[:, None]
+    both = solve_triangular(lower, both, lower=True, check_finite=False)
+    rest, y, apart = both[:, :q], both[:, q], both[:, q + 1 :]
+    # Products under P, the projection that takes the fixed effects out: Z_k' P Z_l, Z_k' P y, y' P y.
+    t_rest = (cross[:q, :q] - rest.T @ rest) / residual
+    t_mixed = (outer[:, :q] - apart.T @ rest) / residual
+    diagonal, pulls = pieces.squares * shrink, np.sum(apart**2, axis=0)
+    inner = apart @ apart.T
+    t_apart = float(diagonal @ diagonal - 2 * diagonal @ pulls + np.sum(inner**2)) / residual**2
+    seen = {k: (cross[pieces.at[k], m] - rest[:, pieces.at[k]].T @ y) / residual for k in pieces.rest}
+    seen[pieces.apart] = (outer[:, m] - apart.T @ y) / residual
+    quadratic = float(cross[m, m] - y @ y) / residual
+    count = len(effects)
+    squares = np.empty((count, count))
+    traces = np.empty(count)
+    for k in range(count):
+        own = pieces.at.get(k)
+        traces[k] = float((diagonal - pulls).sum()) / residual if own is None else float(np.trace(t_rest[own, own]))
+        for j in range(count):
+            other = pieces.at.get(j)
+            if own is None and other is None:
+                squares[k, j] = t_apart
+            elif own is None or other is None:
+                squares[k, j] = float(np.sum(t_mixed[:, other if own is None else own] ** 2))
+            else:
+                squares[k, j] = float(np.sum(t_rest[own, other] ** 2))
+    information, trace = _expected_information(squares, traces, effects, residual, pieces.n - pieces.p)
+    lengths = np.array([float(seen[k] @ seen[k]) for k in range(count)])
+    score = np.append(lengths - traces, (quadratic - effects @ lengths) / residual - trace) / 2
+    deviance = float(np.log1p(ratio * pieces.squares).sum()) + 2 * float(np.log(np.diag(lower)).sum())
+    return deviance + (pieces.n - pieces.p) * math.log(residual) + quadratic, score, information
+
+
+def _expected_information(
+    squares: np.ndarray, traces: np.ndarray, effects: np.ndarray, residual: float, df: int
+) -> tuple[np.ndarray, float]:
+    """Half the traces of P V_k P V_l, and the trace of P; those with the residual follow from P V P = P."""
+    count = len(effects)
+    information = np.empty((count + 1, count + 1))
+    twice = (traces - squares @ effects) / residual
+    trace = float(df - effects @ traces) / residual
+    information[:count, :count] = squares
+    information[:count, count] = information[count, :count] = twice
+    information[count, count] = (trace - effects @ twice) / residual
+    return information / 2, trace
+
+
+def _optimise(pieces: _Pieces) -> np.ndarray:
+    """Relative standard deviations by a general optimiser, where scoring does not settle."""
     from scipy.optimize import minimize
 
     def deviance(theta: np.ndarray) -> float:
-        return pieces.solve(theta, reml)[0]
+        return pieces.solve(theta)[0]
 
     count = len(pieces.terms)
     best = None
@@ -221,11 +303,11 @@ def _optimise(pieces: _Pieces, reml: bool) -> np.ndarray:
     return theta
 
 
-def _fit(pieces: _Pieces, theta: np.ndarray, design: FixedEffects, reml: bool) -> LinearMixedFit:
+def _fit(pieces: _Pieces, theta: np.ndarray, design: FixedEffects) -> LinearMixedFit:
     from scipy.linalg import solve_triangular
 
-    deviance, lower, half, rss = pieces.solve(theta, reml)
-    variance = rss / (pieces.n - pieces.p if reml else pieces.n)
+    deviance, lower, half, rss = pieces.solve(theta)
+    variance = rss / (pieces.n - pieces.p)
     solved = solve_triangular(lower.T, half, check_finite=False)
     beta = solved[pieces.q :]
     tail = solve_triangular(lower[pieces.q :, pieces.q :], np.eye(pieces.p), lower=True)
@@ -240,7 +322,7 @@ def _fit(pieces: _Pieces, theta: np.ndarray, design: FixedEffects, reml: bool) -
     }
     variances = {term.name: float(variance * theta[k] ** 2) for k, term in enumerate(pieces.terms)}
     return LinearMixedFit(
-        design, beta, variance * tail.T @ tail, {**variances, "residual": variance}, random, deviance, reml, pieces.n,
+        design, beta, variance * tail.T @ tail, {**variances, "residual": variance}, random, deviance, pieces.n,
         pieces,
     )  # fmt: skip
 
@@ -276,15 +358,10 @@ def _kenward_roger(
 
     f = [f_apart if k == pieces.apart else f_rest[:, pieces.at[k]] for k in range(count)]
     t = [[s(k, j) - f[k].T @ covariance @ f[j] for j in range(count)] for k in range(count)]
-    information = np.empty((count + 1, count + 1))
     squares = np.array([[float(np.sum(t[k][j] ** 2)) for j in range(count)] for k in range(count)])
     traces = np.array([float(np.trace(t[k][k])) for k in range(count)])
-    twice = (traces - squares @ effects) / residual  # traces of P P V_k, from P V P = P
-    trace = (pieces.n - pieces.p - effects @ traces) / residual
-    information[:count, :count] = squares
-    information[:count, count] = information[count, :count] = twice
-    information[count, count] = (trace - effects @ twice) / residual
-    inverse = np.linalg.pinv(information / 2, rcond=1e-12, hermitian=True)
+    information, _ = _expected_information(squares, traces, effects, residual, pieces.n - pieces.p)
+    inverse = np.linalg.pinv(information, rcond=1e-12, hermitian=True)
     # P_k and Q_kl of Kenward and Roger; those of the residual follow from V^-1 = V^-1 V V^-1.
     slopes = [-f[k] @ f[k].T for k in range(count)]
     last = -(np.linalg.inv(covariance) + sum(v * p for v, p in zip(effects, slopes, strict=True))) / residual
@@ -305,6 +382,8 @@ def _f_moments(q: int, a1: float, a2: float) -> tuple[float, float]:
     """The factor of the Wald statistic and the denominator df, by matching two moments of F."""
     if a2 <= 0:
         return 1.0, math.inf
+    if a2 >= q / 2:  # too little is known of the variances for moments of F to exist; one df is the fewest
+        return 1.0, 1.0
     b = (a1 + 6 * a2) / (2 * q)
     g = ((q + 1) * a1 - (q + 4) * a2) / ((q + 2) * a2)
     below = 3 * q + 2 * (1 - g)

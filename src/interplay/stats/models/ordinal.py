@@ -296,7 +296,9 @@ def _maximise(model: _Model, linear: LinearMixedFit, reml: bool) -> tuple[np.nda
     free = model.cuts + model.p
     spread = math.pi / math.sqrt(3) if model.link == "logit" else 1.0
     residual = linear.variances["residual"]
-    guess = np.array([spread * math.sqrt(max(linear.variances[t.name], 0.02 * residual) / residual) for t in model.terms])
+    guess = np.array(
+        [spread * math.sqrt(max(linear.variances[t.name], 0.02 * residual) / residual) for t in model.terms]
+    )
     kept: list[_State | None] = [None]
 
     def restricted(sds: np.ndarray) -> float:
