@@ -8,6 +8,7 @@ from interplay.stats.models.design import FixedEffects, crossed, fixed_effects
 from interplay.stats.models.inference import BayesFactor, Equivalence, Estimate, JointTest
 from interplay.stats.models.linear import LinearMixedFit, linear_mixed
 from interplay.stats.models.ordinal import OrdinalMixedFit, ordinal_mixed
+from interplay.stats.models.rankings import RankFit, rank_fit
 
 __all__ = [
     "BayesFactor",
@@ -17,8 +18,10 @@ __all__ = [
     "JointTest",
     "LinearMixedFit",
     "OrdinalMixedFit",
+    "RankFit",
     "crossed",
     "fixed_effects",
     "linear_mixed",
     "ordinal_mixed",
+    "rank_fit",
 ]

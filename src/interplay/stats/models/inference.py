@@ -93,8 +93,8 @@ class Estimate:
             raise InterplayError(f"scale {scale}: a standard deviation, above 0")
         wide = width * scale
         # A grid that is fine at the likelihood and at 0, and reaches far into the prior's tails.
-        around = np.tan(np.linspace(-1, 1, 2001) * (math.pi / 2 - 1e-4))
-        grid = np.unique(np.concatenate([self.estimate + self.se * around, wide * around]))
+        around = np.tan(np.linspace(-1, 1, 501) * (math.pi / 2 - 1e-4))
+        grid = np.sort(np.concatenate([self.estimate + self.se * around, wide * around]))
         df = min(self.df, 1e6)
         likelihood = np.exp(-(df + 1) / 2 * np.log1p(((self.estimate - grid) / self.se) ** 2 / df))
         none = math.exp(-(df + 1) / 2 * math.log1p(self.t**2 / df))

@@ -203,6 +203,10 @@ def _score(pieces: _Pieces) -> np.ndarray | None:
         while True:
             moved = np.maximum(now + size * step, 0.0)
             moved[-1] = max(moved[-1], 0.2 * now[-1])
+            if moved[-1] < 1e-9 * total:
+                raise InterplayError(
+                    "the effects explain every value exactly, so there is nothing to test them against"
+                )
             there = _derivatives(pieces, moved)
             if there[0] <= deviance + 1e-9 * abs(deviance) or size < 1e-4:
                 break

@@ -104,6 +104,7 @@ class Ranks(_Analysis):
 
     kind: Literal["ranks"]
     page: Name  # a page of the kind `ranking`
+    model: Literal["linear", "friedman"] = "linear"  # friedman: whole rankings only, no strengths
 
 
 class Regression(_Analysis):
