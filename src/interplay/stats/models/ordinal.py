@@ -127,7 +127,8 @@ def ordinal_mixed(
         raise InterplayError(f"{len(categories)} different answers: take a linear model for a scale as fine as this")
     design = fixed_effects(fixed, len(values))
     model = _Model(codes, len(categories), design.matrix[:, 1:], random_terms(groups, len(values)), link)
-    sds, state, log_likelihood = _maximise(model, linear, reml)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # on the way to estimates that do not exist
+        sds, state, log_likelihood = _maximise(model, linear, reml)
     thresholds, beta = state.head[: model.cuts], state.head[model.cuts : model.cuts + model.p]
     own = slice(model.cuts, model.cuts + model.p)
     covariance = np.zeros((model.p + 1, model.p + 1))
