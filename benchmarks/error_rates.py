@@ -319,16 +319,16 @@ def _cell(share: float, studies: int, kind: str) -> str:
 PAGE = """# How often the analyses find what is not there
 
 Simulated studies in which nothing is planted: the share of tests with p below .05, in per cent. Before the stroke all
-partners are liked alike; after it they differ in liking by a standard deviation of {liking} points, which is not what the
-test is about. Where there is one number, differences between partners would be something to find.
+partners are liked alike; after it they differ in liking by a standard deviation of {liking} points, which is not what
+the test is about. Where there is one number, differences between partners would be something to find.
 
     python -m benchmarks.error_rates --kind tests
     python -m benchmarks.error_rates --kind intervals
     python -m benchmarks.error_rates --page docs/results/error_rates.md
 
-{done} With {least} studies, a true 5 % falls between {low:.1f} and {high:.1f} in 99 of 100 simulations. `+` marks shares
-above the band of their own number of studies, and `-` those below it: these tests are careful. Linear models are fitted in
-batches, whose p values are those of the shipped functions to 1e-12 (`--check`).
+{done} With {least} studies, a true 5 % falls between {low:.1f} and {high:.1f} in 99 of 100 simulations. `+` marks
+shares above the band of their own number of studies, `-` those below it: these tests are careful. Linear models are
+fitted in batches, whose p values are those of the shipped functions to 1e-12 (`--check`).
 
 | design | people | partners | |
 |---|---|---|---|
@@ -337,7 +337,7 @@ batches, whose p values are those of the shipped functions to 1e-12 (`--check`).
 | partners drawn | 60 | 12 | everyone meets 3 |
 | few partners | 40 | 4 | two ratings of each |
 | missing cells | 60 | 8 | 40 % of the cells missing, more of some partners than of others |
-| rough scale | 24 | 6 | five points, most answers near the upper end; people differ in spread and in the worth of a point |
+| rough scale | 24 | 6 | five points, most answers near the top; people differ in spread and in their slopes |
 
 People differ by 0.7 points, tastes of one person for one partner by 0.4, single answers by 1; answers are rounded to a
 scale of 7 points. The measure of the game differs between partners as much as within them; that of the partner is the
