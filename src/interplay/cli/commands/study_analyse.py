@@ -87,12 +87,15 @@ class Power(PowerQuestion):
     for friedman, of one person's noise, between the best and the worst of partners that are evenly spread. t tests are
     worked out exactly, the others by simulation, and the number comes with its interval. With a pilot the interval
     tells what the pilot leaves open; the careful number takes the lower end of a 60 % interval of its effect.
+    --test model simulates the design of --study and runs the analysis that the file names; its effect is in points:
+    between the best and the worst partner (ratings), or for one standard deviation of the measure (regression).
 
     Examples:
       interplay study power --test paired --effect 0.4
       interplay study power --test friedman --effect 1 --partners 7 --power 0.9
       interplay study power --test paired --pilot pilot.db --rating q4 --levels counter_circuit forced_coordination
       interplay study power --test friedman --pilot pilot.db --page confirm --game counter_circuit
+      interplay study power --test model --study hanabi_preference --analysis regression --effect 3
     """
 
     json: bool = False

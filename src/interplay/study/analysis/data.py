@@ -155,10 +155,10 @@ def gather(records: Records) -> Data:
         base = {"person": person, "page": page, "form": answer["item"]}
         strange += kind is None
         if kind == "ranking":
-            about = _about(page, by_person.get(person, []))
+            about = about_page(page, by_person.get(person, []))
             ranked.append({**base, "game": about["game"], "order": list(answer["value"])})
         elif kind == "form":
-            about = _about(page, by_person.get(person, []))
+            about = about_page(page, by_person.get(person, []))
             asked.append({**base, **about, **{name: answer[name] for name in ("question", "value", "seconds")}})
     notes = (f"{strange} answers are to pages that the study file does not have",) if strange else ()
     members = [
@@ -220,7 +220,7 @@ def near_games(page: str, games: Sequence[Row]) -> list[Row]:
     return [g for g in games if not g["practice"] and (not within or g["page"].startswith(within + "."))]
 
 
-def _about(page: str, games: Sequence[Row]) -> Row:
+def about_page(page: str, games: Sequence[Row]) -> Row:
     """Return the partner and game that a page is about."""
     near = near_games(page, games)
     partners = list(dict.fromkeys(g["partner"] for g in near))

@@ -14,7 +14,8 @@ from interplay.table import Row, Table
 LABELS = {
     "p_holm": "p (Holm)", "p_within": "p within", "p_within_holm": "p within (Holm)", "p_wilcoxon": "p (Wilcoxon)",
     "w": "W", "chi2": "χ²", "d": "d", "dz": "dz", "p_bonferroni": "p corrected", "p_agents": "p over agents",
-    "per_100_moves": "per 100 moves",
+    "per_100_moves": "per 100 moves", "f": "F", "bf10": "Bayes factor", "p_equivalent": "p equivalent",
+    "p_not_worse": "p not worse", "df_within": "df within",
 }  # fmt: skip
 P_DIGITS = 4
 
@@ -75,7 +76,11 @@ def _table(name: str, table: Table) -> TableSection:
 def _digits(columns: Iterable[str]) -> dict[str, int]:
     shares = ("share", "first", "last", "alpha", "w")
     digits = {name: P_DIGITS for name in columns if name == "p" or name.startswith("p_") or name.endswith("_p")}
-    return digits | {name: 2 for name in columns if name in shares} | {name: 0 for name in columns if name == "df"}
+    return (
+        digits
+        | {name: 2 for name in columns if name in shares}
+        | {name: 0 for name in columns if name in ("df", "df_within", "df2")}
+    )
 
 
 DETAIL = ("spread", "ordered", "items", "turns", "by_partner", "by_question")  # long tables, on the page and in JSON

@@ -66,10 +66,12 @@ class Sum(_Analysis):
 
 
 class Ratings(_Analysis):
-    """How each partner was rated: means, intervals, and how answers spread."""
+    """How each partner was rated: means, how answers spread, and whether partners differ."""
 
     kind: Literal["ratings"]
     of: Names
+    model: Literal["mixed", "ordinal", "means"] = "mixed"  # means: no test of whether partners differ
+    margin: float | None = Field(default=None, gt=0)  # the largest difference that does not matter, in points
 
 
 class OneSample(_Analysis):
@@ -102,6 +104,7 @@ class Ranks(_Analysis):
 
     kind: Literal["ranks"]
     page: Name  # a page of the kind `ranking`
+    model: Literal["linear", "friedman"] = "linear"  # friedman: whole rankings only, no strengths
 
 
 class Regression(_Analysis):
@@ -110,6 +113,9 @@ class Regression(_Analysis):
     kind: Literal["regression"]
     of: Names
     measures: Annotated[tuple[Measure, ...], Field(min_length=1)] = ("score",)
+    model: Literal["mixed", "ordinal", "clustered"] = "mixed"  # clustered: by person, for these partners only
+    slopes: tuple[Literal["person", "partner"], ...] = ("person",)  # over whom the slope may vary (mixed)
+    margin: float | None = Field(default=None, gt=0)  # the largest slope that does not matter
 
 
 class Clicks(_Analysis):

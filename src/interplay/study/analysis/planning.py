@@ -15,10 +15,10 @@ from interplay.table import Row, Table
 class PowerQuestion:
     """A test, and an effect or a pilot. The fields are the options of the command."""
 
-    test: Literal["one_sample", "paired", "wilcoxon", "friedman"]
-    """The test that is planned."""
+    test: Literal["one_sample", "paired", "wilcoxon", "friedman", "model"]
+    """The test that is planned; model: an analysis of the study file, with its design, by simulation."""
     effect: float | None = None
-    """The effect to find, in standard deviations."""
+    """The effect to find, in standard deviations; for model in points of the rating."""
     pilot: str | None = None
     """A database or export of a pilot, in place of --effect."""
     rating: str | None = None
@@ -46,9 +46,21 @@ class PowerQuestion:
     dropout: float = 0.0
     """The share of people who will not finish."""
     study: Path | None = None
-    """The study file: numbers are rounded up to whole rounds of its orders."""
+    """The study file: numbers are rounded up to whole rounds of its orders, and model simulates its design."""
+    analysis: str | None = None
+    """The analysis of the study file that model simulates: of the kind ratings, regression or ranks."""
+    people: tuple[int, ...] = ()
+    """Numbers of people whose power is told (model), in place of a search for the fewest."""
+    person_sd: float | None = None
+    """How much people differ in their level (model), in points; by default 12 % of the scale's width."""
+    partner_sd: float | None = None
+    """How much partners differ in liking (model, regressions), in points; by default 8 % of the scale's width."""
+    noise_sd: float | None = None
+    """How much ratings of one person differ otherwise (model), in points; by default 17 % of the scale's width."""
+    missing: float = 0.0
+    """The share of ratings that will be missing (model)."""
     simulations: int = 2000
-    """Simulated studies for each number of people."""
+    """Simulated studies for each number of people; a fifth of them for model."""
     seed: int = 0
     """Seed of the simulations."""
 
@@ -59,6 +71,8 @@ def plan(ask: PowerQuestion) -> tuple[Table, Table, list[str]]:
     Raises:
         InterplayError: The options do not fit each other, or the pilot does not have what they name.
     """
+    if ask.test == "model":
+        return _plan_model(ask)
     if (ask.effect is None) == (ask.pilot is None):
         raise InterplayError("give either --effect, the effect to find, or --pilot, a study to take it from")
     aim = Aim(
@@ -76,6 +90,33 @@ def plan(ask: PowerQuestion) -> tuple[Table, Table, list[str]]:
         row = {"test": ask.test, "effect": ask.effect, **_needed_row(answer, ask, rounds)}
         return _table([row], ask), _curve(aim, ask.effect, answer.n), _rounds(rounds)
     return _plan_from_pilot(ask, aim, rounds)
+
+
+def _plan_model(ask: PowerQuestion) -> tuple[Table, Table, list[str]]:
+    from interplay.study.analysis.model_power import ModelAim, default_analysis, model_needed, model_power
+    from interplay.study.analysis.pilot import orders
+    from interplay.study.protocol.reading import load
+
+    if ask.study is None or ask.effect is None:
+        raise InterplayError("--test model: give --study, the file whose design is simulated, and --effect, in points")
+    protocol = load(ask.study)
+    if not 0 <= ask.missing < 1:
+        raise InterplayError(f"missing {ask.missing}: from 0 to below 1")
+    aim = ModelAim(
+        protocol, ask.analysis or default_analysis(protocol), ask.effect, ask.power, ask.alpha / ask.tests,
+        ask.person_sd, ask.partner_sd, ask.noise_sd, ask.missing, max(50, ask.simulations // 5), ask.seed,
+    )  # fmt: skip
+    rounds = orders(protocol)
+    base: Row = {"analysis": aim.analysis, "kind": aim.part.kind, "model": aim.part.model, "effect": ask.effect}
+    notes = [*_rounds(rounds), f"simulated with the design of {protocol.name}, {aim.simulations} studies each"]
+    if ask.people:
+        rows = []
+        for n in ask.people:
+            low, got, high = model_power(aim, n)
+            rows.append({**base, "people": n, "recruit": recruits(n, ask.dropout, rounds)}
+                        | {"power": got, "power_low": low, "power_high": high})  # fmt: skip
+        return Table.of(rows, "Simulated power by number of people"), Table.of([]), notes
+    return _table([{**base, **_needed_row(model_needed(aim, rounds), ask, rounds)}], ask), Table.of([]), notes
 
 
 def _plan_from_pilot(ask: PowerQuestion, aim: Aim, rounds: int) -> tuple[Table, Table, list[str]]:

@@ -9,19 +9,33 @@ import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.stats import friedman, mean_interval, proportion_interval, rank_shares, spearman
+from interplay.stats.models import rank_fit
 from interplay.stats.rankings import rank_agreement
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import rank_figures
+from interplay.study.analysis.mixed import estimate_row
 from interplay.study.analysis.plan import Ranks
 from interplay.study.analysis.result import AnalysisResult, attempt, mean_row, with_holm
 from interplay.table import Row, Table
 
 RANKED = (
-    "Rank 1 is best. Agreement: Friedman's test asks whether people agree on any order at all, W is 1 where all give "
-    "the same and near 0 where none do. Spearman is taken over partners; its interval draws people again, its p asks "
-    "how many other orders of the partners would agree as well, so with few partners it cannot be small. Person by "
-    "person: each person's ranks with the scores that this person got, then the mean over people."
+    "Rank 1 is best. Strengths: a linear model of ranks with people as blocks, partial rankings included, in standard "
+    "deviations of a rank drawn at random; its F asks whether people agree on any order. Agreement: Friedman's test "
+    "asks the same of whole rankings, W is 1 where all give the same and near 0 where none do. Spearman is taken over "
+    "partners; its interval draws people again, its p asks how many other orders of the partners would agree as well, "
+    "so with few partners it cannot be small. Person by person: each person's ranks with the scores that this person "
+    "got, then the mean over people."
 )
+TITLES = {
+    "ranks": "Ranks that people gave",
+    "agreement": "Do people agree on an order?",
+    "differ": "Do partners differ in rank?",
+    "strengths": "Strength of each partner in the rankings",
+    "pairs": "Differences in strength (a - b)",
+    "above": "Who is ranked above whom (sign tests)",
+    "objective": "People's ranks against other measures, over partners",
+    "by_person": "Each person's ranks against their own scores: Spearman, mean over people",
+}
 HUMAN, SCORE = "people's ranks", "score with people"
 
 
@@ -35,15 +49,21 @@ def rank(data: Data, part: Ranks, objective: Table | None = None, *, seed: int =
         seed: Seed of the bootstrap.
     """
     rankings = [row for row in data.rankings if row["form"] == part.page and len(row["order"]) > 1]
-    tables: dict[str, list[Row]] = {name: [] for name in ("ranks", "agreement", "above", "objective", "by_person")}
+    tables: dict[str, list[Row]] = {name: [] for name in TITLES}
     shares: dict[str, tuple[list[str], np.ndarray]] = {}
     notes: list[str] = []
     for game in dict.fromkeys(row["game"] for row in rankings):
         last = _last_of_each([row for row in rankings if row["game"] == game])
         names = [n for n in data.partners if any(n in row["order"] for row in last)]
+        if part.model == "linear":
+            differ, strengths, pairs = compare_ranks([row["order"] for row in last])
+            tables["differ"].append({"game": game, **differ})
+            tables["strengths"] += [{"game": game, **row} for row in strengths]
+            tables["pairs"] += [{"game": game, **row} for row in pairs]
         whole = [row for row in last if set(row["order"]) == set(names)]
         if len(whole) < len(last):
-            notes.append(f"{game}: {len(last) - len(whole)} of {len(last)} rankings do not hold all partners, and go")
+            partial = f"{len(last) - len(whole)} of {len(last)} rankings do not hold all partners"
+            notes.append(f"{game}: {partial}, and go" + (" from all but strengths" if part.model == "linear" else ""))
         if not whole:
             continue
         places = np.array([[row["order"].index(name) + 1 for name in names] for row in whole], float)
@@ -56,20 +76,33 @@ def rank(data: Data, part: Ranks, objective: Table | None = None, *, seed: int =
         tables["by_person"].append({"game": game} | attempt(lambda p=places, s=scores: _by_person(p, s)))
         order = np.argsort(places.mean(axis=0), kind="stable")
         shares[str(game)] = [names[i] for i in order], rank_shares(places[:, order], higher_is_better=False)
-    titles = {
-        "ranks": "Ranks that people gave",
-        "agreement": "Do people agree on an order?",
-        "above": "Who is ranked above whom (sign tests)",
-        "objective": "People's ranks against other measures, over partners",
-        "by_person": "Each person's ranks against their own scores: Spearman, mean over people",
-    }
     if not tables["ranks"]:
         notes.append(f"nobody has given a whole ranking on the page {part.page!r}")
-    tables["above"] = with_holm(tables["above"])
-    made = {name: Table.of(rows, titles[name]) for name, rows in tables.items() if rows}
+    for name in ("above", "pairs"):
+        tables[name] = with_holm(tables[name]) if tables[name] else []
+    made = {name: Table.of(rows, TITLES[name]) for name, rows in tables.items() if rows}
     return AnalysisResult(
         part.id, part.title or "Ranks", made, rank_figures(made.get("ranks"), shares), RANKED, tuple(notes)
     )
+
+
+def compare_ranks(orders: Sequence[Sequence[str]]) -> tuple[Row, list[Row], list[Row]]:
+    """Return the test of whether partners differ in rank, the strength of each, and the differences.
+
+    Args:
+        orders: Partners from best to worst, one ranking for each person.
+    """
+    try:
+        fit = rank_fit(orders)
+    except InterplayError as error:
+        return {"people": len(orders), "p": None, "note": str(error)}, [], []
+    test = {"people": fit.rankings, "f": fit.test.f, "df1": fit.test.df1, "df2": fit.test.df2, "p": fit.test.p}
+    ranked = sorted(fit.strengths.items(), key=lambda item: -item[1].estimate)
+    strengths = [
+        {"partner": name, "strength": made.estimate, "strength_low": made.low, "strength_high": made.high}
+        for name, made in ranked
+    ]
+    return test, strengths, [{"a": a, "b": b, **estimate_row(made, "difference")} for (a, b), made in fit.pairs.items()]
 
 
 def _last_of_each(rows: Sequence[Row]) -> list[Row]:

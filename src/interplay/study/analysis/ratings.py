@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from interplay.errors import InterplayError
 from interplay.stats import TestResult, cronbach_alpha, effect_interval, t_test_one_sample, t_test_paired, wilcoxon
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import rating_figures
+from interplay.study.analysis.mixed import estimate_row, margin_row, partner_fit, variances_row
 from interplay.study.analysis.plan import OneSample, Paired, Ratings, Sum
 from interplay.study.analysis.result import (
     EVERYWHERE,
@@ -28,6 +30,19 @@ RATED = (
     "Means and intervals are over people: someone who rated a partner twice counts once, with the mean. `answers` says "
     "how many ratings there were."
 )
+COMPARED = {
+    "mixed": (
+        "Whether partners differ: a linear mixed model with partners (and games) as fixed effects and people as random "
+        "ones, Kenward and Roger's F. It is about these partners. `pairs` has the differences between them from the "
+        "same model, d in standard deviations of one rating, p (Holm) corrected over the whole table."
+    ),
+    "ordinal": (
+        "Whether partners differ: a cumulative-link mixed model (proportional odds) with partners (and games) as fixed "
+        "effects and people as random ones. It is about these partners. `pairs` has their differences in log odds of a "
+        "higher answer, d in standard deviations of the latent rating."
+    ),
+    "means": "",
+}
 TESTED = (
     "`people`: each person counts once, with the mean of their ratings. `answers`: every rating counts as if it were "
     "another person's, as studies often report it; with several ratings a person its p is too small. d is the "
@@ -71,8 +86,49 @@ def rate(data: Data, part: Ratings) -> AnalysisResult:
         "ratings": Table.of(summary, "Ratings by partner"),
         "spread": Table.of(spread, "How often each answer was given"),
     }
+    if part.model != "means":
+        tables |= _partners_compared(data, part)
     figures = rating_figures(data, tables["ratings"], part.of) if summary else ()
-    return AnalysisResult(part.id, part.title or "Ratings", tables, figures, RATED, notes)
+    about = " ".join(filter(None, (RATED, COMPARED[part.model])))
+    return AnalysisResult(part.id, part.title or "Ratings", tables, figures, about, notes)
+
+
+def _partners_compared(data: Data, part: Ratings) -> dict[str, Table]:
+    """Return whether partners differ in each rating, and by how much every two of them do."""
+    tests: list[Row] = []
+    pairs: list[Row] = []
+    for name in part.of:
+        rows = [row for row in data.ratings(name) if row["partner"] is not None]
+        if len({row["partner"] for row in rows}) > 1:
+            test, differences = compare_partners(rows, part)
+            tests.append({"rating": name, **test})
+            pairs += [{"rating": name, **row} for row in differences]
+    tables = {
+        "differ": Table.of(with_holm(tests), "Do partners differ?"),
+        "pairs": Table.of(with_holm(pairs), "Differences between partners (a - b)"),
+    }
+    return {name: table for name, table in tables.items() if len(table)}
+
+
+def compare_partners(rows: Sequence[Row], part: Ratings) -> tuple[Row, list[Row]]:
+    """Return the test of whether partners differ in one rating, and their differences.
+
+    Args:
+        rows: Ratings with person, partner, game and value.
+        part: The analysis of the study file.
+    """
+    counts = {"people": len({r["person"] for r in rows}), "partners": len({r["partner"] for r in rows}), "n": len(rows)}
+    try:
+        fit = partner_fit(rows, model=part.model)
+    except InterplayError as error:
+        return {**counts, "p": None, "note": str(error)}, []
+    test = fit.factor("partner")
+    pairs = []
+    for (a, b), made in fit.pairs("partner").items():
+        row = {"a": a, "b": b, **estimate_row(made, "difference"), "d": made.estimate / fit.total_sd}
+        pairs.append({**row, "bf10": made.bayes(fit.total_sd).bf10, **margin_row(made, part.margin)})
+    f = {"f": test.f, "df1": test.df1, "df2": test.df2, "p": test.p}
+    return {**counts, **f, **variances_row(fit.variances)}, pairs
 
 
 def _cells(rows: Sequence[Row]) -> list[tuple[Any, Any]]:
