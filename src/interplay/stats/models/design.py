@@ -35,7 +35,7 @@ class FixedEffects:
             raise InterplayError(f"{factor!r} is no factor of the model; it has {', '.join(self.levels) or 'none'}")
         base = np.zeros(len(self.names))
         for at, name in enumerate(self.names):
-            other = name.partition("=")[0] if "=" in name else None
+            other = name.partition("=")[0] if "=" in name else ""
             if other in self.levels:
                 base[at] = 0.0 if other == factor else 1 / len(self.levels[other])
             else:

@@ -151,7 +151,8 @@ def _p(aim: ModelAim, rows: list[Row], rng: np.random.Generator) -> float:
         by_person: dict[int, dict[str, float]] = {}
         for row, value in zip(rows, liked, strict=True):
             by_person.setdefault(row["person"], {})[row["partner"]] = value
-        return rank_fit([sorted(v, key=lambda n: -v[n]) for v in by_person.values()]).test.p
+        rankings = [sorted(liking, key=lambda name: -liking[str(name)]) for liking in by_person.values()]
+        return rank_fit(rankings).test.p
     low, high = aim.bounds
     wide = high - low
     sds = [
