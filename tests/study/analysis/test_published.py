@@ -159,7 +159,7 @@ def test_ratings_of_three_hanabi_partners(surveys):
     made = regress(surveys, part, Measured(surveys), None).tables["regression"]
     assert [row["r"] for row in made] == pytest.approx([0.13, 0.21, 0.14], abs=0.01)
     assert [row["people"] for row in made] == [row["n"] for row in made]
-    assert all("two ratings" in row["note"] for row in made)  # one each: nothing within a person
+    assert all("within any person" in row["note"] for row in made)  # one each: nothing within a person
 
 
 def test_those_who_know_hanabi_rate_lower(surveys):
