@@ -117,6 +117,7 @@ class ChallengeState:
 
     async def open(self) -> None:
         """Begin: what was in play when the last server stopped is dealt anew."""
+        await self.base.own(lease_name(self.challenge))
         lost = await self.base.database.awrite(repository.restart, self.base.clock, self.challenge)
         if lost:
             LOG.warning("%d games were in play when the server stopped; they are dealt anew", lost)
@@ -128,6 +129,7 @@ class ChallengeState:
         for stage in self.stages.values():
             stage.engine.close()
             stage.tests.close()
+        await self.base.disown()
 
     # Dealing.
 
@@ -343,6 +345,11 @@ class ChallengeState:
                 await self._put_back(match, "the candidate did not move in time", abandoned=True)
                 return
         await self._book(match, forfeit=True)
+
+
+def lease_name(challenge: Challenge) -> str:
+    """Return the name of a challenge's lease, which one server at a time owns."""
+    return f"challenge {challenge.name}"
 
 
 def _can_be_sent(observation: Any) -> bool:
