@@ -17,6 +17,7 @@ from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.schema import leases
+from interplay.study.db.game_events import StoredEvent, same_game, stored_events
 from interplay.study.db.groups import Room, leave, present, room_of
 from interplay.study.db.participants import OVER, WITHDRAWN, Person, advance, person
 from interplay.study.db.schema import events, games, people
@@ -26,7 +27,6 @@ from interplay.traces.export import from_record, to_record
 
 PLAYING, DONE = "playing", "done"
 ABANDONED = "abandoned"  # ended early, because someone in it stopped taking part
-REMARKS = {"flag": "flag", "chat": "message", "takeover": "takeover", "back": "back"}  # rows that are trace events too
 
 
 class SeatedPerson(NamedTuple):
@@ -48,9 +48,6 @@ class DepartedPerson(NamedTuple):
     room: Room
     left: Sequence[int]  # all of them
     never: Sequence[int]  # those who never connected to the game; each plays it alone later
-
-
-StoredEvent = tuple[int, int | None, str, dict[str, Any]]  # step, seat, kind, payload
 
 
 @dataclass(frozen=True)
@@ -179,35 +176,15 @@ def _seated_person(tx: Tx, protocol: Protocol, row: Any) -> SeatedPerson:
 
 def _with_events(tx: Tx, record: GameRecord) -> GameRecord:
     """Return a game's record with its stored steps and events."""
-    seats = {player.person: player.seat for player in record.people}
-    joints, seqs = record.joints, {number: set() for number in seats}
-    taken, doing, came = set(), {}, set()
-    rows = [player.game for player in record.people]
-    query = sa.select(events.c.person, events.c.kind, events.c.t, events.c.payload).where(events.c.game.in_(rows))
-    for number, kind, t, payload in tx.execute(query.order_by(events.c.id)):
-        seqs[number].update(payload.get("seqs", ()))
-        content = {name: value for name, value in payload.items() if name != "seqs"}
-        if kind == "step":
-            if t != len(joints):
-                raise RuntimeError(f"game {record.id}: step {t} is stored where step {len(joints)} is due")
-            joints.append(payload["joint"])
-            doing |= {int(seat): act for seat, act in payload.get("doing", {}).items()}
-            record.remarks.extend((t, seat, "deadline", {"late": True}) for seat in payload.get("missed", ()))
-        elif kind == "act":
-            doing[seats[number]] = payload["action"]
-        elif kind == "remark":
-            record.remarks.append((t, payload["seat"], payload["what"], payload["payload"]))
-        elif kind == "join":
-            came.add(number)
-        elif kind in REMARKS:
-            seat = payload.get("seat", seats[number])
-            record.remarks.append((t, seat, REMARKS[kind], content))
-            taken = taken | {seat} if kind == "takeover" else taken
-            taken = taken - {seat} if kind == "back" else taken
+    stored = stored_events(tx, record.id)
     seated = tuple(
-        player._replace(seqs=frozenset(seqs[player.person]), came=player.person in came) for player in record.people
+        player._replace(seqs=frozenset(stored.seqs.get(player.game, ())), came=player.game in stored.came)
+        for player in record.people
     )
-    return replace(record, people=seated, taken=frozenset(taken), doing=doing)
+    return replace(
+        record, people=seated, joints=stored.joints, remarks=stored.remarks, taken=frozenset(stored.taken),
+        doing=stored.doing,
+    )  # fmt: skip
 
 
 class Ended(NamedTuple):
@@ -282,11 +259,6 @@ def finish(
 def touch(tx: Tx, clock: Clock, number: int) -> None:
     """Note that a participant was seen now."""
     tx.execute(sa.update(people).where(people.c.id == number).values(seen=clock.now()))
-
-
-def same_game(lead: int) -> Any:
-    """Return the condition for the rows of a game, one for each participant, by the first of them."""
-    return (games.c.id == lead) | (games.c.joint == lead)
 
 
 def pack(episode: Episode) -> bytes:

@@ -90,6 +90,7 @@ answers = sa.Table(
     sa.Column("passed", sa.Boolean, nullable=False),  # false: a try at a quiz that failed
     sa.Column("seconds", sa.Float),
     sa.Column("at", UtcTime, nullable=False),
+    sa.Column("about", sa.JSON(none_as_null=True)),  # `protocol.about.About`; null: an older version stored it
 )
 
 games = sa.Table(
