@@ -168,6 +168,8 @@ async def _lane(address: str, key: str, candidate: Candidate, at_once: int, budg
 async def _receive(socket: ClientConnection) -> dict[str, Any]:
     frame = orjson.loads(await socket.recv())
     if "error" in frame and frame.get("type") in ("error", None):
+        if frame["error"] == "unavailable":  # the server is full or cannot reach its database: come again
+            raise OSError(frame["message"])
         raise InterplayError(f"the server says: {frame['message']}")
     return frame
 
@@ -189,8 +191,12 @@ async def _play(
         wanted = min(at_once - len(games), budget.left)
         if wanted > 0:
             budget.left -= wanted
-            await _send(socket, {"type": "next", "count": wanted})
-            dealt = (await _receive(socket))["games"]
+            try:
+                await _send(socket, {"type": "next", "count": wanted})
+                dealt = (await _receive(socket))["games"]
+            except BaseException:
+                budget.left += wanted  # none of them was begun here
+                raise
             budget.left += wanted - len(dealt)
             for one in dealt:
                 held = ClientGame(one["game"], candidate.agent(one), one["seats"], one["seq"], list(one["steps"]))
@@ -206,8 +212,11 @@ async def _play(
             for g in games.values()
         ]
         await _send(socket, {"type": "act", "moves": moves})
-        for told in (await _receive(socket))["games"]:
+        answers = (await _receive(socket))["games"]
+        for told in answers:
             _update(games, told, tell, budget)
+        if any(told.get("error") == "unavailable" for told in answers):
+            await asyncio.sleep(1.0)  # the server cannot book just now: the same moves are sent again
 
 
 def _update(games: dict[str, ClientGame], told: Mapping[str, Any], tell: Progress, budget: _Budget) -> None:
@@ -216,6 +225,8 @@ def _update(games: dict[str, ClientGame], told: Mapping[str, Any], tell: Progres
         game.agent.forget(game.name)
         del games[game.name]
         budget.left += 1
+    elif told.get("error") == "unavailable":
+        return
     elif "error" in told:
         raise InterplayError(f"game {game.name}: the server says: {told['message']}")
     elif told["done"]:

@@ -36,22 +36,24 @@ _CLOSING = {"bad_frame": BAD_FRAME, "too_large": TOO_LARGE, "too_many": TRY_LATE
 
 
 class Connections:
-    """How many sockets each key has open."""
+    """How many sockets each team has open for tests, and each evaluation for its games."""
 
     def __init__(self, most: int):
         self._most = most
         self._open: dict[str, int] = {}
 
     def enter(self, key: Key) -> None:
-        held = self._open.get(key.name, 0)
+        held = self._open.get(key.subject, 0)
         if held >= self._most:
-            raise ApiError("too_many", f"this key has {held} connections open, and may have no more")
-        self._open[key.name] = held + 1
+            raise ApiError(
+                "too_many", f"{held} connections are open with this key or the team's others: no more may be"
+            )
+        self._open[key.subject] = held + 1
 
     def leave(self, key: Key) -> None:
-        self._open[key.name] -= 1
-        if not self._open[key.name]:
-            del self._open[key.name]
+        self._open[key.subject] -= 1
+        if not self._open[key.subject]:
+            del self._open[key.subject]
 
 
 class Playing:
