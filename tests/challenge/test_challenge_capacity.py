@@ -99,6 +99,8 @@ def test_a_full_disk_orphans_no_game(small, disk):
 
 def test_a_result_is_booked_even_if_its_client_has_gone(small, disk, monkeypatch):
     monkeypatch.setattr("interplay.challenge.app_state.PATIENCE_S", 0.3)
+    # A short game would find room in the last page of the file.
+    monkeypatch.setattr("interplay.challenge.app_state.pack_episode", lambda match: bytes(200_000))
     made = small.entry("gone")
     with welcomed(small.url, made["evaluation_key"]) as talk:
         (game,) = talk.next()

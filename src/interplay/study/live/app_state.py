@@ -7,12 +7,12 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
 from typing import Any, TypeVar
 
 from interplay.rollout.live_compiled import SIZES
 from interplay.server.api_error import ApiError
 from interplay.server.app import Base
+from interplay.server.clock import SteadyTime
 from interplay.server.database import DatabaseUnavailable
 from interplay.server.lease import LeaseLost
 from interplay.server.sockets import REFUSED, TRY_LATER, ClientDisconnected, Frames
@@ -30,6 +30,7 @@ from interplay.study.protocol.model import Protocol
 
 T = TypeVar("T")
 LOG = logging.getLogger("interplay.study")
+SWEEP_S = 30.0  # between two looks for participants who stay away
 OUTBOX = 200  # messages that a slow browser may be behind
 LARGEST_FRAME = 4096
 FRAMES_A_SECOND = 60
@@ -94,15 +95,16 @@ class StudyState:
 
     async def _sweep(self) -> None:
         """Release the sequences of participants who stay away."""
-        opened = self.base.clock.now()
+        steady = SteadyTime(self.base.clock)
         while True:
-            await asyncio.sleep(30)
+            await asyncio.sleep(SWEEP_S)
             try:
                 for number, live in list(self.games_by_person.items()):
                     if live.slots[number].here:
                         await self.base.database.awrite(game_rows.touch, self.base.clock, number)
-                # After a restart everyone has the full time to return, however long the server was down.
-                if self.base.clock.now() - opened > timedelta(minutes=self.protocol.away_min):
+                # After a restart everyone has the full time to return, however long the server was down; likewise when
+                # the clock was set, which makes everyone look as if they had been away.
+                if steady.seconds() > 60 * self.protocol.away_min:
                     await self.base.database.awrite(participants.drop_away, self.base.clock, self.protocol)
             except DatabaseUnavailable:
                 LOG.warning("the database is away")
