@@ -273,11 +273,10 @@ def _retried(once: Callable[[], T]) -> T:
     for attempt in range(TRIES):
         try:
             return once()
-        except OperationalError as error:
+        except DBAPIError as error:
             # Deadlocks, failed serialisations and lost connections; anything else would fail again.
-            passing = error.connection_invalidated or any(
-                word in str(error.orig).lower() for word in ("deadlock", "serialize", "locked", "busy")
-            )
+            words = ("deadlock", "serialize", "locked", "busy") if isinstance(error, OperationalError) else ()
+            passing = error.connection_invalidated or any(word in str(error.orig).lower() for word in words)
             if not passing or attempt == TRIES - 1:
                 raise
             time.sleep(0.05 * 2**attempt)

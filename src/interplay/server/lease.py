@@ -31,6 +31,7 @@ from interplay.server.schema import leases
 LOG = logging.getLogger("interplay.server")
 BEAT_S = 1.0  # how often an owner raises its counter
 EXPIRES_S = 8.0  # how long a counter stands still before the lease may be taken
+IDLE_S = 8.0  # after which PostgreSQL ends a transaction whose process does nothing, and frees what it had locked
 
 
 class LeaseLost(ApiError):
@@ -91,6 +92,8 @@ class Lease:
         Raises:
             LeaseLost: Another process has taken the lease.
         """
+        if tx.dialect.name == "postgresql":  # or a process that is stopped within a transaction keeps the lease locked
+            tx.exec_driver_sql(f"SET LOCAL idle_in_transaction_session_timeout = {int(1000 * IDLE_S)}")
         mine = sa.select(leases.c.fence).where(leases.c.name == self.name, leases.c.owner == self.owner)
         if tx.execute(mine.with_for_update(read=True)).one_or_none() is None:
             raise LeaseLost(self.name)
