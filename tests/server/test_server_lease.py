@@ -141,7 +141,8 @@ def test_a_process_that_is_stopped_within_a_transaction_keeps_nobody_out(postgre
         one.close()
 
 
-def test_only_one_of_many_takes_what_a_dead_process_left(database, other):
+def test_only_one_of_many_takes_what_a_dead_process_left(database, other, monkeypatch):
+    monkeypatch.setattr(leases_module, "EXPIRES_S", 60.0)
     code = "import time; print('up', flush=True); time.sleep(60)"
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     child.stdout.readline()
