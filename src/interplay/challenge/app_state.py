@@ -13,7 +13,7 @@ import secrets
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import orjson
@@ -34,13 +34,18 @@ from interplay.rollout.live import LiveEngine, PartnerFault, live_engine
 from interplay.rollout.live_python import TEXT
 from interplay.server.api_error import ApiError
 from interplay.server.app import Base
+from interplay.server.database import DatabaseUnavailable
 from interplay.server.keys import Key
 from interplay.traces.export import to_record
 
+T = TypeVar("T")
 LOG = logging.getLogger("interplay.challenge")
 TEST_PARTNER = "random"  # whom test keys play with
 SIZES = (4, 64)  # of compiled batches
 KEPT = 1024  # games whose last answer can be given again
+TEST_SHARE = 0.5  # of all games in play, tests may be so many: evaluations always find room
+PATIENCE_S = 5.0  # how long a client waits for a result to be booked before it is told to ask again
+RETRY_S = 1.0  # between two tries to book while the database is away or full
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,7 @@ class Match:
     table: CandidateTable
     engine: LiveEngine
     key: str
+    team: int
     claim: Claim | None = None  # None: a test, which is not booked
     submission: Submission | None = None
     seq: int = 0
@@ -92,6 +98,7 @@ class Match:
     deadline: float = 0.0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     over: bool = False
+    booking: asyncio.Task[None] | None = None  # from the end of the game on, until the result is stored
 
     @property
     def view(self) -> CandidateView:
@@ -109,7 +116,8 @@ class ChallengeState:
         self._finished: dict[str, Match] = {}
         self._next_test = 0
         self._watch: asyncio.Task | None = None
-        self._capacity = capacity
+        self._capacity, self._most_tests = capacity, max(1, int(capacity * TEST_SHARE))
+        self._bookings: set[asyncio.Task[None]] = set()
         self.played: Callable[[Submission], None] = lambda submission: None  # told when all games are booked
 
     @property
@@ -119,18 +127,21 @@ class ChallengeState:
 
     async def open(self) -> None:
         """Begin: what was in play when the last server stopped is dealt anew."""
+        await self.base.own(lease_name(self.challenge))
         lost = await self.base.database.awrite(repository.restart, self.base.clock, self.challenge)
         if lost:
             LOG.warning("%d games were in play when the server stopped; they are dealt anew", lost)
         self._watch = asyncio.create_task(self._watch_deadlines())
 
     async def close(self) -> None:
-        """Stop the deadline watch and close all engines."""
-        if self._watch:
-            self._watch.cancel()
+        """Stop the deadline watch and bookings, and close all engines."""
+        for task in [self._watch, *self._bookings]:
+            if task is not None:
+                task.cancel()
         for stage in self.stages.values():
             stage.engine.close()
             stage.tests.close()
+        await self.base.disown()
 
     # Dealing.
 
@@ -158,7 +169,9 @@ class ChallengeState:
             stage = self.stages[claim.setting]
             name = f"{submission.public}-{claim.number}-{claim.attempt}"
             table = CandidateTable(claim.seats, claim.chance, views[claim.setting])
-            new.append(Match(name, stage, table, stage.engine, key.name, claim, submission, holder=holder))
+            new.append(
+                Match(name, stage, table, stage.engine, key.name, submission.team, claim, submission, holder=holder)
+            )
         await self._begin(new, skip)
         return resumed + [m for m in new if m.history]
 
@@ -176,16 +189,18 @@ class ChallengeState:
         own = set(seats)
         if not own or not own <= set(range(stage.game.num_seats)) or len(own) != len(seats):
             raise ApiError("bad_request", f"seats: some of 0 to {stage.game.num_seats - 1}, each once")
-        if sum(m.key == key.name for m in self.matches.values()) >= self.challenge.rules.concurrency:
-            raise ApiError("too_many", f"at most {self.challenge.rules.concurrency} games at a time")
-        if len(self.matches) >= self._capacity:
-            raise ApiError("unavailable", "the server is full: try again in a while")
+        team = int(key.subject.partition(":")[2])
+        tests = [match for match in self.matches.values() if match.claim is None]
+        if sum(match.team == team for match in tests) >= self.challenge.rules.concurrency:
+            raise ApiError("too_many", f"a team plays at most {self.challenge.rules.concurrency} tests at a time")
+        if len(tests) >= self._most_tests or len(self.matches) >= self._capacity:
+            raise ApiError("unavailable", "the server is full of tests: try again in a while")
         view = self.encoding(stage, encoding)
         chance = (secrets.randbits(32), secrets.randbits(32))
         placed = tuple(None if seat in own else 0 for seat in range(stage.game.num_seats))
         self._next_test += 1
         table = CandidateTable(placed, chance, view)
-        match = Match(f"test-{self._next_test}", stage, table, stage.tests, key.name, holder=holder)
+        match = Match(f"test-{self._next_test}", stage, table, stage.tests, key.name, team, holder=holder)
         await self._begin([match], skip)
         if not match.history:
             raise ApiError("unavailable", "this game could not be dealt; try again")
@@ -244,6 +259,7 @@ class ChallengeState:
             if seq == match.seq - 1 and match.last_views and match.last_actions is not None:
                 if actions != match.last_actions:
                     raise ApiError("conflict", f"move {seq} was made already, and was another")
+                await self._wait_booked(match)
                 return match.last_views
             if match.over:
                 raise ApiError("gone", "this game is over")
@@ -284,19 +300,42 @@ class ChallengeState:
     # Ending.
 
     async def _store_result(self, match: Match, forfeit: bool = False) -> None:
-        """Write the result down; only then is it told."""
+        """Write the result down; only then is it told.
+
+        Raises:
+            DatabaseUnavailable: It could not be stored yet. It is tried again until it can.
+            ApiError: It can never be stored; the game is dealt anew.
+        """
         match.over = True
+        if match.claim is None:
+            self._end(match)
+            return
+        match.booking = asyncio.create_task(self._stored(match, match.claim, forfeit))
+        self._bookings.add(match.booking)
+        match.booking.add_done_callback(self._bookings.discard)
+        await self._wait_booked(match)
+
+    async def _wait_booked(self, match: Match) -> None:
+        """Wait until the result of a game that is over is stored, as long as a client can be made to wait."""
+        if match.booking is not None:
+            done, _ = await asyncio.wait({match.booking}, timeout=PATIENCE_S)
+            if not done:
+                raise DatabaseUnavailable
+            match.booking.result()
+
+    async def _stored(self, match: Match, claim: Claim, forfeit: bool) -> None:
+        """Store the result of a game, however long the database is away; if it cannot be stored, put the game back."""
+        assert match.submission is not None
         score = self.challenge.rules.forfeit_score if forfeit else match.table.live.score
         try:
-            if match.claim is not None and match.submission is not None:
-                packed = await asyncio.to_thread(pack_episode, match)
-                last = await self.base.database.awrite(
-                    repository.finish, self.base.clock, match.submission, match.claim, score=score,
-                    length=match.table.live.t, episode=packed, forfeit=forfeit,
-                )  # fmt: skip
-                self._remember(match)
-                if last:
-                    self.played(match.submission)
+            packed = await asyncio.to_thread(pack_episode, match)
+            last = await self._patiently(
+                repository.finish, match.submission, claim, score=score, length=match.table.live.t, episode=packed,
+                forfeit=forfeit,
+            )  # fmt: skip
+            self._remember(match)
+            if last:
+                self.played(match.submission)
         except ApiError:
             raise
         except Exception as error:
@@ -305,6 +344,15 @@ class ChallengeState:
             raise ApiError("gone", "the server could not keep this game; it will be dealt anew") from None
         finally:
             self._end(match)
+
+    async def _patiently(self, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+        """Write, again and again while the database is away or its disk is full."""
+        while True:
+            try:
+                return await self.base.database.awrite(work, self.base.clock, *args, **kwargs)
+            except DatabaseUnavailable:
+                LOG.warning("the database is away: %s waits", work.__name__)
+                await asyncio.sleep(RETRY_S)
 
     def _remember(self, match: Match) -> None:
         """Keep the last answer of a booked game for a while."""
@@ -322,7 +370,7 @@ class ChallengeState:
         self._end(match)
         LOG.warning("game %s is dealt anew: %s", match.id, why)
         if match.claim is not None:
-            await self.base.database.awrite(repository.put_back, self.base.clock, match.claim, why, abandoned=abandoned)
+            await self._patiently(repository.put_back, match.claim, why, abandoned=abandoned)
 
     async def _watch_deadlines(self) -> None:
         while True:
@@ -335,10 +383,15 @@ class ChallengeState:
     async def end_late(self) -> None:
         """End the games whose candidate did not move in time."""
         now = self.base.clock.monotonic()
-        for match in [m for m in self.matches.values() if m.deadline < now]:
-            async with match.lock:
-                if not match.over and match.deadline < now:
-                    await self._abandon(match)
+        late = [match for match in self.matches.values() if match.deadline < now and not match.over]
+        for outcome in await asyncio.gather(*(self._end_if_late(match, now) for match in late), return_exceptions=True):
+            if isinstance(outcome, BaseException) and not isinstance(outcome, ApiError):
+                raise outcome
+
+    async def _end_if_late(self, match: Match, now: float) -> None:
+        async with match.lock:
+            if not match.over and match.deadline < now:
+                await self._abandon(match)
 
     async def _abandon(self, match: Match) -> None:
         rules = self.challenge.rules
@@ -350,6 +403,11 @@ class ChallengeState:
                 await self._put_back(match, "the candidate did not move in time", abandoned=True)
                 return
         await self._store_result(match, forfeit=True)
+
+
+def lease_name(challenge: Challenge) -> str:
+    """Return the name of a challenge's lease, which one server at a time owns."""
+    return f"challenge {challenge.name}"
 
 
 def _can_be_sent(observation: Any) -> bool:

@@ -186,6 +186,8 @@ async def _lane(address: str, key: str, candidate: Candidate, at_once: int, budg
 async def _receive(socket: ClientConnection) -> dict[str, Any]:
     frame = orjson.loads(await socket.recv())
     if "error" in frame and frame.get("type") in ("error", None):
+        if frame["error"] == "unavailable":  # the server is full or cannot reach its database: come again
+            raise OSError(frame["message"])
         raise InterplayError(f"the server says: {frame['message']}")
     return frame
 
@@ -207,8 +209,12 @@ async def _play(
         wanted = min(at_once - len(games), budget.left)
         if wanted > 0:
             budget.left -= wanted
-            await _send(socket, {"type": "next", "count": wanted})
-            dealt = (await _receive(socket))["games"]
+            try:
+                await _send(socket, {"type": "next", "count": wanted})
+                dealt = (await _receive(socket))["games"]
+            except BaseException:
+                budget.left += wanted  # none of them was begun here
+                raise
             budget.left += wanted - len(dealt)
             for one in dealt:
                 game = ClientGame(one["game"], candidate.agent(one), one["seats"], one["seq"], list(one["steps"]))
@@ -224,8 +230,11 @@ async def _play(
             for g in games.values()
         ]
         await _send(socket, {"type": "act", "moves": moves})
-        for update in (await _receive(socket))["games"]:
+        answers = (await _receive(socket))["games"]
+        for update in answers:
             _update(games, update, tell, budget)
+        if any(update.get("error") == "unavailable" for update in answers):
+            await asyncio.sleep(1.0)  # the server cannot book just now: the same moves are sent again
 
 
 def _update(games: dict[str, ClientGame], update: Mapping[str, Any], tell: Progress, budget: _Budget) -> None:
@@ -234,6 +243,8 @@ def _update(games: dict[str, ClientGame], update: Mapping[str, Any], tell: Progr
         game.agent.forget(game.name)
         del games[game.name]
         budget.left += 1
+    elif update.get("error") == "unavailable":
+        return
     elif "error" in update:
         raise InterplayError(f"game {game.name}: the server says: {update['message']}")
     elif update["done"]:

@@ -36,7 +36,7 @@ _CLOSING = {"bad_frame": BAD_FRAME, "too_large": TOO_LARGE, "too_many": TRY_LATE
 
 
 class Connections:
-    """How many sockets each key has open."""
+    """How many sockets each team has open for tests, and each evaluation for its games."""
 
     def __init__(self, most: int):
         self._most = most
@@ -46,18 +46,20 @@ class Connections:
         """Count a new connection of a key.
 
         Raises:
-            ApiError: The key has as many as it may have.
+            ApiError: The key, or its team, has as many as it may have.
         """
-        count = self._open.get(key.name, 0)
+        count = self._open.get(key.subject, 0)
         if count >= self._most:
-            raise ApiError("too_many", f"this key has {count} connections open, and may have no more")
-        self._open[key.name] = count + 1
+            raise ApiError(
+                "too_many", f"{count} connections are open with this key or the team's others: no more may be"
+            )
+        self._open[key.subject] = count + 1
 
     def leave(self, key: Key) -> None:
         """Forget a connection of a key."""
-        self._open[key.name] -= 1
-        if not self._open[key.name]:
-            del self._open[key.name]
+        self._open[key.subject] -= 1
+        if not self._open[key.subject]:
+            del self._open[key.subject]
 
 
 class PlayConnection:

@@ -163,7 +163,7 @@ def submission(tx: Tx, where: Any) -> Submission:
 
 
 def claim(tx: Tx, clock: Clock, challenge: Challenge, own: Submission, count: int, most: int) -> list[Claim]:
-    """Deal the next games of the schedule: at most `count`, and no more than `most` in play at once."""
+    """Deal the next games of the schedule: at most `count`, and no more than `most` of the team in play at once."""
     phase = challenge.phase(own.phase)
     now = clock.now()
     if phase is None or not phase.is_open(now):
@@ -173,11 +173,13 @@ def claim(tx: Tx, clock: Clock, challenge: Challenge, own: Submission, count: in
     ).scalar_one()
     if status == VOID:
         raise ApiError("not_allowed", "the host has declared this evaluation void")
-    active = tx.execute(
-        sa.select(sa.func.count()).select_from(games).where(games.c.submission == own.id, games.c.status == ACTIVE)
-    ).scalar_one()
-    free = min(count, most - active)
+    query = sa.select(games.c.submission, sa.func.count()).join(submissions, submissions.c.id == games.c.submission)
+    query = query.where(submissions.c.team == own.team, games.c.status == ACTIVE).group_by(games.c.submission)
+    active: dict[int, int] = dict(tx.execute(query).tuples().all())
+    free = min(count, most - sum(active.values()))
     if free <= 0:
+        if own.id not in active:
+            raise ApiError("too_many", f"a team plays at most {most} games at a time, and its other evaluations do")
         return []
     next_ones = (
         sa.select(games.c.id)
@@ -219,7 +221,10 @@ def finish(
         )
     )  # fmt: skip
     if done.rowcount != 1:
-        raise ApiError("gone", "this game was dealt anew or is booked already", status=409)
+        # The answer to the commit that booked it may have got lost, and it is booked again.
+        same = sa.select(games.c.id).where(games.c.id == game.id, games.c.status == DONE)
+        if tx.execute(same.where(games.c.attempt == game.attempt, games.c.episode == episode)).first() is None:
+            raise ApiError("gone", "this game was dealt anew or is booked already", status=409)
     tx.execute(sa.select(submissions.c.id).where(submissions.c.id == own.id).with_for_update()).one()
     left = sa.select(games.c.id).where(games.c.submission == own.id, games.c.status != DONE).limit(1)
     if tx.execute(left).first() is not None:

@@ -85,7 +85,7 @@ class ChallengeRules(_Part):
     )
     forfeit_score: float = 0.0
     most_voids: int = Field(default=3, ge=0)  # with `void`: so often for one game, then it is forfeited
-    concurrency: int = Field(default=64, ge=1, le=4096)  # games that one key may have in play
+    concurrency: int = Field(default=64, ge=1, le=4096)  # evaluation games of a team in play, and as many tests
     connections: int = Field(default=64, ge=1, le=4096)  # sockets that one key may have open
 
 

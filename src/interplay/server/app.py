@@ -5,6 +5,7 @@ It limits what comes in, sets the headers of what goes out, and gives all refusa
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
@@ -22,6 +23,7 @@ from interplay.server.audit import Refusals
 from interplay.server.clock import Clock, SystemClock
 from interplay.server.database import Database
 from interplay.server.keys import Key, check
+from interplay.server.lease import Lease, acquire
 from interplay.server.limits import Addresses, Buckets
 
 LOG = logging.getLogger("interplay.server")
@@ -48,6 +50,7 @@ class Base:
     page_policy: str = PAGE_POLICY
     requests_per_second: float | None = None  # from one address, of any kind; None: tenants have limits of their own
     burst: float = 400
+    lease: Lease | None = None  # of what is served; hosts acquire it when they open, if it was not before
 
     def __post_init__(self) -> None:
         self.addresses = Addresses()
@@ -55,6 +58,22 @@ class Base:
         self.visitors = None if rate is None else Buckets(self.clock, rate, self.burst)
         self.refusals = Refusals(self.database, self.clock)
         self.guesses = Buckets(self.clock, self.guesses_per_minute / 60, self.guesses_per_minute)
+
+    async def own(self, name: str) -> Lease:
+        """Return the lease of what is served, acquired if it was not before.
+
+        Raises:
+            InterplayError: Another server serves it from this database.
+        """
+        if self.lease is None:
+            self.lease = await asyncio.to_thread(acquire, self.database, name)
+        return self.lease
+
+    async def disown(self) -> None:
+        """Give the lease back: nothing more is written."""
+        if self.lease is not None:
+            await asyncio.to_thread(self.lease.release)
+            self.lease = None
 
     def headers(self) -> dict[str, str]:
         """What every answer carries."""

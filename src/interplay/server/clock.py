@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
+JUMP_S = 5.0  # by which the time of day may drift from the monotonic clock between two looks
+
 
 class Clock(Protocol):
     """A source of the time."""
@@ -30,6 +32,24 @@ class SystemClock:
     def monotonic(self) -> float:
         """Seconds that never run backwards."""
         return time.monotonic()
+
+
+class SteadyTime:
+    """Counts the seconds since the time of day was last set, or the machine suspended, as far as one can tell."""
+
+    def __init__(self, clock: Clock):
+        self._clock = clock
+        self._since = self._monotonic = clock.monotonic()
+        self._now = clock.now()
+
+    def seconds(self) -> float:
+        """Return for how long both clocks have run alike; it begins anew if they have not since the last call."""
+        now, monotonic = self._clock.now(), self._clock.monotonic()
+        apart = (now - self._now).total_seconds() - (monotonic - self._monotonic)
+        self._now, self._monotonic = now, monotonic
+        if abs(apart) > JUMP_S:
+            self._since = monotonic
+        return monotonic - self._since
 
 
 @dataclass

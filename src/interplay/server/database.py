@@ -11,8 +11,9 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -64,6 +65,7 @@ class Database:
     def __init__(self, address: str = "sqlite://", *, patience_s: float | None = None):
         self.address, self.patience_s = normal_address(address), patience_s
         self.engine = _engine(self.address)
+        self.guards: list[Callable[[Tx], None]] = []  # each is asked in every writing transaction, before the work
         self._jobs: queue.SimpleQueue[_WriteJob | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_jobs, name="database-writer", daemon=True)
         self._writer.start()
@@ -79,10 +81,18 @@ class Database:
         """Do work in a transaction of its own, here and now; committed when this returns."""
 
         def once() -> T:
-            with self.engine.begin() as tx:
+            with self._begin() as tx:
                 return work(tx, *args, **kwargs)
 
         return _retried(once)
+
+    @contextmanager
+    def _begin(self) -> Iterator[Tx]:
+        """Begin a transaction that may write: it fails if a guard says so."""
+        with self.engine.begin() as tx:
+            for guard in self.guards:
+                guard(tx)
+            yield tx
 
     def read(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Look something up without locking anyone out."""
@@ -152,7 +162,7 @@ class Database:
             return
         outcomes: list[Any] = []
         try:
-            with self.engine.begin() as tx:
+            with self._begin() as tx:
                 for job in jobs:
                     try:
                         with tx.begin_nested():
@@ -268,11 +278,10 @@ def _retried(once: Callable[[], T]) -> T:
     for attempt in range(TRIES):
         try:
             return once()
-        except OperationalError as error:
+        except DBAPIError as error:
             # Deadlocks, failed serialisations and lost connections; anything else would fail again.
-            passing = error.connection_invalidated or any(
-                word in str(error.orig).lower() for word in ("deadlock", "serialize", "locked", "busy")
-            )
+            words = ("deadlock", "serialize", "locked", "busy") if isinstance(error, OperationalError) else ()
+            passing = error.connection_invalidated or any(word in str(error.orig).lower() for word in words)
             if not passing or attempt == TRIES - 1:
                 raise
             time.sleep(0.05 * 2**attempt)

@@ -89,3 +89,13 @@ secrets = sa.Table(
     sa.Column("value", sa.LargeBinary, nullable=False),
     sa.Column("created", UtcTime, nullable=False),
 )
+
+leases = sa.Table(
+    "leases",  # who serves what (`lease.py`)
+    METADATA,
+    sa.Column("name", sa.String(120), primary_key=True),
+    sa.Column("owner", sa.String(40), nullable=False),  # one start of one process; empty: nobody
+    sa.Column("fence", sa.BigInteger, nullable=False),  # rises whenever the lease changes hands
+    sa.Column("beats", sa.BigInteger, nullable=False),  # rises while the owner lives
+    sa.Column("process", sa.Text, nullable=False),  # host, process number and start of the owner, as JSON
+)

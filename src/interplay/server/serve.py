@@ -8,9 +8,12 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
+
+if TYPE_CHECKING:
+    from interplay.server.app import Base
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,8 +83,10 @@ def config(app: Any, listen: Listen, *, largest_frame: int = 256 * 1024, ping_s:
     )
 
 
-def run(app: Any, listen: Listen, *, ready: Callable[[], None] = lambda: None, **options: Any) -> None:
-    """Serve until interrupted; `ready` is called once visitors can come."""
+def run(
+    app: Any, listen: Listen, *, base: Base | None = None, ready: Callable[[], None] = lambda: None, **options: Any
+) -> None:
+    """Serve until interrupted, or until the lease of `base` is lost; `ready` is called once visitors can come."""
     import uvicorn
 
     class Server(uvicorn.Server):
@@ -91,8 +96,11 @@ def run(app: Any, listen: Listen, *, ready: Callable[[], None] = lambda: None, *
                 ready()
 
     reduce_latency()
+    server = Server(config(app, listen, **options))
+    if base is not None and base.lease is not None:
+        base.lease.on_lost = lambda: setattr(server, "should_exit", True)
     try:
-        Server(config(app, listen, **options)).run()
+        server.run()
     finally:
         gc.unfreeze()  # at the end everything is let go of; what is not, libraries complain about in many lines
 

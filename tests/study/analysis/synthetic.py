@@ -10,6 +10,7 @@ import numpy as np
 from interplay.rollout.episode import Episode
 from interplay.study.db.records import Records
 from interplay.study.export.columns import COLUMNS
+from interplay.study.protocol.about import PlayedGame, about
 from interplay.study.protocol.design import count, places
 from interplay.study.protocol.flow import pages
 from interplay.study.protocol.model import Protocol
@@ -83,9 +84,11 @@ def synthetic(
                     tables["flags"].append(_row("flags", participant=who, game=game["game"], flag=flag, seen=seen))
             elif kind in ("form", "ranking"):
                 given = _answers(protocol, page, truth, level, played, rng, answers)
+                games = [PlayedGame(g["page"], g["setting"], g["partner"], g["practice"]) for g in played]
+                told = about(page.id, games, page.values.get("partner"))._asdict()
                 for question, value in given.items():
                     tables["answers"].append(
-                        _row("answers", participant=who, page=page.id, item=page.item.id, question=question,
+                        _row("answers", participant=who, page=page.id, item=page.item.id, **told, question=question,
                              value=value, passed=True, attempt=1, seconds=float(rng.uniform(5, 30)))
                     )  # fmt: skip
     made = {name: Table(tuple(COLUMNS[name]), rows, name) for name, rows in tables.items()}

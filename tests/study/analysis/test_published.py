@@ -91,7 +91,9 @@ def test_spearman_of_zsc_evals_table(folder, layout):
                 _row("games", game=turn, participant=who, page=page, setting="ring", partner=name, practice=False,
                      status="done", score=float(turn), length=1)
             )  # fmt: skip
-        held["answers"].append(_row("answers", participant=who, page="r.5.o", item="o", question="order", value=names))
+        held["answers"].append(
+            _row("answers", participant=who, page="r.5.o", item="o", setting="ring", question="order", value=names)
+        )
     records = Records(protocol, **{n: Table(tuple(COLUMNS[n]), rows) for n, rows in held.items()}, traces=None)
     measures = [
         {"agent": name, "measure": partner, "value": value, "direction": "lower"}
@@ -139,9 +141,13 @@ def surveys(folder):
             _row("games", game=len(held["games"]), participant=who, page="r.1.g", setting="cards", partner=row["ai"],
                  practice=False, status="done", score=float(row["score"]), length=1)
         )  # fmt: skip
-        for page, item, questions in (("you", "you", ["hanabiexp"]), ("r.1.f", "f", ["like", "skill", "intention"])):
+        game_told = {"partner": row["ai"], "setting": "cards", "counted": 1}
+        for page, item, told, questions in (
+            ("you", "you", {}, ["hanabiexp"]),
+            ("r.1.f", "f", game_told, ["like", "skill", "intention"]),
+        ):
             held["answers"] += [
-                _row("answers", participant=who, page=page, item=item, question=q, value=number(row[q]))
+                _row("answers", participant=who, page=page, item=item, **told, question=q, value=number(row[q]))
                 for q in questions
             ]
     return gather(Records(protocol, **{n: Table(tuple(COLUMNS[n]), rows) for n, rows in held.items()}, traces=None))

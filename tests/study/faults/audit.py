@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from interplay.server.schema import sessions
 from interplay.study.db import game_rows
 from interplay.study.db.connect import open_study_database
+from interplay.study.db.game_events import fold
 from interplay.study.db.schema import answers, consents, events, games, people, slots
 from interplay.traces.replay import game_of, replay
 
@@ -100,6 +101,11 @@ def replayed(rows, most=8):
         assert stored == episode.actions.tolist()
         flags = [e for e in rows["study_events"] if e["game"] == row["id"] and e["kind"] == "flag"]
         assert len(flags) == sum(remark.kind == "flag" for remark in episode.events)
+        own = [e for e in rows["study_events"] if e["game"] == row["id"]]
+        folded = fold(((e["game"], e["kind"], e["t"], e["payload"]) for e in own), {row["id"]: row["seat"]})
+        assert folded.joints == episode.actions.tolist()
+        kept = [(e.t, e.seat, e.kind, dict(e.payload)) for e in episode.events]
+        assert sorted(map(repr, folded.remarks)) == sorted(map(repr, kept)), "events and trace tell different games"
         again = replay(game_of(episode), episode)
         assert float(again.steps.reward.sum()) == row["score"] == episode.score
     return len(done)

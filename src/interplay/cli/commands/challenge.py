@@ -109,23 +109,26 @@ class ChallengeServe(Listen):
         """Serve the challenge until interrupted."""
         _needs_server()
         from interplay.challenge import admin
+        from interplay.challenge.app_state import lease_name
         from interplay.challenge.http_app import build
         from interplay.challenge.spec import load
         from interplay.server.app import Base
+        from interplay.server.lease import acquire
         from interplay.server.serve import check_listen, run
 
         challenge = load(self.challenge)
         check_listen(self)
         address = self.database or admin.default_address(challenge)
         database = admin.open_challenge_database(address)
+        base = Base(database, lease=acquire(database, lease_name(challenge)))
         note(f"{challenge.title}: making partners and compiling, which takes a while the first time ...")
-        app = build(challenge, Base(database), sizes=self.batch, capacity=self.capacity)
+        app = build(challenge, base, sizes=self.batch, capacity=self.capacity)
         host = app.state.host
         for stage in host.stages.values():
             for encoding in stage.encodings:
                 stage.engine.warm(encoding)
         note(f"serving {challenge.name} at {self.url}; database {database.engine.url}; stop with Ctrl-C")
-        run(app, self)
+        run(app, self, base=base)
         database.close()
 
 

@@ -51,10 +51,12 @@ class StudyServe(Listen):
     def run(self) -> None:
         """Serve the study until interrupted; with --check, only check its file."""
         _needs_server()
+        from interplay.server.lease import acquire
         from interplay.server.serve import check_listen, run
         from interplay.study.admin.researchers import first_invitation
         from interplay.study.db.connect import make_base, open_study_database
         from interplay.study.http.app import build
+        from interplay.study.live.app_state import lease_name
         from interplay.study.protocol.reading import load
 
         if not self.batch or min(self.batch) < 1:
@@ -71,6 +73,7 @@ class StudyServe(Listen):
         try:
             secure = self.secure or self.certificate is not None
             base = make_base(database)
+            base.lease = acquire(database, lease_name(protocol))
             app = build(protocol, base, sizes=self.batch, secure=secure)
             note("compiling the games and their partners, which takes a minute or two the first time ...")
             for engine in app.state.study.engines.values():
@@ -85,7 +88,7 @@ class StudyServe(Listen):
                 note(f"database {database.engine.url}; stop with Ctrl-C")
 
             # Asked often, so that a game soon waits for someone whose line has died without a word.
-            run(app, self, ready=ready, largest_frame=64 * 1024, ping_s=(5, 10))
+            run(app, self, base=base, ready=ready, largest_frame=64 * 1024, ping_s=(5, 10))
         finally:
             database.close()
 

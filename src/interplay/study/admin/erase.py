@@ -15,7 +15,8 @@ from interplay.server import audit
 from interplay.server.clock import Clock
 from interplay.server.database import Database, Tx
 from interplay.server.schema import sessions
-from interplay.study.db.game_rows import DONE, PLAYING, pack, same_game, unpack
+from interplay.study.db.game_events import same_game
+from interplay.study.db.game_rows import DONE, PLAYING, pack, unpack
 from interplay.study.db.participants import DROPPED, OVER, SUBJECT
 from interplay.study.db.schema import answers, consents, events, games, members, paid, people, recruits, slots
 from interplay.study.live.game_session import person_identity

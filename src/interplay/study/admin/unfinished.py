@@ -12,8 +12,8 @@ from interplay.games.registry import make_recorded
 from interplay.rollout.episode import Episode
 from interplay.rollout.live import LiveTable, live_engine
 from interplay.server.database import Tx
-from interplay.study.db.game_rows import REMARKS, same_game
-from interplay.study.db.schema import events, games
+from interplay.study.db.game_events import same_game, stored_events
+from interplay.study.db.schema import games
 from interplay.study.live.game_session import PERSON
 from interplay.study.protocol.model import Protocol
 
@@ -21,23 +21,12 @@ from interplay.study.protocol.model import Protocol
 def so_far(tx: Tx, protocol: Protocol, row: Any) -> dict[str, Any]:
     """Return all that is needed to replay an unfinished game, as plain values."""
     lead = row.joint or row.id
-    game_rows = tx.execute(sa.select(games.c.id, games.c.seat).where(same_game(lead)))
-    seats = {game_row.id: game_row.seat for game_row in game_rows}
-    query = sa.select(events.c.game, events.c.kind, events.c.t, events.c.payload).where(events.c.game.in_(seats))
-    joints: list[list[int]] = []
-    remarks: list[tuple[int, int | None, str, dict[str, Any]]] = []
-    for game, kind, t, payload in tx.execute(query.order_by(events.c.id)):
-        if kind == "step":
-            joints.append(payload["joint"])
-        elif kind in REMARKS:
-            content = {name: value for name, value in payload.items() if name != "seqs"}
-            remarks.append((t, seats[game], REMARKS[kind], content))
-        elif kind == "remark":
-            remarks.append((t, payload["seat"], payload["what"], payload["payload"]))
+    stored = stored_events(tx, lead)
+    seats = tx.execute(sa.select(games.c.seat).where(same_game(lead))).scalars()
     setting = protocol.games[row.setting]
     return {
-        "world": setting.game, "options": setting.options, "chance": row.chance, "number": lead, "joints": joints,
-        "remarks": remarks, "people": sorted(seats.values()), "partner": row.partner,
+        "world": setting.game, "options": setting.options, "chance": row.chance, "number": lead,
+        "joints": stored.joints, "remarks": stored.remarks, "people": sorted(seats), "partner": row.partner,
     }  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """A study as plain tables: who took part, what was answered about whom, what was ranked, what was played.
 
-Which partner an answer is about follows from where its page stands: a form in a repeat is about the games of the same
-turn of that repeat. Practice games are never what a rating is about.
+`protocol.about` says which partner an answer is about.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from interplay.errors import InterplayError
 from interplay.study.analysis.plan import Sum, pages
+from interplay.study.protocol.about import is_near
 from interplay.study.protocol.model import Protocol, Question
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
@@ -144,9 +144,6 @@ def gather(records: Records) -> Data:
     protocol = records.protocol
     kinds = {page.id: page.kind for page in pages(protocol)}
     played = _in_turn(records.games)
-    by_person: dict[str, list[Row]] = {}
-    for row in played:
-        by_person.setdefault(row["person"], []).append(row)
     asked: list[Row] = []
     ranked: list[Row] = []
     strange = 0
@@ -155,11 +152,11 @@ def gather(records: Records) -> Data:
         base = {"person": person, "page": page, "form": answer["item"]}
         strange += kind is None
         if kind == "ranking":
-            about = about_page(page, by_person.get(person, []))
-            ranked.append({**base, "game": about["game"], "order": list(answer["value"])})
+            ranked.append({**base, "game": answer["setting"], "order": list(answer["value"])})
         elif kind == "form":
-            about = about_page(page, by_person.get(person, []))
-            asked.append({**base, **about, **{name: answer[name] for name in ("question", "value", "seconds")}})
+            about = {"game": answer["setting"], "turn": answer["counted"]}
+            copied = ("partner", "first", "second", "question", "value", "seconds")
+            asked.append({**base, **about, **{name: answer[name] for name in copied}})
     notes = (f"{strange} answers are to pages that the study file does not have",) if strange else ()
     members = [
         {
@@ -216,20 +213,4 @@ def _in_turn(games: Table) -> list[Row]:
 
 def near_games(page: str, games: Sequence[Row]) -> list[Row]:
     """Return, of a participant's games, those that count in the same turn of the repeats around a page."""
-    within = page.rpartition(".")[0]
-    return [g for g in games if not g["practice"] and (not within or g["page"].startswith(within + "."))]
-
-
-def about_page(page: str, games: Sequence[Row]) -> Row:
-    """Return the partner and game that a page is about."""
-    near = near_games(page, games)
-    partners = list(dict.fromkeys(g["partner"] for g in near))
-    settings = list(dict.fromkeys(g["game"] for g in near))
-    two = partners if len(partners) == 2 else [None, None]
-    return {
-        "partner": partners[0] if len(partners) == 1 else None,
-        "game": settings[0] if len(settings) == 1 else None,
-        "first": two[0],
-        "second": two[1],
-        "turn": near[-1]["turn"] if "." in page and near else None,
-    }
+    return [g for g in games if not g["practice"] and is_near(page, g["page"])]

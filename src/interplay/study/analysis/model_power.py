@@ -11,10 +11,11 @@ import numpy as np
 from interplay.errors import InterplayError
 from interplay.stats import proportion_interval
 from interplay.stats.models import rank_fit
-from interplay.study.analysis.data import Data, about_page
+from interplay.study.analysis.data import Data
 from interplay.study.analysis.mixed import partner_fit, slope_fit
 from interplay.study.analysis.plan import pages as all_pages
 from interplay.study.analysis.power import MOST, Needed
+from interplay.study.protocol.about import PlayedGame, about
 from interplay.study.protocol.design import count, places
 from interplay.study.protocol.flow import pages
 from interplay.study.protocol.model import Protocol
@@ -84,21 +85,21 @@ class ModelAim:
     def _met(self, slots: dict[str, int | None], number: int) -> list[Row]:
         flow = pages(self.protocol, slots, number)
         played = [
-            {
-                "page": page.id, "partner": page.value(page.item.partner), "game": page.value(page.item.game),
-                "practice": page.practice, "turn": None,
-            }
-            for page in flow
+            (number, PlayedGame(page.id, page.value(page.item.game), page.value(page.item.partner), page.practice))
+            for number, page in enumerate(flow)
             if page.item.kind == "game"
-        ]  # fmt: skip
+        ]
         if self.part.kind == "ranks":
             forms = [page for page in flow if page.item.id == self.part.page]
-            met = {p for page in forms for p in page.met} or {g["partner"] for g in played if not g["practice"]}
+            met = {p for page in forms for p in page.met} or {game.partner for _, game in played if not game.practice}
             return [{"partner": partner, "game": None} for partner in sorted(met)]
         asked = self._questions
-        forms = [p for p in flow if p.item.kind == "form" and any(q.id in asked for q in p.item.questions)]
-        about = [about_page(page.id, played) for page in forms]
-        return [{"partner": row["partner"], "game": row["game"]} for row in about if row["partner"] is not None]
+        subjects = [
+            about(page.id, [game for at, game in played if at < number])
+            for number, page in enumerate(flow)
+            if page.item.kind == "form" and any(question.id in asked for question in page.item.questions)
+        ]
+        return [{"partner": one.partner, "game": one.setting} for one in subjects if one.partner is not None]
 
     @cached_property
     def _questions(self) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -16,6 +16,8 @@ from interplay.safe_files import inflate, parse_json
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
+from interplay.server.schema import leases
+from interplay.study.db.game_events import StoredEvent, same_game, stored_events
 from interplay.study.db.groups import Room, leave, present, room_of
 from interplay.study.db.participants import OVER, WITHDRAWN, Person, advance, person
 from interplay.study.db.schema import events, games, people
@@ -25,7 +27,6 @@ from interplay.traces.export import from_record, to_record
 
 PLAYING, DONE = "playing", "done"
 ABANDONED = "abandoned"  # ended early, because someone in it stopped taking part
-REMARKS = {"flag": "flag", "chat": "message", "takeover": "takeover", "back": "back"}  # rows that are trace events too
 
 
 class SeatedPerson(NamedTuple):
@@ -49,9 +50,6 @@ class DepartedPerson(NamedTuple):
     never: Sequence[int]  # those who never connected to the game; each plays it alone later
 
 
-StoredEvent = tuple[int, int | None, str, dict[str, Any]]  # step, seat, kind, payload
-
-
 @dataclass(frozen=True)
 class GameRecord:
     """A game that is in play, with everything that is stored of it."""
@@ -68,10 +66,26 @@ class GameRecord:
     doing: Mapping[int, str | None] = field(default_factory=dict)  # by seat: the macro action under way
 
 
+class GameElsewhere(ApiError):
+    """The game is played by another server that is alive."""
+
+    def __init__(self, owner: str):
+        super().__init__("too_many", "another server plays this game: try again in a moment")
+        self.owner = owner
+
+
 def begin_or_resume(
-    tx: Tx, clock: Clock, protocol: Protocol, number: int, seats: dict[str, int], shown_page: str | None = None
+    tx: Tx,
+    clock: Clock,
+    protocol: Protocol,
+    number: int,
+    seats: dict[str, int],
+    shown_page: str | None = None,
+    owner: str | None = None,
 ) -> GameRecord:
     """Return the game of a participant's open page: the one that was begun, or a new one.
+
+    The game belongs to `owner` from then on.
 
     Args:
         tx: The transaction.
@@ -80,8 +94,10 @@ def begin_or_resume(
         number: The participant.
         seats: How many seats each of the study's games has.
         shown_page: The page that the browser shows; None if it did not say.
+        owner: The owner of the lease of the server that plays it; None if no server does.
 
     Raises:
+        GameElsewhere: Another server owns the game, and its lease.
         ApiError: The open page is not a game, or not the page that the browser shows.
     """
     who = person(tx, number, lock=True)
@@ -96,13 +112,34 @@ def begin_or_resume(
         _begin(tx, clock, protocol, who, together, room, seats)
     row = tx.execute(own).one()
     lead = row.joint or row.id
-    game_rows = tx.execute(sa.select(games).where(same_game(lead)).order_by(games.c.id))
+    game_rows = tx.execute(sa.select(games).where(same_game(lead)).order_by(games.c.id).with_for_update()).all()
+    _own(tx, game_rows, owner)
     seated = [_seated_person(tx, protocol, game_row) for game_row in game_rows]
     partner = room.item.otherwise if room else row.partner
     bots = {seat: partner for seat in range(seats[row.setting]) if all(player.seat != seat for player in seated)}
     return _with_events(
         tx, GameRecord(lead, tuple(seated), row.setting, bots, (row.chance[0], row.chance[1]), [], [], room)
     )
+
+
+def _own(tx: Tx, rows: Sequence[Any], owner: str | None) -> None:
+    """Make a server the owner of a game, unless another one owns it whose lease was not taken or given back."""
+    for other in {row.owner for row in rows} - {owner, None}:
+        if tx.execute(sa.select(leases.c.name).where(leases.c.owner == other)).first() is not None:
+            raise GameElsewhere(other)
+    tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(owner=owner))
+
+
+def check_owner(tx: Tx, numbers: Iterable[int], owner: str) -> None:
+    """Make a transaction fail unless a server owns all of these games.
+
+    Raises:
+        GameElsewhere: One of them belongs to another server, or was erased.
+    """
+    wanted = set(numbers)
+    query = sa.select(games.c.id).where(games.c.id.in_(wanted), games.c.owner == owner)
+    if len(tx.execute(query).all()) != len(wanted):
+        raise GameElsewhere("")
 
 
 def _begin(
@@ -139,35 +176,15 @@ def _seated_person(tx: Tx, protocol: Protocol, row: Any) -> SeatedPerson:
 
 def _with_events(tx: Tx, record: GameRecord) -> GameRecord:
     """Return a game's record with its stored steps and events."""
-    seats = {player.person: player.seat for player in record.people}
-    joints, seqs = record.joints, {number: set() for number in seats}
-    taken, doing, came = set(), {}, set()
-    rows = [player.game for player in record.people]
-    query = sa.select(events.c.person, events.c.kind, events.c.t, events.c.payload).where(events.c.game.in_(rows))
-    for number, kind, t, payload in tx.execute(query.order_by(events.c.id)):
-        seqs[number].update(payload.get("seqs", ()))
-        content = {name: value for name, value in payload.items() if name != "seqs"}
-        if kind == "step":
-            if t != len(joints):
-                raise RuntimeError(f"game {record.id}: step {t} is stored where step {len(joints)} is due")
-            joints.append(payload["joint"])
-            doing |= {int(seat): act for seat, act in payload.get("doing", {}).items()}
-            record.remarks.extend((t, seat, "deadline", {"late": True}) for seat in payload.get("missed", ()))
-        elif kind == "act":
-            doing[seats[number]] = payload["action"]
-        elif kind == "remark":
-            record.remarks.append((t, payload["seat"], payload["what"], payload["payload"]))
-        elif kind == "join":
-            came.add(number)
-        elif kind in REMARKS:
-            seat = payload.get("seat", seats[number])
-            record.remarks.append((t, seat, REMARKS[kind], content))
-            taken = taken | {seat} if kind == "takeover" else taken
-            taken = taken - {seat} if kind == "back" else taken
+    stored = stored_events(tx, record.id)
     seated = tuple(
-        player._replace(seqs=frozenset(seqs[player.person]), came=player.person in came) for player in record.people
+        player._replace(seqs=frozenset(stored.seqs.get(player.game, ())), came=player.game in stored.came)
+        for player in record.people
     )
-    return replace(record, people=seated, taken=frozenset(taken), doing=doing)
+    return replace(
+        record, people=seated, joints=stored.joints, remarks=stored.remarks, taken=frozenset(stored.taken),
+        doing=stored.doing,
+    )  # fmt: skip
 
 
 class Ended(NamedTuple):
@@ -194,6 +211,7 @@ def finish(
     episode: Episode,
     gone: DepartedPerson | None = None,
     status: str = DONE,
+    owner: str | None = None,
 ) -> float:
     """Store the trace of a game and move its participants on to the next page, in one transaction.
 
@@ -207,11 +225,17 @@ def finish(
         episode: The trace.
         gone: The participants of a shared game who were away at its end.
         status: `DONE` or `ABANDONED`.
+        owner: The owner of the lease of the server that played it; None if no server did.
 
     Returns:
         The score that is stored.
+
+    Raises:
+        GameElsewhere: Another server owns the game.
     """
-    rows = list(tx.execute(sa.select(games).where(same_game(game)).order_by(games.c.id)))
+    rows = list(tx.execute(sa.select(games).where(same_game(game)).order_by(games.c.id).with_for_update()))
+    if owner is not None:
+        check_owner(tx, [row.id for row in rows], owner)
     if rows[0].score is not None:
         return rows[0].score
     if gone is not None:
@@ -235,11 +259,6 @@ def finish(
 def touch(tx: Tx, clock: Clock, number: int) -> None:
     """Note that a participant was seen now."""
     tx.execute(sa.update(people).where(people.c.id == number).values(seen=clock.now()))
-
-
-def same_game(lead: int) -> Any:
-    """Return the condition for the rows of a game, one for each participant, by the first of them."""
-    return (games.c.id == lead) | (games.c.joint == lead)
 
 
 def pack(episode: Episode) -> bytes:

@@ -22,6 +22,7 @@ from interplay.server.database import Tx
 from interplay.study.db.schema import answers as answer_rows
 from interplay.study.db.schema import consents, files, games, people, recruits, slots
 from interplay.study.protocol import aliases, answers
+from interplay.study.protocol.about import PlayedGame, about, played
 from interplay.study.protocol.design import count, least_used, places
 from interplay.study.protocol.flow import Page, first_slots, pages, partners_of
 from interplay.study.protocol.model import Protocol
@@ -190,7 +191,8 @@ def submit(
         passed = len(answers.wrong_answers(page.item, clean)) <= page.item.most_wrong
         tries = 0 if passed else who.tries + 1
     row = {"person": number, "page": page_id, "answers": clean, "passed": passed, "at": clock.now()}
-    tx.execute(sa.insert(answer_rows).values(**row, seconds=seconds))
+    told = about(page_id, begun_games(tx, number), page.values.get("partner"))
+    tx.execute(sa.insert(answer_rows).values(**row, seconds=seconds, about=told._asdict()))
     tx.execute(sa.update(people).where(people.c.id == number).values(tries=tries, seen=clock.now()))
     if page.item.kind == "consent":
         _begin(tx, clock, protocol, who, page)
@@ -199,6 +201,12 @@ def submit(
     elif tries >= page.item.tries:
         end(tx, clock, protocol, who, SCREENED)
     return {}
+
+
+def begun_games(tx: Tx, number: int) -> list[PlayedGame]:
+    """Return the games that a participant has begun, in that order."""
+    query = sa.select(games.c.page, games.c.setting, games.c.partner, games.c.practice).where(games.c.person == number)
+    return played(tx.execute(query.order_by(games.c.started, games.c.id)).tuples())
 
 
 def _is_old_try(page: Page, who: Person, tries_left: int | None) -> bool:

@@ -33,11 +33,6 @@ class ParticipantView:
         """Return a page by its id; None if the participant has no such page."""
         return self.pages[self.places[name]] if name in self.places else None
 
-    def game_before(self, name: str) -> Page | None:
-        """Return the last game before a page; None if there is none."""
-        end = self.places.get(name, 0)
-        return next((page for page in reversed(self.pages[:end]) if page.item.kind == "game"), None)
-
 
 def people(tx: Tx, protocol: Protocol) -> dict[int, ParticipantView]:
     """Return everyone who ever came, by number, in the order of coming."""

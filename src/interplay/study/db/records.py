@@ -21,16 +21,17 @@ from pydantic import ValidationError
 from interplay.errors import InterplayError
 from interplay.server.database import Database, Tx
 from interplay.study.db import schema
+from interplay.study.db.game_events import STEP
 from interplay.study.db.game_rows import DONE, unpack
 from interplay.study.db.participants import OVER, WITHDRAWN
 from interplay.study.db.people_records import ParticipantView, people, people_query, with_slots
 from interplay.study.export.columns import COLUMNS
+from interplay.study.protocol.about import PlayedGame, about
 from interplay.study.protocol.flow import Page
 from interplay.study.protocol.model import Protocol
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 
-STEP = "step"  # the kind of event that a step is; its actions are in the traces
 FEW = 20  # participants that a query names one by one; more are selected by their study
 
 
@@ -171,18 +172,25 @@ def participants(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView
 def answers(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) -> Iterator[Row]:
     """Yield one row for each answered question, with the game or partner that it is about."""
     tries: dict[tuple[int, str], int] = {}
+    begun = _begun(tx, protocol, known)
     for row in _rows_of(tx, schema.answers, protocol, known):
         view = known[row.person]
         tries[row.person, row.page] = attempt = tries.get((row.person, row.page), 0) + 1
-        about = _about(view, row.page)
+        page = view.page(row.page)
+        told = row.about
+        if told is None:  # stored by an older version
+            before = [game for started, game in begun.get(row.person, []) if started <= row.at]
+            told = about(row.page, before, page.values.get("partner") if page else None)._asdict()
         for question, value in row.answers.items():
             yield {
                 "answer": row.id,
                 "participant": view.row.public,
                 "page": row.page,
-                **about,
+                "item": row.page.rpartition(".")[2],
+                "turn": page.turn if page else None,
+                **told,
                 "question": question,
-                "type": _type(view.page(row.page), question),
+                "type": _type(page, question),
                 "value": value,
                 "attempt": attempt,
                 "passed": bool(row.passed),
@@ -191,18 +199,15 @@ def answers(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) ->
             }
 
 
-def _about(view: ParticipantView, name: str) -> Row:
-    page, before = view.page(name), view.game_before(name)
-    around = name.rpartition(".")[0]
-    same = before if before is not None and around and before.id.startswith(f"{around}.") else None
-    values = page.values if page else {}
-    return {
-        "item": name.rpartition(".")[2],
-        "turn": page.turn if page else None,
-        "partner": same.value(same.item.partner) if same else values.get("partner"),
-        "setting": same.value(same.item.game) if same else None,
-        "after": before.id if before else None,
-    }
+def _begun(
+    tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]
+) -> dict[int, list[tuple[datetime, PlayedGame]]]:
+    """Return the games of each participant and when they were begun, in that order."""
+    begun: dict[int, list[tuple[datetime, PlayedGame]]] = {}
+    for row in sorted(_games(tx, protocol, known), key=lambda row: (row.started, row.id)):
+        game = PlayedGame(row.page, row.setting, row.partner, bool(row.practice))
+        begun.setdefault(row.person, []).append((row.started, game))
+    return begun
 
 
 def _type(page: Page | None, question: str) -> str | None:

@@ -12,6 +12,8 @@ from interplay.server.schema import UtcTime
 METADATA = sa.MetaData()
 HISTORY = MigrationHistory("study", Path(__file__).parent / "migrations")
 
+_IS_STEP = sa.text("kind = 'step'")
+
 files = sa.Table(
     "study_files",
     METADATA,
@@ -88,6 +90,7 @@ answers = sa.Table(
     sa.Column("passed", sa.Boolean, nullable=False),  # false: a try at a quiz that failed
     sa.Column("seconds", sa.Float),
     sa.Column("at", UtcTime, nullable=False),
+    sa.Column("about", sa.JSON(none_as_null=True)),  # `protocol.about.About`; null: an older version stored it
 )
 
 games = sa.Table(
@@ -112,6 +115,7 @@ games = sa.Table(
     # Each participant of a shared game has a row with the trace; all rows but the first have the first one's id here,
     # so that the game is counted once. Events belong to the row of their participant, steps to the first row.
     sa.Column("joint", sa.Integer),
+    sa.Column("owner", sa.String(40)),  # the lease of the server that plays it; only that server stores its events
     sa.UniqueConstraint("person", "page", name="study_games_once"),
 )
 
@@ -144,6 +148,8 @@ events = sa.Table(
     sa.Column("payload", sa.JSON, nullable=False),
     sa.Column("stamp", sa.BigInteger),  # unique: an event that is written twice is stored once
     sa.Index("study_events_stamp", "stamp", unique=True),
+    # A step is stored once, whichever server plays the game.
+    sa.Index("study_events_step", "game", "t", unique=True, sqlite_where=_IS_STEP, postgresql_where=_IS_STEP),
 )
 
 paid = sa.Table(

@@ -8,7 +8,7 @@ Format = Literal["csv", "parquet", "json"]
 
 
 # By table: columns that older exports do not have.
-LATER: dict[str, tuple[str, ...]] = {"participants": ("stopped_on",)}
+LATER: dict[str, tuple[str, ...]] = {"participants": ("stopped_on",), "answers": ("first", "second", "counted")}
 # Kinds of columns: text, integer, number, boolean, time (a text), json (any value; a text in CSV and Parquet).
 COLUMNS: dict[str, dict[str, str]] = {
     "participants": {
@@ -40,8 +40,11 @@ COLUMNS: dict[str, dict[str, str]] = {
         "page": "text",  # with the turns of the repeats around it: rounds.3.after
         "item": "text",  # the page in the file: after
         "turn": "integer",
-        "partner": "text",  # with whom, where the page is about one game or partner
-        "setting": "text",
+        "partner": "text",  # with whom, where the page is about one partner (`protocol/about.py`)
+        "setting": "text",  # where all games that it is about have the same
+        "first": "text",  # of two partners that it is about
+        "second": "text",
+        "counted": "integer",  # in a repeat: the last game that it is about, as a number among those that count
         "after": "text",  # the page of the last game before
         "question": "text",
         "type": "text",  # of the question; consent and ranking for those pages

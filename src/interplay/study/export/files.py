@@ -17,8 +17,10 @@ from interplay.errors import InterplayError
 from interplay.safe_files import parse_json, read_json, read_text, regular_file
 from interplay.server.database import Database, Tx
 from interplay.study.db import records
+from interplay.study.db.game_events import STEP
 from interplay.study.db.records import Records
 from interplay.study.export.columns import COLUMNS, LATER, Format
+from interplay.study.protocol.about import about, played
 from interplay.study.protocol.model import Protocol
 from interplay.table import Row, Table, plain
 from interplay.traces import TraceSet
@@ -170,11 +172,24 @@ def read_folder(folder: str | Path, *, traces: bool = True, steps: bool = False)
     for name in COLUMNS:
         rows = list(read_table(name, root))
         if name == "events" and not steps:
-            rows = [row for row in rows if row["kind"] != records.STEP]
+            rows = [row for row in rows if row["kind"] != STEP]
         tables[name] = Table(tuple(COLUMNS[name]), rows, name)
+    if all(row["first"] is None and row["counted"] is None for row in tables["answers"]):  # absent, or nothing to tell
+        _tell_about(tables["answers"], tables["games"])
     path = root / TRACES
     trace_set = TraceSet.open(path) if traces and path.is_dir() else None
     return Records(protocol, **tables, traces=trace_set)
+
+
+def _tell_about(answers: Table, games: Table) -> None:
+    """Work out what answers are about, in an export of a version that did not store it with them."""
+    begun: dict[str, list[Row]] = {}
+    for row in sorted(games, key=lambda row: (row["started"], row["game"])):
+        begun.setdefault(row["participant"], []).append(row)
+    for row in answers:
+        before = [game for game in begun.get(row["participant"], []) if game["started"] <= row["at"]]
+        games_before = played((game["page"], game["setting"], game["partner"], game["practice"]) for game in before)
+        row.update(about(row["page"], games_before, None if before else row["partner"])._asdict())
 
 
 def read_table(name: str, folder: Path) -> Iterator[Row]:

@@ -7,16 +7,17 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
 from typing import Any, TypeVar
 
 from interplay.rollout.live_compiled import SIZES
 from interplay.server.api_error import ApiError
 from interplay.server.app import Base
+from interplay.server.clock import SteadyTime
 from interplay.server.database import DatabaseUnavailable
+from interplay.server.lease import LeaseLost
 from interplay.server.sockets import REFUSED, TRY_LATER, ClientDisconnected, Frames
 from interplay.study.db import game_rows, participants, withdrawals
-from interplay.study.db.game_rows import GameRecord
+from interplay.study.db.game_rows import GameElsewhere, GameRecord
 from interplay.study.db.participants import Person
 from interplay.study.live.browser_views import browser_view
 from interplay.study.live.event_log import GameEventLog
@@ -29,6 +30,7 @@ from interplay.study.protocol.model import Protocol
 
 T = TypeVar("T")
 LOG = logging.getLogger("interplay.study")
+SWEEP_S = 30.0  # between two looks for participants who stay away
 OUTBOX = 200  # messages that a slow browser may be behind
 LARGEST_FRAME = 4096
 FRAMES_A_SECOND = 60
@@ -60,6 +62,7 @@ class StudyState:
         self._stopped: set[int] = set()  # participants who have withdrawn since the server was started
         self._opening = asyncio.Lock()  # so that a shared game is opened once
         self._event_log: GameEventLog | None = None
+        self._owner = ""  # of the study's lease
         self._sweeper: asyncio.Task | None = None
 
     @property
@@ -69,9 +72,14 @@ class StudyState:
         return self._event_log
 
     async def open(self) -> None:
-        """Store the study file, and start the event log and the sweep of absent participants."""
+        """Acquire the study's lease, store its file, and start the event log and the sweep of absent participants.
+
+        Raises:
+            InterplayError: Another server serves the study from this database.
+        """
+        self._owner = (await self.base.own(lease_name(self.protocol))).owner
         await self.base.database.awrite(participants.open_study, self.base.clock, self.protocol)
-        self._event_log = GameEventLog(self.base.database, self.base.clock)
+        self._event_log = GameEventLog(self.base.database, self.base.clock, self._owner)
         self._event_log.open()
         self._sweeper = asyncio.create_task(self._sweep())
 
@@ -83,18 +91,20 @@ class StudyState:
         await self.event_log.close()
         for engine in self.engines.values():
             engine.close()
+        await self.base.disown()
 
     async def _sweep(self) -> None:
         """Release the sequences of participants who stay away."""
-        opened = self.base.clock.now()
+        steady = SteadyTime(self.base.clock)
         while True:
-            await asyncio.sleep(30)
+            await asyncio.sleep(SWEEP_S)
             try:
                 for number, live in list(self.games_by_person.items()):
                     if live.slots[number].here:
                         await self.base.database.awrite(game_rows.touch, self.base.clock, number)
-                # After a restart everyone has the full time to return, however long the server was down.
-                if self.base.clock.now() - opened > timedelta(minutes=self.protocol.away_min):
+                # After a restart everyone has the full time to return, however long the server was down; likewise when
+                # the clock was set, which makes everyone look as if they had been away.
+                if steady.seconds() > 60 * self.protocol.away_min:
                     await self.base.database.awrite(participants.drop_away, self.base.clock, self.protocol)
             except DatabaseUnavailable:
                 LOG.warning("the database is away")
@@ -176,7 +186,9 @@ class StudyState:
                 return current
             seats = {name: engine.game.num_seats for name, engine in self.engines.items()}
             write = self.base.database.awrite
-            record = await write(game_rows.begin_or_resume, self.base.clock, self.protocol, number, seats, page)
+            record = await write(
+                game_rows.begin_or_resume, self.base.clock, self.protocol, number, seats, page, self._owner
+            )
             self.games_by_person[number] = opened = await self._opened(record)
             return opened
 
@@ -208,8 +220,9 @@ class StudyState:
             while True:
                 try:
                     live.stored_score = await self.base.database.awrite(
-                        game_rows.finish, self.base.clock, self.protocol, record.id, episode, gone, status
-                    )
+                        game_rows.finish, self.base.clock, self.protocol, record.id, episode, gone, status,
+                        self._owner,
+                    )  # fmt: skip
                     break
                 except DatabaseUnavailable:
                     await asyncio.sleep(0.5)  # the steps are in the event log; browsers get the end once it is stored
@@ -217,6 +230,10 @@ class StudyState:
             live.over.set()
         except asyncio.CancelledError:
             raise
+        except (LeaseLost, GameElsewhere) as error:
+            LOG.error("game %d is left to another server: %s", live.record.id, error)
+            live.failed = True
+            live.over.set()
         except Exception:
             LOG.exception("game %d failed; it can be taken up again", live.record.id)
             live.failed = True
@@ -267,6 +284,11 @@ class StudyState:
         if not live.present and self._games_by_id.get(live.record.id) is live:
             self._tasks[live.record.id].cancel()
             self._forget(live)
+
+
+def lease_name(protocol: Protocol) -> str:
+    """Return the name of a study's lease, which one server at a time owns."""
+    return f"study {protocol.name}"
 
 
 def _end(score: float | None, left: bool) -> dict[str, Any]:

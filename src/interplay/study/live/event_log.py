@@ -12,6 +12,8 @@ from sqlalchemy.exc import DBAPIError
 
 from interplay.server.clock import Clock
 from interplay.server.database import Database, Tx, is_away
+from interplay.server.lease import LeaseLost
+from interplay.study.db.game_rows import GameElsewhere, check_owner
 from interplay.study.db.schema import events
 
 LOG = logging.getLogger("interplay.study")
@@ -25,11 +27,16 @@ class GameEventLog:
     """The event log of a server, which loses nothing while the server runs: events wait for an unavailable database.
 
     A commit whose answer got lost is repeated. Every event has a unique stamp, so that one which was stored after all
-    is not stored twice.
+    is not stored twice. Events of games that this server no longer owns are not stored.
+
+    Args:
+        database: Where events are stored.
+        clock: Gives the time of each event.
+        owner: The owner of the server's lease; None: games have no owner.
     """
 
-    def __init__(self, database: Database, clock: Clock):
-        self._database, self._clock = database, clock
+    def __init__(self, database: Database, clock: Clock, owner: str | None = None):
+        self._database, self._clock, self._owner = database, clock, owner
         self._waiting: list[Waiting] = []
         self._since: float | None = None  # when the oldest pending event was added
         self._wake, self._idle = asyncio.Event(), asyncio.Event()
@@ -98,7 +105,11 @@ class GameEventLog:
     async def _write(self, batch: list[Waiting]) -> None:
         try:
             await self._insert([row for row, _ in batch])
-        except DBAPIError as error:
+        except LeaseLost as error:
+            for _, stored in batch:
+                _settle(stored, error)
+            return
+        except (DBAPIError, GameElsewhere) as error:
             if len(batch) > 1:  # one of them cannot be stored: write them one by one
                 for waiting in batch:
                     await self._write([waiting])
@@ -115,7 +126,7 @@ class GameEventLog:
         """Insert rows, retrying while the database is unavailable; any other error means that they cannot be stored."""
         while True:
             try:
-                return await asyncio.wrap_future(self._database.submit(_insert, rows))
+                return await asyncio.wrap_future(self._database.submit(_insert, rows, self._owner))
             except Exception as error:
                 if not is_away(error):
                     raise
@@ -133,6 +144,8 @@ def _settle(stored: asyncio.Future[None], error: Exception | None) -> None:
         stored.exception()  # mark it as retrieved: nobody may be waiting for it
 
 
-def _insert(tx: Tx, rows: list[dict[str, Any]]) -> None:
+def _insert(tx: Tx, rows: list[dict[str, Any]], owner: str | None) -> None:
+    if owner is not None:
+        check_owner(tx, {row["game"] for row in rows} - {None}, owner)
     made = sqlite.insert(events) if tx.dialect.name == "sqlite" else postgresql.insert(events)
     tx.execute(made.on_conflict_do_nothing(index_elements=["stamp"]), rows)

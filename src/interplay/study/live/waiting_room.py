@@ -19,6 +19,7 @@ class Waiter(NamedTuple):
     """A participant who waits."""
 
     since: datetime
+    began: float  # when that was on the monotonic clock, which nobody sets
     asked: float  # when the browser last polled, on the monotonic clock
 
 
@@ -57,8 +58,11 @@ class WaitingRooms:
     async def _attend(self, number: int, room: Room) -> float | None:
         base, waiters = self._base, self._waiting.setdefault(room.page, {})
         known = waiters.get(number)
-        since = known.since if known else await base.database.awrite(groups.came, base.clock, number, room.page)
-        waiters[number] = Waiter(since, base.clock.monotonic())
+        if known is None:
+            since = await base.database.awrite(groups.came, base.clock, number, room.page)
+            waited = max(0.0, (base.clock.now() - since).total_seconds())  # also before a restart of the server
+            known = Waiter(since, base.clock.monotonic() - waited, 0.0)
+        waiters[number] = known._replace(asked=base.clock.monotonic())
         while True:
             here, left = self.here(room.page), self._left_s(waiters[number], room)
             enough = len(here) >= room.item.people
@@ -72,5 +76,5 @@ class WaitingRooms:
                 return None
 
     def _left_s(self, waiter: Waiter, room: Room) -> float:
-        waited = (self._base.clock.now() - waiter.since).total_seconds()
+        waited = self._base.clock.monotonic() - waiter.began
         return room.item.patience_s / self._speed - waited
