@@ -11,7 +11,7 @@ from interplay.games.api import Game
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.registry import capability
 from interplay.metrics.measured import MeasuredTraces
-from interplay.reports import communication, teamwork
+from interplay.reports import communication, model_calls, teamwork
 from interplay.reports.build import build_report, crossplay_report, grade_report
 from interplay.reports.diagrams import Mark
 from interplay.reports.dialogue import said
@@ -35,7 +35,9 @@ def trace_document(measured: MeasuredTraces, scores: Table, *, title: str | None
         made = crossplay_report(pairs, title=title or "Cross-play", replays=shown, provenance=provenance)
     else:
         made = build_report({"scores": scores}, shown, title=title or "Report", provenance=provenance)
-    return _before_replays(made, [*teamwork.sections(measured), *communication.sections(measured)])
+    return _before_replays(
+        made, [*teamwork.sections(measured), *communication.sections(measured), *model_calls.sections(measured)]
+    )
 
 
 def grade_document(
