@@ -47,7 +47,7 @@ def server(games: int, address: str) -> Iterator[tuple[str, str]]:
     settings = tuple(s.model_copy(update={"games": games}) for s in shipped.settings)
     rules = shipped.rules.model_copy(update={"concurrency": 256, "connections": 256})
     challenge = shipped.model_copy(update={"settings": settings, "rules": rules})
-    database = admin.open_books(address)
+    database = admin.open_challenge_database(address)
     made = admin.issue(database, challenge, f"bench {time.time()}", "bench", "bench", "a benchmark", baseline=True)
     began = time.perf_counter()
     app = build(challenge, Base(database))

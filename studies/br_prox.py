@@ -75,7 +75,7 @@ def layout_page(title: str, found: BRProx) -> Iterator[str]:
         line += [number(row[f"{s}_honest_iqm"], digits=2) for s in ("expert", "moderate")] if honest else []
         rows.append(line)
     yield from grid(head, rows)
-    worst = max(found.rulers, key=lambda r: r["highest_ratio"] or 0)
+    worst = max(found.best_responses, key=lambda r: r["highest_ratio"] or 0)
     egos = sum(row["n"] for row in found.summary)
     told = f"{len(found.above)} of {egos} cells lie above 1"
     told += (
@@ -83,7 +83,8 @@ def layout_page(title: str, found: BRProx) -> Iterator[str]:
     )
     told += f"exceeded by {worst['n_above']} of {worst['egos']} egos, at most {worst['highest_ratio']:.2f} times."
     if honest:
-        told += f" {len(found.excluded)} of {len(found.rulers)} best responses get nothing: honest leaves these out."
+        count = f"{len(found.excluded)} of {len(found.best_responses)}"
+        told += f" {count} best responses get nothing: honest leaves these out."
     yield from (told, "")
 
 

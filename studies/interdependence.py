@@ -36,12 +36,12 @@ from interplay.reports import (
 from interplay.reports.assemble import show_episode
 from interplay.reports.build import help_graphs
 from interplay.reports.paper_tables import (
-    Counted,
+    HandOverCounts,
     across,
     best_teams,
     by_channel,
     correlations,
-    counted,
+    count_hand_overs,
     over_episode,
     over_session,
     sections,
@@ -79,22 +79,24 @@ def seatings(layout: str, agent: str, partner: str) -> list[tuple[str, str]]:
     return [(agent, partner)] if layout == FORCED else [(agent, partner), (partner, agent)]
 
 
-def with_partner(agents: Sequence[str], partner: str, episodes: int) -> Counted:
+def with_partner(agents: Sequence[str], partner: str, episodes: int) -> HandOverCounts:
     parts = [
-        counted(play(layout, [t for a in agents for t in seatings(layout, a, partner)], episodes), partner=partner)
+        count_hand_overs(
+            play(layout, [t for a in agents for t in seatings(layout, a, partner)], episodes), partner=partner
+        )
         for layout in LAYOUTS
     ]
     return short(parts[0] + parts[1])
 
 
-def short(found: Counted) -> Counted:
+def short(found: HandOverCounts) -> HandOverCounts:
     """With the names of agents without their game."""
 
     def cut(table: Table) -> Table:
         rows = [{**r, **{c: r[c].removeprefix("overcooked/") for c in ("agent", "partner")}} for r in table]
         return Table.of(rows, table.title, columns=table.columns)
 
-    return Counted(cut(found.episodes), cut(found.triggers))
+    return HandOverCounts(cut(found.episodes), cut(found.triggers))
 
 
 class Results:
@@ -106,14 +108,14 @@ class Results:
         self.scripted = with_partner(agents, PASSER, episodes)
         print("self-play", flush=True)
         self.own = [play(layout, [(a, a) for a in agents], episodes) for layout in LAYOUTS]
-        self.selfplay = short(counted(self.own[0]) + counted(self.own[1]))
+        self.selfplay = short(count_hand_overs(self.own[0]) + count_hand_overs(self.own[1]))
         self.joint = {c: play(c, dict.fromkeys([JOINT[c], JOINT[c][::-1]]), episodes) for c in LAYOUTS}
-        found = [counted(traces, partner=PASSER) for traces in self.joint.values()]
+        found = [count_hand_overs(traces, partner=PASSER) for traces in self.joint.values()]
         self.coop = short(found[0] + found[1])
         self.proxy = with_partner(agents, proxy, episodes) if proxy else None
         print("people", flush=True)
         self.human = TraceSet.in_memory(human_episodes())
-        self.people = counted(self.human, channels="each")
+        self.people = count_hand_overs(self.human, channels="each")
         self.counters = self.people.through(COUNTERS)
         # A layout without a shared counter has rows, too, all of them null.
         self.table_1 = summary(self.scripted.episodes, coop=self.coop.episodes, seed=SEED)

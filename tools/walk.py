@@ -5,6 +5,7 @@ python tools/walk.py crossplay --game overcooked/cramped_room --agents stay rand
 
 from __future__ import annotations
 
+import inspect
 import sys
 from pathlib import Path
 from types import FrameType
@@ -23,7 +24,8 @@ def main(words: list[str]) -> None:
 
     def hook(frame: FrameType, event: str, argument: Any) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(SOURCE) and not code.co_name.startswith("<"):
+        is_function = code.co_flags & inspect.CO_OPTIMIZED and not code.co_name.startswith("<")  # no class body
+        if event == "call" and code.co_filename.startswith(SOURCE) and is_function:
             module = Path(code.co_filename).relative_to(SOURCE).with_suffix("").as_posix().replace("/", ".")
             seen.setdefault(f"{module}:{code.co_qualname}")
 

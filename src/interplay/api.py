@@ -1,4 +1,4 @@
-"""The front door of the library: play, cross-play, measure. What `import interplay` offers."""
+"""The functions that `import interplay` offers: play, cross-play, measure, grade, compare, report."""
 
 from __future__ import annotations
 
@@ -105,9 +105,9 @@ def measure(
     """Metrics of a trace set as one tidy table."""
     from interplay.metrics.api import measure as measure_set
 
-    found = read_traces(traces)
-    with bar("measuring", len(found), show=progress) as advance:
-        return measure_set(found, metrics, progress=advance, **options)
+    trace_set = read_traces(traces)
+    with bar("measuring", len(trace_set), show=progress) as advance:
+        return measure_set(trace_set, metrics, progress=advance, **options)
 
 
 def team_scores(traces: TraceSet | MeasuredTraces, *, seed: int = 0) -> Table:
@@ -123,10 +123,10 @@ def team_scores(traces: TraceSet | MeasuredTraces, *, seed: int = 0) -> Table:
 
     by = ["game", "agents", "privileged"]
     measured = traces if isinstance(traces, MeasuredTraces) else MeasuredTraces(traces)
-    found = interval_table(measured.scores, by=by, seed=seed, statistic="mean")
+    intervals = interval_table(measured.scores, by=by, seed=seed, statistic="mean")
     rows = [
         {**{b: r[b] for b in by}, "mean": r["estimate"], "low": r["low"], "high": r["high"], "episodes": r["n"]}
-        for r in found
+        for r in intervals
     ]
     if any("llm:" in row["agents"] for row in rows):
         from interplay.metrics.model_calls import fallback_by_team
@@ -183,11 +183,11 @@ def grade(
     folder = Path(out) if out is not None else new_folder("grade")
     teams = grading.teams(world, ego, chosen)
     traces = _record(world, teams, episodes, seed, folder / "traces", "local", None, progress)
-    found = grading.summarise(traces, world, ego, chosen, seed)
+    summary = grading.summarise(traces, world, ego, chosen, seed)
     provenance = {"panel": f"{chosen.name} ({chosen.hash(world)})", "seed": seed, "traces": "traces/ beside this file"}
-    tables = (found.overall, found.partners, found.cells)
-    document = grade_document(world, found.measured, *tables, provenance, found.standing)
-    return Graded(found, traces, document.write(folder / "report.html"))
+    tables = (summary.overall, summary.partners, summary.cells)
+    document = grade_document(world, summary.measured, *tables, provenance, summary.standing)
+    return Graded(summary, traces, document.write(folder / "report.html"))
 
 
 def panel_page(panel: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> tuple[Table, Path]:
@@ -195,14 +195,14 @@ def panel_page(panel: str | os.PathLike[str], out: str | os.PathLike[str] | None
     from interplay.partners import tables
     from interplay.reports.behaviour import panel_report
 
-    found = tables.find(os.fspath(panel))
-    members, sides = tables.members_table(found), tables.behaviour(found)
-    shown = {tables.SIDES[side]: (f.ids, f.names, f.values) for side, f in sides.items()}
-    selected = {m.candidate for m in found.members}
-    told = {"game": found.game["id"], "rules": found.game["rules_version"], "panel": found.file_hash}
-    told |= dict(found.provenance.get("made_with", {}))
-    name = f"Panel {found.name} for {found.game['id']}"
-    page = panel_report(name, members, shown, selected, tables.diversity_table(found), told)
+    loaded = tables.find(os.fspath(panel))
+    members, sides = tables.members_table(loaded), tables.behaviour(loaded)
+    behaviour = {tables.SIDES[side]: (f.ids, f.names, f.values) for side, f in sides.items()}
+    selected = {m.candidate for m in loaded.members}
+    provenance = {"game": loaded.game["id"], "rules": loaded.game["rules_version"], "panel": loaded.file_hash}
+    provenance |= dict(loaded.provenance.get("made_with", {}))
+    name = f"Panel {loaded.name} for {loaded.game['id']}"
+    page = panel_report(name, members, behaviour, selected, tables.diversity_table(loaded), provenance)
     return members, page.write(Path(out) if out is not None else new_folder("panel") / "panel.html")
 
 
@@ -324,14 +324,14 @@ def compare(
     folder = None if out is None else Path(out)
     into = None if folder is None else folder / "traces"
     traces = _record(world, teams, episodes, seed, into, "local", None, progress)
-    found = comparing.summarise(traces, world, known, chosen, seed)
+    comparison = comparing.summarise(traces, world, known, chosen, seed)
     if folder is not None:
-        tables = {"agents": found.agents, "differences": found.differences, "partners": found.by_partner}
+        tables = {"agents": comparison.agents, "differences": comparison.differences, "partners": comparison.by_partner}
         names = " and ".join(agent.name for agent in known)
         provenance = {"panel": f"{chosen.name} ({chosen.hash(world)})", "seed": seed, "traces": "traces/"}
         document = build_report(tables, title=f"{names} in {world.id}", intro=COMPARE_INTRO, provenance=provenance)
         document.write(folder / "report.html")
-    return found
+    return comparison
 
 
 COMPARE_INTRO = (
@@ -433,10 +433,10 @@ def _record(
     meta = {"game": game.id, "episodes_per_line_up": episodes, "teams": len(teams), "seed": seed}
     traces = TraceSet.create(out, meta) if out is not None else TraceSet.in_memory(meta=meta)
     with bar("playing", len(teams) * episodes, show=progress) as advance:
-        found = run(
+        played = run(
             game, teams, episodes=episodes, seed=seed, engine=engine, batch=batch or DEFAULT_BATCH, progress=advance
         )
-        for part in _parts(found):
+        for part in _parts(played):
             traces.append(part)
     return traces
 

@@ -1,4 +1,4 @@
-"""Progress of long work, on standard error, only where someone is looking."""
+"""Progress bars of long work, on standard error, only on a terminal."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def bar(what: str, total: int, *, show: bool = True) -> Iterator[Callable[[int],
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(what, total=total)
-        yield lambda done: shown.advance(task, done)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda done: progress.advance(task, done)

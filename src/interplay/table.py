@@ -83,10 +83,10 @@ class Table:
 
     def groups_of(self, key: Callable[[Row], Any]) -> dict[Any, Table]:
         """The rows split by what a function gives of them, in order of first appearance."""
-        found: dict[Any, list[Row]] = {}
+        groups: dict[Any, list[Row]] = {}
         for row in self.rows:
-            found.setdefault(key(row), []).append(row)
-        return {of: replace(self, rows=rows) for of, rows in found.items()}
+            groups.setdefault(key(row), []).append(row)
+        return {of: replace(self, rows=rows) for of, rows in groups.items()}
 
     def summarise(self, by: Sequence[str], value: str, how: Mapping[str, Callable[[list[Any]], Any]]) -> Table:
         """One row per group with named summaries of the non-null values of a column."""
@@ -167,10 +167,10 @@ class Table:
     def _repr_html_(self) -> str:
         """The table as a notebook shows it."""
         head = "".join(f"<th>{html.escape(c)}</th>" for c in self.columns)
-        shown = (
+        rows_shown = (
             "".join(f"<td>{html.escape(_text(row[c]))}</td>" for c in self.columns) for row in self.rows[:MOST_SHOWN]
         )
-        body = "".join(f"<tr>{cells}</tr>" for cells in shown)
+        body = "".join(f"<tr>{cells}</tr>" for cells in rows_shown)
         title = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
         more = len(self.rows) - MOST_SHOWN
         rest = f"<p>{more} more rows: <code>table.to_pandas()</code> has all</p>" if more > 0 else ""

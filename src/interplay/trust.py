@@ -92,14 +92,14 @@ def import_object(reference: str) -> Any:
     """Import what a reference names. For references that stand in this package or in an installed one."""
     module, _, attribute = reference.rpartition(":")
     try:
-        found: Any = _import_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
+        target: Any = _import_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
     except ImportError as error:
         raise InterplayError(f"cannot import {module!r}, needed for {reference!r}: {error}") from error
     for part in attribute.split("."):
-        if not hasattr(found, part):
+        if not hasattr(target, part):
             raise InterplayError(f"module {module!r} has no {attribute!r} (from {reference!r})")
-        found = getattr(found, part)
-    return found
+        target = getattr(target, part)
+    return target
 
 
 def _import_file(path: Path) -> ModuleType:

@@ -109,7 +109,7 @@ def clock():
 @pytest.fixture(scope="session")
 def served(address, clock):
     """The small challenge on a real port, for all tests."""
-    database = admin.open_books(address)
+    database = admin.open_challenge_database(address)
     base = Base(database, clock, guesses_per_minute=10_000)
     with serving(build(challenge(), base, sizes=(16,), capacity=128), base) as found:
         yield found

@@ -256,8 +256,8 @@ def test_nothing_that_is_sent_tells_hidden_cards(served):
     """Two worlds that differ only in what the candidate's seats may not see (own cards, deck) send the same frames."""
     import jax
 
-    from interplay.challenge.candidate_table import look
-    from interplay.challenge.wire import pack_look
+    from interplay.challenge.candidate_table import candidate_view
+    from interplay.challenge.wire import pack_view
     from interplay.rollout.live import LiveTable
 
     stage = served.host.stages["2p"]
@@ -272,7 +272,7 @@ def test_nothing_that_is_sent_tells_hidden_cards(served):
             table = LiveTable((1, 2), {1: "0"}, encoding=encoding)
             table.state, table.legal, table.turn = state, np.asarray(game.legal(state)), np.asarray(game.to_move(state))
             table.observation = jax.tree_util.tree_map(np.asarray, game.observe(state, encoding))
-            sent.append(json.dumps(pack_look(look(table), "lists")))
+            sent.append(json.dumps(pack_view(candidate_view(table), "lists")))
     assert sent[:3] == sent[3:]
     assert engine.game is game
 

@@ -79,7 +79,7 @@ def killed(address, tmp_path, when):
     file = tmp_path / "tiny.yaml"
     file.write_text(yaml.safe_dump(TINY))
     server = Process(file, address)
-    database = admin.open_books(address)
+    database = admin.open_challenge_database(address)
     try:
         made = client.call(server.url, "POST", "/api/v1/teams", team="t", contact="c")
         entry = client.call(server.url, "POST", "/api/v1/evaluations", made["team_key"], agent="a", plan="p")
@@ -132,7 +132,7 @@ def test_kill_9_in_mid_evaluation_on_postgresql(tmp_path, postgres):  # noqa: F8
 
 @pytest.fixture
 def held(address):
-    database = admin.open_books(address)
+    database = admin.open_challenge_database(address)
     yield database
     database.close()
 

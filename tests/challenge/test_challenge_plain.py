@@ -10,7 +10,7 @@ from interplay.agents.api import Agent, FunctionPlayer, Identity
 from interplay.challenge.app_state import make_stage
 from interplay.challenge.candidate_table import CandidateTable
 from interplay.challenge.spec import ChallengeSetting
-from interplay.challenge.wire import pack, pack_look, unpack
+from interplay.challenge.wire import pack, pack_view, unpack
 from interplay.errors import InterplayError
 from interplay.rollout.live import PartnerFault, live_engine
 from interplay.rollout.live_python import TEXT, PythonEngine
@@ -67,7 +67,7 @@ def test_the_kitchen_is_told_as_text():
     assert "state" not in stage.encodings
     table = CandidateTable((None, 0), (3, 4), TEXT)
     looks = asyncio.run(play_out(stage.engine, table, True))
-    told = pack_look(looks[0], "base64")
+    told = pack_view(looks[0], "base64")
     assert told["seats"]["0"]["observation"] == stage.game.render(stage.game.init(None), 0)
     assert json.dumps(told)
     episode = table.episode(stage.identities, Identity("candidate", "", False), 0)
@@ -97,3 +97,21 @@ def test_arrays_come_back_as_they_went(dtype):
         assert np.array_equal(back, array)
     with pytest.raises(InterplayError, match="cannot be sent"):
         pack(np.array([object()]), "lists")
+
+
+def test_the_command_makes_the_challenge_ready_before_it_serves(tmp_path, monkeypatch, capsys):
+    """Everything up to the open port: the file, the database, the partners, and programs compiled for every view."""
+    from interplay.cli.main import run
+    from interplay.rollout.live_compiled import CompiledEngine
+
+    file = tmp_path / "small.yaml"
+    file.write_text(
+        "name: small\ntitle: Small\nphases: [{name: main}]\n"
+        "settings: [{name: room, game: overcooked/cramped_room, partners: [stay], games: 2}]\n"
+    )
+    warmed, served = [], []
+    monkeypatch.setattr(CompiledEngine, "warm", lambda self, encoding=None: warmed.append(encoding))
+    monkeypatch.setattr("interplay.server.serve.run", lambda app, listen: served.append(app.state.host))
+    command = ["challenge", "serve", str(file), "--database", str(tmp_path / "small.db"), "--batch", "1", "--port", "0"]
+    assert run(command) == 0, capsys.readouterr().err
+    assert warmed == list(served[0].stages["room"].encodings)

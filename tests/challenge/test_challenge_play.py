@@ -131,7 +131,7 @@ def test_the_leaderboard_shows_it(served, whole):
 def test_prediction_is_scored_as_the_metric_scores_it(served, whole):
     """Teacher-forced cross-entropy of the same policy, computed from the library's games by our own metric."""
     from interplay.agents.registry import agent
-    from interplay.metrics.prediction import foresee
+    from interplay.metrics.prediction import predict_actions
     from interplay.traces import replay_batches
 
     done = client.predict(served.url, whole["evaluation_key"], {"": "hanabi/simple+0.3"}, at_once=2)
@@ -140,7 +140,7 @@ def test_prediction_is_scored_as_the_metric_scores_it(served, whole):
     found = result(served, whole)["content"]["prediction"][0]
     stage, library = served.host.stages["2p"], served.app.state.forecasts.libraries["2p"]
     (batch,) = replay_batches(stage.game, library.episodes)
-    told = foresee(stage.game, agent("hanabi/simple+0.3").policy.bind(stage.game), batch)
+    told = predict_actions(stage.game, agent("hanabi/simple+0.3").policy.bind(stage.game), batch)
     loss = []
     for n, episode in enumerate(library.episodes):
         seat = n % 2

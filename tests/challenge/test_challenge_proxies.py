@@ -52,7 +52,7 @@ def few(tmp_path_factory):
     told = load(FILE).model_dump()
     told["settings"] = [dict(s, games=GAMES) for s in told["settings"] if s["name"] == "2p"]
     told["prediction"] = []
-    database = admin.open_books(str(tmp_path_factory.mktemp("proxies") / "books.db"))
+    database = admin.open_challenge_database(str(tmp_path_factory.mktemp("proxies") / "books.db"))
     base = Base(database, ManualClock(), guesses_per_minute=10_000)
     with serving(build(Challenge.model_validate(told), base, sizes=(2,), capacity=8), base) as found:
         yield found

@@ -17,7 +17,7 @@ from interplay.partners import features as feature_files
 from interplay.partners.__main__ import main
 from interplay.partners.config import Build
 from interplay.partners.diversity import diversity
-from interplay.partners.evaluate import Cast, play_pairs
+from interplay.partners.evaluate import PolicyStack, play_pairs
 from interplay.training.config import GameChoice
 from interplay.training.loader import as_json
 
@@ -123,7 +123,7 @@ def test_rulers_are_best_and_measured_anew(panel):
             assert m.notes["trial"]["best"][r.seat] >= max(
                 m.notes["trial"]["fresh"][r.seat], m.notes["trial"]["together"][r.seat]
             )
-            partner, response = Cast.of_agents(game, [m.agent]), Cast.of_agents(game, [r.agent])
+            partner, response = PolicyStack.of_agents(game, [m.agent]), PolicyStack.of_agents(game, [r.agent])
             played = play_pairs(game, partner, response, [(0, 0)], episodes=50, seed=9)
             assert played.returns[0, r.seat] == pytest.approx(r.worth.mean, abs=1.5)
     best = max(r.worth.mean for m in panel.members for r in m.responses)

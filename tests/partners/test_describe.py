@@ -9,7 +9,7 @@ from interplay.games.registry import capability, make
 from interplay.partners.best_responses import p_above
 from interplay.partners.describe import describe, descriptions
 from interplay.partners.features import BehaviourFeatures
-from interplay.partners.known import casts_of, named_agents, scripted_agents
+from interplay.partners.known import named_agents, policy_stacks, scripted_agents
 from interplay.partners.panel import PanelMember, ReturnEstimate
 from interplay.partners.panel_file import read_panel
 from interplay.partners.panels import SHIPPED, all_shipped
@@ -80,9 +80,9 @@ def test_welch_from_intervals_is_that_of_the_episodes():
 def test_known_agents_by_kind(tmp_path):
     game = make("overcooked/cramped_room")
     chefs = scripted_agents(game)
-    casts = casts_of(game, chefs)
-    assert sorted(n for cast in casts for n in cast.names) == sorted(a.name for a in chefs)
-    assert len(casts) == 3  # chefs, with noise and without; one who stays; one at random
+    stacks = policy_stacks(game, chefs)
+    assert sorted(n for stack in stacks for n in stack.names) == sorted(a.name for a in chefs)
+    assert len(stacks) == 3  # chefs, with noise and without; one who stays; one at random
     (one,) = named_agents("mine=overcooked/greedy")
     assert one.name == "overcooked/greedy"  # by which it is found again; only networks can be called anything
     (other,) = named_agents("mine=trained/overcooked/cramped_room/bc-1")
@@ -90,4 +90,4 @@ def test_known_agents_by_kind(tmp_path):
     with pytest.raises(Exception, match="write NAME=AGENT"):
         named_agents("=overcooked/greedy")
     with pytest.raises(Exception, match="two agents are called 'overcooked/greedy'"):
-        casts_of(game, [one, one])
+        policy_stacks(game, [one, one])

@@ -12,7 +12,7 @@ from interplay.agents.registry import agent
 from interplay.errors import IllegalAction, InterplayError
 from interplay.partners import grade as grading
 from interplay.partners.baselines import measure_baselines
-from interplay.partners.panel import Panel, PanelMember, Response, ReturnEstimate, ruler_key
+from interplay.partners.panel import Panel, PanelMember, Response, ReturnEstimate, comparison_key
 from interplay.partners.panels import panel
 from interplay.rollout.engine import run
 from interplay.stats import iqm
@@ -104,7 +104,7 @@ def ruled(graded):
 
     members = [member("overcooked/onion_passer", [(0, 30.0), (1, 400.0)], 40.0), member("stay", [(1, 25.0)], 0.0)]
     baselines = {"rows": [{"agent": "sp", "br_prox": 0.99}, {"agent": "fcp", "br_prox": 0.0, "mean": 3.0}]}
-    chosen = Panel.of("ruled", members, game={"key": ruler_key(game)}, baselines=baselines)
+    chosen = Panel.of("ruled", members, game={"key": comparison_key(game)}, baselines=baselines)
     return chosen, plain, grading.summarise(traces, game, agent("overcooked/onion_receiver"), chosen, seed=0)
 
 
@@ -147,7 +147,7 @@ def test_no_ruler_no_br_prox(graded, ruled):
     """Best responses of another length are no ruler: null, not a wrong number."""
     traces, _ = graded
     chosen, _, _ = ruled
-    other = dataclasses.replace(chosen, game={"key": ruler_key(interplay.make("overcooked/counter_circuit"))})
+    other = dataclasses.replace(chosen, game={"key": comparison_key(interplay.make("overcooked/counter_circuit"))})
     game = interplay.make("overcooked/counter_circuit", horizon=150)
     found = grading.summarise(traces, game, agent("overcooked/onion_receiver"), other, seed=0)
     assert "br_prox" not in found.overall.columns

@@ -42,7 +42,7 @@ def test_a_panel_survives_the_file(folder, game):
         for name, array in named_arrays(had.policy.core).items():
             np.testing.assert_array_equal(array, named_arrays(got.policy.core)[name])
     assert found.provenance == {"seed": 0}
-    assert found.has_ruler(game)
+    assert found.has_best_response_returns(game)
 
 
 def test_weights_are_small_and_stacked(folder):
@@ -120,8 +120,8 @@ def test_another_game_or_other_rules_are_refused(folder, game, monkeypatch):
 
 def test_another_length_has_no_ruler(folder):
     """A best response of 400 steps says nothing of episodes of 60."""
-    assert not read_panel(folder).has_ruler(game_of(horizon=61))
-    assert not read_panel(folder).has_ruler(game_of(rule_out_null_interacts=True))
+    assert not read_panel(folder).has_best_response_returns(game_of(horizon=61))
+    assert not read_panel(folder).has_best_response_returns(game_of(rule_out_null_interacts=True))
 
 
 def test_nothing_is_overwritten(folder, game):

@@ -12,11 +12,11 @@ from interplay.errors import InterplayError
 from interplay.metrics.interdependence import Window
 from interplay.reports import Report
 from interplay.reports.paper_tables import (
-    Counted,
+    HandOverCounts,
     best_teams,
     by_channel,
     correlations,
-    counted,
+    count_hand_overs,
     over_episode,
     over_session,
     sections,
@@ -33,12 +33,12 @@ GAME = "overcooked/counter_circuit"
 
 @pytest.fixture(scope="module")
 def joint():
-    return counted(interplay.play(GAME, [PASSER, RECEIVER], episodes=3, seed=0), partner=PASSER)
+    return count_hand_overs(interplay.play(GAME, [PASSER, RECEIVER], episodes=3, seed=0), partner=PASSER)
 
 
 @pytest.fixture(scope="module")
 def ignored():
-    return counted(interplay.play(GAME, ["stay", PASSER], episodes=2, seed=0), partner=PASSER)
+    return count_hand_overs(interplay.play(GAME, ["stay", PASSER], episodes=2, seed=0), partner=PASSER)
 
 
 def episode(**changes):
@@ -77,7 +77,7 @@ def test_a_partner_who_stays_accepts_nothing_and_reaches_no_bound(joint, ignored
 def test_the_agent_under_test_is_judged_by_its_partners_triggers(joint):
     """Seen from the other side, the receiver is the partner, and it offers nothing."""
     traces = interplay.play(GAME, [PASSER, RECEIVER], episodes=3, seed=0)
-    other = counted(traces, partner=RECEIVER)
+    other = count_hand_overs(traces, partner=RECEIVER)
     assert set(other.episodes.column("agent")) == {PASSER}
     assert set(other.episodes.column("pct_trig_tot_sub")) == {0.0}
     assert set(other.episodes.column("pct_trig_not_accepted")) == {None}
@@ -93,7 +93,7 @@ def test_people_hand_over_four_things_a_soup_where_they_must():
 
     games = [e for e in human_episodes() if e.game_id.endswith(("forced_coordination", "asymmetric_advantages"))]
     few = [e for e in games if e.index < 2]
-    found = counted(TraceSet.in_memory(few), channels="each")
+    found = count_hand_overs(TraceSet.in_memory(few), channels="each")
     forced = found.through("counters").episodes.where(layout="forced_coordination")
     assert len(forced) == 2
     assert all(row["int_cons"] == 4 * row["soups"] > 0 for row in forced)
@@ -110,8 +110,8 @@ def test_who_is_under_test_has_to_be_told(joint):
     traces = interplay.play(GAME, [PASSER, RECEIVER], episodes=3, seed=0)
     for partner in (None, "human*"):
         with pytest.raises(InterplayError, match="who is under test in the team of overcooked/onion_passer"):
-            counted(traces, partner=partner)
-    everyone = counted(traces, partner="overcooked/*")
+            count_hand_overs(traces, partner=partner)
+    everyone = count_hand_overs(traces, partner="overcooked/*")
     assert set(everyone.episodes.column("seat_of_agent")) == {"any"}
 
 
@@ -196,7 +196,7 @@ def test_sections_show_measured_and_printed_figures_and_every_number_of_a_table(
 
 
 def test_counts_of_several_sets_add_up(joint, ignored):
-    both: Counted = joint + ignored
+    both: HandOverCounts = joint + ignored
     assert len(both.episodes) == len(joint.episodes) + len(ignored.episodes)
     assert {r["agent"] for r in summary(both.episodes)} == {RECEIVER, "stay"}
 

@@ -13,7 +13,6 @@ import interplay
 from interplay.errors import InterplayError
 from interplay.games.scene import Scene
 from interplay.reports import Mark, replay_data, still
-from interplay.reports.replay import score_at
 from tests.reports.report_helpers import ACTIONS, REWARDS, STATES, toy
 
 
@@ -41,7 +40,8 @@ def test_equal_frames_and_sprites_are_stored_once():
 def test_scores_actions_and_points_are_told_at_the_step_they_bring_about():
     data = replay_data(toy(), STATES, ACTIONS, REWARDS, agents=["a", "b"], title="T", id=7)
     assert (data["id"], data["title"], data["agents"], data["steps"]) == ("7", "T", ["a", "b"], 4)
-    assert [score_at(data, t) for t in range(5)] == [0, 0, 5, 5, 9]
+    scores = [sum(points for when, _, points in data["rewards"] if when <= t) for t in range(5)]
+    assert scores == [0, 0, 5, 5, 9]
     assert data["actions"] == [[0, 1, 0, 0], [1, 1, 1, 0]]
     points = [(m["t"], m["seat"], m["label"]) for m in data["marks"]]
     assert points == [(2, 1, "+5 points"), (4, 0, "-1 points"), (4, 1, "+5 points")]

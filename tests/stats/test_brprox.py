@@ -14,7 +14,7 @@ from interplay.errors import InterplayError
 from interplay.metrics.brprox.ratios import cells
 from interplay.metrics.brprox.table import read_table
 from interplay.stats import iqm, mean_interval
-from interplay.stats.brprox.best_response_returns import Rulers, iqm_by_row
+from interplay.stats.brprox.best_response_returns import BestResponses, iqm_by_row
 from interplay.stats.brprox.ranks import against, name, rank_table, shares, sizes
 from interplay.stats.brprox.summary import _above, br_prox, summarise
 from interplay.table import Table
@@ -66,7 +66,7 @@ def test_forced_coordination_is_flattered_by_best_responses_without_a_return(pub
     assert agents["sp", None]["iqm"] == pytest.approx(0.849, abs=5e-4)
     assert agents["sp", None]["honest_iqm"] == pytest.approx(0.666, abs=5e-4)
     assert len(found.excluded) == 12
-    assert len(found.rulers) == 40
+    assert len(found.best_responses) == 40
     assert {row["n_excluded"] for row in found.summary} == {60}  # 12 of 40 rulers, five seeds
     assert agents["sp", None]["rank"] < agents["e3t", None]["rank"]
     assert agents["sp", None]["honest_rank"] > agents["e3t", None]["honest_rank"]
@@ -97,12 +97,12 @@ def test_agrees_with_a_plain_trimmed_mean(published, layout):
 @needs_data
 def test_partners_are_split_in_halves_and_said_by_what(published):
     found = published["random3"]
-    groups = {(r["partner"], r["skill"]): r["partners"] for r in found.rulers}
+    groups = {(r["partner"], r["skill"]): r["partners"] for r in found.best_responses}
     assert sorted(groups.values()) == ["expert"] * 10 + ["moderate"] * 10
     assert found.split_by == "best_response_return"  # these tables do not hold the partners' self-play return
     mep = found.cells.where(algorithm="mep", population=12)
     middle = np.median(
-        [np.mean([r["return"] for r in found.rulers if (r["partner"], r["skill"]) == k]) for k in groups]
+        [np.mean([r["return"] for r in found.best_responses if (r["partner"], r["skill"]) == k]) for k in groups]
     )
     for split, above in (("expert", True), ("moderate", False)):
         seats = {}
@@ -201,7 +201,7 @@ def test_noise_is_not_named_more_often_than_promised():
         ]  # fmt: skip
         held = [{"partner": p, "ego_seat": 0, "episode": e, "return": best[p, e]} for p in range(30) for e in range(10)]
         made = cells(rows, held)
-        named += any(_above(made.table, Rulers.of(made), 1.0).column("beyond_noise"))
+        named += any(_above(made.table, BestResponses.of(made), 1.0).column("beyond_noise"))
     assert named <= 6  # 2 are expected
 
 
@@ -231,9 +231,9 @@ def test_an_ego_above_the_best_response_is_named_and_noise_told_apart():
     (row,) = found.summary.rows
     assert (row["n_above"], row["n_beyond_noise"], row["above_share"]) == (2, 1, 0.5)
     assert [pair["partner"] for pair in row["above"]] == [0, 1]
-    exceeded = {r["partner"]: r["n_above"] for r in found.rulers}
+    exceeded = {r["partner"]: r["n_above"] for r in found.best_responses}
     assert exceeded == {0: 1, 1: 1, 2: 0, 3: 0}
-    ruler = found.rulers.rows[0]
+    ruler = found.best_responses.rows[0]
     given = mean_interval([r["return"] for r in best if r["partner"] == 0])
     assert (ruler["return"], ruler["low"], ruler["high"]) == pytest.approx((20.0, given.low, given.high))
     assert br_prox(got, best, seed=0, replicates=200, times=2.1).summary.rows[0]["n_beyond_noise"] == 0
@@ -262,11 +262,11 @@ def test_the_partners_own_self_play_splits_them_where_it_is_known():
     got = [row | {"self_play_return": 100.0 - row["partner"]} for row in egos(lambda s, p, seat: 5.0)]
     by_own = br_prox(got, best, seed=0, replicates=200)
     assert by_own.split_by == "self_play_return"
-    assert {r["partner"]: r["partners"] for r in by_own.rulers} == {
+    assert {r["partner"]: r["partners"] for r in by_own.best_responses} == {
         0: "expert", 1: "expert", 2: "moderate", 3: "moderate",
     }  # fmt: skip
     without = br_prox(egos(lambda s, p, seat: 5.0), best, seed=0, replicates=200)
-    assert {r["partner"]: r["partners"] for r in without.rulers}[0] == "moderate"
+    assert {r["partner"]: r["partners"] for r in without.best_responses}[0] == "moderate"
     assert by_own.summary.rows[0]["expert_iqm"] == pytest.approx(0.375)  # of 5/10 and 5/20
     assert without.summary.rows[0]["expert_iqm"] == pytest.approx((5 / 30 + 5 / 40) / 2)
 
@@ -295,7 +295,7 @@ def test_three_seats_are_summed_over_every_set_of_partners():
     (row,) = found.summary.rows
     assert row["n"] == 24
     assert row["iqm"] == pytest.approx(trim_mean([0.5] * 12 + [1.0] * 12, 0.25))
-    assert len(found.rulers) == 12
+    assert len(found.best_responses) == 12
     assert found.notes == ()
 
 

@@ -8,7 +8,7 @@ import pytest
 from interplay.challenge.spec import load as challenge
 from interplay.cli.main import run
 from interplay.errors import InterplayError
-from interplay.server.examples import CHALLENGES, STUDIES, Shelf
+from interplay.server.examples import CHALLENGES, STUDIES, ExampleFiles
 from interplay.study.protocol.reading import load
 
 ROOT = Path(__file__).parents[2]
@@ -46,8 +46,8 @@ def test_the_wheel_holds_every_challenge(wheel):
 
 def test_an_installed_package_finds_them_beside_itself(tmp_path):
     (tmp_path / "mine.yaml").write_text("name: mine\n")
-    assert list(Shelf("study", tmp_path, STUDIES.written).files()) == ["mine"]
-    assert list(Shelf("study", tmp_path / "not here", STUDIES.written).files()) == NAMES
+    assert list(ExampleFiles("study", tmp_path, STUDIES.written).files()) == ["mine"]
+    assert list(ExampleFiles("study", tmp_path / "not here", STUDIES.written).files()) == NAMES
 
 
 def test_challenges_are_listed_written_and_read_by_name(tmp_path, monkeypatch, capsys):

@@ -13,7 +13,7 @@ from safetensors.numpy import save_file
 
 from interplay.agents.networks import Core, Shape
 from interplay.api import import_traces
-from interplay.cli.commands.exchange import Export
+from interplay.cli.commands.exchange import ExportCommand
 from interplay.errors import InterplayError
 from interplay.games.hanabi.suit_permutation import cards_seen_as, orders
 from interplay.games.registry import make
@@ -335,7 +335,7 @@ def test_everybody_is_learnt_in_games_of_three_people(tmp_path):
     }  # fmt: skip
     save_file(arrays, tmp_path / "three.safetensors")
     import_traces("ah2ac2", tmp_path / "three.safetensors", tmp_path / "traces")
-    export = Export(traces=tmp_path / "traces", to="recorded", out=tmp_path / "three.npz")
+    export = ExportCommand(traces=tmp_path / "traces", to="recorded", out=tmp_path / "three.npz")
     export.run()
     games = load(tmp_path / "three.npz")
     assert games[0].learn == (True, True, True)
@@ -343,9 +343,9 @@ def test_everybody_is_learnt_in_games_of_three_people(tmp_path):
     np.testing.assert_array_equal(again.seen, direct.seen)
     np.testing.assert_array_equal(again.turn, direct.turn)
     with pytest.raises(InterplayError, match="say where with --out"):
-        Export(traces=tmp_path / "traces", to="recorded").run()
+        ExportCommand(traces=tmp_path / "traces", to="recorded").run()
     with pytest.raises(InterplayError, match="for --to recorded"):
-        Export(traces=tmp_path / "traces", to="csv", learn=("human",)).run()
+        ExportCommand(traces=tmp_path / "traces", to="csv", learn=("human",)).run()
 
 
 def _points(game, one):

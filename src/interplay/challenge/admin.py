@@ -1,4 +1,4 @@
-"""What the host does with the books while the server runs or rests: keys, baselines, traces, the audit log."""
+"""What the host does with a challenge's database: issue keys, enter baselines, export traces, read the audit log."""
 
 from __future__ import annotations
 
@@ -23,27 +23,34 @@ from interplay.traces.export import from_record
 HISTORIES = (SERVER, HISTORY)
 
 
-def open_books(address: str) -> Database:
+def open_challenge_database(address: str) -> Database:
+    """Open the database of a challenge and migrate it."""
     return open_database(address, HISTORIES)
 
 
 def default_address(challenge: Challenge) -> str:
+    """Return the database that is used where none is named: a file beside the challenge."""
     return f"{challenge.name}.db"
 
 
 def choices(challenge: Challenge) -> dict[str, list[Seats]]:
     """The line-ups of every setting, without making its partners."""
-    found = {}
+    by_setting = {}
     for setting in challenge.settings:
         game = make_recorded(setting.game, setting.options)
         count = len(setting.partners) if setting.panel is None else len(panel(game, setting.panel).partners)
-        found[setting.name] = line_ups(game.num_seats, count, setting.several_seats)
-    return found
+        by_setting[setting.name] = line_ups(game.num_seats, count, setting.several_seats)
+    return by_setting
 
 
-def looked_over(challenge: Challenge) -> Table:
-    """A row for every setting, whose game and partners are made to see that they can be. Partners are not named: what
-    is printed may be shown around."""
+def describe_settings(challenge: Challenge) -> Table:
+    """Make the game and the partners of every setting, and return a row for each.
+
+    Partners are not named, since the table may be shown to others.
+
+    Raises:
+        InterplayError: A game or a partner cannot be made.
+    """
     from interplay.challenge.app_state import make_stage
 
     rows = []
@@ -62,18 +69,33 @@ def looked_over(challenge: Challenge) -> Table:
 def issue(
     database: Database, challenge: Challenge, team: str, contact: str, agent: str, plan: str, *, baseline: bool
 ) -> dict[str, Any]:
-    """Keys from the host's own hand: a team if it is new, and an evaluation, for a baseline beyond all quotas."""
+    """Issue keys as the host: enter a team if it is new, and an evaluation of it.
+
+    Args:
+        database: The challenge's database.
+        challenge: The challenge.
+        team: The team's name.
+        contact: Where the team can be reached, if it is new.
+        agent: The name of the agent that is evaluated.
+        plan: The pre-registration.
+        baseline: Whether the evaluation is a baseline, which no quota limits.
+
+    Returns:
+        The keys, which are shown this once, and the evaluation.
+    """
     clock: Clock = SystemClock()
-    held = choices(challenge)
+    line_ups_by_setting = choices(challenge)
 
     def work(tx: Tx) -> dict[str, Any]:
         query = sa.select(teams.c.id).where(teams.c.challenge == challenge.name, teams.c.name == team)
-        found = tx.execute(query).scalar_one_or_none()
-        made = {}
-        if found is None:
-            made = repository.register(tx, clock, challenge, team, contact)
-            found = tx.execute(query).scalar_one()
-        return made | repository.enter(tx, clock, challenge, held, found, agent, plan, baseline=baseline)
+        team_id = tx.execute(query).scalar_one_or_none()
+        keys = {}
+        if team_id is None:
+            keys = repository.register(tx, clock, challenge, team, contact)
+            team_id = tx.execute(query).scalar_one()
+        return keys | repository.enter(
+            tx, clock, challenge, line_ups_by_setting, team_id, agent, plan, baseline=baseline
+        )
 
     return database.write(work)
 
@@ -87,9 +109,9 @@ def traces(database: Database, challenge: Challenge, public: str, out: str | Pat
     )
     if row is None:
         raise InterplayError(f"there is no evaluation {public!r} of {challenge.name}")
-    filed = database.read(results.file, row)
+    filed = database.read(results.submission_record, row)
     if not filed.games:
         raise InterplayError(f"no game of evaluation {public!r} is played yet")
-    found = TraceSet.create(out, {"challenge": challenge.name, "evaluation": public})
-    found.append(from_record(played.record) for played in filed.games)
-    return found
+    exported = TraceSet.create(out, {"challenge": challenge.name, "evaluation": public})
+    exported.append(from_record(played.record) for played in filed.games)
+    return exported

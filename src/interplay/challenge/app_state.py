@@ -1,7 +1,7 @@
-"""The host of a challenge: joins the books (what is allowed) and the engines (what is played).
+"""The state of a running challenge: joins the database (what is allowed) and the engines (what is played).
 
-Every game in play is a `Match`. A match belongs to the key that was dealt it and is held by at most one connection
-at a time; its moves are numbered, and its deadline runs whether anyone holds it or not.
+Every game in play is a `Match`. A match belongs to the key that it was dealt to and is held by at most one connection
+at a time; its moves are numbered, and its deadline runs whether a connection holds it or not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import orjson
 from interplay.agents.api import Agent, Identity
 from interplay.agents.registry import agent as find_agent
 from interplay.challenge import repository
-from interplay.challenge.candidate_table import CandidateTable, Look
+from interplay.challenge.candidate_table import CandidateTable, CandidateView
 from interplay.challenge.repository import Claim, Submission
 from interplay.challenge.schedule import Seats, line_ups
 from interplay.challenge.spec import Challenge, ChallengeSetting
@@ -44,7 +44,7 @@ KEPT = 1024  # games whose last answer can be given again
 
 
 @dataclass(frozen=True)
-class Stage:
+class PreparedSetting:
     """A setting made ready: its game, its hidden partners, its line-ups, its engines."""
 
     setting: ChallengeSetting
@@ -66,11 +66,11 @@ class Stage:
     def encodings(self) -> tuple[str, ...]:
         """What a candidate may read: no privileged views, and only what can be sent."""
         state = self.game.init(jax.random.key(0))
-        found = []
+        names = []
         for name, encoding in self.game.encodings.items():
             if not encoding.privileged and _can_be_sent(self.game.observe(state, name)):
-                found.append(name)
-        return tuple(found) if is_jax(self.game) else (*found, TEXT)
+                names.append(name)
+        return tuple(names) if is_jax(self.game) else (*names, TEXT)
 
 
 @dataclass
@@ -78,23 +78,24 @@ class Match:
     """A game in play. `seq` counts the candidate's moves; the answer to the last one is kept, to be given again."""
 
     id: str
-    stage: Stage
+    stage: PreparedSetting
     table: CandidateTable
     engine: LiveEngine
     key: str
     claim: Claim | None = None  # None: a test, which is not booked
     submission: Submission | None = None
     seq: int = 0
-    history: list[Look] = field(default_factory=list)
+    history: list[CandidateView] = field(default_factory=list)
     last_actions: dict[int, int] | None = None
-    last_looks: list[Look] = field(default_factory=list)
+    last_views: list[CandidateView] = field(default_factory=list)
     holder: Any = None  # the connection that plays it
     deadline: float = 0.0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     over: bool = False
 
     @property
-    def look(self) -> Look:
+    def view(self) -> CandidateView:
+        """What the candidate's seats see now."""
         return self.history[-1]
 
 
@@ -113,6 +114,7 @@ class ChallengeState:
 
     @property
     def choices(self) -> dict[str, Sequence[Seats]]:
+        """The line-ups of every setting."""
         return {name: stage.choices for name, stage in self.stages.items()}
 
     async def open(self) -> None:
@@ -123,6 +125,7 @@ class ChallengeState:
         self._watch = asyncio.create_task(self._watch_deadlines())
 
     async def close(self) -> None:
+        """Stop the deadline watch and close all engines."""
         if self._watch:
             self._watch.cancel()
         for stage in self.stages.values():
@@ -136,19 +139,19 @@ class ChallengeState:
     ) -> list[Match]:
         """Games for a connection: first those that nobody holds any more, then new ones from the schedule."""
         views = {name: self.encoding(stage, encoding) for name, stage in self.stages.items()}
-        kept = [
+        resumed = [
             m
             for m in self.matches.values()
             if m.key == key.name and m.holder is None and not m.over and m.table.encoding == views[m.stage.setting.name]
         ][:count]
-        for match in kept:
+        for match in resumed:
             match.holder = holder
         room = self._capacity - len(self.matches)
-        if room <= 0 and not kept:
+        if room <= 0 and not resumed:
             raise ApiError("unavailable", "the server is full: try again in a while")
         most = self.challenge.rules.concurrency
         claims = await self.base.database.awrite(
-            repository.claim, self.base.clock, self.challenge, submission, min(count - len(kept), room), most
+            repository.claim, self.base.clock, self.challenge, submission, min(count - len(resumed), room), most
         )
         new = []
         for claim in claims:
@@ -157,9 +160,9 @@ class ChallengeState:
             table = CandidateTable(claim.seats, claim.chance, views[claim.setting])
             new.append(Match(name, stage, table, stage.engine, key.name, claim, submission, holder=holder))
         await self._begin(new, skip)
-        return kept + [m for m in new if m.history]
+        return resumed + [m for m in new if m.history]
 
-    def encoding(self, stage: Stage, name: str | None) -> str:
+    def encoding(self, stage: PreparedSetting, name: str | None) -> str:
         """The encoding that a candidate reads: the one it names, or the challenge's."""
         return stage.encoding(name, self.challenge.published_protocol or stage.encodings[0])
 
@@ -216,7 +219,7 @@ class ChallengeState:
         match.holder = holder
         return match
 
-    def let_go(self, holder: Any) -> None:
+    def release(self, holder: Any) -> None:
         """A connection has ended: what it held may be resumed until its deadline."""
         for match in list(self.matches.values()):
             if match.holder is holder:
@@ -224,20 +227,24 @@ class ChallengeState:
                 if match.claim is None and not match.lock.locked():
                     self._end(match)  # tests are not kept
 
-    async def move(self, match: Match, seq: int, actions: Mapping[int, int], skip: bool, holder: Any) -> list[Look]:
+    async def move(
+        self, match: Match, seq: int, actions: Mapping[int, int], skip: bool, holder: Any
+    ) -> list[CandidateView]:
         """The candidate's move number `seq`. The same move again gives the same answer; another one is refused."""
         # Shielded: a move that was taken is played, whatever happens to the connection that brought it.
         return await asyncio.shield(asyncio.ensure_future(self._move(match, seq, dict(actions), skip, holder)))
 
-    async def _move(self, match: Match, seq: int, actions: dict[int, int], skip: bool, holder: Any) -> list[Look]:
+    async def _move(
+        self, match: Match, seq: int, actions: dict[int, int], skip: bool, holder: Any
+    ) -> list[CandidateView]:
         async with match.lock:
             # The answer to the last move of a game may get lost with its connection: any other may ask again.
             if match.holder is not holder and not match.over:
                 raise ApiError("not_yours", "another connection plays this game; `resume` takes it over")
-            if seq == match.seq - 1 and match.last_looks and match.last_actions is not None:
+            if seq == match.seq - 1 and match.last_views and match.last_actions is not None:
                 if actions != match.last_actions:
                     raise ApiError("conflict", f"move {seq} was made already, and was another")
-                return match.last_looks
+                return match.last_views
             if match.over:
                 raise ApiError("gone", "this game is over")
             if seq != match.seq:
@@ -248,35 +255,35 @@ class ChallengeState:
             return await self._play(match, match.table.advance(match.engine, actions, skip))
 
     def _check(self, match: Match, actions: Mapping[int, int]) -> None:
-        look, own = match.look, set(match.table.candidate)
+        view, own = match.view, set(match.table.candidate)
         if set(actions) - own:
             raise ApiError("wrong_seat", f"your seats in this game are {sorted(own)}")
         for seat in own:
             if seat not in actions:
-                if look.turn[seat]:
+                if view.turn[seat]:
                     raise ApiError("bad_request", f"seat {seat} is to move: give its action")
                 continue
-            action, legal = actions[seat], look.legal[seat]
+            action, legal = actions[seat], view.legal[seat]
             if not (0 <= action < len(legal) and legal[action]):
-                why = "is not legal now" if look.turn[seat] else "is out of turn: only the no-op is legal"
+                why = "is not legal now" if view.turn[seat] else "is out of turn: only the no-op is legal"
                 raise ApiError("illegal_action", f"action {action} of seat {seat} {why}")
 
-    async def _play(self, match: Match, going: Any) -> list[Look]:
+    async def _play(self, match: Match, going: Any) -> list[CandidateView]:
         try:
-            looks = await going
+            views = await going
         except PartnerFault as fault:
             await self._put_back(match, str(fault), abandoned=False)
             raise ApiError("gone", f"{fault}; the game does not count and will be dealt anew") from None
-        match.history += looks
-        match.last_looks = looks
+        match.history += views
+        match.last_views = views
         match.deadline = self.base.clock.monotonic() + self.challenge.rules.move_deadline_s
-        if match.look.done:
-            await self._book(match)
-        return looks
+        if match.view.done:
+            await self._store_result(match)
+        return views
 
     # Ending.
 
-    async def _book(self, match: Match, forfeit: bool = False) -> None:
+    async def _store_result(self, match: Match, forfeit: bool = False) -> None:
         """Write the result down; only then is it told."""
         match.over = True
         score = self.challenge.rules.forfeit_score if forfeit else match.table.live.score
@@ -342,7 +349,7 @@ class ChallengeState:
             if voids < rules.most_voids:
                 await self._put_back(match, "the candidate did not move in time", abandoned=True)
                 return
-        await self._book(match, forfeit=True)
+        await self._store_result(match, forfeit=True)
 
 
 def _can_be_sent(observation: Any) -> bool:
@@ -361,7 +368,7 @@ def pack_episode(match: Match) -> bytes:
     return zlib.compress(orjson.dumps(to_record(episode, index)), 6)
 
 
-def make_stage(setting: ChallengeSetting, *, sizes: Sequence[int] | None = None) -> Stage:
+def make_stage(setting: ChallengeSetting, *, sizes: Sequence[int] | None = None) -> PreparedSetting:
     """A setting with its game and partners made; an error says what is wrong with it."""
     try:
         game = make_recorded(setting.game, setting.options)
@@ -375,7 +382,7 @@ def make_stage(setting: ChallengeSetting, *, sizes: Sequence[int] | None = None)
         tests = live_engine(game, _numbered([find_agent(TEST_PARTNER)]), sizes=sizes or SIZES)
     except InterplayError as error:
         raise InterplayError(f"setting {setting.name!r}: {error}") from error
-    return Stage(setting, game, partners, identities, choices, engine, tests)
+    return PreparedSetting(setting, game, partners, identities, choices, engine, tests)
 
 
 def _numbered(partners: Sequence[Agent]) -> dict[str, Agent]:

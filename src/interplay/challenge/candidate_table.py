@@ -19,7 +19,7 @@ THINK_S = 300.0  # how long a partner that is a Python object may think
 
 
 @dataclass(frozen=True)
-class Look:
+class CandidateView:
     """What the candidate's seats see at one time; nothing else ever leaves the server."""
 
     t: int
@@ -44,8 +44,10 @@ class CandidateTable:
         """
         self.seats = seats
         bots = {seat: str(number) for seat, number in enumerate(seats) if number is not None}
-        self.live = LiveTable(chance, bots, encoding=encoding, observed=lambda live: self._looks.append(look(live)))
-        self._looks: list[Look] = []
+        self.live = LiveTable(
+            chance, bots, encoding=encoding, observed=lambda live: self._views.append(candidate_view(live))
+        )
+        self._views: list[CandidateView] = []
 
     @property
     def encoding(self) -> str:
@@ -57,7 +59,7 @@ class CandidateTable:
         """The candidate's seats."""
         return tuple(seat for seat, number in enumerate(self.seats) if number is None)
 
-    async def begin(self, engine: LiveEngine, skip: bool) -> list[Look]:
+    async def begin(self, engine: LiveEngine, skip: bool) -> list[CandidateView]:
         """Deal; what the candidate's seats see first (and, with `skip`, until one of them is to move)."""
         try:
             await asyncio.wrap_future(engine.begin(self.live))
@@ -66,22 +68,22 @@ class CandidateTable:
                 await play_on(engine, self.live, {}, until_asked=True, think_s=THINK_S)
         except Exception as error:
             raise _fault(error) from error
-        return self._new_looks()
+        return self._new_views()
 
-    async def advance(self, engine: LiveEngine, actions: Mapping[int, int], skip: bool) -> list[Look]:
+    async def advance(self, engine: LiveEngine, actions: Mapping[int, int], skip: bool) -> list[CandidateView]:
         """Play the candidate's actions, which are legal, and the partners'.
 
-        With `skip`, go on until the candidate is to move or the game is over; the looks in between come along.
+        With `skip`, go on until the candidate is to move or the game is over; the views in between come along.
         """
         try:
             await play_on(engine, self.live, actions, until_asked=skip, think_s=THINK_S)
         except Exception as error:
             raise _fault(error) from error
-        return self._new_looks()
+        return self._new_views()
 
-    def _new_looks(self) -> list[Look]:
-        looks, self._looks = self._looks, []
-        return looks
+    def _new_views(self) -> list[CandidateView]:
+        views, self._views = self._views, []
+        return views
 
     def episode(self, partners: Sequence[Identity], candidate: Identity, index: int) -> Episode:
         """What happened, as a trace holds it."""
@@ -94,10 +96,10 @@ def _fault(error: Exception) -> PartnerFault:
     return PartnerFault(f"the server failed: {type(error).__name__}")
 
 
-def look(live: LiveTable) -> Look:
+def candidate_view(live: LiveTable) -> CandidateView:
     """The candidate's own rows of a table as it is, and no others."""
     seats = live.people
-    return Look(
+    return CandidateView(
         t=live.t,
         observations={seat: _row(live.observation, seat) for seat in seats},
         legal={seat: np.array(live.legal[seat]) for seat in seats},

@@ -59,5 +59,5 @@ def _against(content: Mapping[str, Any], records: Sequence[dict[str, Any]]) -> I
         mean = float(np.mean([score for _, score in mine]))
         differ = [n for n, score in mine if n in scores and scores[n] != score]
         fine = abs(mean - setting["mean"]) < 1e-9 and len(differ) <= setting["forfeits"]
-        found = f"mean {mean:.4f} of {len(mine)} games"
-        yield {"checked": f"score of {setting['setting']}", "fine": fine, "found": found}
+        mean_text = f"mean {mean:.4f} of {len(mine)} games"
+        yield {"checked": f"score of {setting['setting']}", "fine": fine, "found": mean_text}

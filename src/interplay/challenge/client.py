@@ -1,5 +1,7 @@
-"""Our client: plays a whole evaluation with any agent of ours, many games at once, and comes back after a lost
-connection where it was."""
+"""The client: plays a whole evaluation with any agent, many games at once.
+
+After a lost connection it goes on where it was.
+"""
 
 from __future__ import annotations
 
@@ -48,6 +50,16 @@ def _message(answer: httpx.Response) -> str:
 
 
 def socket_address(url: str, path: str, **query: str) -> str:
+    """Return the WebSocket address of a server's path.
+
+    Args:
+        url: The server's address; http:// is assumed where no scheme is given.
+        path: The path.
+        query: Parameters.
+
+    Raises:
+        InterplayError: The scheme is neither http nor https.
+    """
     parts = urlsplit(url if "://" in url else f"http://{url}")
     scheme = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}.get(parts.scheme)
     if scheme is None:
@@ -64,12 +76,18 @@ class Candidate:
     _made: dict[str, ClientAgent] = field(default_factory=dict)
 
     def agent(self, dealt: Mapping[str, Any]) -> ClientAgent:
+        """Return the agent for a game that was dealt, made when its setting comes first."""
         setting = dealt["setting"]
         if setting not in self._made:
             self._made[setting] = self.make(setting, dealt["name"], dealt["options"])
         return self._made[setting]
 
     def make(self, setting: str, game: str, options: Mapping[str, Any]) -> ClientAgent:
+        """Make the agent of a setting.
+
+        Raises:
+            InterplayError: No agent is named for the setting, or the server names a game that is not registered.
+        """
         name = self.agents.get(setting, self.agents.get(""))
         if name is None:
             raise InterplayError(f"no agent for the setting {setting!r}: give {setting}=AGENT, or one for all")
@@ -193,9 +211,9 @@ async def _play(
             dealt = (await _receive(socket))["games"]
             budget.left += wanted - len(dealt)
             for one in dealt:
-                held = ClientGame(one["game"], candidate.agent(one), one["seats"], one["seq"], list(one["steps"]))
-                held.agent.forget(held.name)
-                games[held.name] = held
+                game = ClientGame(one["game"], candidate.agent(one), one["seats"], one["seq"], list(one["steps"]))
+                game.agent.forget(game.name)
+                games[game.name] = game
             if not dealt:
                 budget.left = 0  # all that is left is in play elsewhere, or there is none
         if not games:
@@ -206,24 +224,24 @@ async def _play(
             for g in games.values()
         ]
         await _send(socket, {"type": "act", "moves": moves})
-        for told in (await _receive(socket))["games"]:
-            _update(games, told, tell, budget)
+        for update in (await _receive(socket))["games"]:
+            _update(games, update, tell, budget)
 
 
-def _update(games: dict[str, ClientGame], told: Mapping[str, Any], tell: Progress, budget: _Budget) -> None:
-    game = games[told["game"]]
-    if told.get("error") == "gone":  # it was dealt anew, or given to another connection: it is not lost
+def _update(games: dict[str, ClientGame], update: Mapping[str, Any], tell: Progress, budget: _Budget) -> None:
+    game = games[update["game"]]
+    if update.get("error") == "gone":  # it was dealt anew, or given to another connection: it is not lost
         game.agent.forget(game.name)
         del games[game.name]
         budget.left += 1
-    elif "error" in told:
-        raise InterplayError(f"game {game.name}: the server says: {told['message']}")
-    elif told["done"]:
+    elif "error" in update:
+        raise InterplayError(f"game {game.name}: the server says: {update['message']}")
+    elif update["done"]:
         game.agent.forget(game.name)
         del games[game.name]
         tell(1)
     else:
-        game.seq, game.waiting = told["seq"], list(told["steps"])
+        game.seq, game.waiting = update["seq"], list(update["steps"])
 
 
 async def _think(games: Any) -> None:
@@ -233,13 +251,13 @@ async def _think(games: Any) -> None:
         for game in waiting:
             step = game.waiting.pop(0)
             for seat in game.seats:
-                told = step["seats"][str(seat)]
-                game.turn[seat] = told["turn"]
-                seen = SeatMessage((game.name, seat), step["t"], told)
+                seat_step = step["seats"][str(seat)]
+                game.turn[seat] = seat_step["turn"]
+                seen = SeatMessage((game.name, seat), step["t"], seat_step)
                 by_agent.setdefault(id(game.agent), []).append((game, seen))
-        for held in by_agent.values():
-            found = await held[0][0].agent.act([seen for _, seen in held])
-            for (game, seen), choice in zip(held, found, strict=True):
+        for messages in by_agent.values():
+            choices = await messages[0][0].agent.act([seen for _, seen in messages])
+            for (game, seen), choice in zip(messages, choices, strict=True):
                 game.chosen[seen.place[1]] = int(choice[0])
 
 
@@ -278,49 +296,50 @@ async def _predict(address: str, key: str, candidate: Candidate, at_once: int, p
             agents_of = {g["game"]: (candidate.agent(g), g["seat"]) for g in opened["games"]}
             waiting = {g["game"]: g for g in opened["games"]}
             while waiting:
-                answers = await _foresee(agents_of, waiting)
+                answers = await _probabilities(agents_of, waiting)
                 await _send(socket, {"type": "predict", "answers": answers})
-                for told in (await _receive(socket))["games"]:
-                    if "error" in told:
-                        raise InterplayError(f"game {told['game']}: the server says: {told['message']}")
-                    waiting[told["game"]] = told
+                for update in (await _receive(socket))["games"]:
+                    if "error" in update:
+                        raise InterplayError(f"game {update['game']}: the server says: {update['message']}")
+                    waiting[update["game"]] = update
                 tell(len(answers))
-                waiting = {name: told for name, told in waiting.items() if not told["done"]}
+                waiting = {name: update for name, update in waiting.items() if not update["done"]}
 
 
-async def _foresee(
+async def _probabilities(
     agents_of: Mapping[str, tuple[ClientAgent, int]], waiting: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """The distributions at the last step of each history, all steps before having been shown."""
-    rest = {name: list(told["steps"]) for name, told in waiting.items()}
+    rest = {name: list(update["steps"]) for name, update in waiting.items()}
     odds: dict[str, list[float]] = {}
     while any(rest.values()):
         by_agent: dict[int, list[tuple[str, SeatMessage]]] = {}
         for name, steps in rest.items():
             if steps:
                 step = steps.pop(0)
-                held, seat = agents_of[name]
-                by_agent.setdefault(id(held), []).append((name, SeatMessage((name, seat), step["t"], step)))
+                agent, seat = agents_of[name]
+                by_agent.setdefault(id(agent), []).append((name, SeatMessage((name, seat), step["t"], step)))
         for some in by_agent.values():
-            found = await agents_of[some[0][0]][0].act([seen for _, seen in some])
-            for (name, _), choice in zip(some, found, strict=True):
+            choices = await agents_of[some[0][0]][0].act([seen for _, seen in some])
+            for (name, _), choice in zip(some, choices, strict=True):
                 odds[name] = [float(p) for p in choice[1:]]
     for name, values in odds.items():
         if not values:
             raise InterplayError(f"the agent for {name!r} is a player: only policies say how likely each action is")
-    return [{"game": n, "seq": told["seq"], "probabilities": odds[n]} for n, told in waiting.items()]
+    return [{"game": n, "seq": update["seq"], "probabilities": odds[n]} for n, update in waiting.items()]
 
 
 def read_agents(texts: Sequence[str]) -> dict[str, str]:
     """`AGENT`, or `SETTING=AGENT` for each setting."""
-    found: dict[str, str] = {}
+    by_setting: dict[str, str] = {}
     for text in texts:
         setting, equals, name = text.partition("=")
-        found[setting if equals else ""] = name if equals else text
-    return found
+        by_setting[setting if equals else ""] = name if equals else text
+    return by_setting
 
 
 def save(content: Any, path: str | os.PathLike[str]) -> None:
+    """Write a JSON file."""
     with open(path, "w", encoding="utf-8") as out:
         json.dump(content, out, indent=2, ensure_ascii=False)
         out.write("\n")

@@ -92,7 +92,7 @@ def build(challenge: Challenge, base: Base, *, sizes: Sequence[int] | None = Non
                 f"published_protocol: {encoding!r} is no vector that a seat of {stage.game.id} may see"
             )
     forecasts = Forecasts(host)
-    settling = Settling(host)
+    settling = ResultWorker(host)
 
     @asynccontextmanager
     async def living() -> AsyncIterator[None]:
@@ -116,7 +116,7 @@ def build(challenge: Challenge, base: Base, *, sizes: Sequence[int] | None = Non
     return app
 
 
-class Settling:
+class ResultWorker:
     """Makes results in the background, one at a time, off the event loop; after a crash, those that are missing."""
 
     def __init__(self, host: ChallengeState):
@@ -126,12 +126,14 @@ class Settling:
         host.played = lambda submission: self._waiting.put_nowait(submission.id)
 
     async def open(self) -> None:
+        """Queue the results that are missing and begin to make them."""
         base = self._host.base
         for submission in await base.database.aread(results.unsettled, self._host.challenge.name):
             self._waiting.put_nowait(submission)
         self._task = asyncio.create_task(self._run())
 
     async def close(self) -> None:
+        """Stop; what is missing is made after the next start."""
         if self._task:
             self._task.cancel()
 
@@ -185,16 +187,17 @@ def _add_public(app: FastAPI, host: ChallengeState, sign: Signer) -> None:
     @app.get("/plans/{evaluation}", response_class=PlainTextResponse, responses=REFUSALS, tags=["results"])
     async def plan(evaluation: Public) -> PlainTextResponse:
         """The pre-registration of an evaluation; open when its games are played or its phase is over."""
-        found = await base.database.aread(repository.submission, submissions.c.public == evaluation)
-        phase = challenge.phase(found.phase)
+        submission = await base.database.aread(repository.submission, submissions.c.public == evaluation)
+        phase = challenge.phase(submission.phase)
         over = phase is None or phase.is_over(base.clock.now())
         text = await base.database.aread(leaderboard.plan_text, evaluation)
-        if text is None or (found.status == repository.PLAYING and not over):
+        if text is None or (submission.status == repository.PLAYING and not over):
             raise ApiError("not_allowed", "plans are shown when the evaluation is played; until then, their hashes are")
         return PlainTextResponse(text)
 
 
 def public_description(host: ChallengeState, sign: Signer) -> dict[str, Any]:
+    """Return what is public of a challenge: its settings, phases and rules, without the partners."""
     challenge = host.challenge
     settings = [
         {
@@ -255,28 +258,33 @@ def _add_evaluations(app: FastAPI, host: ChallengeState) -> None:
         key = await base.key(request, (repository.TEAM, repository.EVALUATION))
         missing = ApiError("not_found", "there is no such evaluation")
         try:
-            found = await base.database.aread(repository.submission, submissions.c.public == evaluation)
+            submission = await base.database.aread(repository.submission, submissions.c.public == evaluation)
         except ApiError:
             raise missing from None
-        if key.subject not in (f"team:{found.team}", f"submission:{found.id}"):
+        if key.subject not in (f"team:{submission.team}", f"submission:{submission.id}"):
             raise missing
-        return found
+        return submission
 
     @app.get("/api/v1/evaluation", responses=REFUSALS, tags=["evaluations"])
     async def mine(request: Request) -> dict[str, Any]:
         """Where the evaluation of this key stands."""
         key = await base.key(request, (repository.EVALUATION,))
-        found = await base.database.aread(repository.submission_of, key)
-        standing = await base.database.aread(repository.standing, found)
-        return {"evaluation": found.public, "agent": found.agent, "status": found.status, "games": standing}
+        submission = await base.database.aread(repository.submission_of, key)
+        standing = await base.database.aread(repository.standing, submission)
+        return {
+            "evaluation": submission.public,
+            "agent": submission.agent,
+            "status": submission.status,
+            "games": standing,
+        }
 
     @app.get("/api/v1/evaluations/{evaluation}/result", responses=REFUSALS, tags=["evaluations"])
     async def result(request: Request, evaluation: Public) -> dict[str, Any]:
         """The signed result of an evaluation, by its key or its team's."""
-        found = await owned(request, evaluation)
-        if not leaderboard.visible(host.challenge, found.phase, base.clock.now(), owner=True):
+        submission = await owned(request, evaluation)
+        if not leaderboard.visible(host.challenge, submission.phase, base.clock.now(), owner=True):
             raise ApiError("not_allowed", "results of this phase are not shown now")
-        signed = await base.database.aread(result_of, found)
+        signed = await base.database.aread(result_of, submission)
         if signed is None:
             raise ApiError("not_found", "there is no result yet: it is made when all games are played")
         return signed
@@ -289,17 +297,18 @@ def _add_evaluations(app: FastAPI, host: ChallengeState) -> None:
     )
     async def traces(request: Request, evaluation: Public) -> StreamingResponse:
         """The games of an evaluation as lines of JSON, by its key or its team's, once its phase allows it."""
-        found = await owned(request, evaluation)
-        phase = host.challenge.phase(found.phase)
+        submission = await owned(request, evaluation)
+        phase = host.challenge.phase(submission.phase)
         allowed = phase is not None and (
-            (phase.traces == "when_done" and found.status in (repository.PLAYED, repository.FINISHED))
+            (phase.traces == "when_done" and submission.status in (repository.PLAYED, repository.FINISHED))
             or (phase.traces == "after_phase" and phase.is_over(base.clock.now()))
         )
         if not allowed:
             raise ApiError("not_allowed", "traces are given out after the phase")
-        filed = await base.database.aread(results.file, found.id)
+        filed = await base.database.aread(results.submission_record, submission.id)
         return StreamingResponse(results.owner_traces(filed), media_type="application/jsonl")
 
 
-def result_of(tx: Any, found: repository.Submission) -> dict[str, Any] | None:
-    return tx.execute(sa.select(submissions.c.result).where(submissions.c.id == found.id)).scalar_one()
+def result_of(tx: Any, submission: repository.Submission) -> dict[str, Any] | None:
+    """Return the signed result of a submission, or None if there is none yet."""
+    return tx.execute(sa.select(submissions.c.result).where(submissions.c.id == submission.id)).scalar_one()

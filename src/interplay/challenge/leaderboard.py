@@ -26,8 +26,11 @@ def visible(challenge: Challenge, phase_name: str, now: datetime, *, owner: bool
 
 
 def entries(tx: Tx, challenge: Challenge, now: datetime) -> list[dict[str, Any]]:
-    """One entry for each evaluation: all that were begun are listed, so that none can be forgotten, and those whose
-    result may be seen come with it, best first."""
+    """Return one entry for each evaluation, ranked.
+
+    All evaluations that were begun are listed, so that none can be left out; those whose result may be seen come with
+    it, best first.
+    """
     done = (
         sa.select(games.c.submission, sa.func.count().label("done"))
         .where(games.c.status == "DONE")
@@ -45,10 +48,10 @@ def entries(tx: Tx, challenge: Challenge, now: datetime) -> list[dict[str, Any]]
         .order_by(submissions.c.id)
     )
     total = sum(s.games for s in challenge.settings)
-    found = []
+    listed = []
     for row in tx.execute(query):
-        told = row.result["content"] if row.result and visible(challenge, row.phase, now, owner=False) else {}
-        found.append(
+        result = row.result["content"] if row.result and visible(challenge, row.phase, now, owner=False) else {}
+        listed.append(
             {
                 "evaluation": row.public,
                 "team": row.team,
@@ -60,20 +63,20 @@ def entries(tx: Tx, challenge: Challenge, now: datetime) -> list[dict[str, Any]]
                 "games_done": row.done or 0,
                 "games_total": total,
                 "status": row.status,
-                **{k: told[k] for k in ("finished", "settings", "prediction") if k in told},
+                **{k: result[k] for k in ("finished", "settings", "prediction") if k in result},
             }
         )
-    return ranked(challenge, found)
+    return ranked(challenge, listed)
 
 
-def ranked(challenge: Challenge, found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def ranked(challenge: Challenge, listed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Best mean first; baselines are shown in their place but take no rank."""
     by = challenge.leaderboard.order_by or challenge.settings[0].name
 
     def mean(entry: Mapping[str, Any]) -> float | None:
         return next((s["mean"] for s in entry.get("settings", ()) if s["setting"] == by), None)
 
-    order = sorted(found, key=lambda e: (mean(e) is None, -(mean(e) or 0.0)))
+    order = sorted(listed, key=lambda e: (mean(e) is None, -(mean(e) or 0.0)))
     rank, rows = 0, []
     for entry in order:
         counts = mean(entry) is not None and not entry["baseline"]
@@ -83,6 +86,7 @@ def ranked(challenge: Challenge, found: Sequence[dict[str, Any]]) -> list[dict[s
 
 
 def plan_text(tx: Tx, public: str) -> str | None:
+    """Return the pre-registration of an evaluation, or None if there is no such evaluation."""
     return tx.execute(sa.select(submissions.c.plan).where(submissions.c.public == public)).scalar_one_or_none()
 
 
@@ -118,4 +122,5 @@ def _template() -> jinja2.Template:
 
 @cache
 def style() -> str:
+    """Return the leaderboard's style sheet."""
     return (files("interplay.challenge") / "board.css").read_text(encoding="utf-8")

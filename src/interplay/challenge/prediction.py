@@ -1,7 +1,7 @@
-"""Part 2, action prediction: recorded games told step by step, distributions answered, scored by cross-entropy.
+"""Part 2, action prediction: recorded games shown step by step, distributions answered, scored by cross-entropy.
 
-Of each game one seat is told, the same for everyone: whoever saw two seats of a game would know its cards, and its
-later moves. A step is told only when the answer to the one before is on disk, so that no answer can be given twice.
+Of each game one seat is shown, the same for everyone: whoever saw two seats of a game would know its cards, and its
+later moves. A step is shown only when the answer to the one before is on disk, so that no answer can be given twice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from fastapi import FastAPI, WebSocket
 
 from interplay.challenge import repository
-from interplay.challenge.app_state import ChallengeState, Stage
+from interplay.challenge.app_state import ChallengeState, PreparedSetting
 from interplay.challenge.protocol import MOST_AT_ONCE, Connections, converse, serve_socket
 from interplay.challenge.repository import Submission
 from interplay.challenge.schema import predictions, submissions
@@ -50,29 +50,37 @@ class PredictionHistory:
 
     @functools.cached_property
     def decisions(self) -> list[int]:
+        """The steps at which the seat was to move."""
         return [int(t) for t in np.flatnonzero(self.turn)]
 
 
-class Library:
+class RecordedGames:
     """The held-out games of a setting."""
 
-    def __init__(self, spec: PredictionSpec, stage: Stage):
+    def __init__(self, spec: PredictionSpec, stage: PreparedSetting):
         self.spec, self.stage = spec, stage
         self.episodes = _episodes(spec, stage)
         self.game = stage.game
-        self._told = functools.lru_cache(maxsize=256)(self._tell)
+        self._histories = functools.lru_cache(maxsize=256)(self._replay_history)
         self.decisions = [len(self.history(n, "nothing").decisions) for n in range(len(self.episodes))]
 
     def seat(self, number: int) -> int:
+        """Return the seat from which a game is shown."""
         return number % self.game.num_seats
 
     def history(self, number: int, encoding: str) -> PredictionHistory:
-        return self._told(number, encoding)
+        """Return a game as its seat saw it.
 
-    def _tell(self, number: int, encoding: str) -> PredictionHistory:
+        Args:
+            number: The game.
+            encoding: The encoding of the observations.
+        """
+        return self._histories(number, encoding)
+
+    def _replay_history(self, number: int, encoding: str) -> PredictionHistory:
         game, seat, episode = self.game, self.seat(number), self.episodes[number]
-        again = replay(game, episode)
-        states = [again.state(t) for t in range(episode.length)]
+        replayed = replay(game, episode)
+        states = [replayed.state(t) for t in range(episode.length)]
         seen = [
             jax.tree_util.tree_map(lambda x: np.asarray(x[seat]), game.observe(state, encoding)) for state in states
         ]
@@ -81,7 +89,7 @@ class Library:
         return PredictionHistory(seat, seen, legal, turn, np.asarray(episode.actions)[:, seat])
 
 
-def _episodes(spec: PredictionSpec, stage: Stage) -> list[Episode]:
+def _episodes(spec: PredictionSpec, stage: PreparedSetting) -> list[Episode]:
     if spec.traces is None:
         line_up = Team.of(stage.game, spec.agents)
         return list(run(stage.game, [line_up], episodes=spec.games, seed=spec.seed))
@@ -103,7 +111,7 @@ def _episodes(spec: PredictionSpec, stage: Stage) -> list[Episode]:
 class Forecast:
     """One candidate at one game of the library."""
 
-    library: Library
+    library: RecordedGames
     number: int
     position: int  # decisions answered
     holder: Any = None
@@ -112,6 +120,7 @@ class Forecast:
 
     @property
     def name(self) -> str:
+        """The name of the game on the wire."""
         return f"{self.library.spec.setting}-{self.number}"
 
 
@@ -120,11 +129,12 @@ class Forecasts:
 
     def __init__(self, host: ChallengeState):
         self.host = host
-        self.libraries = {p.setting: Library(p, host.stages[p.setting]) for p in host.challenge.prediction}
+        self.libraries = {p.setting: RecordedGames(p, host.stages[p.setting]) for p in host.challenge.prediction}
         self.total = sum(sum(library.decisions) for library in self.libraries.values())
         self._live: dict[int, dict[str, Forecast]] = {}  # by submission, by name
 
     async def of(self, own: Submission) -> dict[str, Forecast]:
+        """Return the predictions of a submission by the names of their games, loaded on first use."""
         if own.id not in self._live:
             answered = await self.host.base.database.aread(positions, own)
             self._live.setdefault(
@@ -138,14 +148,15 @@ class Forecasts:
             )
         return self._live[own.id]
 
-    def let_go(self, holder: Any) -> None:
-        for held in self._live.values():
-            for forecast in held.values():
+    def release(self, holder: Any) -> None:
+        """Free all predictions that a connection holds."""
+        for forecasts in self._live.values():
+            for forecast in forecasts.values():
                 if forecast.holder is holder:
                     forecast.holder = None
 
 
-class Predicting:
+class PredictionConnection:
     """One connection of one key."""
 
     def __init__(self, forecasts: Forecasts, own: Submission, encoding: str | None, arrays: Arrays):
@@ -153,6 +164,11 @@ class Predicting:
         self._arrays: Arrays = arrays
 
     async def answer(self, frame: dict[str, Any]) -> dict[str, Any]:
+        """Answer one frame of the client.
+
+        Raises:
+            ApiError: The frame is not understood or not allowed.
+        """
         if frame.get("type") == "next":
             return await self._next(frame.get("count", 1))
         if frame.get("type") == "predict":
@@ -165,14 +181,14 @@ class Predicting:
     async def _next(self, count: Any) -> dict[str, Any]:
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST_AT_ONCE:
             raise ApiError("bad_request", f"count: a whole number from 1 to {MOST_AT_ONCE}")
-        held = await self._all.of(self._own)
+        forecasts = await self._all.of(self._own)
         free = [
-            f for f in held.values() if f.holder is None and f.position < f.library.decisions[f.number]
+            f for f in forecasts.values() if f.holder is None and f.position < f.library.decisions[f.number]
         ][:count]  # fmt: skip
         for forecast in free:
             forecast.holder = self
         games = [await asyncio.to_thread(self._opening, f) for f in free]
-        left = sum(f.library.decisions[f.number] - f.position for f in held.values())
+        left = sum(f.library.decisions[f.number] - f.position for f in forecasts.values())
         return {"type": "histories", "games": games, "decisions_left": left}
 
     def _opening(self, forecast: Forecast) -> dict[str, Any]:
@@ -229,17 +245,17 @@ class Predicting:
     async def _take(self, forecast: Forecast, answer: dict[str, Any]) -> dict[str, Any]:
         if forecast.holder is not self:
             raise ApiError("not_yours", "another connection predicts this game, or none does: ask for `next`")
-        seq, given = answer.get("seq"), answer.get("probabilities")
-        if not isinstance(seq, int) or isinstance(seq, bool) or not isinstance(given, list):
+        seq, odds = answer.get("seq"), answer.get("probabilities")
+        if not isinstance(seq, int) or isinstance(seq, bool) or not isinstance(odds, list):
             raise ApiError("bad_request", "an answer has `game`, `seq` (a whole number) and `probabilities` (a list)")
         if forecast.last is not None and seq == forecast.position - 1:
-            if forecast.last != (seq, given):
+            if forecast.last != (seq, odds):
                 raise ApiError("conflict", f"decision {seq} was answered already, and otherwise")
         else:
-            await self._book(forecast, seq, given)
+            await self._store_answer(forecast, seq, odds)
         return await asyncio.to_thread(self._turn, forecast, forecast.position, forecast.position)
 
-    async def _book(self, forecast: Forecast, seq: int, given: list[Any]) -> None:
+    async def _store_answer(self, forecast: Forecast, seq: int, odds: list[Any]) -> None:
         library, base = forecast.library, self._all.host.base
         history = library.history(forecast.number, self._view(forecast))
         if forecast.position >= len(history.decisions):
@@ -247,21 +263,31 @@ class Predicting:
         if seq != forecast.position:
             raise ApiError("conflict", f"decision {seq} is out of order: this game waits for {forecast.position}")
         t = history.decisions[seq]
-        scored = score(given, history.legal[t], int(history.actions[t]), library.spec.floor)
+        scored = score(odds, history.legal[t], int(history.actions[t]), library.spec.floor)
         place = (library.spec.setting, forecast.number, seq)
-        done = await base.database.awrite(keep, base.clock, self._own, *place, scored, self._all.total)
-        forecast.position, forecast.last = seq + 1, (seq, given)
+        done = await base.database.awrite(store_answer, base.clock, self._own, *place, scored, self._all.total)
+        forecast.position, forecast.last = seq + 1, (seq, odds)
         if done:
             self._all.host.played(self._own)
 
 
-def score(given: Any, legal: np.ndarray, action: int, floor: float) -> dict[str, Any]:
-    """How well a distribution foresaw an action. What it gives to illegal actions is lost to it."""
+def score(answer: Any, legal: np.ndarray, action: int, floor: float) -> dict[str, Any]:
+    """Score a distribution against the action that was taken. Probability of illegal actions is lost.
+
+    Args:
+        answer: The distribution as the client sent it.
+        legal: Which actions were legal.
+        action: The action that was taken.
+        floor: The least probability that counts.
+
+    Raises:
+        ApiError: It is no distribution over the actions.
+    """
     size = len(legal)
-    plain = isinstance(given, list) and all(isinstance(p, int | float) and not isinstance(p, bool) for p in given)
-    if not plain or len(given) != size:
+    plain = isinstance(answer, list) and all(isinstance(p, int | float) and not isinstance(p, bool) for p in answer)
+    if not plain or len(answer) != size:
         raise ApiError("bad_request", f"probabilities: a list of {size} numbers, one for each action")
-    odds = np.array(given, np.float64)
+    odds = np.array(answer, np.float64)
     if not np.isfinite(odds).all() or (odds < 0).any() or abs(odds.sum() - 1) > 1e-3:
         raise ApiError("bad_request", "probabilities are not negative and add up to 1")
     own = odds[action] / odds.sum()
@@ -281,7 +307,7 @@ def positions(tx: Tx, own: Submission) -> dict[tuple[str, int], int]:
     return {(setting, game): count for setting, game, count in tx.execute(query)}
 
 
-def keep(
+def store_answer(
     tx: Tx, clock: Clock, own: Submission, setting: str, game: int, seq: int, scored: Mapping[str, Any], total: int
 ) -> bool:
     """Book an answer; whether it was the last one. The same decision cannot be booked twice."""
@@ -312,17 +338,22 @@ def add_predict(app: FastAPI, host: ChallengeState, forecasts: Forecasts, connec
             await base.database.aread(may_predict, base.clock, host, own)
             for library in forecasts.libraries.values():
                 host.encoding(library.stage, encoding)
-            predicting = Predicting(forecasts, own, encoding, arrays)  # type: ignore[arg-type]
+            predicting = PredictionConnection(forecasts, own, encoding, arrays)  # type: ignore[arg-type]
             await frames.send({"type": "welcome", "key": key.name, "challenge": host.challenge.name})
             try:
                 await converse(host, frames, key, predicting.answer)
             finally:
-                forecasts.let_go(predicting)
+                forecasts.release(predicting)
 
         await serve_socket(host, socket, connections, (repository.EVALUATION,), talk)
 
 
 def may_predict(tx: Tx, clock: Clock, host: ChallengeState, own: Submission) -> None:
+    """Check that a submission may predict now.
+
+    Raises:
+        ApiError: The challenge has no prediction, games are left to play, or the phase is not open.
+    """
     if not host.challenge.prediction:
         raise ApiError("not_found", "this challenge has no action prediction")
     if own.status == repository.PLAYING:

@@ -22,9 +22,9 @@ from starlette.websockets import WebSocketDisconnect
 
 from interplay.challenge import repository
 from interplay.challenge.app_state import ChallengeState, Match
-from interplay.challenge.candidate_table import Look
+from interplay.challenge.candidate_table import CandidateView
 from interplay.challenge.repository import Submission
-from interplay.challenge.wire import Arrays, pack_look
+from interplay.challenge.wire import Arrays, pack_view
 from interplay.server.api_error import ApiError
 from interplay.server.keys import Key
 from interplay.server.sessions import check_origin
@@ -43,18 +43,24 @@ class Connections:
         self._open: dict[str, int] = {}
 
     def enter(self, key: Key) -> None:
-        held = self._open.get(key.name, 0)
-        if held >= self._most:
-            raise ApiError("too_many", f"this key has {held} connections open, and may have no more")
-        self._open[key.name] = held + 1
+        """Count a new connection of a key.
+
+        Raises:
+            ApiError: The key has as many as it may have.
+        """
+        count = self._open.get(key.name, 0)
+        if count >= self._most:
+            raise ApiError("too_many", f"this key has {count} connections open, and may have no more")
+        self._open[key.name] = count + 1
 
     def leave(self, key: Key) -> None:
+        """Forget a connection of a key."""
         self._open[key.name] -= 1
         if not self._open[key.name]:
             del self._open[key.name]
 
 
-class Playing:
+class PlayConnection:
     """One connection of one key."""
 
     def __init__(
@@ -65,6 +71,11 @@ class Playing:
         self._arrays: Arrays = arrays
 
     async def answer(self, frame: dict[str, Any]) -> dict[str, Any]:
+        """Answer one frame of the client.
+
+        Raises:
+            ApiError: The frame is not understood or not allowed.
+        """
         kind = frame.get("type")
         if kind == "act":
             return await self._act(frame)
@@ -103,8 +114,8 @@ class Playing:
         try:
             seq, actions = _read_move(move)
             match = self._host.mine(self._key, game)
-            looks = await self._host.move(match, seq, actions, True, self)
-            return {"game": name, "seq": seq + 1, **self._turn(looks)}
+            views = await self._host.move(match, seq, actions, True, self)
+            return {"game": name, "seq": seq + 1, **self._turn(views)}
         except ApiError as refusal:
             self._host.base.refusals.note(self._key.name, refusal.code, refusal.message)
             return {"game": name, **refusal.record()}
@@ -123,10 +134,10 @@ class Playing:
             **self._turn(match.history),
         }
 
-    def _turn(self, looks: Sequence[Look]) -> dict[str, Any]:
-        last = looks[-1]
+    def _turn(self, views: Sequence[CandidateView]) -> dict[str, Any]:
+        last = views[-1]
         return {
-            "steps": [pack_look(look, self._arrays) for look in looks],
+            "steps": [pack_view(view, self._arrays) for view in views],
             "done": last.done,
             "score": last.score,
         }
@@ -161,12 +172,12 @@ def add_play(app: FastAPI, host: ChallengeState, connections: Connections) -> No
                 own = await base.database.aread(repository.submission_of, key)
             for stage in host.stages.values():
                 host.encoding(stage, encoding)
-            playing = Playing(host, key, own, encoding, arrays)  # type: ignore[arg-type]
+            playing = PlayConnection(host, key, own, encoding, arrays)  # type: ignore[arg-type]
             await frames.send({"type": "welcome", "key": key.name, "challenge": host.challenge.name})
             try:
                 await converse(host, frames, key, playing.answer)
             finally:
-                host.let_go(playing)
+                host.release(playing)
 
         await serve_socket(host, socket, connections, (repository.EVALUATION, repository.TEST), talk)
 
@@ -177,13 +188,13 @@ async def converse(host: ChallengeState, frames: Frames, key: Key, answer: Any) 
     while True:
         frame = await frames.receive()
         try:
-            found = await answer(frame)
+            reply = await answer(frame)
         except ApiError as refusal:
             host.base.refusals.note(key.name, refusal.code, refusal.message)
-            found = {"type": "error", **refusal.record()}
-        wrong = found.get("type") == "error" or any("error" in game for game in found.get("games", ()))
+            reply = {"type": "error", **refusal.record()}
+        wrong = reply.get("type") == "error" or any("error" in game for game in reply.get("games", ()))
         refusals += wrong
-        await frames.send(found)
+        await frames.send(reply)
         if refusals > MOST_REFUSALS:
             raise ApiError("not_allowed", "too many refused requests on this connection")
 
@@ -197,7 +208,7 @@ async def serve_socket(
     key_text: str | None = None,
     error_name: str | None = None,
 ) -> None:
-    """Accept, check the key, talk; whatever is refused is told, noted, and closes the socket."""
+    """Accept a socket, check the key and talk; a refusal is sent, noted, and closes the socket."""
     base = host.base
     await socket.accept()
     frames = Frames(socket, base.clock)
@@ -212,9 +223,9 @@ async def serve_socket(
         await frames.close()
     except ApiError as refusal:
         base.refused(socket, refusal, key.name if key else None)
-        told = {"type": "error", **refusal.record()} if error_name is None else {error_name: refusal.message}
+        message = {"type": "error", **refusal.record()} if error_name is None else {error_name: refusal.message}
         try:
-            await frames.send(told)
+            await frames.send(message)
             await frames.close(_CLOSING.get(refusal.code, REFUSED), refusal.code)
         except ClientDisconnected:
             pass

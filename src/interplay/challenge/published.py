@@ -20,7 +20,7 @@ from fastapi import FastAPI, Query, Request, WebSocket
 
 from interplay.challenge import repository
 from interplay.challenge.app_state import ChallengeState, Match
-from interplay.challenge.candidate_table import Look
+from interplay.challenge.candidate_table import CandidateView
 from interplay.challenge.protocol import Connections, serve_socket
 from interplay.challenge.schema import games
 from interplay.server.api_error import ApiError
@@ -32,13 +32,14 @@ ERROR = "error_details"
 
 
 def add_published(app: FastAPI, host: ChallengeState, connections: Connections, refusals: dict[int | str, Any]) -> None:
+    """Add the routes of the published challenge to an application."""
     base = host.base
 
     @app.get("/evaluation-info/{key}", responses=refusals, tags=["published protocol"])
     async def evaluation_info(request: Request, key: str) -> dict[str, Any]:
         """All games of an evaluation: their state, score, and the candidate's seats."""
-        found = await base.key(request, (repository.EVALUATION,), key)
-        own = await base.database.aread(repository.submission_of, found)
+        evaluation_key = await base.key(request, (repository.EVALUATION,), key)
+        own = await base.database.aread(repository.submission_of, evaluation_key)
         return await base.database.aread(info, own)
 
     @app.websocket("/play-next")
@@ -55,7 +56,7 @@ def add_published(app: FastAPI, host: ChallengeState, connections: Connections, 
                     raise ApiError("not_allowed", busy or "all games of this evaluation are played")
                 await _play(host, frames, dealt[0], holder)
             finally:
-                host.let_go(holder)
+                host.release(holder)
 
         await serve_socket(host, socket, connections, (repository.EVALUATION,), talk, submission_key, ERROR)
 
@@ -79,7 +80,7 @@ def add_published(app: FastAPI, host: ChallengeState, connections: Connections, 
                 match = await host.test(key, setting, seats, wanted, holder, skip=False)
                 await _play(host, frames, match, holder)
             finally:
-                host.let_go(holder)
+                host.release(holder)
 
         await serve_socket(host, socket, connections, (repository.TEST,), talk, test_submission_key, ERROR)
 
@@ -100,11 +101,11 @@ async def _play(host: ChallengeState, frames: Frames, match: Match, holder: Any)
         "is_debug": match.claim is None,
         "game_id": match.claim.id if match.claim else 0,
     }
-    await frames.send({"info": first, **_seen(match.look)})
-    while not match.look.done:
+    await frames.send({"info": first, **_seen(match.view)})
+    while not match.view.done:
         actions = _actions(await frames.receive(), seats)
-        look = (await host.move(match, match.seq, actions, False, holder))[-1]
-        await frames.send({**_seen(look), "score": look.score, "done": look.done})
+        view = (await host.move(match, match.seq, actions, False, holder))[-1]
+        await frames.send({**_seen(view), "score": view.score, "done": view.done})
 
 
 def _actions(frame: dict[str, Any], seats: tuple[int, ...]) -> dict[int, int]:
@@ -120,10 +121,10 @@ def _actions(frame: dict[str, Any], seats: tuple[int, ...]) -> dict[int, int]:
     return {wanted[name]: action for name, action in frame.items()}
 
 
-def _seen(look: Look) -> dict[str, Any]:
+def _seen(view: CandidateView) -> dict[str, Any]:
     return {
-        f"agent_{seat}": {"obs": np.asarray(seen), "legal_moves": look.legal[seat].astype(np.int32)}
-        for seat, seen in look.observations.items()
+        f"agent_{seat}": {"obs": np.asarray(seen), "legal_moves": view.legal[seat].astype(np.int32)}
+        for seat, seen in view.observations.items()
     }
 
 

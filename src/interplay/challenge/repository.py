@@ -1,4 +1,4 @@
-"""The books of a challenge: who may play what, what was played. Every function is one piece of a transaction.
+"""The database of a challenge: who may play what, what was played. Every function is one piece of a transaction.
 
 A game is TODO, ACTIVE or DONE, and each change names the state and the attempt it starts from: whatever two clients,
 two servers or a crash do, a game is played to its end exactly once.
@@ -55,6 +55,7 @@ class Claim:
 
     @property
     def candidate(self) -> tuple[int, ...]:
+        """The candidate's seats."""
         return tuple(seat for seat, who in enumerate(self.seats) if who is None)
 
 
@@ -103,9 +104,9 @@ def enter(
         "baseline": baseline,
         "status": PLAYING,
     }
-    found = tx.execute(sa.insert(submissions).values(**row).returning(submissions.c.id)).scalar_one()
-    tx.execute(sa.insert(games), _rows(challenge, choices, found, secret))
-    key = keys.issue(tx, clock, EVALUATION, f"submission:{found}")
+    submission_id = tx.execute(sa.insert(submissions).values(**row).returning(submissions.c.id)).scalar_one()
+    tx.execute(sa.insert(games), _rows(challenge, choices, submission_id, secret))
+    key = keys.issue(tx, clock, EVALUATION, f"submission:{submission_id}")
     note(tx, clock, f"team:{team}", "enter", row["public"], agent=agent, plan=row["plan_hash"], phase=phase.name)
     return {
         "evaluation": row["public"],
@@ -137,10 +138,10 @@ def _rows(
     rows: list[dict[str, Any]] = []
     common = {"status": TODO, "attempt": 0, "voids": 0, "forfeit": False}
     for setting in challenge.settings:
-        held = choices[setting.name]
-        for line_up in schedule(held, setting.games, secret + setting.name.encode()):
+        line_ups = choices[setting.name]
+        for line_up in schedule(line_ups, setting.games, secret + setting.name.encode()):
             place = {"submission": submission, "number": len(rows), "setting": setting.name, "line_up": line_up}
-            rows.append({**place, "seats": list(held[line_up]), **common})
+            rows.append({**place, "seats": list(line_ups[line_up]), **common})
     return rows
 
 
@@ -150,32 +151,37 @@ def submission_of(tx: Tx, key: keys.Key) -> Submission:
 
 
 def submission(tx: Tx, where: Any) -> Submission:
+    """Return the submission that fits a condition.
+
+    Raises:
+        ApiError: There is none.
+    """
     row = tx.execute(sa.select(submissions).where(where)).one_or_none()
     if row is None:
         raise ApiError("not_found", "there is no such evaluation")
     return Submission(row.id, row.public, row.team, row.phase, row.agent, row.status, bytes(row.secret))
 
 
-def claim(tx: Tx, clock: Clock, challenge: Challenge, held: Submission, count: int, most: int) -> list[Claim]:
+def claim(tx: Tx, clock: Clock, challenge: Challenge, own: Submission, count: int, most: int) -> list[Claim]:
     """Deal the next games of the schedule: at most `count`, and no more than `most` in play at once."""
-    phase = challenge.phase(held.phase)
+    phase = challenge.phase(own.phase)
     now = clock.now()
     if phase is None or not phase.is_open(now):
-        raise ApiError("not_allowed", f"the phase {held.phase!r} of this evaluation is not open now")
+        raise ApiError("not_allowed", f"the phase {own.phase!r} of this evaluation is not open now")
     status = tx.execute(
-        sa.select(submissions.c.status).where(submissions.c.id == held.id).with_for_update()
+        sa.select(submissions.c.status).where(submissions.c.id == own.id).with_for_update()
     ).scalar_one()
     if status == VOID:
         raise ApiError("not_allowed", "the host has declared this evaluation void")
     active = tx.execute(
-        sa.select(sa.func.count()).select_from(games).where(games.c.submission == held.id, games.c.status == ACTIVE)
+        sa.select(sa.func.count()).select_from(games).where(games.c.submission == own.id, games.c.status == ACTIVE)
     ).scalar_one()
     free = min(count, most - active)
     if free <= 0:
         return []
     next_ones = (
         sa.select(games.c.id)
-        .where(games.c.submission == held.id, games.c.status == TODO)
+        .where(games.c.submission == own.id, games.c.status == TODO)
         .order_by(games.c.number)
         .limit(free)
     )
@@ -185,17 +191,17 @@ def claim(tx: Tx, clock: Clock, challenge: Challenge, held: Submission, count: i
         .values(status=ACTIVE, attempt=games.c.attempt + 1, started=now)
         .returning(games.c.id, games.c.number, games.c.setting, games.c.seats, games.c.attempt)
     ).all()
-    found = [
-        Claim(r.id, r.number, r.setting, tuple(r.seats), r.attempt, chance(held.secret, r.setting, r.number, r.attempt))
+    claims = [
+        Claim(r.id, r.number, r.setting, tuple(r.seats), r.attempt, chance(own.secret, r.setting, r.number, r.attempt))
         for r in dealt
     ]
-    return sorted(found, key=lambda c: c.number)
+    return sorted(claims, key=lambda c: c.number)
 
 
 def finish(
     tx: Tx,
     clock: Clock,
-    held: Submission,
+    own: Submission,
     game: Claim,
     *,
     score: float,
@@ -214,16 +220,16 @@ def finish(
     )  # fmt: skip
     if done.rowcount != 1:
         raise ApiError("gone", "this game was dealt anew or is booked already", status=409)
-    tx.execute(sa.select(submissions.c.id).where(submissions.c.id == held.id).with_for_update()).one()
-    left = sa.select(games.c.id).where(games.c.submission == held.id, games.c.status != DONE).limit(1)
+    tx.execute(sa.select(submissions.c.id).where(submissions.c.id == own.id).with_for_update()).one()
+    left = sa.select(games.c.id).where(games.c.submission == own.id, games.c.status != DONE).limit(1)
     if tx.execute(left).first() is not None:
         return False
     tx.execute(
         sa.update(submissions)
-        .where(submissions.c.id == held.id, submissions.c.status == PLAYING)
+        .where(submissions.c.id == own.id, submissions.c.status == PLAYING)
         .values(status=PLAYED, finished=clock.now())
     )
-    note(tx, clock, f"submission:{held.public}", "played")
+    note(tx, clock, f"submission:{own.public}", "played")
     return True
 
 
@@ -239,6 +245,7 @@ def put_back(tx: Tx, clock: Clock, game: Claim, why: str, *, abandoned: bool) ->
 
 
 def voids(tx: Tx, game: Claim) -> int:
+    """Return how often a game was abandoned and dealt anew."""
     return tx.execute(sa.select(games.c.voids).where(games.c.id == game.id)).scalar_one()
 
 
@@ -253,17 +260,17 @@ def restart(tx: Tx, clock: Clock, challenge: Challenge) -> int:
     return back.rowcount
 
 
-def standing(tx: Tx, held: Submission) -> dict[str, int]:
+def standing(tx: Tx, own: Submission) -> dict[str, int]:
     """How many games are in which state."""
-    query = sa.select(games.c.status, sa.func.count()).where(games.c.submission == held.id).group_by(games.c.status)
-    found = {TODO: 0, ACTIVE: 0, DONE: 0}
+    query = sa.select(games.c.status, sa.func.count()).where(games.c.submission == own.id).group_by(games.c.status)
+    counts = {TODO: 0, ACTIVE: 0, DONE: 0}
     for status, count in tx.execute(query):
-        found[status] = count
-    return found | {"total": sum(found.values())}
+        counts[status] = count
+    return counts | {"total": sum(counts.values())}
 
 
 def void(tx: Tx, clock: Clock, public: str, why: str) -> None:
-    """The host strikes an evaluation from the table; its games and the reason stay in the books."""
+    """Strike an evaluation from the leaderboard; its games and the reason stay in the database."""
     done = tx.execute(sa.update(submissions).where(submissions.c.public == public).values(status=VOID))
     if done.rowcount != 1:
         raise ApiError("not_found", f"there is no evaluation {public!r}")

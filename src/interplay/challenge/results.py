@@ -1,5 +1,8 @@
-"""What an evaluation came to: scores with intervals, bombs, forfeits, prediction, teamwork; put together from the
-books, signed, and stored. Made in the background when the last game is booked, and again after the last prediction."""
+"""The result of an evaluation: scores with intervals, bombs, forfeits, prediction, teamwork.
+
+It is put together from the database, signed and stored: in the background when the last game is booked, and again after
+the last prediction.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ CANDIDATE = "candidate"
 
 @dataclass(frozen=True)
 class PlayedGame:
-    """A game out of the books."""
+    """A game as the database holds it."""
 
     number: int
     setting: str
@@ -50,8 +53,8 @@ class PlayedGame:
 
 
 @dataclass(frozen=True)
-class Filed:
-    """A submission out of the books, with its team's name."""
+class SubmissionRecord:
+    """A submission as the database holds it, with its team's name."""
 
     id: int
     facts: Mapping[str, Any]
@@ -61,12 +64,12 @@ class Filed:
 
 
 def digest(record: Mapping[str, Any]) -> str:
-    """Of what happened in a game: its start and its moves. Who sat there under which name does not matter."""
-    told = {name: record[name] for name in ("game", "options", "rules_version", "start", "actions", "rewards")}
-    return hashlib.sha256(canonical(told)).hexdigest()
+    """Return a hash of what happened in a game, its start and its moves, without the names of those who played."""
+    happened = {name: record[name] for name in ("game", "options", "rules_version", "start", "actions", "rewards")}
+    return hashlib.sha256(canonical(happened)).hexdigest()
 
 
-def file(tx: Tx, submission: int) -> Filed:
+def submission_record(tx: Tx, submission: int) -> SubmissionRecord:
     """All that is booked of a submission."""
     row = tx.execute(
         sa.select(submissions, teams.c.name.label("team_name"))
@@ -78,7 +81,7 @@ def file(tx: Tx, submission: int) -> Filed:
         PlayedGame(g.number, g.setting, g.line_up, g.score, g.forfeit, g.voids, g.attempt, unpack(g.episode))
         for g in tx.execute(query)
     ]
-    asked = sa.select(predictions).where(predictions.c.submission == submission)
+    predictions_query = sa.select(predictions).where(predictions.c.submission == submission)
     facts = {
         "evaluation": row.public,
         "team": row.team_name,
@@ -91,18 +94,25 @@ def file(tx: Tx, submission: int) -> Filed:
         "status": row.status,  # "played", or "done" when the predictions are in
     }
     names = list(dict.fromkeys(g.setting for g in played))
-    return Filed(row.id, facts, names, played, tx.execute(asked).all())
+    return SubmissionRecord(row.id, facts, names, played, tx.execute(predictions_query).all())
 
 
 def unpack(packed: bytes) -> dict[str, Any]:
+    """Return the trace record of a stored game."""
     return parse_json(inflate(packed, "a stored game"), "a stored game")
 
 
-def content(challenge: Challenge, stages: Mapping[str, Any], filed: Filed, salt: bytes) -> dict[str, Any]:
-    """The result, before it is signed. The salt is the server's own: with it, and only with it, can the partners be
-    proven later."""
+def content(challenge: Challenge, stages: Mapping[str, Any], filed: SubmissionRecord, salt: bytes) -> dict[str, Any]:
+    """Return the result, before it is signed.
+
+    Args:
+        challenge: The challenge.
+        stages: Its settings, made ready, by name.
+        filed: The submission.
+        salt: The server's own secret: the partners can be proven later with it, and only with it.
+    """
     by_setting = {name: [g for g in filed.games if g.setting == name] for name in filed.settings}
-    shown = [_setting(challenge, stages[name], played, salt) for name, played in by_setting.items()]
+    settings = [_setting(challenge, stages[name], played, salt) for name, played in by_setting.items()]
     booked = [[g.number, g.setting, g.line_up, g.score, digest(g.record)] for g in filed.games]
     return plain(
         {
@@ -111,7 +121,7 @@ def content(challenge: Challenge, stages: Mapping[str, Any], filed: Filed, salt:
             "interplay": interplay.__version__,
             "challenge": {"name": challenge.name, "title": challenge.title, "hash": challenge.hash},
             **filed.facts,
-            "settings": shown,
+            "settings": settings,
             "prediction": _prediction(filed.predictions),
             "games": booked,  # number, setting, line-up, score, and a hash of what happened
             "games_sha256": hashlib.sha256(canonical(booked)).hexdigest(),
@@ -124,14 +134,14 @@ def _setting(challenge: Challenge, stage: Any, played: Sequence[PlayedGame], sal
     cells = {"line_up": [g.line_up for g in played]}
     episodes = [from_record(record) for record in hidden(g.record for g in played)]
     counts = np.bincount([g.line_up for g in played], minlength=len(stage.choices))
-    told = "|".join(i.hash for i in stage.identities)
+    partner_hashes = "|".join(i.hash for i in stage.identities)
     return {
         "setting": stage.setting.name,
         "game": stage.game.id,
         "options": dict(stage.game.options),
         "rules_version": stage.game.rules_version,
         "partners": len(stage.partners),
-        "partners_sha256": hmac.new(salt, told.encode(), hashlib.sha256).hexdigest(),
+        "partners_sha256": hmac.new(salt, partner_hashes.encode(), hashlib.sha256).hexdigest(),
         "games": len(played),
         "line_ups": len(counts),
         "games_per_line_up": [int(counts.min()), int(counts.max())],
@@ -146,13 +156,13 @@ def _setting(challenge: Challenge, stage: Any, played: Sequence[PlayedGame], sal
 
 
 def _interval(scores: np.ndarray, cells: Mapping[str, Any], statistic: str) -> dict[str, Any]:
-    """About these partners: they are the challenge, so games are resampled within line-ups, line-ups are not."""
+    """An interval for these very partners: games are resampled within line-ups, line-ups are not."""
     once = len(set(cells["line_up"])) == len(scores)  # no line-up was met twice, so nothing says how sure this is
     if len(set(scores.tolist())) == 1 or once:
         value = float(np.mean(scores) if statistic == "mean" else np.median(scores))
         return {statistic: value, f"{statistic}_low": None, f"{statistic}_high": None}
-    found = bootstrap(scores, cells, seed=0, units=(), fixed=("line_up",), statistic=statistic)
-    return {statistic: found.estimate, f"{statistic}_low": found.low, f"{statistic}_high": found.high}
+    resampled = bootstrap(scores, cells, seed=0, units=(), fixed=("line_up",), statistic=statistic)
+    return {statistic: resampled.estimate, f"{statistic}_low": resampled.low, f"{statistic}_high": resampled.high}
 
 
 def _perfect(game: Game, scores: np.ndarray) -> int | None:
@@ -213,11 +223,11 @@ def _who(row: Mapping[str, Any], episodes: Sequence[Episode]) -> str:
 
 
 def _prediction(rows: Sequence[Any]) -> list[dict[str, Any]]:
-    found = []
+    summaries = []
     for setting in dict.fromkeys(row.setting for row in rows):
         here = [row for row in rows if row.setting == setting]
         count = len(here)
-        found.append(
+        summaries.append(
             {
                 "setting": setting,
                 "decisions": count,
@@ -227,22 +237,22 @@ def _prediction(rows: Sequence[Any]) -> list[dict[str, Any]]:
                 "ruled_out": sum(row.ruled_out for row in here) / count,
             }
         )
-    return found
+    return summaries
 
 
 def settle(database: Database, clock: Clock, challenge: Challenge, stages: Mapping[str, Any], submission: int) -> Any:
     """Make, sign and store the result of a submission whose games are all booked."""
-    filed = database.read(file, submission)
+    filed = database.read(submission_record, submission)
     salt = database.write(secret, clock, "partners")
-    found = content(challenge, stages, filed, salt)
+    unsigned = content(challenge, stages, filed, salt)
 
-    def keep(tx: Tx) -> dict[str, Any]:
-        signed = signer(tx, clock).sign(found)
+    def store(tx: Tx) -> dict[str, Any]:
+        signed = signer(tx, clock).sign(unsigned)
         tx.execute(sa.update(submissions).where(submissions.c.id == submission).values(result=signed))
         note(tx, clock, "server", "result", filed.facts["evaluation"])
         return signed
 
-    return database.write(keep)
+    return database.write(store)
 
 
 def unsettled(tx: Tx, challenge: str) -> list[int]:
@@ -253,7 +263,7 @@ def unsettled(tx: Tx, challenge: str) -> list[int]:
     return [r.id for r in tx.execute(query) if r.result is None or r.result["content"]["status"] != r.status]
 
 
-def owner_traces(filed: Filed) -> Iterator[bytes]:
+def owner_traces(filed: SubmissionRecord) -> Iterator[bytes]:
     """The games of a submission as lines of JSON, in the form of exported traces."""
     for record in hidden(played.record for played in filed.games):
         yield orjson.dumps(record) + b"\n"

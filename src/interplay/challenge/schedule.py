@@ -17,25 +17,28 @@ def line_ups(seats: int, partners: int, several_seats: bool = True) -> list[Seat
     """Every way to seat the candidate with partners, except alone: 4 for two seats and two partners, 18 for three."""
     if partners**seats > MOST:
         raise InterplayError(f"{partners} partners on {seats} seats make too many line-ups; choose fewer partners")
-    found = []
+    teams = []
     for count in range(1, seats if several_seats else 2):
         for own in itertools.combinations(range(seats), count):
             for others in itertools.product(range(partners), repeat=seats - count):
                 left = iter(others)
-                found.append(tuple(None if seat in own else next(left) for seat in range(seats)))
-    return found
+                teams.append(tuple(None if seat in own else next(left) for seat in range(seats)))
+    return teams
 
 
 def schedule(choices: Sequence[Seats], games: int, secret: bytes) -> list[int]:
-    """The line-up of each game, by number. Each pass goes through all of them in an order of its own, so that counts
-    differ by at most one, now and at any time during the evaluation; the secret decides the orders."""
+    """Return the line-up of each game, by number.
+
+    Each pass goes through all line-ups in an order of its own, so that their counts differ by at most one at any time
+    during the evaluation; the secret decides the orders.
+    """
     draw = random.Random(hashlib.sha256(b"schedule" + secret).digest())
-    found: list[int] = []
-    while len(found) < games:
+    order: list[int] = []
+    while len(order) < games:
         once = list(range(len(choices)))
         draw.shuffle(once)
-        found += once
-    return found[:games]
+        order += once
+    return order[:games]
 
 
 def chance(secret: bytes, setting: str, number: int, attempt: int) -> tuple[int, int]:

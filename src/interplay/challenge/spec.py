@@ -68,9 +68,11 @@ class Phase(_Part):
         return value
 
     def is_open(self, now: datetime) -> bool:
+        """Return whether evaluations may be begun and played."""
         return (self.opens is None or self.opens <= now) and not self.is_over(now)
 
     def is_over(self, now: datetime) -> bool:
+        """Return whether the phase is closed."""
         return self.closes is not None and self.closes <= now
 
 
@@ -88,7 +90,7 @@ class ChallengeRules(_Part):
 
 
 class PredictionSpec(_Part):
-    """Part 2: foresee recorded actions. The games come from a trace set, or bots stand in for people."""
+    """Part 2: predict recorded actions. The games come from a trace set, or bots stand in for people."""
 
     setting: Name
     traces: Path | None = None  # folder of a trace set, relative to the challenge file
@@ -129,8 +131,8 @@ class Challenge(_Part):
     @model_validator(mode="after")
     def _consistent(self) -> Challenge:
         names = [s.name for s in self.settings]
-        for what, held in (("settings", names), ("phases", [p.name for p in self.phases])):
-            if len(set(held)) != len(held):
+        for what, listed in (("settings", names), ("phases", [p.name for p in self.phases])):
+            if len(set(listed)) != len(listed):
                 raise ValueError(f"two {what} have the same name")
         wanted = [p.setting for p in self.prediction] + [self.leaderboard.order_by or names[0]]
         for name in wanted:
@@ -142,37 +144,48 @@ class Challenge(_Part):
 
     @property
     def hash(self) -> str:
-        """Of all in the file that is no secret: part of every signed result. Who the partners are is left out, or one
-        could try names until the hash fits."""
-        told = self.model_dump(mode="json", exclude={"settings": {"__all__": {"partners", "panel"}}})
-        told["prediction"] = [{k: p[k] for k in ("setting", "games", "floor")} for p in told["prediction"]]
-        return hashlib.sha256(canonical(told)).hexdigest()[:16]
+        """A hash of all in the file that is not secret; part of every signed result.
+
+        Partners are left out: otherwise one could try names until the hash fits.
+        """
+        public = self.model_dump(mode="json", exclude={"settings": {"__all__": {"partners", "panel"}}})
+        public["prediction"] = [{k: p[k] for k in ("setting", "games", "floor")} for p in public["prediction"]]
+        return hashlib.sha256(canonical(public)).hexdigest()[:16]
 
     def setting(self, name: str) -> ChallengeSetting:
+        """Return the setting of this name."""
         return next(s for s in self.settings if s.name == name)
 
     def phase(self, name: str) -> Phase | None:
+        """Return the phase of this name, or None."""
         return next((p for p in self.phases if p.name == name), None)
 
     def open_phase(self, now: datetime) -> Phase | None:
+        """Return the first phase that is open, or None."""
         return next((p for p in self.phases if p.is_open(now)), None)
 
 
 def load(path: str | Path) -> Challenge:
-    """The challenge that a file describes, or one that comes with the package by its bare name; an error says which
-    line of it is wrong and how."""
-    file = CHALLENGES.meant(path)
+    """Read a challenge file.
+
+    Args:
+        path: The file, or the name of a challenge that comes with the package.
+
+    Raises:
+        InterplayError: The file is wrong; the message says where and how.
+    """
+    file = CHALLENGES.resolve(path)
     data = parse_yaml(CHALLENGES.read(file), str(file)).values
     if not isinstance(data, dict):
         raise InterplayError(f"{file} is no challenge: it holds no `name:`, `settings:`, `phases:`")
     try:
-        found = Challenge.model_validate(data)
+        challenge = Challenge.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
         raise InterplayError(f"{file}, {where}: {first['msg']}") from None
     here = tuple(
         p.model_copy(update={"traces": (file.parent / p.traces)}) if p.traces is not None else p
-        for p in found.prediction
+        for p in challenge.prediction
     )
-    return found.model_copy(update={"prediction": here})
+    return challenge.model_copy(update={"prediction": here})

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from interplay.challenge.candidate_table import Look
+from interplay.challenge.candidate_table import CandidateView
 from interplay.errors import InterplayError
 
 Arrays = Literal["base64", "lists"]
@@ -28,9 +28,15 @@ def pack(array: np.ndarray, how: Arrays) -> Any:
 
 
 def unpack(value: Any, dtype: str | None = None) -> np.ndarray:
+    """Return the array that `pack` made a value of.
+
+    Args:
+        value: Nested lists, or bytes with shape and type.
+        dtype: The type of nested lists.
+    """
     if isinstance(value, Mapping) and "data" in value:
-        found = np.frombuffer(base64.b64decode(value["data"]), np.dtype(value["dtype"]).newbyteorder("<"))
-        return found.reshape(value["shape"]).astype(value["dtype"])
+        array = np.frombuffer(base64.b64decode(value["data"]), np.dtype(value["dtype"]).newbyteorder("<"))
+        return array.reshape(value["shape"]).astype(value["dtype"])
     return np.array(value, dtype)
 
 
@@ -69,17 +75,17 @@ def unpack_batch(values: Sequence[Any], like: Any) -> Any:
     return np.array(values, dtype).reshape(shape)
 
 
-def pack_look(look: Look, how: Arrays) -> dict[str, Any]:
+def pack_view(view: CandidateView, how: Arrays) -> dict[str, Any]:
     """What the candidate's seats see at one time."""
     return {
-        "t": look.t,
-        "taken": {str(seat): action for seat, action in look.taken.items()},
+        "t": view.t,
+        "taken": {str(seat): action for seat, action in view.taken.items()},
         "seats": {
             str(seat): {
                 "observation": pack_tree(observation, how),
-                "legal": look.legal[seat].astype(int).tolist(),
-                "turn": look.turn[seat],
+                "legal": view.legal[seat].astype(int).tolist(),
+                "turn": view.turn[seat],
             }
-            for seat, observation in look.observations.items()
+            for seat, observation in view.observations.items()
         },
     }

@@ -1,1 +1,1 @@
-"""The front door on the command line. It holds no logic: it reads arguments, calls the library and prints."""
+"""The command line. It holds no logic: it reads arguments, calls the library and prints."""

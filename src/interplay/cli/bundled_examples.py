@@ -1,4 +1,4 @@
-"""What `study example` and `challenge example` have in common: files that come with the package, listed or written."""
+"""The options and steps that `study example` and `challenge example` share: list bundled files, or write one."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import tyro
 
 from interplay.cli.show import note
 from interplay.errors import InterplayError
-from interplay.server.examples import Shelf
+from interplay.server.examples import ExampleFiles
 
 
 @dataclass(frozen=True)
-class FromShelf:
-    """The options."""
+class ExampleCommand:
+    """The options of `study example` and `challenge example`."""
 
     name: Annotated[str | None, tyro.conf.Positional] = None
     """Which one to write; without it, all are listed."""
@@ -24,12 +24,23 @@ class FromShelf:
     json: bool = False
     """Print one JSON object."""
 
-    def wrote(self, shelf: Shelf, then: str) -> bool:
-        """Whether one was asked for, which then is written. `then` is the command to try it with."""
+    def write_named(self, examples: ExampleFiles, then: str) -> bool:
+        """Write the example that is named, if one is.
+
+        Args:
+            examples: The examples.
+            then: The command to try it with, for the message.
+
+        Returns:
+            Whether one was named.
+
+        Raises:
+            InterplayError: There is no such example, or --out is given without a name.
+        """
         if self.name is not None:
-            path = shelf.copied(self.name, self.out)
+            path = examples.copy(self.name, self.out)
             note(f"written: {path}; try `{then} {path}`")
             return True
         if self.out is not None:
-            raise InterplayError(f"--out: name the {shelf.kind} that is to be written there")
+            raise InterplayError(f"--out: name the {examples.kind} that is to be written there")
         return False

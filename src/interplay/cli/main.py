@@ -21,7 +21,7 @@ from interplay.trust import TrustWarning, admit, import_object, trust_data
 # A command of two words, such as "partners select", belongs to a group that `interplay partners` lists.
 COMMANDS = {
     "list": ("interplay.cli.commands.listing:List", "games, agents, metrics and panels by name"),
-    "play": ("interplay.cli.commands.play:Play", "let agents play a game and keep the traces"),
+    "play": ("interplay.cli.commands.play:PlayCommand", "let agents play a game and keep the traces"),
     "crossplay": ("interplay.cli.commands.play:Crossplay", "every agent with every agent, in every seating"),
     "grade": ("interplay.cli.commands.grade:GradeCommand", "grade an agent against a panel of partners"),
     "compare": ("interplay.cli.commands.compare:Compare", "agents on one panel with common chance, paired differences"),
@@ -29,15 +29,18 @@ COMMANDS = {
     "train": ("interplay.cli.commands.train:Train", "train agents: self-play, best responses, populations"),
     "measure": ("interplay.cli.commands.measure:Measure", "metrics of a trace set as a tidy table"),
     "report": ("interplay.cli.commands.report:ReportCommand", "one HTML file with tables, figures and replays"),
-    "replay": ("interplay.cli.commands.replay:Replay", "verify a trace set, or watch an episode"),
+    "replay": ("interplay.cli.commands.replay:ReplayCommand", "verify a trace set, or watch an episode"),
     "import": ("interplay.cli.commands.exchange:Import", "turn others' recordings into traces"),
-    "export": ("interplay.cli.commands.exchange:Export", "write a trace set as JSON lines or CSV"),
+    "export": ("interplay.cli.commands.exchange:ExportCommand", "write a trace set as JSON lines or CSV"),
     "sql": ("interplay.cli.commands.exchange:Sql", "ask a trace set in SQL"),
     "certify": ("interplay.cli.commands.certify:Certify", "does a game require cooperation, by search"),
     "partners select": ("interplay.cli.commands.partners:Select", "the most different partners of a feature table"),
     "partners build": ("interplay.cli.commands.partners:BuildCommand", "make a panel: train, select, best responses"),
     "partners show": ("interplay.cli.commands.partners:Show", "a panel's partners, and a page about them"),
-    "partners audit": ("interplay.cli.commands.partners:Audit", "is any known agent above a panel's best responses"),
+    "partners audit": (
+        "interplay.cli.commands.partners:PanelAudit",
+        "is any known agent above a panel's best responses",
+    ),
     "partners baselines": ("interplay.cli.commands.partners:Baselines", "measure known agents with a panel"),
     "partners diversity": ("interplay.cli.commands.partners:Diversity", "BR-Div and P-Div by the size of a set"),
     "llm run": ("interplay.cli.commands.llm:RunCommand", "language models cook together: pairings, levels, resume"),
@@ -46,30 +49,39 @@ COMMANDS = {
     "llm solo": ("interplay.cli.commands.llm:SoloCommand", "each role alone with an idle partner, against the team"),
     "llm audit": ("interplay.cli.commands.audit:AuditCommand", "what messages achieved, on traces or transcripts"),
     "bench": ("interplay.cli.commands.bench:Bench", "steps per second of a game on this machine"),
-    "challenge check": ("interplay.cli.commands.challenge:Check", "look a challenge file over before it is served"),
+    "challenge check": (
+        "interplay.cli.commands.challenge:ChallengeCheck",
+        "look a challenge file over before it is served",
+    ),
     "challenge example": (
-        "interplay.cli.commands.challenge:Example",
+        "interplay.cli.commands.challenge:ChallengeExample",
         "challenges that come with it, to try and to change",
     ),
-    "challenge serve": ("interplay.cli.commands.challenge:Serve", "host a challenge with hidden partners"),
-    "challenge register": ("interplay.cli.commands.challenge:Register", "register a team; its keys are shown once"),
-    "challenge enter": ("interplay.cli.commands.challenge:Enter", "begin an evaluation with a pre-registered plan"),
-    "challenge play": ("interplay.cli.commands.challenge:Play", "play an evaluation with any agent"),
-    "challenge result": ("interplay.cli.commands.challenge:Result", "fetch a signed result and its traces"),
-    "challenge verify": ("interplay.cli.commands.challenge:Verify", "check what a server signed"),
-    "challenge issue": ("interplay.cli.commands.challenge:Issue", "hand out an evaluation as the host"),
-    "challenge books": ("interplay.cli.commands.challenge:Books", "audit log and traces, for the host"),
-    "study serve": ("interplay.cli.commands.study:Serve", "run a study with people in the browser"),
+    "challenge serve": ("interplay.cli.commands.challenge:ChallengeServe", "host a challenge with hidden partners"),
+    "challenge register": (
+        "interplay.cli.commands.challenge:ChallengeRegister",
+        "register a team; its keys are shown once",
+    ),
+    "challenge enter": (
+        "interplay.cli.commands.challenge:ChallengeEnter",
+        "begin an evaluation with a pre-registered plan",
+    ),
+    "challenge play": ("interplay.cli.commands.challenge:ChallengePlay", "play an evaluation with any agent"),
+    "challenge result": ("interplay.cli.commands.challenge:ChallengeResult", "fetch a signed result and its traces"),
+    "challenge verify": ("interplay.cli.commands.challenge:ChallengeVerify", "check what a server signed"),
+    "challenge issue": ("interplay.cli.commands.challenge:ChallengeIssue", "hand out an evaluation as the host"),
+    "challenge books": ("interplay.cli.commands.challenge:DatabaseCommand", "audit log and traces, for the host"),
+    "study serve": ("interplay.cli.commands.study:StudyServe", "run a study with people in the browser"),
     "study simulate": ("interplay.cli.commands.study:Simulate", "stand-ins for people try a study before it goes out"),
-    "study example": ("interplay.cli.commands.study:Example", "studies that come with it, to try and to change"),
+    "study example": ("interplay.cli.commands.study:StudyExample", "studies that come with it, to try and to change"),
     "study words": ("interplay.cli.commands.study:Words", "what the kitchen says to people, to be translated"),
     "study analyse": ("interplay.cli.commands.study_analyse:Analyse", "a study's tables and tests, and who is in them"),
     "study participants": ("interplay.cli.commands.study_admin:Participants", "who takes part, and where they stand"),
     "study payments": ("interplay.cli.commands.study_admin:Payments", "who is owed what; lines for bulk payment"),
-    "study export": ("interplay.cli.commands.study_admin:Export", "a study's records as tables and traces"),
+    "study export": ("interplay.cli.commands.study_admin:StudyExport", "a study's records as tables and traces"),
     "study erase": ("interplay.cli.commands.study_admin:Erase", "forget a participant for good"),
     "study researcher": ("interplay.cli.commands.study_admin:Researcher", "who may look into a study"),
-    "study audit": ("interplay.cli.commands.study_admin:Audit", "who did what with a study's data"),
+    "study audit": ("interplay.cli.commands.study_admin:StudyAudit", "who did what with a study's data"),
     "study power": ("interplay.cli.commands.study_analyse:Power", "how many people a study needs"),
 }
 
@@ -97,6 +109,7 @@ _show_other = warnings.showwarning
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
 
 

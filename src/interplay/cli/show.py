@@ -26,20 +26,20 @@ def show(table: Table, *, json: bool, **extra: Any) -> None:
     # Files and pipes do not wrap; people are told once what is the same in all rows.
     console = Console(width=None if sys.stdout.isatty() else 250, soft_wrap=False)
     same = _same_in_all(table)
-    shown = [c for c in table.columns if c not in same and any(row[c] is not None for row in table)]
-    told = "; ".join(f"{c}: {cell(v)}" for c, v in same.items() if cell(v) not in ("", "–"))
-    console.print(*filter(None, [table.title, told]), sep="\n", highlight=False, markup=False)
-    if len(table) == 1 and len(shown) > WIDEST:
-        console.print(_upright(table.rows[0], shown))
+    columns = [c for c in table.columns if c not in same and any(row[c] is not None for row in table)]
+    same_text = "; ".join(f"{c}: {cell(v)}" for c, v in same.items() if cell(v) not in ("", "–"))
+    console.print(*filter(None, [table.title, same_text]), sep="\n", highlight=False, markup=False)
+    if len(table) == 1 and len(columns) > WIDEST:
+        console.print(_upright(table.rows[0], columns))
         return
-    grid = Grid(*(shown or table.columns), header_style="bold")
-    for column, name in zip(grid.columns, shown or table.columns, strict=True):
+    grid = Grid(*(columns or table.columns), header_style="bold")
+    for column, name in zip(grid.columns, columns or table.columns, strict=True):
         numbers = [row[name] for row in table if row[name] is not None]
         column.justify = "right" if numbers and all(isinstance(v, int | float) for v in numbers) else "left"
         column.overflow = "fold"
     for row in table.rows[:LONGEST]:
         # What people and models said may hold brackets, which rich would take for markup.
-        grid.add_row(*(Text(cell(row[c])) for c in shown or table.columns))
+        grid.add_row(*(Text(cell(row[c])) for c in columns or table.columns))
     console.print(grid)
     if len(table) > LONGEST:
         note(f"{len(table) - LONGEST} more rows; --json gives all")
@@ -67,6 +67,7 @@ def _same_in_all(table: Table) -> dict[str, Any]:
 
 
 def cell(value: Any) -> str:
+    """Return a value as a table prints it."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -77,18 +78,19 @@ def cell(value: Any) -> str:
 
 
 def note(message: str) -> None:
+    """Print a message on standard error."""
     print(message, file=sys.stderr)
 
 
 def options(pairs: Sequence[str]) -> dict[str, Any]:
     """`key=value` pairs; a value is JSON where it can be, text otherwise."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise InterplayError(f"cannot read the option {pair!r}: write name=value, as in horizon=200")
         try:
-            found[key] = json_module.loads(value)
+            values[key] = json_module.loads(value)
         except json_module.JSONDecodeError:
-            found[key] = value
-    return found
+            values[key] = value
+    return values

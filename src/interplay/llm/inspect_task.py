@@ -45,6 +45,7 @@ class InspectModel:
         self.name, self._role = f"inspect/{role}", role
 
     async def chat(self, request: ChatRequest) -> Answer:
+        """Ask the model of this role."""
         config = GenerateConfig(
             temperature=request.temperature, max_tokens=request.max_tokens, seed=request.episode % 2**31
         )
@@ -94,7 +95,7 @@ def kitchen(
         horizon=horizon,
         settings=LLMSettings(scaffold=scaffold),
     )
-    jobs = list(plan.jobs(_desk()))
+    jobs = list(plan.jobs(_model_pool()))
     samples = [
         Sample(
             id=f"{dish_name(job.game.options)} {job.index}",
@@ -107,11 +108,11 @@ def kitchen(
     return Task(dataset=MemoryDataset(samples), solver=cook(plan, out), scorer=delivered(), name=f"kitchen_{layout}")
 
 
-def _desk() -> ModelPool:
-    desk = ModelPool()
+def _model_pool() -> ModelPool:
+    pool = ModelPool()
     for role in ROLES:
-        desk.add(InspectModel(role))
-    return desk
+        pool.add(InspectModel(role))
+    return pool
 
 
 @solver
@@ -119,15 +120,15 @@ def cook(plan: RunPlan, out: str | None) -> Solver:
     """Plays the sample's episode; messages and plans stand in the sample's transcript."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        job = list(plan.jobs(_desk()))[state.metadata["job"]]
+        job = list(plan.jobs(_model_pool()))[state.metadata["job"]]
         episode = await play_one(job)
         if out is not None:
             _keep(out, plan, episode)
         row = episode_row(episode)
         for event in episode.events:
             if event.kind == "message" and event.seat is not None:
-                said = f"step {event.t}, {job.game.seat_names[event.seat]}: {event.payload['text']}"
-                state.messages.append(ChatMessageUser(content=said))
+                line = f"step {event.t}, {job.game.seat_names[event.seat]}: {event.payload['text']}"
+                state.messages.append(ChatMessageUser(content=line))
         state.output = ModelOutput.from_content("interplay", "delivered" if row["success"] else "not delivered")
         state.metadata["episode"] = row
         return state

@@ -54,19 +54,20 @@ class RunPlan:
             dish(name)
 
     def described(self) -> dict[str, Any]:
-        told = {k: list(v) if isinstance(v, tuple) else v for k, v in vars(self).items() if k != "settings"}
-        return {"llm_run": told | {"settings": self.settings.recorded()}}
+        """Return the plan as plain values, for the manifest of the traces."""
+        plan = {k: list(v) if isinstance(v, tuple) else v for k, v in vars(self).items() if k != "settings"}
+        return {"llm_run": plan | {"settings": self.settings.recorded()}}
 
-    def jobs(self, desk: ModelPool) -> Iterator[DialogueJob]:
+    def jobs(self, pool: ModelPool) -> Iterator[DialogueJob]:
         """In an order that fills every pairing and level evenly, so that a run that is stopped is still balanced."""
-        cast = {name: self._agent(name, desk) for name in dict.fromkeys([*self.chefs, *self.assistants])}
+        agents = {name: self._agent(name, pool) for name in dict.fromkeys([*self.chefs, *self.assistants])}
         for episode in range(self.episodes):
             for options in self._servings(episode):
                 game = self._kitchen(options)
                 for chef in self.chefs:
                     for assistant in self.assistants:
-                        helpers = [cast[assistant]] * (game.num_seats - 1)
-                        yield DialogueJob(game, Team.of(game, [cast[chef], *helpers]), self.seed, episode)
+                        helpers = [agents[assistant]] * (game.num_seats - 1)
+                        yield DialogueJob(game, Team.of(game, [agents[chef], *helpers]), self.seed, episode)
 
     def _kitchen(self, options: dict[str, Any]) -> Game:
         if "/" in self.layout:
@@ -80,24 +81,24 @@ class RunPlan:
         number = episode % DISHES_PER_LEVEL + 1
         return [{"level": level, "number": number, **extra} for level in self.levels]
 
-    def _agent(self, name: str, desk: ModelPool) -> Agent:
+    def _agent(self, name: str, pool: ModelPool) -> Agent:
         if not name.startswith("llm:") and "/" not in name:
             return registered(name)  # such as `stay`, or a player of your own
-        return make_player(name.removeprefix("llm:"), desk, **self.settings.changes())
+        return make_player(name.removeprefix("llm:"), pool, **self.settings.changes())
 
 
 def read_levels(text: str) -> tuple[int, ...]:
     """`1-3`, `2` or `1,3,6`."""
-    found: list[int] = []
+    levels: list[int] = []
     for part in text.replace(" ", "").split(","):
         first, dash, last = part.partition("-")
         try:
-            found += range(int(first), int(last) + 1) if dash else [int(first)]
+            levels += range(int(first), int(last) + 1) if dash else [int(first)]
         except ValueError:
             raise InterplayError(f"levels: {text!r}; write 1-3, or 1,3,6") from None
-    if not found:
+    if not levels:
         raise InterplayError(f"levels: {text!r} has none; write 1-3, or 1,3,6")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(levels))
 
 
 def job_key(game: str, options: Any, hashes: Any, seed: int, index: int) -> str:

@@ -1,4 +1,4 @@
-"""Play a plan into a folder. What is played is kept, what was asked is never asked again, and a run can go on."""
+"""Play a plan into a folder. Episodes and answers are kept, nothing is asked twice, and a run can be resumed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ IN_A_ROW = 5  # episodes that ended because a model was not reached, after which
 
 @dataclass(frozen=True)
 class LLMRun:
-    """What came of a run."""
+    """The result of a run."""
 
     traces: TraceSet
     meter: Usage
@@ -49,8 +49,15 @@ class Service:
     backoff_s: float = 1.0
     patience_s: float = 0.0  # go on trying an endpoint that fails for so long
 
-    def desk(self, journal: ResponseCache, *, offline: bool = False) -> ModelPool:
-        line = {name: getattr(self, name) for name in ("at_once", "timeout_s", "retries", "backoff_s", "patience_s")}
+    def model_pool(self, journal: ResponseCache, *, offline: bool = False) -> ModelPool:
+        """Return the models with these limits.
+
+        Args:
+            journal: The cache of answers.
+            offline: Take answers from the cache alone.
+        """
+        names = ("at_once", "timeout_s", "retries", "backoff_s", "patience_s")
+        endpoint = {name: getattr(self, name) for name in names}
         return ModelPool(
             cache=journal,
             prices=self.prices,
@@ -58,7 +65,7 @@ class Service:
             offline=offline,
             ends_episodes=True,
             base_urls=dict(self.base_urls),
-            endpoint=line,
+            endpoint=endpoint,
         )
 
 
@@ -68,7 +75,7 @@ def run(
     *,
     service: Service | None = None,
     replay: str | os.PathLike[str] | None = None,
-    told: Callable[[int, int, Usage], None] | None = None,
+    progress: Callable[[int, int, Usage], None] | None = None,
 ) -> LLMRun:
     """Play what a folder does not yet hold. `replay`: a run's folder whose answers are given again, offline.
 
@@ -77,20 +84,20 @@ def run(
     """
     folder = Path(out) if out is not None else None
     journal = _journal(folder, replay)
-    desk = (service or Service()).desk(journal, offline=replay is not None)
-    jobs = list(plan.jobs(desk))  # what is wrong with names and keys is told before anything is written
+    pool = (service or Service()).model_pool(journal, offline=replay is not None)
+    jobs = list(plan.jobs(pool))  # what is wrong with names and keys is told before anything is written
     prices = service.prices.described() if service and service.prices.table else None
     traces = _open(folder, plan.described() | ({"prices": prices} if prices else {}))
     done = played_keys(traces)
     left = [job for job in jobs if episode_key(job) not in done]
-    clerk = _Clerk(traces, folder, len(jobs) - len(left), len(jobs), desk.usage, told)
+    keeper = _EpisodeKeeper(traces, folder, len(jobs) - len(left), len(jobs), pool.usage, progress)
     try:
-        play_jobs(left, clerk.ended, at_once=(service or Service()).at_once)
+        play_jobs(left, keeper.ended, at_once=(service or Service()).at_once)
     finally:
-        clerk.close()
+        keeper.close()
         journal.close()
     traces = traces.refresh()
-    return LLMRun(traces, replace(desk.usage), len(jobs), clerk.played, clerk.aside, clerk.stopped)
+    return LLMRun(traces, replace(pool.usage), len(jobs), keeper.played, keeper.aside, keeper.stopped)
 
 
 def played_keys(traces: TraceSet) -> set[str]:
@@ -121,17 +128,17 @@ def _journal(folder: Path | None, replay: str | os.PathLike[str] | None) -> Resp
     return ResponseCache(source, write=False)
 
 
-class _Clerk:
+class _EpisodeKeeper:
     """Keeps every episode as it ends, and says when to stop."""
 
-    def __init__(self, traces: TraceSet, folder: Path | None, before: int, planned: int, meter: Usage, told):
+    def __init__(self, traces: TraceSet, folder: Path | None, before: int, planned: int, meter: Usage, progress):
         self._writer = traces.writer(episodes=16, seconds=10.0)
         self._folder, self._before, self._planned = folder, before, planned
-        self._meter, self._told = meter, told
+        self._meter, self._progress = meter, progress
         self._row = 0
         self.played, self.aside, self.stopped = 0, 0, None
-        if told:
-            told(before, planned, meter)
+        if progress:
+            progress(before, planned, meter)
 
     def ended(self, job: DialogueJob, episode: Episode) -> bool:
         end = episode.events[-1].payload
@@ -144,8 +151,8 @@ class _Clerk:
             self._row = 0
             self._writer.add(episode)
             self.played += 1
-            if self._told:
-                self._told(self._before + self.played, self._planned, self._meter)
+            if self._progress:
+                self._progress(self._before + self.played, self._planned, self._meter)
         return self.stopped is None
 
     def _set_aside(self, episode: Episode) -> None:

@@ -31,7 +31,7 @@ def solo(
     alone: str | None = None,
     plan: RunPlan | None = None,
     service: Service | None = None,
-    told: Callable[[int, int, Usage], None] | None = None,
+    progress: Callable[[int, int, Usage], None] | None = None,
 ) -> tuple[Table, list[LLMRun]]:
     """The team and each role alone, for every model and layout. `plan` gives levels, episodes, seed and settings.
 
@@ -44,7 +44,7 @@ def solo(
             cells: dict[str, list[Row]] = {}
             for condition, part in _parts(base, layout, model, alone or model).items():
                 folder = Path(out) / layout / model.replace("/", "_") / condition if out is not None else None
-                runs.append(run(part, folder, service=service, told=told))
+                runs.append(run(part, folder, service=service, progress=progress))
                 if runs[-1].stopped:
                     raise InterplayError(f"{model} in kitchen/{layout}, {condition}: {runs[-1].stopped}")
                 cells[condition] = [episode_row(e) for e in runs[-1].traces]
@@ -56,28 +56,28 @@ def solo(
 def _parts(base: RunPlan, layout: str, model: str, alone: str) -> dict[str, RunPlan]:
     game = make(f"kitchen/{layout}", level=1, number=1)
     assert isinstance(game, Kitchen)
-    told = {"roles": [role.data | {"knows_recipe": True} for role in game.roles]}
+    knowing = {"roles": [role.data | {"knows_recipe": True} for role in game.roles]}
     return {
         "team": replace(base, layout=layout, chefs=(model,), assistants=(model,)),
         "chef": replace(base, layout=layout, chefs=(alone,), assistants=(IDLE,)),
-        "assistant": replace(base, layout=layout, chefs=(IDLE,), assistants=(alone,), options=told),
+        "assistant": replace(base, layout=layout, chefs=(IDLE,), assistants=(alone,), options=knowing),
     }
 
 
 def _row(model: str, layout: str, cells: dict[str, list[Row]]) -> Row:
-    found: Row = {"model": model, "layout": layout, "episodes": len(cells["team"])}
+    result: Row = {"model": model, "layout": layout, "episodes": len(cells["team"])}
     for condition, rows in cells.items():
-        found[f"{condition}_success"] = _mean([r["success"] for r in rows])
-        found[f"{condition}_steps"] = _mean([r["steps"] for r in rows if r["success"]])
+        result[f"{condition}_success"] = _mean([r["success"] for r in rows])
+        result[f"{condition}_steps"] = _mean([r["steps"] for r in rows if r["success"]])
     by_episode = {c: {(r["dish"], r["index"]): r for r in rows} for c, rows in cells.items()}
     alone: dict[Any, int | None] = {}  # the quicker soloist's steps, by episode; None: neither delivers
     for key in by_episode["chef"].keys() & by_episode["assistant"].keys():
         lone = [by_episode[role][key] for role in ("chef", "assistant")]
         alone[key] = min((r["steps"] for r in lone if r["success"]), default=None)
-    found["solo_feasible"] = _mean([float(steps is not None) for steps in alone.values()])
+    result["solo_feasible"] = _mean([float(steps is not None) for steps in alone.values()])
     together = {key: r["steps"] for key, r in by_episode["team"].items() if r["success"]}
-    found["time"] = _mean([together[key] / steps for key, steps in alone.items() if steps and key in together])
-    return found
+    result["time"] = _mean([together[key] / steps for key, steps in alone.items() if steps and key in together])
+    return result
 
 
 def _mean(values: Sequence[float]) -> float | None:

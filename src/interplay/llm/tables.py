@@ -1,4 +1,4 @@
-"""What a run's traces say at a glance: success, steps, calls, tokens and cost by pairing and level."""
+"""The summary of a run's traces: success, steps, calls, tokens and cost by pairing and level."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def summary(traces: Iterable[Episode]) -> Table:
         groups.setdefault(key, []).append((row, episode))
     rows = [
         dict(zip(("chef", "assistant", "game", "level"), key, strict=True))
-        | _told([row for row, _ in group])
+        | _summary_row([row for row, _ in group])
         | usage_row([episode for _, episode in group])
         for key, group in groups.items()
     ]
@@ -54,10 +54,12 @@ def episode_row(episode: Episode) -> Row:
 
 
 def level_of(options: Any) -> int:
+    """Return the level of the dish that a kitchen's options name."""
     return _dish(options).level
 
 
 def dish_name(options: Any) -> str:
+    """Return the name of the dish that a kitchen's options name."""
     return _dish(options).name
 
 
@@ -68,7 +70,7 @@ def _dish(options: Any) -> Dish:
     return dish(options.get("dish", DEFAULT_DISH))
 
 
-def _told(group: Sequence[Row]) -> Row:
+def _summary_row(group: Sequence[Row]) -> Row:
     solved = [r["steps"] for r in group if r["success"]]
     return {
         "episodes": len(group),

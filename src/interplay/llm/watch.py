@@ -25,7 +25,11 @@ def spent(meter: Usage) -> str:
 
 @contextmanager
 def watched(*, show: bool = True) -> Iterator[Callable[[int, int, Usage], None]]:
-    """A bar where someone is looking, else a line now and then."""
+    """Show progress: a bar on a terminal, else a line now and then.
+
+    Yields:
+        A function to call with the episodes done, the episodes planned and the usage so far.
+    """
     if not show:
         yield lambda done, planned, meter: None
         return
@@ -42,9 +46,11 @@ def watched(*, show: bool = True) -> Iterator[Callable[[int, int, Usage], None]]
         TimeElapsedColumn(),
         TextColumn("{task.description}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task("", total=None)
-        yield lambda done, planned, meter: shown.update(task, completed=done, total=planned, description=spent(meter))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda done, planned, meter: progress.update(
+            task, completed=done, total=planned, description=spent(meter)
+        )
 
 
 def _lines() -> Callable[[int, int, Usage], None]:

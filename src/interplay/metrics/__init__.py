@@ -1,0 +1,1 @@
+"""Metrics over trace sets: scores, cross-play, interdependence, communication, prediction and BR-Prox."""

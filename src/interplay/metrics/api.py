@@ -1,4 +1,4 @@
-"""What a metric is, and how a set of traces is measured: replayed once, shown to every metric, one tidy table out."""
+"""The metric interface, and `measure`: replay a set of traces once, pass it to every metric, return one tidy table."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ METRICS = Registry(
 
 @dataclass(frozen=True)
 class Sample:
-    """Some episodes of one game, with their numbers in the trace set. Replay happens when first asked for."""
+    """Some episodes of one game, with their numbers in the trace set. They are replayed on first use."""
 
     game: Game
     numbers: Sequence[int]
@@ -51,9 +51,9 @@ class Sample:
 
     @property
     def replays(self) -> list[Replay]:
-        """Every episode played again, each compared with its record; played once, whoever asks."""
+        """The replay of every episode, compared with its record; computed once."""
         if is_jax(self.game):
-            return self.shared("replays", lambda one: [again for batch in one.batches for again in batch.each()])
+            return self.shared("replays", lambda one: [replay for batch in one.batches for replay in batch.each()])
         return self.shared("replays", lambda one: list(replays(one.game, one.episodes, chunk=CHUNK)))
 
     @property
@@ -75,8 +75,8 @@ class Sample:
 def _replay_batches(sample: Sample) -> list[ReplayBatch]:
     batches = list(replay_batches(sample.game, sample.episodes, chunk=CHUNK))
     for batch in batches:
-        for episode, again in zip(batch.episodes, batch.each(), strict=True):
-            problems = compare(sample.game, episode, again)
+        for episode, replay in zip(batch.episodes, batch.each(), strict=True):
+            problems = compare(sample.game, episode, replay)
             if problems:
                 about = f"{episode.game_id}, episode {episode.index} of seed {episode.seed}"
                 raise TraceError(f"{about}: {problems[0]}")
@@ -84,19 +84,27 @@ def _replay_batches(sample: Sample) -> list[ReplayBatch]:
 
 
 class Compute(Protocol):
-    def __call__(self, sample: Sample) -> Iterable[Any]: ...
+    """The function that computes a metric on one sample."""
+
+    def __call__(self, sample: Sample) -> Iterable[Any]:
+        """Return rows, or the parts that `finish` makes rows of."""
+        ...
 
 
 class Finish(Protocol):
-    def __call__(self, parts: Sequence[Any], options: Mapping[str, Any]) -> Iterable[Row]: ...
+    """The function that makes rows of the parts of all samples."""
+
+    def __call__(self, parts: Sequence[Any], options: Mapping[str, Any]) -> Iterable[Row]:
+        """Return the rows of the parts that `compute` gave for each sample."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """Something that can be measured. `compute` gives rows with at least `metric` and `value`.
+    """A metric: how it is computed and how it is described.
 
-    What speaks of many episodes at once (an entropy) has `finish` too: then `compute` gives parts, such as counts,
-    and `finish` makes the rows of all of them.
+    `compute` gives rows with at least `metric` and `value`. A metric over many episodes at once (an entropy) has
+    `finish` too: then `compute` gives parts, such as counts, and `finish` makes rows of the parts of all samples.
     """
 
     name: str
@@ -124,6 +132,11 @@ def about(number: int, episode: Episode) -> Row:
 
 
 def metric(name: str) -> Metric:
+    """Return the metric of this name.
+
+    Raises:
+        InterplayError: There is no such metric.
+    """
     return METRICS.load(name)
 
 
@@ -134,8 +147,19 @@ def measure(
     progress: Callable[[int], None] | None = None,
     **options: Any,
 ) -> Table:
-    """A tidy table, one row per value: game, episode, agents, seat (or giver and receiver), metric, value, and
-    whatever columns the metrics add. Options go to the metrics that know them."""
+    """Measure a trace set and return a tidy table with one row per value.
+
+    The columns are game, episode, agents, seat (or giver and receiver), metric, value, and those that the metrics add.
+
+    Args:
+        traces: The set.
+        metrics: Names of metrics, or metrics.
+        progress: Called with the number of episodes after each part is measured.
+        options: Options of the metrics; each goes to the metrics that declare it.
+
+    Raises:
+        InterplayError: The set is empty, or a metric or an option is not known.
+    """
     if len(traces) == 0:
         raise InterplayError(f"{traces.name} holds no episodes, so there is nothing to measure")
     return measure_samples(samples(traces, options), metrics, options, progress)
@@ -147,7 +171,17 @@ def measure_samples(
     options: Mapping[str, Any],
     progress: Callable[[int], None] | None = None,
 ) -> Table:
-    """The same from samples at hand, which may have been replayed already."""
+    """Measure samples, which may have been replayed already, and return a tidy table.
+
+    Args:
+        parts: The samples.
+        metrics: Names of metrics, or metrics.
+        options: Options of the metrics.
+        progress: Called with the number of episodes after each sample is measured.
+
+    Raises:
+        InterplayError: No metric is named, an option is not known, or one that a metric needs is missing.
+    """
     if not metrics:
         raise InterplayError(f"name at least one metric: {', '.join(METRICS.names())}")
     chosen = [m if isinstance(m, Metric) else metric(m) for m in metrics]
@@ -160,9 +194,9 @@ def measure_samples(
             into.extend(one.compute(sample))
         if progress:
             progress(len(sample.numbers))
-    for one, found in zip(chosen, computed, strict=True):
+    for one, metric_parts in zip(chosen, computed, strict=True):
         if one.finish is not None:
-            rows.extend(one.finish(found, options))
+            rows.extend(one.finish(metric_parts, options))
     front = ["game", "episode", "agents", "privileged", "seed", "seat", "agent", "metric", "value"]
     columns = [c for c in front if any(c in row for row in rows[:1])] if rows else front
     describing = tuple(dict.fromkeys(c for one in chosen for c in one.describing))
@@ -188,8 +222,8 @@ def _check_options(chosen: Sequence[Metric], options: Mapping[str, Any]) -> None
     known = {option: m.name for m in chosen for option in m.options}
     for option in options:
         if option not in known:
-            told = ", ".join(f"{o} ({m})" for o, m in known.items()) or "no options"
-            raise InterplayError(f"no metric here takes the option {option!r}; they take {told}")
+            described = ", ".join(f"{o} ({m})" for o, m in known.items()) or "no options"
+            raise InterplayError(f"no metric here takes the option {option!r}; they take {described}")
 
 
 def _check_needs(chosen: Sequence[Metric], options: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from interplay.metrics.api import Metric, Sample
 from interplay.metrics.grouping import INTER, INTRA, MIXED, PAIRING, SELF, Pair, TeamGroup, pair, team
+from interplay.rollout.episode import Episode
 from interplay.table import Row
 
 
@@ -25,19 +26,25 @@ class CrossplaySums(NamedTuple):
 
 
 def compute(sample: Sample) -> Iterator[dict[TeamGroup, CrossplaySums]]:
-    found: dict[TeamGroup, CrossplaySums] = {}
+    """Yield the sums of scores and lengths of each team of a sample."""
+    sums: dict[TeamGroup, CrossplaySums] = {}
     for episode in sample.episodes:
-        one = CrossplaySums(1, episode.score, episode.score**2, episode.length, episode.length**2)
-        of = team(episode)
-        found[of] = found[of] + one if of in found else one
-    yield found
+        add_game(sums, episode, episode.score)
+    yield sums
+
+
+def add_game(sums: dict[TeamGroup, CrossplaySums], episode: Episode, score: float) -> None:
+    """Add one game with this score to the sums of its team."""
+    game, group = CrossplaySums(1, score, score**2, episode.length, episode.length**2), team(episode)
+    sums[group] = sums[group] + game if group in sums else game
 
 
 def finish(parts: Sequence[dict[TeamGroup, CrossplaySums]], options: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield the cross-play matrix, then each agent's self-play, intra- and inter-algorithm scores."""
     teams: dict[TeamGroup, CrossplaySums] = {}
     for part in parts:
-        for of, sums in part.items():
-            teams[of] = teams[of] + sums if of in teams else sums
+        for group, sums in part.items():
+            teams[group] = teams[group] + sums if group in teams else sums
     yield from _matrix(teams)
     yield from _relations(teams)
 

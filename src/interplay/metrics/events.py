@@ -9,12 +9,13 @@ from interplay.table import Row
 
 
 def compute(sample: Sample) -> Iterator[Row]:
-    for base, episode, again in zip(sample.about(), sample.episodes, sample.replays, strict=True):
-        counts = again.steps.events.sum(axis=0)  # [seat, event]
+    """Yield the count of each event for each seat of each episode."""
+    for base, episode, replay in zip(sample.about(), sample.episodes, sample.replays, strict=True):
+        counts = replay.steps.events.sum(axis=0)  # [seat, event]
         for seat, identity in enumerate(episode.agents):
             for number, name in enumerate(sample.game.event_names):
-                told = {"metric": "events", "event": name, "value": int(counts[seat, number])}
-                yield {**base, "seat": seat, "agent": identity.name, **told}
+                value = {"metric": "events", "event": name, "value": int(counts[seat, number])}
+                yield {**base, "seat": seat, "agent": identity.name, **value}
 
 
 EVENTS = Metric(

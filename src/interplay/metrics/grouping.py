@@ -20,7 +20,7 @@ SELF, INTRA, INTER, MIXED = "self_play", "intra_xp", "inter_xp", "mixed"
 PAIRING, MEAN, POOLED = "pairing", "mean of pairings", "all games"
 
 
-class Who(NamedTuple):
+class AgentKey(NamedTuple):
     """An agent as tables know it."""
 
     name: str
@@ -33,7 +33,7 @@ class TeamGroup(NamedTuple):
 
     game: str
     options: str
-    seats: tuple[Who, ...]
+    seats: tuple[AgentKey, ...]
 
     def relation(self, seat: int) -> str:
         """What a seat's partners are to it: itself, other runs of its algorithm, or other algorithms."""
@@ -49,13 +49,15 @@ class TeamGroup(NamedTuple):
         return " & ".join(sorted(w.name for s, w in enumerate(self.seats) if s != seat))
 
 
-def who(identity: Identity) -> Who:
-    return Who(identity.name, identity.hash, str(identity.config.get("algorithm", identity.name)))
+def agent_key(identity: Identity) -> AgentKey:
+    """Return an agent as tables know it."""
+    return AgentKey(identity.name, identity.hash, str(identity.config.get("algorithm", identity.name)))
 
 
 def team(episode: Episode) -> TeamGroup:
+    """Return the team that played an episode."""
     options = json.dumps(dict(episode.options), sort_keys=True, default=str)
-    return TeamGroup(episode.game_id, options, tuple(who(i) for i in episode.agents))
+    return TeamGroup(episode.game_id, options, tuple(agent_key(i) for i in episode.agents))
 
 
 class Pair(NamedTuple):
@@ -63,7 +65,7 @@ class Pair(NamedTuple):
 
     game: str
     options: str
-    agent: Who
+    agent: AgentKey
     partner: str
     relation: str
 
@@ -74,24 +76,25 @@ class Pair(NamedTuple):
         return {"game": self.game, "options": options, **names, "relation": self.relation}
 
 
-def pair(of: TeamGroup, seat: int) -> Pair:
-    return Pair(of.game, of.options, of.seats[seat], of.partners(seat), of.relation(seat))
+def pair(group: TeamGroup, seat: int) -> Pair:
+    """Return the agent in a seat together with its partners."""
+    return Pair(group.game, group.options, group.seats[seat], group.partners(seat), group.relation(seat))
 
 
 def by_pair(parts: Iterable[Mapping[TeamGroup, Sequence[Any]]]) -> dict[Pair, list[Any]]:
-    """What was found of each seat of each team, gathered by the agent in that seat and its partners."""
-    found: dict[Pair, list[Any]] = {}
+    """Gather the values of each seat of each team by the agent in that seat and its partners."""
+    values: dict[Pair, list[Any]] = {}
     for part in parts:
-        for of, seats in part.items():
+        for group, seats in part.items():
             for seat, value in enumerate(seats):
-                found.setdefault(pair(of, seat), []).append(value)
-    return found
+                values.setdefault(pair(group, seat), []).append(value)
+    return values
 
 
 def over_partners(values: Mapping[Pair, float | None]) -> list[Row]:
     """An agent's value with each partner, and the mean and standard deviation of these. Null where there is none."""
     rows = [{**p.about(), "over": PAIRING, "value": v} for p, v in values.items()]
-    agents: dict[tuple[str, str, Who], list[float | None]] = {}
+    agents: dict[tuple[str, str, AgentKey], list[float | None]] = {}
     for p, value in values.items():
         agents.setdefault((p.game, p.options, p.agent), []).append(value)
     for (game, options, agent), all_of in agents.items():

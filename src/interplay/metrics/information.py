@@ -1,5 +1,8 @@
-"""How varied an agent's actions are, and how much they tell of its partner's action before: entropies and
-instantaneous coordination, in nats, from recorded actions alone."""
+"""Entropies of an agent's actions and instantaneous coordination with its partner, in nats, from recorded actions.
+
+The entropy says how varied the actions are; instantaneous coordination is the mutual information between an action and
+the partner's action before it.
+"""
 
 from __future__ import annotations
 
@@ -77,10 +80,10 @@ def count_pairs(game: Game, episode: Episode) -> tuple[Counts, Counts]:
 def count_actions(game: Game, episode: Episode) -> Counts:
     """[seat, action]: what each seat chose, without the no-ops of waiting."""
     n = len(game.action_names)
-    found = np.stack([np.bincount(a, minlength=n) for a in np.asarray(episode.actions, np.int64).T])
+    counts = np.stack([np.bincount(a, minlength=n) for a in np.asarray(episode.actions, np.int64).T])
     if takes_turns(game):
-        found[:, -1] = 0
-    return found
+        counts[:, -1] = 0
+    return counts
 
 
 MEASURES: tuple[tuple[str, str | None, int, Callable[..., float | None]], ...] = (
@@ -96,30 +99,33 @@ def compute(sample: Sample) -> Iterator[dict[TeamGroup, list[tuple[Counts, Count
     """Counts of actions [action] and of pairs [before, after], answered and led, for every seat of every team."""
     sums: dict[TeamGroup, list[Counts]] = {}
     for episode in sample.episodes:
-        found = [count_actions(sample.game, episode), *count_pairs(sample.game, episode)]
-        of = team(episode)
-        sums[of] = [a + b for a, b in zip(sums[of], found, strict=True)] if of in sums else found
-    yield {of: list(zip(*found, strict=True)) for of, found in sums.items()}
+        counts = [count_actions(sample.game, episode), *count_pairs(sample.game, episode)]
+        group = team(episode)
+        sums[group] = [a + b for a, b in zip(sums[group], counts, strict=True)] if group in sums else counts
+    yield {group: list(zip(*counts, strict=True)) for group, counts in sums.items()}
 
 
 def finish(parts: Sequence[Any], options: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield each measure of each agent with each partner, over partners, and pooled."""
     pairs: dict[Pair, list[Counts]] = {}
-    for p, found in by_pair(parts).items():
-        pairs[p] = [sum(counts) for counts in zip(*found, strict=True)]  # type: ignore[misc]
+    for p, counts_of_seats in by_pair(parts).items():
+        pairs[p] = [sum(counts) for counts in zip(*counts_of_seats, strict=True)]  # type: ignore[misc]
     agents: dict[Pair, list[Counts]] = {}
-    for p, found in pairs.items():
+    for p, counts_of_seats in pairs.items():
         alone = p._replace(partner="", relation="")
-        agents[alone] = [a + b for a, b in zip(agents[alone], found, strict=True)] if alone in agents else found
+        agents[alone] = (
+            [a + b for a, b in zip(agents[alone], counts_of_seats, strict=True)] if alone in agents else counts_of_seats
+        )
     for name, role, which, function in MEASURES:
         for estimate in (PLUG_IN, CORRECTED):
-            told = {"metric": name, "role": role, "estimate": estimate}
+            measure = {"metric": name, "role": role, "estimate": estimate}
             values = {p: function(c[which], corrected=estimate == CORRECTED) for p, c in pairs.items()}
             for row in over_partners(values):
-                yield {**row, **told}
+                yield {**row, **measure}
             for p, c in agents.items():
                 value = function(c[which], corrected=estimate == CORRECTED)
                 about = p.about() | {"partner": None, "relation": None}
-                yield {**about, **told, "over": POOLED, "value": value, "n": int(c[which].sum())}
+                yield {**about, **measure, "over": POOLED, "value": value, "n": int(c[which].sum())}
 
 
 INFORMATION = Metric(

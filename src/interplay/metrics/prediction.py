@@ -1,5 +1,7 @@
-"""How well a policy foresees recorded actions: fed the record (teacher-forced, with its memory), it says what it
-would do at every step."""
+"""How well a policy predicts recorded actions.
+
+It is fed the record (teacher-forced, with its memory) and gives the chance of each action at every step.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,8 @@ BEST = "best"  # smoothing that is fitted
 GRID = np.concatenate([[0.0, 0.001, 0.002, 0.005], np.arange(0.01, 1.0, 0.01)])  # what it is chosen from
 
 
-class Foreseen(NamedTuple):
-    """What a policy thought of each recorded action."""
+class ActionPredictions(NamedTuple):
+    """What a policy predicted of each recorded action."""
 
     log_odds: Float[np.ndarray, "episode step seat"]
     above: Int[np.ndarray, "episode step seat"]  # actions it thought more likely
@@ -46,8 +48,15 @@ def top(k: int, above: np.ndarray, level: np.ndarray) -> np.ndarray:
     return np.clip((k - above) / level, 0.0, 1.0)
 
 
-def foresee(game: Game, policy: Policy, batch: ReplayBatch, smoothing: float = 0.0) -> Foreseen:
-    """A policy, bound to the game, along all seats of recorded episodes."""
+def predict_actions(game: Game, policy: Policy, batch: ReplayBatch, smoothing: float = 0.0) -> ActionPredictions:
+    """Run a policy, bound to the game, along all seats of recorded episodes.
+
+    Args:
+        game: The game.
+        policy: The policy, bound to the game.
+        batch: The replayed episodes.
+        smoothing: The share of probability that is spread evenly over the legal actions.
+    """
     count, length = len(batch.episodes), game.horizon  # one length and two sizes, so that little is compiled
     size = FEW if count <= FEW else CHUNK
     actions = np.zeros((size, length, game.num_seats), np.int32)
@@ -55,8 +64,8 @@ def foresee(game: Game, policy: Policy, batch: ReplayBatch, smoothing: float = 0
         actions[place, : episode.length] = episode.actions
     states = jax.tree_util.tree_map(lambda x: _fill(_fill(x[:, :-1], size, 0), length, 1), batch.states)
     arrays, static = eqx.partition(policy, eqx.is_array)
-    found = _program(game, StaticPolicy(static))(arrays, states, actions, jnp.float32(smoothing))
-    return Foreseen(*(np.asarray(x)[:count, : batch.played.shape[1]] for x in found))
+    predicted = _program(game, StaticPolicy(static))(arrays, states, actions, jnp.float32(smoothing))
+    return ActionPredictions(*(np.asarray(x)[:count, : batch.played.shape[1]] for x in predicted))
 
 
 def _fill(x: Array, size: int, axis: int) -> Array:
@@ -91,8 +100,12 @@ def _opinion(
     chosen: Int[Array, " seat"],
     smoothing: Array,
 ) -> tuple:
-    """Log odds of the chosen actions among the legal ones, how many actions stand above and level with them, and how
-    many are legal."""
+    """Compare the chosen actions with the others.
+
+    Returns:
+        Log odds of the chosen actions among the legal ones, how many actions stand above them, how many level with
+        them, and how many are legal; [seat] each.
+    """
     masked = jnp.where(legal, logits.astype(jnp.float32), -jnp.inf)
     log_odds = jax.nn.log_softmax(masked, axis=-1)
     even = -jnp.log(jnp.sum(legal, axis=-1, keepdims=True).astype(jnp.float32))
@@ -104,7 +117,7 @@ def _opinion(
 
 
 class PredictionSums(NamedTuple):
-    """Of each episode, added up over decisions."""
+    """Sums over the decisions of each episode."""
 
     decisions: Int[np.ndarray, " episode"]
     steps: Int[np.ndarray, " episode"]  # those in which the seat had to wait included
@@ -114,6 +127,7 @@ class PredictionSums(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[PredictionSums]) -> PredictionSums:
+        """Return the episodes of all parts together."""
         return cls(*(np.concatenate(x) for x in zip(*parts, strict=True)))
 
 
@@ -125,62 +139,69 @@ def ranks(game: Game) -> dict[str, int]:
 
 def policies(sample: Sample) -> dict[str, Policy]:
     """The policies to test, by name, ready for the sample's game."""
-    given = sample.options["policies"]
-    found: dict[str, Policy] = {}
-    for thing in [given] if isinstance(given, str | Agent | Policy) else given:
+    named = sample.options["policies"]
+    bound: dict[str, Policy] = {}
+    for thing in [named] if isinstance(named, str | Agent | Policy) else named:
         agent = as_agent(thing)
         if not isinstance(agent.policy, Policy):
             raise InterplayError(f"{agent.name!r} is a player; only policies say how likely each action is")
-        if agent.name in found:
+        if agent.name in bound:
             raise InterplayError(f"two of the policies are called {agent.name!r}; give each its own name")
-        found[agent.name] = bound_policy(agent.policy, sample.game)
-    return found
+        bound[agent.name] = bound_policy(agent.policy, sample.game)
+    return bound
 
 
 def compute(sample: Sample) -> Iterator[Any]:
+    """Yield the sums of each batch by policy; with the option `detail`, a row for each decision.
+
+    Raises:
+        InterplayError: A policy gives logits that are not numbers, or rules out every action.
+    """
     smoothing = smoothing_of(sample.options)
     bound = sample.shared("prediction policies", policies)
     about = sample.about()
     for name, policy in bound.items():
         first = 0
         for batch in sample.batches:
-            found = foresee(sample.game, policy, batch, 0.0 if smoothing is None else smoothing)
-            if np.isnan(found.log_odds[found.decides & batch.played[..., None]]).any():
+            predicted = predict_actions(sample.game, policy, batch, 0.0 if smoothing is None else smoothing)
+            if np.isnan(predicted.log_odds[predicted.decides & batch.played[..., None]]).any():
                 raise InterplayError(
                     f"the policy {name!r} gives logits that are not numbers, or rules out every action"
                 )
             if sample.options.get("detail"):
-                yield from _detail(sample, batch, found, name, about[first:])
+                yield from _detail(sample, batch, predicted, name, about[first:])
             else:
-                yield _sums(sample.game, batch, found, name, smoothing is None)
+                yield _sums(sample.game, batch, predicted, name, smoothing is None)
             first += len(batch.episodes)
 
 
 def smoothing_of(options: Mapping[str, Any]) -> float | None:
     """The share that is spread evenly; None if it is to be fitted."""
-    given = options.get("smoothing", 0.0)
-    if given == BEST:
+    share = options.get("smoothing", 0.0)
+    if share == BEST:
         if options.get("detail"):
             raise InterplayError(f"smoothing={BEST}: it is fitted to all decisions; with detail, give a share")
         return None
-    if isinstance(given, str) or not 0 <= float(given) < 1:
-        raise InterplayError(f"smoothing={given}: a share of at least 0 and less than 1, or {BEST}")
-    return float(given)
+    if isinstance(share, str) or not 0 <= float(share) < 1:
+        raise InterplayError(f"smoothing={share}: a share of at least 0 and less than 1, or {BEST}")
+    return float(share)
 
 
-def _sums(game: Game, batch: ReplayBatch, found: Foreseen, policy: str, fit: bool) -> dict[tuple, list[PredictionSums]]:
-    """By game, policy and the agent that was foreseen; with `fit`, the loss for every smoothing of the grid."""
+def _sums(
+    game: Game, batch: ReplayBatch, predicted: ActionPredictions, policy: str, fit: bool
+) -> dict[tuple, list[PredictionSums]]:
+    """Sums by game, policy and the agent that was predicted; with `fit`, the loss for every smoothing of the grid."""
     kinds = ranks(game)
-    decides = found.decides & batch.played[..., None]
-    log_odds = np.where(decides, found.log_odds, 0.0)[..., None]
+    decides = predicted.decides & batch.played[..., None]
+    log_odds = np.where(decides, predicted.log_odds, 0.0)[..., None]
     if fit:
-        even = 1.0 / np.maximum(found.legal, 1)[..., None]
+        even = 1.0 / np.maximum(predicted.legal, 1)[..., None]
         with np.errstate(divide="ignore"):
             log_odds = np.log((1 - GRID) * np.exp(log_odds) + GRID * even)
     here = decides[..., None]
     ruled_out = here & (log_odds < RULED_OUT)
     loss = np.where(here & ~ruled_out, -log_odds, 0.0).sum(axis=1)  # [episode, seat, smoothing]
-    hits = [np.where(decides, top(k, found.above, found.level), 0.0).sum(axis=1) for k in kinds.values()]
+    hits = [np.where(decides, top(k, predicted.above, predicted.level), 0.0).sum(axis=1) for k in kinds.values()]
     hit, number, out = np.stack(hits, axis=-1), decides.sum(axis=1), ruled_out.sum(axis=1)
     sums: dict[tuple, list[PredictionSums]] = {}
     for i, episode in enumerate(batch.episodes):
@@ -191,18 +212,28 @@ def _sums(game: Game, batch: ReplayBatch, found: Foreseen, policy: str, fit: boo
     return sums
 
 
-def _detail(sample: Sample, batch: ReplayBatch, found: Foreseen, policy: str, about: Sequence[Row]) -> Iterator[Row]:
+def _detail(
+    sample: Sample, batch: ReplayBatch, predicted: ActionPredictions, policy: str, about: Sequence[Row]
+) -> Iterator[Row]:
     """A row for each decision."""
     names = sample.game.action_names
-    for i, t, seat in np.argwhere(found.decides & batch.played[..., None]):
+    for i, t, seat in np.argwhere(predicted.decides & batch.played[..., None]):
         episode = batch.episodes[i]
-        odds = float(np.exp(found.log_odds[i, t, seat]))
-        told = {"t": int(t), "action": names[int(episode.actions[t, seat])], "policy": policy}
+        odds = float(np.exp(predicted.log_odds[i, t, seat]))
+        decision = {"t": int(t), "action": names[int(episode.actions[t, seat])], "policy": policy}
         who = {"seat": int(seat), "agent": episode.agents[seat].name}
-        yield {**about[i], **who, "metric": "probability", "value": odds, **told, "above": int(found.above[i, t, seat])}
+        yield {
+            **about[i],
+            **who,
+            "metric": "probability",
+            "value": odds,
+            **decision,
+            "above": int(predicted.above[i, t, seat]),
+        }
 
 
 def finish(parts: Sequence[Any], options: Mapping[str, Any]) -> Iterable[Row]:
+    """Return means over decisions of each policy for each agent, and for all agents together."""
     if options.get("detail"):
         return parts
     sums: dict[Any, list[PredictionSums]] = {}
@@ -232,8 +263,11 @@ def _rows(key: tuple[Game, str, str | None], sums: PredictionSums, smoothing: fl
 
 
 def _softened(sums: PredictionSums) -> tuple[np.ndarray, np.ndarray, float]:
-    """Losses of each half of the episodes at the smoothing that the other half fits best, what is ruled out all the
-    same, and the mean of the two."""
+    """Losses of each half of the episodes at the smoothing that the other half fits best.
+
+    Returns:
+        The losses, what is ruled out all the same, and the mean of the two smoothings.
+    """
     half = np.arange(len(sums.decisions)) % 2
     penalty = np.where(sums.ruled_out.sum(axis=0) > 0, np.inf, 0.0)  # what rules an action out fits nothing
     fits = [int(np.argmin(sums.loss[half == side].sum(axis=0) + penalty)) for side in (0, 1)]
@@ -255,7 +289,7 @@ def _ratio(values: np.ndarray, counts: np.ndarray) -> tuple[float | None, float 
 
 PREDICTION = Metric(
     name="prediction",
-    doc="how well policies foresee recorded actions: cross-entropy per decision (and over all steps, the forced ones "
+    doc="how well policies predict recorded actions: cross-entropy per decision (and over all steps, the forced ones "
     "included), accuracy, and whether the action is among the policy's first tenth or fifth of all actions",
     compute=compute,
     describing=("n",),

@@ -9,6 +9,7 @@ from interplay.table import Row
 
 
 def compute(sample: Sample) -> Iterator[Row]:
+    """Yield the score and the length of each episode, and the reward of each seat."""
     for base, episode in zip(sample.about(), sample.episodes, strict=True):
         yield {**base, "seat": None, "agent": None, "metric": "score", "value": episode.score}
         yield {**base, "seat": None, "agent": None, "metric": "length", "value": episode.length}

@@ -9,9 +9,9 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.partners.best_responses import Evaluation, ReturnCell, agent_of, exceeding
 from interplay.partners.describe import descriptions
-from interplay.partners.evaluate import Cast
+from interplay.partners.evaluate import PolicyStack
 from interplay.partners.features import LEAST_RETURN
-from interplay.partners.known import casts_of
+from interplay.partners.known import policy_stacks
 from interplay.partners.panel import Panel
 from interplay.table import Row, Table
 
@@ -38,18 +38,18 @@ def audit(
     Raises:
         InterplayError: if the panel has no best responses for this game.
     """
-    if not panel.has_ruler(game):
+    if not panel.has_best_response_returns(game):
         raise InterplayError(f"the panel {panel.name} has no best responses for {game.id} with these options")
     own = {a.name: a for m in panel.members for a in (m.agent, *(r.agent for r in m.responses))}
     named = {a.name for a in agents}
-    casts = casts_of(game, [*agents, *(a for name, a in own.items() if name not in named)])
-    partners = Cast.of_agents(game, list(panel.partners))
+    stacks = policy_stacks(game, [*agents, *(a for name, a in own.items() if name not in named)])
+    partners = PolicyStack.of_agents(game, list(panel.partners))
     evaluation = Evaluation(game, partners, trial, episodes, seed + 7000)
     best = {ReturnCell(p, r.seat): r for p, m in enumerate(panel.members) for r in m.responses}
     least = panel.provenance.get("config", {}).get("least_return", LEAST_RETURN)
-    returns = evaluation.trial(casts, seed=0)
+    returns = evaluation.trial(stacks, seed=0)
     worth = {cell: response.worth for cell, response in best.items()}
-    above = exceeding(evaluation, casts, returns, worth, seed=100, least=least)
+    above = exceeding(evaluation, stacks, returns, worth, seed=100, least=least)
     prefers = descriptions(panel)
     rows: list[Row] = []
     for one in sorted(above, key=lambda one: one.cell):
@@ -61,7 +61,7 @@ def audit(
                 "seat": one.cell.seat,
                 "best_response": response.agent.name if response else None,
                 "best_return": response.worth.mean if response else None,
-                "agent": agent_of(casts, one.agent).name,
+                "agent": agent_of(stacks, one.agent).name,
                 "return": one.worth.mean,
                 "low": one.worth.low,
                 "high": one.worth.high,

@@ -28,11 +28,11 @@ def measure_baselines(
             grade = grading.summarise(traces, game, ego, panel, seed)
             played.append((name, number, grade.values))
             helped[name].append(grade.overall.rows[0])
-    found = proximity(panel, game, played, seed)
+    near_best = proximity(panel, game, played, seed)
     rows: list[Row] = []
     for name, of_seeds in helped.items():
         means = {c: _mean([row.get(c) for row in of_seeds]) for c in ("mean", "gives", "gets", "ignored_percent")}
-        near = headline(found, name) if found is not None else {}
+        near = headline(near_best, name) if near_best is not None else {}
         rows.append({"agent": name, "seeds": len(of_seeds), **near, **means})
     return Table.of(rows, "Baselines")
 

@@ -18,7 +18,7 @@ from jaxtyping import Float
 
 from interplay.agents.api import Agent
 from interplay.games.api import Game
-from interplay.partners.evaluate import Cast, all_pairs, play_pairs
+from interplay.partners.evaluate import PolicyStack, all_pairs, play_pairs
 from interplay.partners.panel import Response, ReturnEstimate
 
 CHANCE = 0.05  # of calling any agent better where all are no better than their best response (Holm over all suspects)
@@ -47,42 +47,42 @@ class Evaluation:
     """How episodes are played: game, seed, how many, and how many environments step together."""
 
     game: Game
-    partners: Cast
+    partners: PolicyStack
     trial_episodes: int
     episodes: int
     seed: int
     most_envs: int = 0
 
-    def trial(self, casts: Sequence[Cast], seed: int) -> Float[np.ndarray, "partner agent seat"]:
+    def trial(self, stacks: Sequence[PolicyStack], seed: int) -> Float[np.ndarray, "partner agent seat"]:
         """Mean returns of every agent with every partner in every seat, in a few episodes."""
-        found = []
-        for number, cast in enumerate(casts):
+        returns = []
+        for number, stack in enumerate(stacks):
             played = play_pairs(
                 self.game,
                 self.partners,
-                cast,
-                all_pairs(len(self.partners), len(cast)),
+                stack,
+                all_pairs(len(self.partners), len(stack)),
                 episodes=self.trial_episodes,
                 seed=self.seed + seed + number,
                 most_envs=self.most_envs,
             )
-            found.append(played.returns.reshape(len(self.partners), len(cast), self.game.num_seats))
-        return np.concatenate(found, axis=1)
+            returns.append(played.returns.reshape(len(self.partners), len(stack), self.game.num_seats))
+        return np.concatenate(returns, axis=1)
 
     def measure(
-        self, casts: Sequence[Cast], wanted: Sequence[tuple[ReturnCell, int]], seed: int
+        self, stacks: Sequence[PolicyStack], wanted: Sequence[tuple[ReturnCell, int]], seed: int
     ) -> dict[tuple[ReturnCell, int], ReturnEstimate]:
-        """Returns of agents (by number over all casts) in cells, from episodes of their own."""
+        """Returns of agents (by number over all stacks) in cells, from episodes of their own."""
         made: dict[tuple[ReturnCell, int], ReturnEstimate] = {}
         first = 0
-        for number, cast in enumerate(casts):
-            here = [(cell, who) for cell, who in wanted if first <= who < first + len(cast)]
+        for number, stack in enumerate(stacks):
+            here = [(cell, who) for cell, who in wanted if first <= who < first + len(stack)]
             pairs = sorted({(cell.partner, who - first) for cell, who in here})
             if pairs:
                 played = play_pairs(
                     self.game,
                     self.partners,
-                    cast,
+                    stack,
                     pairs,
                     episodes=self.episodes,
                     seed=self.seed + seed + number,
@@ -91,13 +91,13 @@ class Evaluation:
                 for cell, who in here:
                     scores = played.scores[pairs.index((cell.partner, who - first)), cell.seat]
                     made[cell, who] = ReturnEstimate.of(scores)
-            first += len(cast)
+            first += len(stack)
         return made
 
 
 def exceeding(
     evaluation: Evaluation,
-    casts: Sequence[Cast],
+    stacks: Sequence[PolicyStack],
     returns: Float[np.ndarray, "partner agent seat"],
     best: Mapping[ReturnCell, ReturnEstimate],
     seed: int,
@@ -107,7 +107,7 @@ def exceeding(
 
     Args:
         evaluation: How episodes are played.
-        casts: The known agents.
+        stacks: The known agents.
         returns: What they returned in the trial.
         best: The best responses' returns; a cell without one is exceeded by who returns more than `least`.
         seed: Added to the evaluation's own for the episodes in which suspects are measured.
@@ -123,15 +123,15 @@ def exceeding(
         return []
     from interplay.stats.multiplicity import holm
 
-    measured = evaluation.measure(casts, suspects, seed)
+    measured = evaluation.measure(stacks, suspects, seed)
     nothing = ReturnEstimate(least, least, least, evaluation.episodes)
     chances = holm([p_above(measured[key], best.get(key[0], nothing)) for key in suspects])
-    found: dict[ReturnCell, Exceeding] = {}
+    best_in_cell: dict[ReturnCell, Exceeding] = {}
     for (cell, who), p in zip(suspects, chances, strict=True):
         one = Exceeding(cell, who, measured[cell, who], float(p))
-        if p < CHANCE and one.worth.mean > (found[cell].worth.mean if cell in found else -np.inf):
-            found[cell] = one
-    return list(found.values())
+        if p < CHANCE and one.worth.mean > (best_in_cell[cell].worth.mean if cell in best_in_cell else -np.inf):
+            best_in_cell[cell] = one
+    return list(best_in_cell.values())
 
 
 def p_above(one: ReturnEstimate, other: ReturnEstimate) -> float:
@@ -161,48 +161,50 @@ class Contest:
 
     def __init__(self, evaluation: Evaluation, least: float):
         self.evaluation, self.least = evaluation, least
-        self.casts: list[Cast] = []  # trained responses
+        self.stacks: list[PolicyStack] = []  # trained responses
         self.returns = np.zeros((len(evaluation.partners), 0, evaluation.game.num_seats))
-        self.known: list[Cast] = []
+        self.known: list[PolicyStack] = []
         self.known_returns = self.returns
         self._measured: dict[tuple[ReturnCell, int], ReturnEstimate] = {}
 
     @property
     def names(self) -> list[str]:
-        return [name for cast in self.casts for name in cast.names]
+        """The names of the trained responses."""
+        return [name for stack in self.stacks for name in stack.names]
 
     @property
     def known_names(self) -> list[str]:
-        return [name for cast in self.known for name in cast.names]
+        """The names of the known agents."""
+        return [name for stack in self.known for name in stack.names]
 
-    def enter(self, casts: Sequence[Cast]) -> None:
+    def enter(self, stacks: Sequence[PolicyStack]) -> None:
         """Trained responses, who play with every partner."""
-        casts = [cast for cast in casts if len(cast)]
-        if casts:
-            more = self.evaluation.trial(casts, seed=len(self.casts))
-            self.casts, self.returns = [*self.casts, *casts], np.concatenate([self.returns, more], axis=1)
+        stacks = [stack for stack in stacks if len(stack)]
+        if stacks:
+            more = self.evaluation.trial(stacks, seed=len(self.stacks))
+            self.stacks, self.returns = [*self.stacks, *stacks], np.concatenate([self.returns, more], axis=1)
 
-    def challenge(self, casts: Sequence[Cast]) -> None:
+    def challenge(self, stacks: Sequence[PolicyStack]) -> None:
         """Known agents, who play with every partner."""
-        if casts:
-            self.known, self.known_returns = list(casts), self.evaluation.trial(casts, seed=50)
+        if stacks:
+            self.known, self.known_returns = list(stacks), self.evaluation.trial(stacks, seed=50)
 
     def best(self) -> dict[ReturnCell, int]:
         """The trained response of each cell that did best in the trial; of equals the partner's own."""
-        names, found = self.names, {}
+        names, best_of_cell = self.names, {}
         for p, partner in enumerate(self.evaluation.partners.names):
             own = [names.index(name) for name in own_responses(partner) if name in names]
             for seat in range(self.returns.shape[2]):
                 mine = self.returns[p, :, seat]
                 best = int(mine.argmax()) if mine.size else -1
-                found[ReturnCell(p, seat)] = next((who for who in own if mine[who] >= mine[best]), best)
-        return {cell: who for cell, who in found.items() if who >= 0}
+                best_of_cell[ReturnCell(p, seat)] = next((who for who in own if mine[who] >= mine[best]), best)
+        return {cell: who for cell, who in best_of_cell.items() if who >= 0}
 
     def settle(self) -> tuple[dict[ReturnCell, tuple[int, ReturnEstimate]], list[Exceeding]]:
         """The trained best response of each cell with its return, where it scores; and who exceeds them."""
         best = self.best()
         new = [(cell, who) for cell, who in best.items() if (cell, who) not in self._measured]
-        self._measured |= self.evaluation.measure(self.casts, new, seed=100)
+        self._measured |= self.evaluation.measure(self.stacks, new, seed=100)
         worth = {cell: (who, self._measured[cell, who]) for cell, who in best.items()}
         worth = {cell: pair for cell, pair in worth.items() if pair[1].mean > self.least}
         above = exceeding(
@@ -221,24 +223,24 @@ class Contest:
         """The best responses of every partner. An agent that exceeds a trained one is in its place."""
         names, known = self.evaluation.partners.names, {one.cell: one for one in above}
         agents: dict[tuple[bool, int], Agent] = {}
-        found: list[list[Response]] = [[] for _ in names]
+        of_partners: list[list[Response]] = [[] for _ in names]
         for cell in sorted({*worth, *known}):
             outside = cell in known
             who, estimate = (known[cell].agent, known[cell].worth) if outside else worth[cell]
-            one = agents.setdefault((outside, who), agent_of(self.known if outside else self.casts, who))
+            one = agents.setdefault((outside, who), agent_of(self.known if outside else self.stacks, who))
             how = f"a known agent, which no trained response reached: {one.name}"
-            found[cell.partner].append(
+            of_partners[cell.partner].append(
                 Response(cell.seat, one, how if outside else _how(names[cell.partner], one.name), estimate)
             )
-        return [tuple(of) for of in found]
+        return [tuple(of) for of in of_partners]
 
 
-def agent_of(casts: Sequence[Cast], number: int) -> Agent:
-    """The agent of this number, counted over all casts."""
-    for cast in casts:
-        if number < len(cast):
-            return cast.agent(number)
-        number -= len(cast)
+def agent_of(stacks: Sequence[PolicyStack], number: int) -> Agent:
+    """The agent of this number, counted over all stacks."""
+    for stack in stacks:
+        if number < len(stack):
+            return stack.agent(number)
+        number -= len(stack)
     raise IndexError(number)
 
 

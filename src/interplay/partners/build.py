@@ -39,9 +39,9 @@ from interplay.partners import features as feature_files
 from interplay.partners.best_responses import Contest, Evaluation, Exceeding, agent_of
 from interplay.partners.config import Build
 from interplay.partners.diversity import diversity
-from interplay.partners.evaluate import Cast, play_pairs
+from interplay.partners.evaluate import PolicyStack, play_pairs
 from interplay.partners.kdpp import rank
-from interplay.partners.known import casts_of, named_agents, scripted_agents
+from interplay.partners.known import named_agents, policy_stacks, scripted_agents
 from interplay.partners.panel import Panel, PanelMember, ReturnEstimate
 from interplay.partners.panel_file import PANEL, network_of, read_panel, rounded, write_json, write_panel
 from interplay.partners.select import select
@@ -74,16 +74,16 @@ def build(config: Build, out: str | Path, *, quiet: bool = False) -> Panel:
     work = _Work(config, Path(out), quiet)
     if (work.folder / "panel" / PANEL).exists():
         return read_panel(work.folder / "panel", work.game)
-    return work.given() if config.partners else work.generated()
+    return work.existing() if config.partners else work.generated()
 
 
 @dataclass(frozen=True)
 class Partners:
     """Who will be in the panel, before their best responses are known."""
 
-    cast: Cast
+    stack: PolicyStack
     members: list[PanelMember]
-    responses: list[Cast]  # those that were trained with candidates
+    responses: list[PolicyStack]  # those that were trained with candidates
 
 
 class _Work:
@@ -120,8 +120,10 @@ class _Work:
         for what in ("config", "game"):
             for name, value in mine[what].items():
                 if state[what].get(name) != value and name != "most_envs":  # which changes no result
-                    told = f"{what}.{name} is {state[what].get(name)!r} there and {value!r} here"
-                    raise InterplayError(f"{self.folder} holds another panel's making: {told}. Nothing was changed")
+                    difference = f"{what}.{name} is {state[what].get(name)!r} there and {value!r} here"
+                    raise InterplayError(
+                        f"{self.folder} holds another panel's making: {difference}. Nothing was changed"
+                    )
         return state
 
     def _stage(self, name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -129,8 +131,8 @@ class _Work:
         if name not in self.state["stages"]:
             self._tell(f"{name} ...")
             began = time.perf_counter()
-            found = compute()
-            self._keep(name, found | {"wall_s": round(time.perf_counter() - began, 2)})
+            result = compute()
+            self._keep(name, result | {"wall_s": round(time.perf_counter() - began, 2)})
         return self.state["stages"][name]
 
     def _keep(self, name: str, facts: dict[str, Any]) -> None:
@@ -157,7 +159,7 @@ class _Work:
         provenance = {"choices": dict(space.choices), "at_most": space.at_most, "behaviour": behaviour_json(*sides)}
         return self._panel(partners, provenance)
 
-    def given(self) -> Panel:
+    def existing(self) -> Panel:
         """Partners that exist already: human proxies, self-play agents, scripted ones, those of another panel."""
         members: list[PanelMember] = []
         responses: dict[str, Agent] = {}
@@ -167,9 +169,9 @@ class _Work:
                 there = read_panel(name, self.game)
                 members += [replace(m, responses=()) for m in there.members]
                 responses |= {r.agent.name: r.agent for m in there.members for r in m.responses}
-                told = dict(there.provenance)
-                provenance |= {k: told.pop(k) for k in ("choices", "at_most", "behaviour") if k in told}
-                provenance |= {"before": told | {"sha256": there.file_hash}}
+                made_by = dict(there.provenance)
+                provenance |= {k: made_by.pop(k) for k in ("choices", "at_most", "behaviour") if k in made_by}
+                provenance |= {"before": made_by | {"sha256": there.file_hash}}
                 continue
             for one in partners_of(name):
                 own = one  # what is no network is found again by its own name
@@ -178,9 +180,9 @@ class _Work:
                 notes = {"name": one.name} | {k: v for k, v in one.config.items() if k != "game"}
                 members.append(PanelMember(own, self.config.kind, notes=notes))
         partners = {m.agent.name for m in members}
-        others = casts_of(self.game, [a for name, a in responses.items() if name not in partners])
-        cast = Cast.of_agents(self.game, [m.agent for m in members])
-        return self._panel(Partners(cast, members, others), provenance)
+        others = policy_stacks(self.game, [a for name, a in responses.items() if name not in partners])
+        stack = PolicyStack.of_agents(self.game, [m.agent for m in members])
+        return self._panel(Partners(stack, members, others), provenance)
 
     def _pairs(self, preferences: list[dict[str, float]]) -> Trained:
         config = self.config
@@ -203,17 +205,19 @@ class _Work:
             )
         return trained
 
-    def _side(self, trained: Trained, learner: int) -> Cast:
+    def _side(self, trained: Trained, learner: int) -> PolicyStack:
         """The candidates, or the responses that were trained with them."""
         cores = jax.tree_util.tree_map(lambda x: x[:, learner], trained.members.policy)
         names = [f"{NAMES[learner]}{run:03d}" for run in range(trained.experiment.runs)]
-        return self._cast(trained, cores, names)
+        return self._stack(trained, cores, names)
 
-    def _cast(self, trained: Trained, cores: Any, names: list[str]) -> Cast:
+    def _stack(self, trained: Trained, cores: Any, names: list[str]) -> PolicyStack:
         """Networks [player, ...] as the panel will keep them."""
-        return Cast.of_networks(self.game, rounded(cores), trained.experiment.network.encoding, names)
+        return PolicyStack.of_networks(self.game, rounded(cores), trained.experiment.network.encoding, names)
 
-    def _features(self, space: candidate_rules.RewardSpace, biased: Cast, answers: Cast) -> dict[str, Any]:
+    def _features(
+        self, space: candidate_rules.RewardSpace, biased: PolicyStack, answers: PolicyStack
+    ) -> dict[str, Any]:
         sound = np.flatnonzero(biased.finite() & answers.finite())
         if not len(sound):
             raise InterplayError("the weights of no candidate are numbers; lower the learning rate or the prices")
@@ -250,15 +254,15 @@ class _Work:
         k = min(self.config.k, rank(of_responses.normalised()))
         if k < self.config.k:
             self._tell(f"only {k} of {len(of_responses.ids)} able candidates behave independently; all are selected")
-        found = select(of_responses, k, seed=self.config.seed)
-        p_div = diversity(own, found.selected)
+        selection = select(of_responses, k, seed=self.config.seed)
+        p_div = diversity(own, selection.selected)
         return {
-            "selected": list(found.selected),
+            "selected": list(selection.selected),
             "wanted": self.config.k,
-            "br_div": found.log_det,
+            "br_div": selection.log_det,
             "p_div": p_div if np.isfinite(p_div) else None,
-            "rank": found.rank,
-            "from": found.candidates,
+            "rank": selection.rank,
+            "from": selection.candidates,
         }
 
     def _skills(self, trained: Trained, picked: list[int]) -> dict[str, Any]:
@@ -288,11 +292,11 @@ class _Work:
             "final_return": [float(v) for v in final],
         }
 
-    def _over_time(self, trained: Trained, picked: list[int], learner: int) -> Cast:
+    def _over_time(self, trained: Trained, picked: list[int], learner: int) -> PolicyStack:
         """The selected players of one side in all snapshots, snapshot after snapshot."""
         parts = [jax.tree_util.tree_map(lambda x: x[picked, learner], s.policies) for s in trained.snapshots]
         names = [f"{NAMES[learner]}{c:03d}@{s.update}" for s in trained.snapshots for c in picked]
-        return self._cast(trained, _joined(parts), names)
+        return self._stack(trained, _joined(parts), names)
 
     def _two_skills(
         self,
@@ -300,7 +304,7 @@ class _Work:
         picked: list[int],
         skills: dict[str, Any],
         preferences: list[dict[str, float]],
-        answers: Cast,
+        answers: PolicyStack,
     ) -> Partners:
         """The selected candidates, each skilled and half-skilled."""
         per_update = trained.experiment.envs * trained.experiment.rollout
@@ -316,9 +320,9 @@ class _Work:
                     "return_with_its_response_then": skills[f"{skill}_return"][place],
                 }
                 facts.append((skill, candidate, notes))
-        cast = self._cast(trained, _joined(networks), names)
-        members = [PanelMember(cast.agent(i), self.config.kind, s, c, notes=n) for i, (s, c, n) in enumerate(facts)]
-        return Partners(cast, members, [answers.take(np.flatnonzero(answers.finite()))])
+        stack = self._stack(trained, _joined(networks), names)
+        members = [PanelMember(stack.agent(i), self.config.kind, s, c, notes=n) for i, (s, c, n) in enumerate(facts)]
+        return Partners(stack, members, [answers.take(np.flatnonzero(answers.finite()))])
 
     # --- best responses and the panel
 
@@ -326,7 +330,7 @@ class _Work:
         config, game = self.config, self.game
         evaluation = Evaluation(
             game,
-            partners.cast,
+            partners.stack,
             config.trial_episodes,
             config.ruler_episodes,
             config.seed + SEEDS["contest"],
@@ -336,14 +340,14 @@ class _Work:
         fresh = []
         if config.response_steps:
             trained = self._timed("responses", lambda: self._responses(partners))
-            fresh = [self._responding(trained, [f"br.{name}" for name in partners.cast.names])]
+            fresh = [self._responding(trained, [f"br.{name}" for name in partners.stack.names])]
         began = time.perf_counter()
-        contest.enter([*fresh, *partners.responses, partners.cast])
+        contest.enter([*fresh, *partners.responses, partners.stack])
         known = [a for name in config.known for a in named_agents(name)]
         for one in known:
             if network_of(one.policy) is None:
                 recorded_agent(one.name)  # an error, if a panel's file could not name it
-        contest.challenge(casts_of(game, [*known, *(scripted_agents(game) if config.scripted else [])]))
+        contest.challenge(policy_stacks(game, [*known, *(scripted_agents(game) if config.scripted else [])]))
         worth, above = contest.settle()
         found_open = len(above)
         for number in range(1, config.closing_rounds + 1):
@@ -351,25 +355,25 @@ class _Work:
                 self._close(contest, partners, above, number)
                 worth, above = contest.settle()
         responses = contest.responses(worth, above)
-        own = self._self_play(partners.cast)
+        own = self._self_play(partners.stack)
         members = [
             replace(m, self_play=own[i], responses=responses[i], notes=dict(m.notes) | {"trial": _trial(m, i, contest)})
             for i, m in enumerate(partners.members)
         ]
         facts = self._contested(contest, partners, members, found_open, above)
         self._keep("contest", facts | {"wall_s": round(time.perf_counter() - began, 2)})
-        kept = [m for m in members if m.responses]
-        if not kept:
+        with_responses = [m for m in members if m.responses]
+        if not with_responses:
             raise InterplayError(
                 f"{game.id}: nobody scores more than {config.least_return:g} with any of the partners; train longer"
             )
-        return write_panel(self.folder / "panel", config.name, game, kept, self._provenance(provenance))
+        return write_panel(self.folder / "panel", config.name, game, with_responses, self._provenance(provenance))
 
     def _contested(
         self, contest: Contest, partners: Partners, members: list[PanelMember], found_open: int, above: list[Exceeding]
     ) -> dict[str, Any]:
         """What came of the contest, for the panel's provenance; what could not be closed is said at once, too."""
-        names, seats = partners.cast.names, range(self.game.num_seats)
+        names, seats = partners.stack.names, range(self.game.num_seats)
         without = [
             {"partner": m.agent.name, "seat": s}
             for m in members
@@ -388,8 +392,8 @@ class _Work:
             for one in above
         ]
         if without:
-            told = ", ".join(f"{cell['partner']} (seat {cell['seat']})" for cell in without)
-            self._tell(f"left out, since nobody scores more than {self.config.least_return:g}: {told}")
+            cells = ", ".join(f"{cell['partner']} (seat {cell['seat']})" for cell in without)
+            self._tell(f"left out, since nobody scores more than {self.config.least_return:g}: {cells}")
         for cell in not_closed:
             where = f"{cell['partner']}, seat {cell['seat']}"
             self._tell(
@@ -403,10 +407,10 @@ class _Work:
             "without": without,
         }
 
-    def _responding(self, trained: Trained, names: list[str]) -> Cast:
+    def _responding(self, trained: Trained, names: list[str]) -> PolicyStack:
         """The responses of a training run whose weights are numbers."""
-        cast = self._cast(trained, jax.tree_util.tree_map(lambda x: x[:, 0], trained.members.policy), names)
-        return cast.take(np.flatnonzero(cast.finite()))
+        stack = self._stack(trained, jax.tree_util.tree_map(lambda x: x[:, 0], trained.members.policy), names)
+        return stack.take(np.flatnonzero(stack.finite()))
 
     def _responses(self, partners: Partners) -> Trained:
         agents = [m.agent for m in partners.members]
@@ -433,7 +437,7 @@ class _Work:
         )
         best = contest.best()
         starts = [
-            (agent_of(contest.known, one.agent), agent_of(contest.casts, best[one.cell])) for one in better.values()
+            (agent_of(contest.known, one.agent), agent_of(contest.stacks, best[one.cell])) for one in better.values()
         ]
         members = warm_members(experiment, self.game, starts)
         notes = [{"partner": a.name, "from": start[0].name} for a, start in zip(agents, starts, strict=True)]
@@ -443,11 +447,11 @@ class _Work:
         )
         contest.enter([self._responding(trained, [f"br+{number}.{a.name}" for a in agents])])
 
-    def _self_play(self, cast: Cast) -> list[ReturnEstimate]:
-        alone = np.repeat(np.arange(len(cast)), 2).reshape(-1, 2)
+    def _self_play(self, stack: PolicyStack) -> list[ReturnEstimate]:
+        alone = np.repeat(np.arange(len(stack)), 2).reshape(-1, 2)
         seed = self.config.seed + SEEDS["self_play"]
         episodes, most = self.config.ruler_episodes, self.config.most_envs
-        played = play_pairs(self.game, cast, cast, alone, episodes=episodes, seed=seed, most_envs=most)
+        played = play_pairs(self.game, stack, stack, alone, episodes=episodes, seed=seed, most_envs=most)
         return [ReturnEstimate.of(scores.reshape(-1)) for scores in played.scores]
 
     def _provenance(self, more: dict[str, Any]) -> dict[str, Any]:
@@ -457,11 +461,14 @@ class _Work:
 
 
 def warm_members(experiment: Experiment, game: Game, starts: Sequence[Sequence[Agent]]) -> Any:
-    """Networks [run, 1, ...] to begin with: of each run's agents the first whose network is of the experiment's shape,
-    with a fresh value network; a fresh one where there is none."""
+    """Return networks [run, 1, ...] to begin training with.
+
+    Of each run's agents the first whose network is of the experiment's shape is taken, with a fresh value network; a
+    fresh network where there is none.
+    """
     keys = jax.random.split(jax.random.fold_in(jax.random.key(experiment.seed), 1), len(starts))
     shape = policy_shape(game, experiment.network)
-    found = []
+    members = []
     for key, agents in zip(keys, starts, strict=True):
         member = new_member(game, experiment.network, 1, key)
         for one in agents:
@@ -469,8 +476,8 @@ def warm_members(experiment: Experiment, game: Game, starts: Sequence[Sequence[A
             if core is not None and core.shape == shape:
                 member = eqx.tree_at(lambda m: m.policy, member, core)
                 break
-        found.append(member)
-    return jax.tree_util.tree_map(lambda *x: jnp.stack([jnp.asarray(v) for v in x])[:, None], *found)
+        members.append(member)
+    return jax.tree_util.tree_map(lambda *x: jnp.stack([jnp.asarray(v) for v in x])[:, None], *members)
 
 
 def _trial(member: PanelMember, place: int, contest: Contest) -> dict[str, list[float]]:

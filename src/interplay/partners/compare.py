@@ -101,21 +101,21 @@ def _differences(values: Table, names: Sequence[str]) -> Table:
     return Table.of(rows, "Paired differences")
 
 
-def _named(found: Table, name: str, title: str) -> Table:
-    keys = [c for c in found.columns if c not in ("estimate", "low", "high", "n", "resampled", "not_resampled")]
+def _named(intervals: Table, name: str, title: str) -> Table:
+    keys = [c for c in intervals.columns if c not in ("estimate", "low", "high", "n", "resampled", "not_resampled")]
     rows = [
         {**{k: r[k] for k in keys}, name: r["estimate"], "low": r["low"], "high": r["high"], "episodes": r["n"]}
-        for r in found
+        for r in intervals
     ]
     return Table.of(rows, title)
 
 
-def _with_wins(found: Table, pairs: Table, by: Sequence[str], title: str) -> Table:
+def _with_wins(intervals: Table, pairs: Table, by: Sequence[str], title: str) -> Table:
     """How many of the paired episodes each of the two wins."""
     wins = {}
     for key, part in pairs.groups(*by).items():
         values = part.column("difference")
         wins[key] = {"wins": sum(v > 0 for v in values), "losses": sum(v < 0 for v in values)}
         wins[key]["ties"] = len(values) - wins[key]["wins"] - wins[key]["losses"]
-    named = _named(found, "difference", title)
+    named = _named(intervals, "difference", title)
     return Table.of([row | wins[tuple(row[b] for b in by)] for row in named], title)

@@ -83,8 +83,8 @@ class Build:
         if self.response_steps == 0 and not self.partners:
             raise InterplayError("response_steps: 0; fresh best responses can be left out for given partners alone")
         changes = {"training": self.training, "responses": self.responses, "closing": self.closing}
-        for place, given in changes.items():
-            taken = [name for name in given if name in DECIDED]
+        for place, values in changes.items():
+            taken = [name for name in values if name in DECIDED]
             if taken:
                 raise InterplayError(f"{place}.{taken[0]}: this is decided by the panel's own settings")
 
@@ -101,8 +101,8 @@ class Build:
 
 def merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Nested values with changes on top."""
-    found = dict(values)
+    result = dict(values)
     for name, value in changes.items():
-        nested = isinstance(value, Mapping) and isinstance(found.get(name), Mapping)
-        found[name] = merged(found[name], value) if nested else value
-    return found
+        nested = isinstance(value, Mapping) and isinstance(result.get(name), Mapping)
+        result[name] = merged(result[name], value) if nested else value
+    return result

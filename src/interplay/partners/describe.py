@@ -52,22 +52,22 @@ def describe(member: PanelMember, words: Words, own: BehaviourFeatures | None) -
         unusual = {e: s for e, s in shares.items() if e in words and max(s, 1 - s) >= UNUSUAL}
         ranked = sorted(unusual, key=lambda e: -max(unusual[e], 1 - unusual[e]))
         phrases = [_phrase(words, event, unusual[event] > 0.5) for event in ranked[:2]]
-    told = ", ".join(phrases[:MOST]) or "plays for points"
-    return f"{told} (half-skilled)" if member.skill == "mid" else told
+    text = ", ".join(phrases[:MOST]) or "plays for points"
+    return f"{text} (half-skilled)" if member.skill == "mid" else text
 
 
 def _shares(own: BehaviourFeatures, candidate: int | str | None) -> dict[str, float]:
     """By event, the share of the other candidates that do it less often, over both seats; equals count half."""
     events = list(dict.fromkeys(name.partition("@")[0] for name in own.names))
-    place, found = own.ids.index(candidate), {}
+    place, by_event = own.ids.index(candidate), {}
     for event in events:
         columns = [i for i, name in enumerate(own.names) if name.partition("@")[0] == event]
         counts = own.values[:, columns].mean(axis=1)
         others = np.delete(counts, place)
-        found[event] = (
+        by_event[event] = (
             float(np.mean(others < counts[place]) + np.mean(others == counts[place]) / 2) if len(others) else 0.5
         )
-    return found
+    return by_event
 
 
 def _phrase(words: Words, event: str, much: bool) -> str:

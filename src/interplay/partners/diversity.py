@@ -15,7 +15,10 @@ from interplay.partners.features import BehaviourFeatures, Id
 
 
 def log_det(rows: Float[np.ndarray, "item feature"]) -> float:
-    """log det of X X^T, -inf for a singular one. By singular values of X, which are exact where X X^T is not."""
+    """Return log det of X X^T, -inf for a singular one.
+
+    It is computed by singular values of X, which are exact where X X^T is not.
+    """
     if len(rows) > rows.shape[1]:
         return float("-inf")
     singular = np.linalg.svd(rows, compute_uv=False)

@@ -1,7 +1,7 @@
 """Many pairs at once: scores and event counts of partners with egos, in one compiled program.
 
-Play that becomes traces goes through the play room. Here nothing is kept but sums, so that thousands of pairs run on
-a GPU: weights are stacked [pair, ...], and a pair's environments [seat of the ego x episode] step together.
+Play that becomes traces goes through `interplay.rollout`. Here only sums are kept, so that thousands of pairs run on a
+GPU: weights are stacked [pair, ...], and a pair's environments [seat of the ego x episode] step together.
 """
 
 from __future__ import annotations
@@ -30,47 +30,49 @@ BLOCK = 25  # episodes of a pair and seat that step together
 
 
 @dataclass(frozen=True)
-class Cast:
+class PolicyStack:
     """Policies of one kind, stacked: arrays are [player, ...]."""
 
     policy: Policy
     names: tuple[str, ...]
 
     @classmethod
-    def of_networks(cls, game: Game, cores: Core, encoding: str, names: Sequence[str]) -> Cast:
+    def of_networks(cls, game: Game, cores: Core, encoding: str, names: Sequence[str]) -> PolicyStack:
         """From a network with arrays [player, ...]."""
         policy = NeuralPolicy(cores, encoding, trained_for=game_key(game))
         many = eqx.tree_at(lambda p: p.greedy, policy, jnp.zeros(len(names), bool))
         return cls(many, tuple(names))
 
     @classmethod
-    def of_agents(cls, game: Game, agents: Sequence[Agent]) -> Cast:
+    def of_agents(cls, game: Game, agents: Sequence[Agent]) -> PolicyStack:
+        """Stack the policies of agents of one kind."""
         guests = Guests.of(game, agents)
         return cls(guests.policy(guests.arrays), tuple(a.name for a in agents))
 
     def __len__(self) -> int:
         return len(self.names)
 
-    def take(self, players: Sequence[int] | np.ndarray) -> Cast:
+    def take(self, players: Sequence[int] | np.ndarray) -> PolicyStack:
         """Some of the players, in this order."""
         index = np.asarray(players, np.int32)
-        return Cast(_rows(self.policy, index), tuple(self.names[i] for i in index))
+        return PolicyStack(_rows(self.policy, index), tuple(self.names[i] for i in index))
 
     def agent(self, player: int) -> Agent:
+        """Return one player as an agent."""
         policy = jax.tree_util.tree_map(lambda x: jnp.asarray(x[player]) if eqx.is_array(x) else x, self.policy)
         return Agent(self.names[player], policy)
 
     def finite(self) -> np.ndarray:
         """[player] whether all weights are numbers."""
-        found = np.ones(len(self), bool)
+        all_finite = np.ones(len(self), bool)
         for leaf in jax.tree_util.tree_leaves(eqx.filter(self.policy, eqx.is_inexact_array)):
-            found &= np.isfinite(np.asarray(leaf)).reshape(len(self), -1).all(axis=1)
-        return found
+            all_finite &= np.isfinite(np.asarray(leaf)).reshape(len(self), -1).all(axis=1)
+        return all_finite
 
 
 @dataclass(frozen=True)
 class PlayedReturns:
-    """What pairs did. The second axis is the seat of the ego; the partner has all others."""
+    """The scores and counts of pairs. The second axis is the seat of the ego; the partner has all others."""
 
     scores: Float[np.ndarray, "pair ego_seat episode"]
     points: Float[np.ndarray, "pair ego_seat seat"]  # mean per episode that each seat earned
@@ -78,13 +80,14 @@ class PlayedReturns:
 
     @property
     def returns(self) -> Float[np.ndarray, "pair ego_seat"]:
+        """The mean score of each pair and seat of the ego."""
         return self.scores.mean(axis=2)
 
 
 def play_pairs(
     game: Game,
-    partners: Cast,
-    egos: Cast,
+    partners: PolicyStack,
+    egos: PolicyStack,
     pairs: Sequence[tuple[int, int]] | Int[np.ndarray, "pair 2"],
     *,
     episodes: int,
@@ -151,7 +154,7 @@ def _keys(seed: int, items: np.ndarray) -> Any:
     return jax.vmap(lambda p: fold(fold(fold(base, p[0]), p[1]), p[2]))(jnp.asarray(items))
 
 
-def _refuse(game: Game, partners: Cast, egos: Cast, items: np.ndarray, faults: np.ndarray) -> None:
+def _refuse(game: Game, partners: PolicyStack, egos: PolicyStack, items: np.ndarray, faults: np.ndarray) -> None:
     wrong = np.argwhere(faults)
     if len(wrong):
         item, side = wrong[0]
@@ -161,7 +164,11 @@ def _refuse(game: Game, partners: Cast, egos: Cast, items: np.ndarray, faults: n
 
 @eqx.filter_jit
 def _play(game: Game, partners: Policy, egos: Policy, keys: Any) -> tuple[Array, ...]:
-    """points and events [item, ego seat, episode, seat, ...], faults [item, (partner, ego)]."""
+    """Play every item.
+
+    Returns:
+        Points and events [item, ego seat, episode, seat, ...], and faults [item, (partner, ego)].
+    """
     play = functools.partial(_play_block, game)
     return eqx.filter_vmap(play, in_axes=(eqx.if_array(0), eqx.if_array(0), 0))(partners, egos, keys)
 

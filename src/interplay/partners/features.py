@@ -59,10 +59,10 @@ def able(
     features: BehaviourFeatures, least_return: float = LEAST_RETURN, where: str = "the features"
 ) -> BehaviourFeatures:
     """The candidates that do better than this with their best response."""
-    kept = features.where(features.returns > least_return)
-    if not kept.ids:
+    candidates = features.where(features.returns > least_return)
+    if not candidates.ids:
         raise InterplayError(f"{where}: no candidate has a mean return above {least_return:g}; nothing is left")
-    return kept
+    return candidates
 
 
 def read(path: str | Path) -> BehaviourFeatures:

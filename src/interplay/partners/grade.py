@@ -88,10 +88,10 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
 
 def _with_ratios(panel: Panel, near: BRProx, cells: Table, partners: Table) -> tuple[Table, Table]:
     """Cells with BR-Prox and the best response that it is measured by; partners with its mean over seats."""
-    found, prefers = by_cell(panel, near), descriptions(panel)
+    ratio_rows, prefers = by_cell(panel, near), descriptions(panel)
     wide, ratios = [], {}
     for row in cells:
-        cell = found.get((row["partner"], row["seat_of_agent"]), {})
+        cell = ratio_rows.get((row["partner"], row["seat_of_agent"]), {})
         if cell.get("honest") is not None:
             ratios.setdefault(row["partner"], []).append(cell["honest"])
         worth = {"best_response": cell.get("best_response_return"), "ratio": cell.get("ratio")}
@@ -105,8 +105,15 @@ def _with_ratios(panel: Panel, near: BRProx, cells: Table, partners: Table) -> t
 
 
 def teamwork(measured: Table, values: Table) -> dict[str, Row]:
-    """By partner and per episode: hand-overs that reached a goal, given to the partner and got from it; what the
-    partner offered; and the share of its offers that the agent let lie, in per cent. Empty where a game cannot tell."""
+    """Return hand-overs by partner and per episode; empty for games that cannot tell.
+
+    Counted are the hand-overs that reached a goal, given to the partner and got from it; what the partner offered; and
+    the share of its offers that the agent left unused, in per cent.
+
+    Args:
+        measured: Interdependence of the episodes.
+        values: The episodes with the partner and the agent's seat.
+    """
     if "giver" not in measured.columns:
         return {}
     ego_seat = {row["episode"]: (row["partner"], row["seat_of_agent"]) for row in values}
@@ -117,8 +124,8 @@ def teamwork(measured: Table, values: Table) -> dict[str, Row]:
 
     def add(partner: str, what: str, value: float | None) -> None:
         if value is not None:
-            found = sums.setdefault(partner, {})
-            found[what] = found.get(what, 0) + value
+            partner_sums = sums.setdefault(partner, {})
+            partner_sums[what] = partner_sums.get(what, 0) + value
 
     for row in measured.where(window="unlimited"):
         partner, seat = ego_seat[row["episode"]]
@@ -133,11 +140,11 @@ def teamwork(measured: Table, values: Table) -> dict[str, Row]:
     return {partner: _help(sums.get(partner, {}), episodes) for partner in partners}
 
 
-def _help(found: dict[str, float], episodes: float) -> Row:
+def _help(sums: dict[str, float], episodes: float) -> Row:
     """Null where nothing can be handed over, and where nothing was offered that could be let lie."""
-    offers = found.get("offers")
-    ignored = 100 * (1 - found.get("taken", 0) / offers) if offers else None
-    per_episode = {name: found[name] / episodes if name in found else None for name in ("gives", "gets")}
+    offers = sums.get("offers")
+    ignored = 100 * (1 - sums.get("taken", 0) / offers) if offers else None
+    per_episode = {name: sums[name] / episodes if name in sums else None for name in ("gives", "gets")}
     return {**per_episode, "partner_offers": None if offers is None else offers / episodes, "ignored_percent": ignored}
 
 
@@ -159,7 +166,7 @@ def _pooled(helped: dict[str, Row]) -> Row:
 
 def _means(values: Table, by: list[str], seed: int) -> Table:
     fixed = [] if "seat_of_agent" in by else ["seat_of_agent"]
-    found = interval_table(values, by=by, fixed=fixed, seed=seed, value="score", statistic="mean")
+    intervals = interval_table(values, by=by, fixed=fixed, seed=seed, value="score", statistic="mean")
     privileged = {r["partner"]: r["privileged"] for r in values}
     rows: list[Row] = [
         {
@@ -170,7 +177,7 @@ def _means(values: Table, by: list[str], seed: int) -> Table:
             "episodes": r["n"],
             "privileged": privileged[r["partner"]],
         }
-        for r in found
+        for r in intervals
     ]
     return Table.of(rows, "Partners")
 

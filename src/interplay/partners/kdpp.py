@@ -20,15 +20,15 @@ def rank(rows: Float[np.ndarray, "item feature"]) -> int:
 
 def check_size(rows: Float[np.ndarray, "item feature"], k: int) -> int:
     """The rank; an error if no k rows are independent."""
-    found = rank(rows)
+    independent = rank(rows)
     if k < 1:
         raise InterplayError(f"k: {k}; select at least 1")
-    if k > found:
+    if k > independent:
         raise InterplayError(
-            f"k: {k} of {len(rows)} candidates, but only {found} of them behave independently (the rank of their "
-            f"features), so every larger set has the determinant 0; select at most {found}"
+            f"k: {k} of {len(rows)} candidates, but only {independent} of them behave independently (the rank of their "
+            f"features), so every larger set has the determinant 0; select at most {independent}"
         )
-    return found
+    return independent
 
 
 class KDPP:
@@ -58,7 +58,7 @@ class KDPP:
 
     def _carriers(self, generator: np.random.Generator) -> list[int]:
         """Which eigenvectors carry the set: each is in or out, from the last to the first."""
-        found, left = [], self.k
+        carriers, left = [], self.k
         for n in range(len(self.log_values), 0, -1):
             if left == 0:
                 break
@@ -66,9 +66,9 @@ class KDPP:
                 np.log(generator.random())
                 < self.log_values[n - 1] + self.log_sums[left - 1, n - 1] - self.log_sums[left, n]
             ):
-                found.append(n - 1)
+                carriers.append(n - 1)
                 left -= 1
-        return found
+        return carriers
 
 
 def elementary(log_values: Float[np.ndarray, " value"], k: int) -> Float[np.ndarray, "degree first"]:

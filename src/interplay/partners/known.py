@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 import equinox as eqx
@@ -14,7 +14,7 @@ from interplay.agents.shipped import shipped
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import capability
-from interplay.partners.evaluate import Cast
+from interplay.partners.evaluate import PolicyStack
 from interplay.partners.panel_file import network_of
 from interplay.training.algorithms.br import partners_of
 
@@ -32,10 +32,10 @@ def named_agents(name: str) -> list[Agent]:
     method, equals, who = name.rpartition("=")
     if equals and not (method and who):
         raise InterplayError(f"{name!r}: write NAME=AGENT, as in sp=runs/sp")
-    found = partners_of(who)
-    if not method or network_of(found[0].policy) is None:
-        return found
-    return [replace(a, name=f"{method}-{i}" if len(found) > 1 else method) for i, a in enumerate(found, 1)]
+    agents = partners_of(who)
+    if not method or network_of(agents[0].policy) is None:
+        return agents
+    return [replace(a, name=f"{method}-{i}" if len(agents) > 1 else method) for i, a in enumerate(agents, 1)]
 
 
 def scripted_agents(game: Game) -> list[Agent]:
@@ -50,7 +50,7 @@ def shipped_agents(game: Game) -> list[Agent]:
     return [replace(a, name=short) for short, a in made.items() if short.rpartition("-")[0] not in CLONES]
 
 
-def casts_of(game: Game, agents: Iterable[Agent]) -> list[Cast]:
+def policy_stacks(game: Game, agents: Iterable[Agent]) -> list[PolicyStack]:
     """Agents of many kinds, those of one kind together, each name once.
 
     Raises:
@@ -72,14 +72,10 @@ def casts_of(game: Game, agents: Iterable[Agent]) -> list[Cast]:
                 break
         else:
             groups.append((base, [one]))
-    return [Cast.of_agents(game, group) for _, group in groups]
+    return [PolicyStack.of_agents(game, group) for _, group in groups]
 
 
 def _one_kind(one: Policy, other: Policy) -> bool:
     """Whether two policies differ in the values of their arrays alone."""
     shapes = [eqx.filter_eval_shape(lambda p: p, p) for p in (one, other)]
     return bool(eqx.tree_equal(*shapes))
-
-
-def names_of(casts: Sequence[Cast]) -> list[str]:
-    return [name for cast in casts for name in cast.names]

@@ -27,15 +27,16 @@ class ReturnEstimate(NamedTuple):
 
     @classmethod
     def of(cls, scores: Sequence[float] | np.ndarray) -> ReturnEstimate:
+        """Return the mean of scores with its interval."""
         from interplay.stats.intervals import mean_interval
 
-        found = mean_interval(scores)
-        return cls(found.estimate, found.low, found.high, found.n)
+        interval = mean_interval(scores)
+        return cls(interval.estimate, interval.low, interval.high, interval.n)
 
 
 @dataclass(frozen=True)
 class Response:
-    """The best response to a partner in one seat: the ruler by which an agent in that seat is measured."""
+    """The best response to a partner in one seat; an agent in that seat is measured against its return."""
 
     seat: int  # of the best response; the partner has all others
     agent: Agent
@@ -56,6 +57,7 @@ class PanelMember:
     notes: Mapping[str, Any] = field(default_factory=dict)  # plain values: its preference, returns, steps
 
     def response(self, seat: int) -> Response | None:
+        """Return the best response in a seat, or None."""
         return next((r for r in self.responses if r.seat == seat), None)
 
 
@@ -73,23 +75,26 @@ class Panel:
 
     @classmethod
     def of(cls, name: str, members: Sequence[PanelMember], **rest: Any) -> Panel:
+        """Return the panel of these members."""
         return cls(name, tuple(m.agent for m in members), tuple(members), **rest)
 
     def identities(self, game: Game) -> list[Identity]:
+        """Return the identities of the partners in a game."""
         return [partner.identity(game) for partner in self.partners]
 
     def hash(self, game: Game) -> str:
+        """Return a short hash: of the panel's file, or of the partners' identities."""
         if self.file_hash is not None:
             return self.file_hash[:16]
-        told = "|".join(f"{i.name}:{i.hash}" for i in self.identities(game))
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        identities = "|".join(f"{i.name}:{i.hash}" for i in self.identities(game))
+        return hashlib.sha256(identities.encode()).hexdigest()[:16]
 
-    def has_ruler(self, game: Game) -> bool:
+    def has_best_response_returns(self, game: Game) -> bool:
         """Whether J_BR was measured in this very game: scores of episodes of another length are not comparable."""
-        return bool(self.members) and bool(self.game) and self.game["key"] == ruler_key(game)
+        return bool(self.members) and bool(self.game) and self.game["key"] == comparison_key(game)
 
 
-def ruler_key(game: Game) -> str:
+def comparison_key(game: Game) -> str:
     """What two games must share for their scores to be compared."""
     mask = bool(game.options.get("rule_out_null_interacts", False))
     return f"{game_key(game)}, {game.horizon} steps{', no null interacts' if mask else ''}"

@@ -26,7 +26,7 @@ from interplay.agents.registry import recorded_agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make_recorded
-from interplay.partners.panel import KINDS, SKILLS, Panel, PanelMember, Response, ReturnEstimate, ruler_key
+from interplay.partners.panel import KINDS, SKILLS, Panel, PanelMember, Response, ReturnEstimate, comparison_key
 from interplay.safe_files import read_json, read_safetensors
 from interplay.table import plain
 
@@ -51,7 +51,7 @@ def write_panel(
             "options": dict(game.options),
             "rules_version": game.rules_version,
             "horizon": game.horizon,
-            "key": ruler_key(game),
+            "key": comparison_key(game),
         },
         "policies": policies,
         "members": [_member_json(m, policies) for m in members],
@@ -82,7 +82,7 @@ def read_panel(path: str | Path, game: Game | None = None) -> Panel:
             raise InterplayError(f"{folder / PANEL} is not as a panel is written: it lists no members or policies")
         _check_game(folder, about["game"], game)
         agents = _unpacked(folder, about)
-        members = [_member_of(told, agents) for told in about["members"]]
+        members = [_member_of(member, agents) for member in about["members"]]
         return Panel.of(
             str(about["name"]),
             members,
@@ -99,16 +99,16 @@ def read_baselines(folder: Path, panel_hash: str) -> dict[str, Any] | None:
     """How known agents do with a panel; None if that was not measured."""
     if not (folder / BASELINES).exists():
         return None
-    found = _read_json(folder / BASELINES)
-    if found.get("panel") != panel_hash:
+    baselines = _read_json(folder / BASELINES)
+    if baselines.get("panel") != panel_hash:
         raise InterplayError(f"{folder / BASELINES} was measured with another panel than the one beside it")
-    return found
+    return baselines
 
 
 def write_baselines(folder: str | Path, panel: Panel, rows: Sequence[Mapping[str, Any]], **measured: Any) -> None:
     """Keep how known agents do with a panel beside it; `measured` tells how (episodes, seed)."""
-    told = plain({"panel": panel.file_hash, "measured": measured, "rows": list(rows)})
-    write_json(Path(folder) / BASELINES, told)
+    content = plain({"panel": panel.file_hash, "measured": measured, "rows": list(rows)})
+    write_json(Path(folder) / BASELINES, content)
 
 
 def write_json(path: Path, values: Any) -> None:
@@ -128,8 +128,8 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _digest(about: Mapping[str, Any]) -> str:
-    told = json.dumps({k: v for k, v in about.items() if k != "sha256"}, sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()
+    content = json.dumps({k: v for k, v in about.items() if k != "sha256"}, sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _check(members: Sequence[PanelMember], game: Game) -> None:
@@ -157,22 +157,22 @@ def _check_game(folder: Path, made_for: Mapping[str, Any], game: Game | None) ->
         )
 
 
-def network_of(mind: Any) -> tuple[NeuralPolicy, int] | None:
+def network_of(policy: Any) -> tuple[NeuralPolicy, int] | None:
     """The network of a policy and the patience of the rule around it (0: none); None if it is of another making."""
-    if isinstance(mind, AntiStuckWrapper) and isinstance(mind.base, NeuralPolicy):
-        return mind.base, int(mind.patience)
-    return (mind, 0) if isinstance(mind, NeuralPolicy) else None
+    if isinstance(policy, AntiStuckWrapper) and isinstance(policy.base, NeuralPolicy):
+        return policy.base, int(policy.patience)
+    return (policy, 0) if isinstance(policy, NeuralPolicy) else None
 
 
 def _policy_digest(
-    mind: NeuralPolicy, network: Mapping[str, Any], patience: int, arrays: Mapping[str, np.ndarray]
+    policy: NeuralPolicy, network: Mapping[str, Any], patience: int, arrays: Mapping[str, np.ndarray]
 ) -> str:
     """A hash of a policy: its network, what it reads, what it was trained for, how it acts and its weights.
 
     The network is told as the file tells it: later versions of interplay may know more of networks than it does.
     """
-    told = [network, mind.reads, mind.trained_for, bool(mind.greedy), patience]
-    digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
+    facts = [network, policy.reads, policy.trained_for, bool(policy.greedy), patience]
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode() + arrays[name].tobytes())
     return digest.hexdigest()
@@ -195,20 +195,20 @@ def _packed(members: Sequence[PanelMember]) -> tuple[list[dict[str, Any]], dict[
     shapes: list[str] = []
     stacks: dict[str, list[np.ndarray]] = {}
     for one in agents:
-        found = network_of(one.policy)
-        if found is None:
+        network = network_of(one.policy)
+        if network is None:
             continue
-        mind, patience = found
-        arrays = {n: np.asarray(a).astype(PRECISION) for n, a in named_arrays(mind.core).items()}
+        policy, patience = network
+        arrays = {n: np.asarray(a).astype(PRECISION) for n, a in named_arrays(policy.core).items()}
         if not all(np.all(np.isfinite(a)) for a in arrays.values()):
             raise InterplayError(f"the weights of {one.name} are not all numbers; the panel was not written")
-        digest = _policy_digest(mind, mind.core.shape.as_json(), patience, arrays)
+        digest = _policy_digest(policy, policy.core.shape.as_json(), patience, arrays)
         known = next((p for p in listed if p["name"] == one.name), None)
         if known:
             if known["sha256"] != digest:
                 raise InterplayError(f"two different policies are called {one.name}")
             continue
-        shape = json.dumps(mind.core.shape.as_json(), sort_keys=True)
+        shape = json.dumps(policy.core.shape.as_json(), sort_keys=True)
         if shape not in shapes:
             shapes.append(shape)
         number = shapes.index(shape)
@@ -222,13 +222,13 @@ def _packed(members: Sequence[PanelMember]) -> tuple[list[dict[str, Any]], dict[
                 "stack": number,
                 "row": row,
                 "network": json.loads(shape),
-                "encoding": mind.reads,
-                "trained_for": mind.trained_for,
-                "greedy": bool(mind.greedy),
+                "encoding": policy.reads,
+                "trained_for": policy.trained_for,
+                "greedy": bool(policy.greedy),
                 "unstuck": patience,
             }
         )
-    return listed, {name: np.stack(found) for name, found in stacks.items()}
+    return listed, {name: np.stack(arrays) for name, arrays in stacks.items()}
 
 
 def _write_weights(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
@@ -241,34 +241,36 @@ def _write_weights(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def _unpacked(folder: Path, about: Mapping[str, Any]) -> dict[str, Agent]:
-    path, found = folder / WEIGHTS, {}
+    path, agents = folder / WEIGHTS, {}
     stacks = read_safetensors(path, within=folder).arrays if about["policies"] else {}
-    for told in about["policies"]:
-        shape = Shape.from_json(told["network"])
+    for listed in about["policies"]:
+        shape = Shape.from_json(listed["network"])
         empty = jax.eval_shape(lambda shape=shape: Core(shape, 1.0, jax.random.key(0)))
         leaves = []
         for name, like in named_arrays(empty).items():
-            stack = stacks.get(f"{told['stack']}.{name}")
-            if stack is None or stack.shape[1:] != like.shape or not 0 <= told["row"] < len(stack):
-                raise InterplayError(f"{path} has no weights {name} of the policy {told['name']}")
-            leaves.append(stack[told["row"]])
+            stack = stacks.get(f"{listed['stack']}.{name}")
+            if stack is None or stack.shape[1:] != like.shape or not 0 <= listed["row"] < len(stack):
+                raise InterplayError(f"{path} has no weights {name} of the policy {listed['name']}")
+            leaves.append(stack[listed["row"]])
         core = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(empty), leaves)
         full = jax.tree_util.tree_map(lambda x: jnp.asarray(x, jnp.float32), core)
-        mind = NeuralPolicy(full, told["encoding"], trained_for=told["trained_for"], greedy=told["greedy"])
-        digest = _policy_digest(mind, told["network"], told["unstuck"], named_arrays(core))  # type: ignore[arg-type]
-        if digest != told["sha256"]:
+        policy = NeuralPolicy(full, listed["encoding"], trained_for=listed["trained_for"], greedy=listed["greedy"])
+        digest = _policy_digest(policy, listed["network"], listed["unstuck"], named_arrays(core))  # type: ignore[arg-type]
+        if digest != listed["sha256"]:
             raise InterplayError(
-                f"{path}: the weights of {told['name']} are not those of the panel, their hash does not match"
+                f"{path}: the weights of {listed['name']} are not those of the panel, their hash does not match"
             )
-        found[told["name"]] = Agent(told["name"], unstuck(mind, told["unstuck"]), {"sha256": told["sha256"][:16]})
-    return found
+        agents[listed["name"]] = Agent(
+            listed["name"], unstuck(policy, listed["unstuck"]), {"sha256": listed["sha256"][:16]}
+        )
+    return agents
 
 
 def _member_json(member: PanelMember, policies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    kept = {p["name"] for p in policies}
+    names = {p["name"] for p in policies}
 
     def who(one: Agent) -> dict[str, str]:
-        return {"policy": one.name} if one.name in kept else {"agent": one.name}
+        return {"policy": one.name} if one.name in names else {"agent": one.name}
 
     return {
         **who(member.agent),
@@ -283,16 +285,18 @@ def _member_json(member: PanelMember, policies: Sequence[Mapping[str, Any]]) -> 
     }
 
 
-def _member_of(told: Mapping[str, Any], agents: Mapping[str, Agent]) -> PanelMember:
+def _member_of(member: Mapping[str, Any], agents: Mapping[str, Agent]) -> PanelMember:
     def who(one: Mapping[str, Any]) -> Agent:
         return agents[one["policy"]] if "policy" in one else recorded_agent(one["agent"])
 
     return PanelMember(
-        agent=who(told),
-        kind=told["kind"],
-        skill=told["skill"],
-        candidate=told["candidate"],
-        self_play=ReturnEstimate(**told["self_play"]) if told["self_play"] else None,
-        responses=tuple(Response(r["seat"], who(r), r["how"], ReturnEstimate(**r["worth"])) for r in told["responses"]),
-        notes=told["notes"],
+        agent=who(member),
+        kind=member["kind"],
+        skill=member["skill"],
+        candidate=member["candidate"],
+        self_play=ReturnEstimate(**member["self_play"]) if member["self_play"] else None,
+        responses=tuple(
+            Response(r["seat"], who(r), r["how"], ReturnEstimate(**r["worth"])) for r in member["responses"]
+        ),
+        notes=member["notes"],
     )

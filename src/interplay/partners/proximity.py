@@ -18,7 +18,7 @@ def proximity(panel: Panel, game: Game, played: Iterable[tuple[str, int, Table]]
     `played` are (algorithm, number of its training seed, values), values with a row per episode: partner,
     seat_of_agent, episode, score. Seats in which no best response scores are left out, as the panel has no ruler there.
     """
-    if not panel.has_ruler(game):
+    if not panel.has_best_response_returns(game):
         return None
     members = {m.agent.name: m for m in panel.members}
     rows = [
@@ -29,7 +29,7 @@ def proximity(panel: Panel, game: Game, played: Iterable[tuple[str, int, Table]]
     ]
     if not rows:
         raise InterplayError(f"the panel {panel.name} has no best responses; grade with another one")
-    return br_prox(rows, _rulers(panel), seed=seed, propagate=True)
+    return br_prox(rows, _best_response_rows(panel), seed=seed, propagate=True)
 
 
 def unit(member: PanelMember) -> str:
@@ -37,10 +37,10 @@ def unit(member: PanelMember) -> str:
     return member.agent.name if member.skill is None else member.agent.name.removesuffix(f".{member.skill}")
 
 
-def by_cell(panel: Panel, found: BRProx) -> dict[tuple[str, int], Row]:
+def by_cell(panel: Panel, result: BRProx) -> dict[tuple[str, int], Row]:
     """The ratio of every partner and seat, of the one agent that was measured."""
     names = {(unit(m), m.skill): m.agent.name for m in panel.members}
-    return {(names[row["partner"], row["skill"]], int(row["ego_seats"])): row for row in found.cells}
+    return {(names[row["partner"], row["skill"]], int(row["ego_seats"])): row for row in result.cells}
 
 
 def _return(member: PanelMember, row: Mapping[str, Any]) -> Row:
@@ -54,7 +54,7 @@ def _return(member: PanelMember, row: Mapping[str, Any]) -> Row:
     }
 
 
-def _rulers(panel: Panel) -> list[Row]:
+def _best_response_rows(panel: Panel) -> list[Row]:
     return [
         {
             "partner": unit(member),
@@ -69,9 +69,9 @@ def _rulers(panel: Panel) -> list[Row]:
     ]
 
 
-def headline(found: BRProx, algorithm: str) -> Row:
+def headline(result: BRProx, algorithm: str) -> Row:
     """The numbers of one algorithm that a grade shows."""
-    row = next(r for r in found.summary if str(r["algorithm"]) == algorithm)
+    row = next(r for r in result.summary if str(r["algorithm"]) == algorithm)
     return {
         "br_prox": row["honest_iqm"],
         "br_prox_low": row["honest_low"],

@@ -16,8 +16,8 @@ import numpy as np
 from interplay.agents.api import Agent
 from interplay.games.api import Game
 from interplay.partners.describe import descriptions
-from interplay.partners.evaluate import Cast, all_pairs, play_pairs
-from interplay.partners.known import casts_of
+from interplay.partners.evaluate import PolicyStack, all_pairs, play_pairs
+from interplay.partners.known import policy_stacks
 from interplay.partners.panel import Panel
 
 Egos = Mapping[str, Sequence[Agent]]  # by method, an agent for each seed
@@ -25,7 +25,7 @@ Egos = Mapping[str, Sequence[Agent]]  # by method, an agent for each seed
 
 def panel_returns(game: Game, panel: Panel, egos: Egos, *, episodes: int, seed: int = 7) -> list[dict[str, Any]]:
     """A row for every ego (method and seed), partner and seat in which the partner has a best response."""
-    partners, prefers = Cast.of_agents(game, list(panel.partners)), descriptions(panel)
+    partners, prefers = PolicyStack.of_agents(game, list(panel.partners)), descriptions(panel)
     rows = []
     for method, number, scores in _played(game, partners, egos, episodes, seed):
         for p, member in enumerate(panel.members):
@@ -55,9 +55,9 @@ def panel_returns(game: Game, panel: Panel, egos: Egos, *, episodes: int, seed: 
 def cross_play(game: Game, egos: Egos, *, episodes: int, seed: int = 11) -> list[dict[str, Any]]:
     """A row for every ego, other ego (itself among them) and seat of the first. Egos are of one kind of network."""
     everyone = [(method, number) for method, agents in egos.items() for number in range(1, len(agents) + 1)]
-    cast = Cast.of_agents(game, [a for agents in egos.values() for a in agents])
-    crossed = play_pairs(game, cast, cast, all_pairs(len(cast), len(cast)), episodes=episodes, seed=seed)
-    table = crossed.returns.reshape(len(cast), len(cast), game.num_seats)
+    stack = PolicyStack.of_agents(game, [a for agents in egos.values() for a in agents])
+    crossed = play_pairs(game, stack, stack, all_pairs(len(stack), len(stack)), episodes=episodes, seed=seed)
+    table = crossed.returns.reshape(len(stack), len(stack), game.num_seats)
     return [
         {"algorithm": a[0], "seed": a[1], "partner": b[0], "partner_seed": b[1], "ego_seat": s}
         | {"return": round(float(table[j, i, s]), 3)}
@@ -77,12 +77,14 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     beside.replace(path)
 
 
-def _played(game: Game, partners: Cast, egos: Egos, episodes: int, seed: int) -> list[tuple[str, int, np.ndarray]]:
+def _played(
+    game: Game, partners: PolicyStack, egos: Egos, episodes: int, seed: int
+) -> list[tuple[str, int, np.ndarray]]:
     """(method, seed, scores [partner, seat, episode]) of every ego, whatever its kind, in the order of the methods."""
     named = {f"{m} {i}": (m, i, a) for m, agents in egos.items() for i, a in enumerate(agents, 1)}
-    found: dict[str, np.ndarray] = {}
-    for cast in casts_of(game, [Agent(name, a.policy, a.config) for name, (_, _, a) in named.items()]):
-        played = play_pairs(game, partners, cast, all_pairs(len(partners), len(cast)), episodes=episodes, seed=seed)
-        scores = played.scores.reshape(len(partners), len(cast), game.num_seats, episodes)
-        found |= {name: scores[:, i] for i, name in enumerate(cast.names)}
-    return [(m, i, found[name]) for name, (m, i, _) in named.items()]
+    scores_by_name: dict[str, np.ndarray] = {}
+    for stack in policy_stacks(game, [Agent(name, a.policy, a.config) for name, (_, _, a) in named.items()]):
+        played = play_pairs(game, partners, stack, all_pairs(len(partners), len(stack)), episodes=episodes, seed=seed)
+        scores = played.scores.reshape(len(partners), len(stack), game.num_seats, episodes)
+        scores_by_name |= {name: scores[:, i] for i, name in enumerate(stack.names)}
+    return [(m, i, scores_by_name[name]) for name, (m, i, _) in named.items()]

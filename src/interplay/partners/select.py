@@ -51,12 +51,12 @@ def select(features: BehaviourFeatures, k: int, *, draws: int = 500, restarts: i
     ranked = sorted(drawn, key=lambda s: (-log_det(rows[list(s)]), s))
     starts = [greedy(rows, k), *(list(s) for s in ranked[: max(1, restarts * 2 // 3)])]
     starts += [process.draw(generator) for _ in range(restarts - len(starts))]
-    found = [exchange(rows, start) for start in starts]
-    best = max(found, key=lambda s: (round(log_det(rows[s]), 9), [-i for i in s]))
+    improved = [exchange(rows, start) for start in starts]
+    best = max(improved, key=lambda s: (round(log_det(rows[s]), 9), [-i for i in s]))
     value = log_det(rows[best])
     ids = tuple(features.ids[i] for i in best)
     sampled = log_det(rows[list(ranked[0])])
-    return Selection(ids, value, rank, len(rows), sampled, _told(features, rows, best, value))
+    return Selection(ids, value, rank, len(rows), sampled, _contributions(features, rows, best, value))
 
 
 def by_size(
@@ -68,9 +68,9 @@ def by_size(
     """
     rows = []
     for k in sizes:
-        found = select(features, k, seed=seed)
-        p_div = None if own is None else diversity(own, found.selected)
-        rows.append({"size": k, "br_div": found.log_det, "p_div": p_div, "selected": list(found.selected)})
+        selection = select(features, k, seed=seed)
+        p_div = None if own is None else diversity(own, selection.selected)
+        rows.append({"size": k, "br_div": selection.log_det, "p_div": p_div, "selected": list(selection.selected)})
     return Table.of(rows, "Diversity by size (log determinants)")
 
 
@@ -114,13 +114,13 @@ def swap_gains(rows: Float[np.ndarray, "item feature"], chosen: list[int]) -> Fl
     return gains
 
 
-def _told(
+def _contributions(
     features: BehaviourFeatures, rows: Float[np.ndarray, "item feature"], chosen: list[int], value: float
 ) -> Table:
     """A row per member: how much of the set's log determinant is lost without it."""
-    found = []
+    member_rows = []
     for item in chosen:
         others = [i for i in chosen if i != item]
         loss = value - log_det(rows[others]) if others else value
-        found.append({"candidate": features.ids[item], "mean_return": features.returns[item], "adds": loss})
-    return Table.of(found, "Selected partners")
+        member_rows.append({"candidate": features.ids[item], "mean_return": features.returns[item], "adds": loss})
+    return Table.of(member_rows, "Selected partners")

@@ -1,4 +1,4 @@
-"""What a panel says of itself, as tables and features."""
+"""A panel's content as tables and features."""
 
 from __future__ import annotations
 
@@ -83,11 +83,11 @@ def behaviour_json(br: BehaviourFeatures, own: BehaviourFeatures) -> dict:
 
 def behaviour(panel: Panel) -> dict[str, BehaviourFeatures]:
     """The features of the best responses and of the candidates themselves, by side; empty for a panel without."""
-    told = panel.provenance.get("behaviour")
-    if not told:
+    stored = panel.provenance.get("behaviour")
+    if not stored:
         return {}
-    ids, names, returns = tuple(told["candidates"]), tuple(told["features"]), np.array(told["returns"], float)
-    return {side: BehaviourFeatures(ids, names, returns, np.array(told[side], float)) for side in SIDES}
+    ids, names, returns = tuple(stored["candidates"]), tuple(stored["features"]), np.array(stored["returns"], float)
+    return {side: BehaviourFeatures(ids, names, returns, np.array(stored[side], float)) for side in SIDES}
 
 
 def diversity_table(panel: Panel, seed: int = 0) -> Table | None:
@@ -95,9 +95,9 @@ def diversity_table(panel: Panel, seed: int = 0) -> Table | None:
     sides = behaviour(panel)
     if not sides:
         return None
-    kept = able(sides["br"], panel.provenance["config"]["least_return"])
-    most = min(rank(kept.normalised()), panel.provenance["config"]["k"])
-    return by_size(kept, range(1, most + 1), sides["p"].of(kept.ids), seed=seed)
+    candidates = able(sides["br"], panel.provenance["config"]["least_return"])
+    most = min(rank(candidates.normalised()), panel.provenance["config"]["k"])
+    return by_size(candidates, range(1, most + 1), sides["p"].of(candidates.ids), seed=seed)
 
 
 def _preference(weights: dict | None) -> str | None:

@@ -1,4 +1,4 @@
-"""What the reader gets: tables, figures and replays in one HTML file that needs nothing from outside."""
+"""Reports: tables, figures and replays in one HTML file that needs nothing from outside."""
 
 from interplay.reports.build import build_report, crossplay_report, grade_report
 from interplay.reports.diagrams import Mark, help_graph, timeline

@@ -14,7 +14,7 @@ from interplay.metrics.measured import MeasuredTraces
 from interplay.reports import communication, model_calls, teamwork
 from interplay.reports.build import build_report, crossplay_report, grade_report
 from interplay.reports.diagrams import Mark
-from interplay.reports.dialogue import said
+from interplay.reports.dialogue import dialogue_lines
 from interplay.reports.document import Report, ReportReplay, Section
 from interplay.reports.replay import replay_data
 from interplay.table import Row, Table
@@ -28,16 +28,15 @@ def trace_document(measured: MeasuredTraces, scores: Table, *, title: str | None
         scores: The mean score of each team, as `api.team_scores` gives it.
         title: The report's title.
     """
-    shown = [show_episode(measured, number) for number in measured.shown]
+    replays = [show_episode(measured, number) for number in measured.shown]
     provenance = _provenance(measured)
     pairs = _pairs(scores)
     if pairs is not None:
-        made = crossplay_report(pairs, title=title or "Cross-play", replays=shown, provenance=provenance)
+        report = crossplay_report(pairs, title=title or "Cross-play", replays=replays, provenance=provenance)
     else:
-        made = build_report({"scores": scores}, shown, title=title or "Report", provenance=provenance)
-    return _before_replays(
-        made, [*teamwork.sections(measured), *communication.sections(measured), *model_calls.sections(measured)]
-    )
+        report = build_report({"scores": scores}, replays, title=title or "Report", provenance=provenance)
+    more = [*teamwork.sections(measured), *communication.sections(measured), *model_calls.sections(measured)]
+    return _before_replays(report, more)
 
 
 def grade_document(
@@ -82,21 +81,21 @@ GRADE_INTRO = (
 
 def show_episode(measured: MeasuredTraces, number: int) -> dict[str, Any]:
     """An episode as the report's player shows it."""
-    game, episode, again = measured.episode(number)
+    game, episode, replay = measured.episode(number)
     names = [identity.name for identity in episode.agents]
     return replay_data(
         game,
-        again.states,
+        replay.states,
         episode.actions,
-        again.steps.reward,
+        replay.steps.reward,
         title=f"Episode {number}: {' with '.join(names)}, {episode.score:g} points",
         agents=names,
         id=number,
-        events=again.steps.events,
+        events=replay.steps.events,
         mark_events=set(capability(game, "replay_events")) & set(game.event_names),
         marks=[*teamwork.hand_overs(measured, number), *_conventions(measured, number, game)],
         seat_views=any(encoding.privileged for encoding in game.encodings.values()),
-        remarks=said(episode.events, tuple(game.seat_names)),
+        remarks=dialogue_lines(episode.events, tuple(game.seat_names)),
     )
 
 

@@ -50,19 +50,20 @@ def map_figure(
     title: str,
 ) -> Figure:
     """All candidates on the two main axes of their features, the chosen ones apart."""
-    found = components(values)
-    if found.places.shape[1] < 2:
+    axes_found = components(values)
+    if axes_found.places.shape[1] < 2:
         raise InterplayError(f"{title}: one feature makes no map; give at least two")
     groups = ["selected" if i in chosen else "candidate" for i in ids]
     order = sorted(range(len(ids)), key=lambda i: groups[i] == "selected")  # the selected are drawn last, on top
     points = [
-        Point(float(found.places[i, 0]), float(found.places[i, 1]), f"{groups[i]} {ids[i]}", groups[i]) for i in order
+        Point(float(axes_found.places[i, 0]), float(axes_found.places[i, 1]), f"{groups[i]} {ids[i]}", groups[i])
+        for i in order
     ]
-    axes = [f"axis {a + 1} ({100 * found.shares[a]:.0f} %)" for a in range(2)]
+    axes = [f"axis {a + 1} ({100 * axes_found.shares[a]:.0f} %)" for a in range(2)]
     drawing = figures.scatter(points, title=title, x_title=axes[0], y_title=axes[1])
-    told = f"{100 * found.shares.sum():.0f} % of the variance of {len(names)} features lies in these two axes."
-    along = "; ".join(f"axis {a + 1}: {_loaded(names, found.loadings[a])}" for a in range(2))
-    return Figure(drawing, title, f"{told} What moves along them most: {along}.", title)
+    variance = f"{100 * axes_found.shares.sum():.0f} % of the variance of {len(names)} features lies in these two axes."
+    along = "; ".join(f"axis {a + 1}: {_loaded(names, axes_found.loadings[a])}" for a in range(2))
+    return Figure(drawing, title, f"{variance} What moves along them most: {along}.", title)
 
 
 def _loaded(names: Sequence[str], loadings: Float[np.ndarray, " feature"], most: int = 3) -> str:
@@ -75,15 +76,15 @@ def heat_figure(
 ) -> Figure:
     """What each item does, each feature over its maximum; features that nobody shows are left out."""
     highest = values.max(axis=0)
-    shown = np.flatnonzero(highest > 0).tolist()
-    if not shown:
+    used = np.flatnonzero(highest > 0).tolist()
+    if not used:
         raise InterplayError(f"{title}: every feature is 0 throughout, there is nothing to show")
-    scaled = values[:, shown] / (highest[shown] + SMOOTHING)
+    scaled = values[:, used] / (highest[used] + SMOOTHING)
     grid = [[round(float(v), 3) for v in row] for row in scaled]
     drawing = figures.heat_map(
-        labels, [names[i] for i in shown], grid, title=title, row_title="partner", column_title="feature", bounds=(0, 1)
+        labels, [names[i] for i in used], grid, title=title, row_title="partner", column_title="feature", bounds=(0, 1)
     )
-    left_out = len(names) - len(shown)
+    left_out = len(names) - len(used)
     more = f" {left_out} features that nobody shows are left out." if left_out else ""
     return Figure(drawing, title, f"Mean counts per episode, each over the largest of its column.{more}", title)
 

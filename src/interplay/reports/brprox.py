@@ -1,4 +1,4 @@
-"""BR-Prox for the reader: a table that fits a screen, and a page with intervals, offending pairs and ranks."""
+"""BR-Prox as a table that fits a screen, and as a page with intervals, offending pairs and ranks."""
 
 from __future__ import annotations
 
@@ -51,29 +51,36 @@ def on_screen(summary: Table) -> Table:
 
 
 def reference_ranks(source: str) -> Mapping[str, float]:
-    """Ranks by algorithm, 1 is best: those that people gave in a layout of the paper's study, or a CSV of your own
-    with the columns algorithm and rank."""
+    """Return ranks by algorithm, 1 is best.
+
+    Args:
+        source: A layout of the paper's study, for the ranks that people gave there; or a CSV file with the columns
+            algorithm and rank.
+
+    Raises:
+        InterplayError: There is no such layout or file, or a row of it is wrong.
+    """
     if source in LAYOUTS:
         return human_ranks(source)
     if not Path(source).exists():
         raise InterplayError(f"no human ranks {source!r}: published for {', '.join(LAYOUTS)}; or give a CSV file")
-    found: dict[str, float] = {}
+    ranks: dict[str, float] = {}
     for at, row in read_rows(source):
         if not {"algorithm", "rank"} <= row.keys():
             raise InterplayError(f"{source}: columns needed are algorithm and rank; there are {', '.join(row)}")
-        if row["algorithm"] in found:
+        if row["algorithm"] in ranks:
             raise InterplayError(f"{source}, {at}: {row['algorithm']} has a rank already")
         try:
-            found[row["algorithm"]] = float(row["rank"])
+            ranks[row["algorithm"]] = float(row["rank"])
         except ValueError:
             raise InterplayError(f"{source}, {at}: rank is {row['rank']!r}, not a number") from None
-    if not found:
+    if not ranks:
         raise InterplayError(f"{source}: no ranks in it")
-    return found
+    return ranks
 
 
 def brprox_report(
-    found: BRProx,
+    result: BRProx,
     *,
     title: str = "Best-response proximity",
     human: Table | None = None,
@@ -82,18 +89,18 @@ def brprox_report(
     provenance: Mapping[str, Any] | None = None,
 ) -> Report:
     """The page of a summary; `human` is the table of `against`."""
-    sections: list[Section] = [Text(EXPLAINED), *(Text(note) for note in found.notes)]
-    layouts = found.summary.groups("layout")
+    sections: list[Section] = [Text(EXPLAINED), *(Text(note) for note in result.notes)]
+    layouts = result.summary.groups("layout")
     for (layout,), part in layouts.items():
-        sections.append(_layout(found, part, layout, seed, rankings))
+        sections.append(_layout(result, part, layout, seed, rankings))
     if human is not None:
         sections.append(_human(human))
     return Report(title, sections, "", provenance or {})
 
 
-def _layout(found: BRProx, part: Table, layout: Any, seed: int, rankings: bool) -> Group:
+def _layout(result: BRProx, part: Table, layout: Any, seed: int, rankings: bool) -> Group:
     stem = f"brprox-{layout}" if layout is not None else "brprox"
-    cells = found.cells.where(layout=layout)
+    cells = result.cells.where(layout=layout)
     table, same = on_screen(part), not any(part.column("n_excluded"))
     kinds = ("",) if same else ("", "honest_")
     intervals = {f"{kind}iqm": (f"{kind}low", f"{kind}high") for kind in kinds}
@@ -104,8 +111,8 @@ def _layout(found: BRProx, part: Table, layout: Any, seed: int, rankings: bool) 
             hide=["layout"], digits={name: 3 for name in table.columns if name.endswith(("iqm", "iqr", "share"))},
         ),
         Columns([_split(part, stem, kind) for kind in kinds], "Expert and moderate partners"),
-        Text(SPLIT_BY[found.split_by]),
-        *_rulers(found, layout, stem),
+        Text(SPLIT_BY[result.split_by]),
+        *_best_response_sections(result, layout, stem),
     ]  # fmt: skip
     if rankings and len(part) > 2:
         parts.append(Group(ranking_sections(agreement(cells, seed=seed), stem), "Ranks"))
@@ -136,20 +143,20 @@ def _split(part: Table, stem: str, prefix: str) -> Figure:
     return Figure(interval_plot(drawn, title=f"Expert and moderate partners, {words}"), words, "", f"{stem}-{words}")
 
 
-def _rulers(found: BRProx, layout: Any, stem: str) -> list[Section]:
-    """What is wrong with the rulers: those without a return, and those that egos exceeded."""
-    above, excluded = (t.where(layout=layout) for t in (found.above, found.excluded))
-    made: list[Section] = []
+def _best_response_sections(result: BRProx, layout: Any, stem: str) -> list[Section]:
+    """Sections on best responses without a return, and on those that egos exceeded."""
+    above, excluded = (t.where(layout=layout) for t in (result.above, result.excluded))
+    sections_made: list[Section] = []
     if len(excluded):
-        made.append(TableSection(excluded, "Best responses without a return", EXCLUDED, f"{stem}-excluded"))
+        sections_made.append(TableSection(excluded, "Best responses without a return", EXCLUDED, f"{stem}-excluded"))
     if len(above):
         note = NO_SPREAD if all(v is None for v in above.column("beyond_noise")) else ""
         worst = Table(above.columns, sorted(above.rows, key=_ratio, reverse=True), above.title)
-        made.append(TableSection(worst, "Above the best response", note, f"{stem}-above", {}))
-        exceeded = [row for row in found.rulers.where(layout=layout) if row["n_above"]]
+        sections_made.append(TableSection(worst, "Above the best response", note, f"{stem}-above", {}))
+        exceeded = [row for row in result.best_responses.where(layout=layout) if row["n_above"]]
         weak = Table.of(sorted(exceeded, key=lambda r: -r["n_above"]), "Best responses that were exceeded")
-        made.append(TableSection(weak, weak.title, "", f"{stem}-exceeded", {}))
-    return made
+        sections_made.append(TableSection(weak, weak.title, "", f"{stem}-exceeded", {}))
+    return sections_made
 
 
 EXCLUDED = "Cells with these count 1 in the compatible column and are left out of the honest one"
@@ -161,5 +168,5 @@ def _ratio(row: Row) -> float:
 
 def _human(table: Table) -> Section:
     text = f"Rank correlation with ranks given from outside (for the study with people: {SOURCE}, Table 2)."
-    shown = {"spearman": ("spearman_low", "spearman_high"), "kendall": ("kendall_low", "kendall_high")}
-    return Group([Text(text), TableSection(table, "", "", "given-ranks", shown)], "Beside given ranks")
+    limits = {"spearman": ("spearman_low", "spearman_high"), "kendall": ("kendall_low", "kendall_high")}
+    return Group([Text(text), TableSection(table, "", "", "given-ranks", limits)], "Beside given ranks")

@@ -1,5 +1,7 @@
-"""Reports from tables: cross-play, grades, and any set of tidy tables. The caller summarises; nothing is computed here
-but where things go, so that a number in a report is a number of a table."""
+"""Reports from tables: cross-play, grades, and any set of tidy tables.
+
+The caller summarises; this module only arranges, so that every number in a report is a number of a table.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +62,23 @@ def crossplay_report(
     value: str | None = None,
     unit: str = "points",
 ) -> Report:
-    """Everybody with everybody. `cells` has agent, partner, an estimate (with low and high), and may have
-    game, seat_of_agent, episodes, privileged and replay (a link `#replay-0@0`)."""
+    """Return the report of a cross-play: everybody with everybody.
+
+    Args:
+        cells: A row per pair with agent, partner and an estimate (with low and high); it may have game, seat_of_agent,
+            episodes, privileged and replay (a link `#replay-0@0`).
+        title: The title.
+        subtitle: A line below it.
+        intro: Text before the tables.
+        tables: Further tables by name.
+        replays: Episodes to watch, as `replay_data` gives them.
+        provenance: What the page says of its origin.
+        value: The column with the estimate; by default the first of those that are known.
+        unit: The unit of the estimate.
+
+    Raises:
+        InterplayError: A column is missing, or there are no rows.
+    """
     require(cells, "agent", "partner")
     centre = centre_of(cells, value)
     sections: list[Section] = [Text(intro)] if intro else []
@@ -90,8 +107,23 @@ def grade_report(
     value: str | None = None,
     unit: str = "points",
 ) -> Report:
-    """An agent, or several, against a panel. `overall` has one row per agent (and game) with its estimate and
-    interval; `partners` one row per agent, partner and seat."""
+    """Return the report of one or several agents graded with a panel.
+
+    Args:
+        overall: One row per agent (and game) with its estimate and interval.
+        partners: One row per agent, partner and seat.
+        title: The title.
+        subtitle: A line below it.
+        intro: Text before the tables.
+        tables: Further tables by name.
+        replays: Episodes to watch, as `replay_data` gives them.
+        provenance: What the page says of its origin.
+        value: The column with the estimate; by default the first of those that are known.
+        unit: The unit of the estimate.
+
+    Raises:
+        InterplayError: A column is missing, or there are no rows.
+    """
     require(overall, "agent")
     require(partners, "agent", "partner")
     centre = centre_of(overall, value)
@@ -115,20 +147,21 @@ def table_sections(name: str, table: Table) -> list[Section]:
     """A table with the figures that its columns allow: a heat map, who helps whom, intervals."""
     title = table.title or name.replace("_", " ").capitalize()
     names = set(table.columns)
-    found: list[Section] = []
+    drawn: list[Section] = []
     centre = next((c for c in CENTRES if c in names), None)
     if len(table) and centre:
         if {"giver", "receiver"} <= names:
             graphs = help_graphs(table, centre)
-            found += [Columns(graphs)] if graphs else []
+            drawn += [Columns(graphs)] if graphs else []
         elif {"agent", "partner"} <= names and "episode" not in names:
-            found += [Columns(heat_maps(table, centre))]
+            drawn += [Columns(heat_maps(table, centre))]
         elif {"low", "high"} <= names and len(table) <= MOST_ROWS:
-            found += [replace(intervals_figure(table, centre, title, title.lower()), title="", name=name)]
-    return [Group([*found, TableSection(table, name=name)], title)]
+            drawn += [replace(intervals_figure(table, centre, title, title.lower()), title="", name=name)]
+    return [Group([*drawn, TableSection(table, name=name)], title)]
 
 
 def replay_sections(replays: Sequence[Mapping[str, Any]]) -> list[Section]:
+    """Return the section with the replays, or nothing where there are none."""
     hint = "Space plays and pauses, the arrow keys step; marks above the bar are points and hand-overs."
     return [ReportReplay(list(replays), "Replays", hint)] if replays else []
 
@@ -137,14 +170,14 @@ def heat_maps(cells: Table, value: str, what: str = "points") -> list[Section]:
     """One heat map per seating and metric."""
     by = [c for c in ("metric", "game", "seat_of_agent") if c in cells.columns and len(set(cells.column(c))) > 1]
     parts = cells.groups(*by) if by else {(): cells}
-    found: list[Section] = []
+    maps: list[Section] = []
     for key, part in list(parts.items())[:MOST_FIGURES]:
         words = ", ".join(_case(c, v) for c, v in zip(by, key, strict=True))
         # The seatings of one game and measure share their colours, so that the maps can be compared.
         same = {c: v for c, v in zip(by, key, strict=True) if c != "seat_of_agent"}
         known = [v for v in cells.where(**same).column(value) if v is not None]
-        found.append(_heat_map(part, value, what, words, (min(known), max(known)) if known else None))
-    return found
+        maps.append(_heat_map(part, value, what, words, (min(known), max(known)) if known else None))
+    return maps
 
 
 def _case(column: str, value: Any) -> str:
@@ -226,7 +259,7 @@ def help_graphs(table: Table, value: str = "value") -> list[Section]:
     """Who helps whom, one graph per team and metric; several rows of a pair of seats are averaged, nulls left out."""
     by = [c for c in ("game", "agents", "metric", "channel") if c in table.columns]
     parts = table.groups(*by) if by else {(): table}
-    found: list[Section] = []
+    graphs: list[Section] = []
     for key, part in list(parts.items())[:MOST_FIGURES]:
         edges: dict[tuple[int, int], float | None] = {}
         for (giver, receiver), rows in part.groups("giver", "receiver").items():
@@ -240,8 +273,8 @@ def help_graphs(table: Table, value: str = "value") -> list[Section]:
         seats = 1 + max(max(pair) for pair in edges)
         nodes = _seat_agents(part, seats)
         drawing = diagrams.help_graph(nodes, edges, title=f"Who helps whom: {words}", what="on average")
-        found.append(Figure(drawing, "", f"{words}. Arrows go from giver to receiver.", f"who-helps-whom-{words}"))
-    return found
+        graphs.append(Figure(drawing, "", f"{words}. Arrows go from giver to receiver.", f"who-helps-whom-{words}"))
+    return graphs
 
 
 def _seat_agents(part: Table, seats: int) -> list[str]:
@@ -253,14 +286,19 @@ def _seat_agents(part: Table, seats: int) -> list[str]:
 
 def centre_of(table: Table, value: str | None = None) -> str:
     """The column with the estimate."""
-    found = value or next((c for c in CENTRES if c in table.columns), None)
-    if found is None or found not in table.columns:
+    column = value or next((c for c in CENTRES if c in table.columns), None)
+    if column is None or column not in table.columns:
         wanted = value or " or ".join(CENTRES)
         raise InterplayError(f"no column {wanted} with an estimate; this table has {', '.join(table.columns)}")
-    return found
+    return column
 
 
 def require(table: Table, *columns: str) -> None:
+    """Check that a table has rows and these columns.
+
+    Raises:
+        InterplayError: It has not.
+    """
     missing = [c for c in columns if c not in table.columns]
     if missing:
         raise InterplayError(f"the table lacks {', '.join(missing)}; it has {', '.join(table.columns)}")
@@ -269,15 +307,16 @@ def require(table: Table, *columns: str) -> None:
 
 
 def by_game(table: Table) -> dict[tuple[Any, ...], Table]:
+    """Return the parts of a table by game; a single part where it has no such column."""
     return table.groups("game") if "game" in table.columns else {("",): table}
 
 
 def privileged_names(table: Table) -> set[str]:
     """The agents that a table marks as privileged; a bare yes speaks of the row's agent."""
-    found = privileged_in(table)
+    names = privileged_in(table)
     if {"privileged", "agent"} <= set(table.columns):
-        found.update(row["agent"] for row in table if row["privileged"] is True)
-    return found
+        names.update(row["agent"] for row in table if row["privileged"] is True)
+    return names
 
 
 def with_interval(row: Row, value: str, digits: int) -> tuple[str, str]:
@@ -304,13 +343,13 @@ def _grade_numbers(overall: Table, partners: Table, value: str, unit: str) -> li
     digits = digits_for([v for r in overall for v in (r[value], r.get("low"), r.get("high"))])
     numbers = []
     for row in overall.rows[:3]:
-        shown, interval = with_interval(row, value, digits)
+        estimate, interval = with_interval(row, value, digits)
         what = f"{WORDS.get(value, value).lower()} of {unit}"
         if len(overall) == 1:
-            numbers.append(KeyNumber(what, shown, interval))
+            numbers.append(KeyNumber(what, estimate, interval))
         else:
             where = f" in {row['game']}" if "game" in overall.columns else ""
-            numbers.append(KeyNumber(f"{row['agent']}{where}", shown, f"{what} {interval}".strip()))
+            numbers.append(KeyNumber(f"{row['agent']}{where}", estimate, f"{what} {interval}".strip()))
     if len(overall) == 1 and overall.rows[0].get("br_prox") is not None:
         near = overall.rows[0]
         interval = f"[{near['br_prox_low']:.2f}, {near['br_prox_high']:.2f}]"

@@ -68,7 +68,7 @@ INTRO = (
 
 @dataclass(frozen=True)
 class CommunicationAudit:
-    """Transcripts, judged."""
+    """The judged transcripts of a trace set or of a file."""
 
     name: str
     transcripts: Sequence[Transcript]
@@ -78,14 +78,16 @@ class CommunicationAudit:
     @cached_property
     def episodes(self) -> Table:
         """One row per value: episode, seat (null: the team), metric, value."""
-        found = [row for one in self.transcripts for row in rows(one, self.settings)]
-        return Table.of(found, "Audit of talk, by episode")
+        episode_rows = [row for one in self.transcripts for row in rows(one, self.settings)]
+        return Table.of(episode_rows, "Audit of talk, by episode")
 
     @cached_property
     def judged(self) -> Table:
         """One row per request, or per message without one, with the action that settled it."""
-        found = [row for one in self.transcripts for row in detail(one, self.settings)]
-        return Table.of([{k: v for k, v in row.items() if k not in ("metric", "value")} for row in found], "Judged")
+        judged_rows = [row for one in self.transcripts for row in detail(one, self.settings)]
+        return Table.of(
+            [{k: v for k, v in row.items() if k not in ("metric", "value")} for row in judged_rows], "Judged"
+        )
 
     def summary(self, by: str = "cell", metrics: Sequence[str] = HEADLINES, seed: int = 0) -> Table:
         """Means over episodes with their intervals, for each group and metric."""
@@ -100,7 +102,7 @@ class CommunicationAudit:
         ]
         if not chosen:
             return Table.of([], "Audit of talk", columns=[*columns, "metric", "mean", "low", "high", "n"])
-        found = interval_table(
+        intervals = interval_table(
             Table.of(chosen), by=[*columns, "metric"], seed=seed, statistic="mean", missing="drop", replicates=1000
         )
         order = {name: place for place, name in enumerate(metrics)}
@@ -108,14 +110,14 @@ class CommunicationAudit:
         for row in chosen:
             names = [row["agent"]] if by == "seat" else str(row.get("agents") or "").split(" | ")
             speakers.setdefault(tuple(row[c] for c in columns), set()).update(names)
-        made = [
+        summary_rows = [
             {**{c: r[c] for c in (*columns, "metric")}, "mean": r["estimate"], "low": r["low"], "high": r["high"],
              **_with_reader(r, speakers[tuple(r[c] for c in columns)] if self.reader_model is None else ()),
              "n": r["n"], "window": self.settings.window_name}
-            for r in found
+            for r in intervals
         ]  # fmt: skip
-        made.sort(key=lambda r: (*[str(r[c]) for c in columns], order[r["metric"]]))
-        return Table.of(made, "Audit of talk: means over episodes with 95 % intervals")
+        summary_rows.sort(key=lambda r: (*[str(r[c]) for c in columns], order[r["metric"]]))
+        return Table.of(summary_rows, "Audit of talk: means over episodes with 95 % intervals")
 
     @cached_property
     def reader(self) -> Table:
@@ -126,12 +128,12 @@ class CommunicationAudit:
 
     def outcomes(self, by: str = "level") -> Table:
         """The share of each category among all requests and unstructured messages."""
-        found = []
+        shares_by_group = []
         for key, part in self.judged.groups(*GROUPS[by]).items() if len(self.judged) else ():
             total = len(part)
             shares = {c: len(part.where(category=c)) / total for c in CATEGORIES}
-            found.append(dict(zip(GROUPS[by], key, strict=True)) | shares | {"judged": total})
-        return Table.of(found, "What became of requests", columns=[*GROUPS[by], *CATEGORIES, "judged"])
+            shares_by_group.append(dict(zip(GROUPS[by], key, strict=True)) | shares | {"judged": total})
+        return Table.of(shares_by_group, "What became of requests", columns=[*GROUPS[by], *CATEGORIES, "judged"])
 
     def write_transcripts(self, path: str | os.PathLike[str]) -> int:
         """The events as JSON lines, for other programs; how many episodes."""
@@ -139,6 +141,12 @@ class CommunicationAudit:
             return write_transcripts(self.transcripts, file.write)
 
     def report(self, title: str = "Audit of talk", links: Sequence[int] = ()) -> Report:
+        """Return the report of the audit.
+
+        Args:
+            title: The title.
+            links: Numbers of episodes whose replays are in the page.
+        """
         provenance = {"source": self.name, "episodes": len(self.transcripts), "window": self.settings.window_name}
         provenance |= {"redundancy": self.settings.redundancy, "reader": self.reader_model or "rules"}
         provenance["judging"] = profile_name(self.settings)
@@ -146,16 +154,16 @@ class CommunicationAudit:
 
     def sections(self, links: Sequence[int] = ()) -> list[Section]:
         """Numbers, tables and every judged message. `links` are episodes whose replays are in the page."""
-        found: list[Section] = [Text(INTRO), _key_numbers(self)]
+        parts: list[Section] = [Text(INTRO), _key_numbers(self)]
         for by, name in (("level", "By level"), ("pairing", "By pairing: chef | assistant")):
             wide = _wide(self.summary(by, IN_SHORT), GROUPS[by])
             digits = {column: 2 for column in wide.columns if column not in GROUPS[by]}
             labels = {column: column.replace("_", " ") for column in wide.columns}
-            found.append(TableSection(wide, name, name=f"audit-by-{by}", digits=digits, labels=labels))
+            parts.append(TableSection(wide, name, name=f"audit-by-{by}", digits=digits, labels=labels))
             shares: dict[str, int] = dict.fromkeys(CATEGORIES, 2)
-            found.append(TableSection(self.outcomes(by), f"Outcomes by {by}", name=f"outcomes-by-{by}", digits=shares))
+            parts.append(TableSection(self.outcomes(by), f"Outcomes by {by}", name=f"outcomes-by-{by}", digits=shares))
         long = [{**row, "definition": DEFINITIONS[row["metric"]]} for row in self.summary("level", tuple(DEFINITIONS))]
-        found.append(
+        parts.append(
             TableSection(
                 Table.of(long), "All numbers, with their definitions", name="audit-all", limit=500,
                 hide=("window",), digits={"mean": 3},
@@ -163,11 +171,11 @@ class CommunicationAudit:
         )  # fmt: skip
         digits = {column: 3 for column in self.reader.columns if column not in ("model", "messages", "requests")}
         if self.reader_model is None:
-            found += [Text(READER_NOTE), TableSection(self.reader, "How often the reader errs", digits=digits)]
+            parts += [Text(READER_NOTE), TableSection(self.reader, "How often the reader errs", digits=digits)]
         else:
-            found.append(Text(f"Requests were read by {self.reader_model}; how often it errs is not known."))
-        found.append(JudgedMessages(self.judged, links))
-        return found
+            parts.append(Text(f"Requests were read by {self.reader_model}; how often it errs is not known."))
+        parts.append(JudgedMessages(self.judged, links))
+        return parts
 
 
 def _with_reader(row: Row, agents: Iterable[str]) -> Row:
@@ -233,14 +241,15 @@ class JudgedMessages:
     title: str = "Every judged message"
 
     def html(self, context: ReportContext) -> Markup:
-        shown = self.judged.rows[:MOST_SHOWN]
+        """The table of messages, the first of them if there are many."""
+        rows_shown = self.judged.rows[:MOST_SHOWN]
         counts = {c: sum(row["category"] == c for row in self.judged) for c in CATEGORIES}
         return context.render(
             "communication.html.j2",
-            rows=[self._row(row) for row in shown],
+            rows=[self._row(row) for row in rows_shown],
             counts=counts,
             total=len(self.judged),
-            shown=len(shown),
+            shown=len(rows_shown),
             reasons=REASONS,
             id=context.id("judged"),
             downloads=[Download.of(path, content) for path, content in self.files().items()],
@@ -251,6 +260,7 @@ class JudgedMessages:
         return row | {"href": f"#replay-{number}@{row['t']}" if number in self.links else ""}
 
     def files(self) -> Mapping[str, str]:
+        """All messages as CSV and as JSON."""
         stem = "tables/judged-messages"
         return {f"{stem}.csv": self.judged.to_csv(), f"{stem}.json": self.judged.to_json() + "\n"}
 
@@ -265,10 +275,10 @@ def _wide(summary: Table, columns: Sequence[str]) -> Table:
     return Table.of(lines.values())
 
 
-def _key_numbers(found: CommunicationAudit) -> KeyNumbers:
-    numbers = [KeyNumber("episodes", str(len(found.transcripts)))]
+def _key_numbers(audited: CommunicationAudit) -> KeyNumbers:
+    numbers = [KeyNumber("episodes", str(len(audited.transcripts)))]
     names = {"units": "requests an episode", "follow_rate": "followed", "redundancy": "redundant", "waste": "waste"}
-    for row in found.summary("all", tuple(names)):
+    for row in audited.summary("all", tuple(names)):
         if row["mean"] is not None:
             note = f"[{row['low']:.2f}, {row['high']:.2f}]" if row["low"] is not None else ""
             numbers.append(KeyNumber(names[row["metric"]], f"{row['mean']:.2f}", note))

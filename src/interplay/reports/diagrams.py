@@ -52,8 +52,10 @@ def help_graph(
         dx, dy, anchor = (0.0, 48.0, "middle") if y >= height / 2 or len(nodes) <= 2 else (0.0, -40.0, "middle")
         if len(nodes) > 2 and abs(x - width / 2) > 20:
             dx, dy, anchor = (38.0, 0.0, "start") if x > width / 2 else (-38.0, 0.0, "end")
-        shown = text(x + dx, y + dy, svg.shorten(name, 24), 12, INK, text_anchor=anchor, dominant_baseline="central")
-        body += element("g", tip + disc + seat + shown)
+        name_text = text(
+            x + dx, y + dy, svg.shorten(name, 24), 12, INK, text_anchor=anchor, dominant_baseline="central"
+        )
+        body += element("g", tip + disc + seat + name_text)
     return svg.picture(width, height, body, title)
 
 

@@ -9,21 +9,32 @@ from typing import Any, Protocol
 SILENT = ("call", "belief")  # long, and told elsewhere: prompts and answers are in the trace
 
 
-class Noted(Protocol):
+class EventEntry(Protocol):
     """An entry of a trace's event table."""
 
     @property
-    def t(self) -> int: ...
+    def t(self) -> int:
+        """The time step."""
+        ...
+
     @property
-    def seat(self) -> int | None: ...
+    def seat(self) -> int | None:
+        """Whose entry it is; None: nobody's."""
+        ...
+
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """The kind of the entry."""
+        ...
+
     @property
-    def payload(self) -> Mapping[str, Any]: ...
+    def payload(self) -> Mapping[str, Any]:
+        """The content, which depends on the kind."""
+        ...
 
 
-def said(events: Iterable[Noted], seats: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    """Remarks as {"t", "seat", "kind", "text"}: messages word for word, plans and verdicts in short."""
+def dialogue_lines(events: Iterable[EventEntry], seats: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """Return events as {"t", "seat", "kind", "text"}: messages word for word, plans and verdicts in short."""
     return [
         {"t": event.t, "seat": event.seat, "kind": event.kind, "text": _text(event.kind, event.payload, seats)}
         for event in events
@@ -47,9 +58,9 @@ def _text(kind: str, payload: Mapping[str, Any], seats: tuple[str, ...]) -> str:
     return json.dumps(dict(payload), default=str, ensure_ascii=False)
 
 
-def _macro(told: Any) -> str:
+def _macro(action: Any) -> str:
     """A macro action as it is written; plans may hold it as words already."""
-    if not isinstance(told, Mapping):
-        return str(told)
-    arguments = (told.get(name) for name in ("object", "place", "number"))
-    return f"{told.get('verb')}({', '.join(str(a) for a in arguments if a is not None)})"
+    if not isinstance(action, Mapping):
+        return str(action)
+    arguments = (action.get(name) for name in ("object", "place", "number"))
+    return f"{action.get('verb')}({', '.join(str(a) for a in arguments if a is not None)})"

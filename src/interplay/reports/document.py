@@ -37,14 +37,16 @@ class ReportContext:
         self._taken: set[str] = set()
 
     def id(self, name: str) -> str:
+        """Return a name that is unique in the page."""
         base = _slug(name)
-        found, n = base, 2
-        while found in self._taken:
-            found, n = f"{base}-{n}", n + 1
-        self._taken.add(found)
-        return found
+        candidate, n = base, 2
+        while candidate in self._taken:
+            candidate, n = f"{base}-{n}", n + 1
+        self._taken.add(candidate)
+        return candidate
 
     def render(self, template: str, **values: Any) -> Markup:
+        """Render a template of this package."""
         return Markup(_templates().get_template(template).render(context=self, **values))
 
 
@@ -52,7 +54,9 @@ class Section(Protocol):
     """A part of a report."""
 
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """The heading; empty: none."""
+        ...
 
     def html(self, context: ReportContext) -> Markup:
         """The section's body, without its heading."""
@@ -71,9 +75,11 @@ class Text:
     title: str = ""
 
     def html(self, context: ReportContext) -> Markup:
+        """The text as HTML."""
         return markdown_lite(self.body)
 
     def files(self) -> Mapping[str, str]:
+        """No files."""
         return {}
 
 
@@ -94,9 +100,11 @@ class KeyNumbers:
     title: str = ""
 
     def html(self, context: ReportContext) -> Markup:
+        """The numbers as HTML."""
         return context.render("numbers.html.j2", numbers=self.numbers)
 
     def files(self) -> Mapping[str, str]:
+        """No files."""
         return {}
 
 
@@ -122,20 +130,23 @@ class TableSection:
 
     @property
     def file_name(self) -> str:
+        """The stem of the table's files."""
         return _slug(self.name or self.title or self.table.title or "table")
 
     @property
     def columns(self) -> list[Column]:
+        """The columns as shown."""
         marked = {*self.privileged, *privileged_in(self.table)}
         return columns_of(self.table, self.intervals, self.labels, self.hide, self.digits, marked)
 
     def html(self, context: ReportContext) -> Markup:
-        columns, shown = self.columns, self.table.rows[: self.limit]
+        """The table, its first `limit` rows."""
+        columns, rows_shown = self.columns, self.table.rows[: self.limit]
         # What is the same in every row is told once, above the table.
-        told = [c for c in columns if c.name in TOLD_ONCE and _constant(self.table, c.name)]
-        columns = [c for c in columns if c not in told]
-        once = "; ".join(f"{c.label}: {c.cell(shown[0]).text}" for c in told)
-        cells = [[column.cell(row) for column in columns] for row in shown]
+        constant = [c for c in columns if c.name in TOLD_ONCE and _constant(self.table, c.name)]
+        columns = [c for c in columns if c not in constant]
+        once = "; ".join(f"{c.label}: {c.cell(rows_shown[0]).text}" for c in constant)
+        cells = [[column.cell(row) for column in columns] for row in rows_shown]
         return context.render(
             "table.html.j2",
             columns=columns,
@@ -143,13 +154,14 @@ class TableSection:
             caption=". ".join(filter(None, (self.caption.rstrip("."), once))),
             label=self.title or self.table.title,
             total=len(self.table),
-            shown=len(shown),
+            shown=len(rows_shown),
             upright=len(self.table) == 1 and len(columns) > WIDEST,
             dagger=any(cell.dagger for line in cells for cell in line),
             downloads=[Download.of(path, content) for path, content in self.files().items()],
         )
 
     def files(self) -> Mapping[str, str]:
+        """The whole table as CSV and as JSON."""
         stem = f"tables/{self.file_name}"
         return {f"{stem}.csv": self.table.to_csv(), f"{stem}.json": self.table.to_json() + "\n"}
 
@@ -165,11 +177,13 @@ class Figure:
     privileged: bool = False  # whether it shows agents that need the footnote
 
     def html(self, context: ReportContext) -> Markup:
+        """The drawing with its caption."""
         downloads = [Download.of(path, content) for path, content in self.files().items()]
         # The drawing is our own markup, in which the figures escape every name.
         return context.render("figure.html.j2", drawing=Markup(self.svg), figure=self, downloads=downloads)
 
     def files(self) -> Mapping[str, str]:
+        """The drawing as an SVG file."""
         return {f"figures/{_slug(self.name or self.title or 'figure')}.svg": svg.standalone(self.svg)}
 
 
@@ -182,6 +196,11 @@ class ReportReplay:
     caption: str = ""
 
     def html(self, context: ReportContext) -> Markup:
+        """The player with its episodes.
+
+        Raises:
+            InterplayError: There are none.
+        """
         if not self.episodes:
             raise InterplayError("a Replay section needs at least one episode; leave the section out instead")
         stage = Markup(still(self.episodes[0]).svg())
@@ -190,6 +209,7 @@ class ReportReplay:
         )
 
     def files(self) -> Mapping[str, str]:
+        """The data of each episode as JSON."""
         return {f"replays/replay-{e['id']}.json": json.dumps(plain(e), ensure_ascii=False) for e in self.episodes}
 
 
@@ -201,10 +221,12 @@ class Columns:
     title: str = ""
 
     def html(self, context: ReportContext) -> Markup:
+        """The sections side by side."""
         parts = [(part.title, part.html(context)) for part in self.sections]
         return context.render("columns.html.j2", parts=parts)
 
     def files(self) -> Mapping[str, str]:
+        """The files of all sections."""
         return _all_files(self.sections)
 
 
@@ -216,16 +238,18 @@ class Group:
     title: str = ""
 
     def html(self, context: ReportContext) -> Markup:
+        """The sections one below the other."""
         parts = [(part.title, part.html(context)) for part in self.sections]
         return context.render("columns.html.j2", parts=parts, stacked=True)
 
     def files(self) -> Mapping[str, str]:
+        """The files of all sections."""
         return _all_files(self.sections)
 
 
 @dataclass(frozen=True)
 class Report:
-    """What the reader gets. Nothing in it depends on the clock: the same report is the same bytes."""
+    """A report as a page or a folder. Nothing in it depends on the clock: the same report is the same bytes."""
 
     title: str
     sections: Sequence[Section]
@@ -233,6 +257,7 @@ class Report:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def html(self) -> str:
+        """Return the page as one HTML document."""
         context = ReportContext()
         sections = _numbered(self.sections)
         parts = [(context.id(s.title) if s.title else "", s.title, s.html(context)) for s in sections]
@@ -276,6 +301,7 @@ class Download:
 
     @classmethod
     def of(cls, path: str, content: str) -> Download:
+        """Return a download of this content, as a data URL."""
         kind = path.rpartition(".")[2]
         mime = {"csv": "text/csv", "json": "application/json", "svg": "image/svg+xml"}[kind]
         coded = base64.b64encode(content.encode()).decode()
@@ -323,7 +349,7 @@ def _numbered(sections: Sequence[Section]) -> list[Section]:
 
 
 def _numbered_from(sections: Sequence[Section], count: int) -> tuple[list[Section], int]:
-    found: list[Section] = []
+    numbered: list[Section] = []
     for section in sections:
         if isinstance(section, ReportReplay):
             episodes = [{"id": str(count + i)} | dict(e) for i, e in enumerate(section.episodes)]
@@ -332,18 +358,18 @@ def _numbered_from(sections: Sequence[Section], count: int) -> tuple[list[Sectio
         elif isinstance(section, Columns | Group):
             inner, count = _numbered_from(section.sections, count)
             section = type(section)(inner, section.title)
-        found.append(section)
-    return found, count
+        numbered.append(section)
+    return numbered, count
 
 
 def _all_files(sections: Sequence[Section]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for section in sections:
         for path, content in section.files().items():
-            if found.get(path, content) != content:
+            if files.get(path, content) != content:
                 raise InterplayError(f"two sections of the report write {path}; give one of them another name")
-            found[path] = content
-    return found
+            files[path] = content
+    return files
 
 
 def _constant(table: Table, column: str) -> bool:

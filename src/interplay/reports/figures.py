@@ -91,13 +91,15 @@ def _cell(x: float, y: float, w: float, h: float, value, bounds, digits: int, ti
     else:
         fill, ink = svg.ramp((value - low) / (high - low) if high > low else 0.5)
         face = element("rect", fill=fill, **box)
-    shown = text(x + w / 2, y + h / 2, label(value, digits), 13, ink, text_anchor="middle", dominant_baseline="central")
-    return element("g", hover(tip) + face + shown, class_="cell")
+    value_text = text(
+        x + w / 2, y + h / 2, label(value, digits), 13, ink, text_anchor="middle", dominant_baseline="central"
+    )
+    return element("g", hover(tip) + face + value_text, class_="cell")
 
 
 def _bracket(intervals, i: int, j: int, digits: int) -> str:
-    found = intervals[i][j] if intervals else None
-    return f" [{label(found[0], digits)}, {label(found[1], digits)}]" if found and found[0] is not None else ""
+    limits = intervals[i][j] if intervals else None
+    return f" [{label(limits[0], digits)}, {label(limits[1], digits)}]" if limits and limits[0] is not None else ""
 
 
 def _scale(x: float, y: float, height: float, low: float, high: float, digits: int) -> str:

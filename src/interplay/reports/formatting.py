@@ -31,7 +31,7 @@ class FormattedCell:
 
 @dataclass(frozen=True)
 class Column:
-    """One column as shown."""
+    """One column of a table as shown."""
 
     name: str
     label: str
@@ -42,6 +42,7 @@ class Column:
     privileged: frozenset[str]
 
     def cell(self, row: Row) -> FormattedCell:
+        """Return the cell of a row: its text, its interval, and what it sorts by."""
         value = row.get(self.name)
         if value is None:
             return FormattedCell(NULL)
@@ -87,7 +88,7 @@ def columns_of(
             if name not in table.columns:
                 raise InterplayError(f"no column {name!r} for an interval; this table has {', '.join(table.columns)}")
     folded = {name for pair in limits.values() for name in pair} | {"privileged", *hide}
-    shown = []
+    columns = []
     for name in table.columns:
         if name in folded:
             continue
@@ -96,28 +97,28 @@ def columns_of(
         numbers = [v for v in related if isinstance(v, int | float) and not isinstance(v, bool)]
         numeric = bool(numbers) and all(v is None or isinstance(v, int | float) for v in table.column(name))
         places = digits.get(name, digits_for(numbers))
-        shown.append(
+        columns.append(
             Column(name, labels.get(name, name.replace("_", " ")), numeric, places, low, high, frozenset(privileged))
         )
-    return shown
+    return columns
 
 
 def _intervals(table: Table) -> dict[str, tuple[str, str]]:
     names = set(table.columns)
-    found = {n: (f"{n}_low", f"{n}_high") for n in table.columns if {f"{n}_low", f"{n}_high"} <= names}
-    centre = next((c for c in _CENTRES if c in names and c not in found), None)
+    limits = {n: (f"{n}_low", f"{n}_high") for n in table.columns if {f"{n}_low", f"{n}_high"} <= names}
+    centre = next((c for c in _CENTRES if c in names and c not in limits), None)
     if {"low", "high"} <= names and centre:
-        found[centre] = ("low", "high")
-    return found
+        limits[centre] = ("low", "high")
+    return limits
 
 
 def privileged_in(table: Table) -> set[str]:
     """The agents that a table's column `privileged` names: a list, or text such as `A | B`."""
-    found: set[str] = set()
+    names: set[str] = set()
     if "privileged" in table.columns:
         for value in table.column("privileged"):
             if isinstance(value, str):
-                found.update(name for name in value.split(" | ") if name)
+                names.update(name for name in value.split(" | ") if name)
             elif isinstance(value, list):
-                found.update(str(name) for name in value)
-    return found
+                names.update(str(name) for name in value)
+    return names

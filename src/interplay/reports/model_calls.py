@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from interplay.metrics.measured import MeasuredTraces
 from interplay.metrics.model_calls import DEFINITIONS, compute, fallback_by_team, fallback_warnings
-from interplay.reports.dialogue import said
+from interplay.reports.dialogue import dialogue_lines
 from interplay.reports.document import Download, Group, ReportContext, Section, TableSection, Text
 from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.table import Row, Table
@@ -81,7 +81,7 @@ def _outcome(episode: Episode, place: int, call: RecordedEvent, seats: tuple[str
             break
         if event.seat == call.seat:
             following.append(event)
-    return [f"{line['kind']}: {line['text']}" for line in said(following, seats)]
+    return [f"{line['kind']}: {line['text']}" for line in dialogue_lines(following, seats)]
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The tables of the paper on interdependence, for any agents: counts with intervals beside what was printed.
 
-    found = counted(traces, partner="overcooked/onion_passer")
-    joint = counted(interplay.play(game, ["overcooked/onion_passer", "overcooked/onion_receiver"]))
-    Report("...", sections(1, found, coop=joint))
+    counts = count_hand_overs(traces, partner="overcooked/onion_passer")
+    joint = count_hand_overs(interplay.play(game, ["overcooked/onion_passer", "overcooked/onion_receiver"]))
+    Report("...", sections(1, counts, coop=joint))
 
 Table 1 is for teams with a scripted partner, 2 for self-play, 3 for a model of people as partner, 4 for people.
 """
@@ -61,21 +61,21 @@ EXPLAINED = (
 
 
 @dataclass(frozen=True)
-class Counted:
-    """What was found in some traces."""
+class HandOverCounts:
+    """The hand-overs counted in some traces."""
 
     episodes: Table  # a row per episode (and per channel, if several were asked for)
     triggers: Table  # a row per trigger of a partner: when, and how long until the agent under test took it
 
-    def __add__(self, other: Counted) -> Counted:
-        return Counted(self.episodes + other.episodes, self.triggers + other.triggers)
+    def __add__(self, other: HandOverCounts) -> HandOverCounts:
+        return HandOverCounts(self.episodes + other.episodes, self.triggers + other.triggers)
 
-    def through(self, channel: str) -> Counted:
+    def through(self, channel: str) -> HandOverCounts:
         """What passes through one of several channels."""
-        return Counted(self.episodes.where(channel=channel), self.triggers.where(channel=channel))
+        return HandOverCounts(self.episodes.where(channel=channel), self.triggers.where(channel=channel))
 
 
-def counted(traces: TraceSet, *, partner: str | None = None, channels: str | None = None) -> Counted:
+def count_hand_overs(traces: TraceSet, *, partner: str | None = None, channels: str | None = None) -> HandOverCounts:
     """Counts the hand-overs of every episode.
 
     `partner` is the name of the partner, or a pattern such as `human*`; the others are under test. Teams of one kind
@@ -89,12 +89,12 @@ def counted(traces: TraceSet, *, partner: str | None = None, channels: str | Non
             team = _team([a.name for a in episode.agents], partner)
             about = {"layout": episode.game_id.partition("/")[2], "agent": team.agent, "partner": team.partner}
             about |= {"seat_of_agent": team.where, "episode": number, "index": episode.index}
-            for found in counts:
-                mine = {**about, "channel": found.channel}
-                episodes.append({**mine, "soups": soups, "task_reward": episode.score, **_counts(found, team)})
-                triggers += [{**mine, **row} for row in _waits(found, team)]
-    told = (*BY, "seat_of_agent", "episode", "index", "channel", "t", "length", "waited")
-    return Counted(Table.of(episodes, "Episodes"), Table.of(triggers, "Triggers", columns=told))
+            for count in counts:
+                mine = {**about, "channel": count.channel}
+                episodes.append({**mine, "soups": soups, "task_reward": episode.score, **_counts(count, team)})
+                triggers += [{**mine, **row} for row in _waits(count, team)]
+    trigger_columns = (*BY, "seat_of_agent", "episode", "index", "channel", "t", "length", "waited")
+    return HandOverCounts(Table.of(episodes, "Episodes"), Table.of(triggers, "Triggers", columns=trigger_columns))
 
 
 class _Team(NamedTuple):
@@ -117,40 +117,42 @@ def _team(names: Sequence[str], partner: str | None) -> _Team:
         return _Team(partner, partner, everyone, everyone)
     agents = {names[s] for s in everyone - others}
     if len(agents) > 1:
-        told = "no partner was named" if partner is None else f"the partner {partner!r} does not tell"
-        raise InterplayError(f"who is under test in the team of {', '.join(names)}? {told}; set partner to one of them")
+        reason = "no partner was named" if partner is None else f"the partner {partner!r} does not tell"
+        raise InterplayError(
+            f"who is under test in the team of {', '.join(names)}? {reason}; set partner to one of them"
+        )
     return _Team(agents.pop(), " and ".join(sorted({names[s] for s in others})), everyone - others, others)
 
 
-def _counts(found: Interdependence, team: _Team) -> Row:
+def _counts(count: Interdependence, team: _Team) -> Row:
     """The columns of the paper for one episode; null where nothing can be handed over."""
-    kinds = {kind: found.number(kind) for kind in (CONSTRUCTIVE, LOOPING, IRRELEVANT)}
-    both = found.number()
-    offers = [t for t in found.triggers if t.seat in team.others]
-    can = any(found.partners.get(seat) for seat in team.others)
+    kinds = {kind: count.number(kind) for kind in (CONSTRUCTIVE, LOOPING, IRRELEVANT)}
+    both = count.number()
+    offers = [t for t in count.triggers if t.seat in team.others]
+    can = any(count.partners.get(seat) for seat in team.others)
     taken = sum(t.accepted_by in team.seats for t in offers)
     return {
         "int_cons": kinds[CONSTRUCTIVE],
         "int_non_cons": None if both is None else both - (kinds[CONSTRUCTIVE] or 0),
         **{kind: kinds[kind] for kind in (LOOPING, IRRELEVANT)},
-        "reciprocal": None if both is None else sum(k.reciprocal and k.kind == CONSTRUCTIVE for k in found.links),
-        "pct_trig_tot_sub": _percent(len(offers), sum(found.subtasks[s] for s in team.others)) if can else None,
+        "reciprocal": None if both is None else sum(k.reciprocal and k.kind == CONSTRUCTIVE for k in count.links),
+        "pct_trig_tot_sub": _percent(len(offers), sum(count.subtasks[s] for s in team.others)) if can else None,
         "pct_trig_not_accepted": _percent(len(offers) - taken, len(offers)),
     }
 
 
-def _waits(found: Interdependence, team: _Team) -> Iterator[Row]:
-    for t in found.triggers:
+def _waits(count: Interdependence, team: _Team) -> Iterator[Row]:
+    for t in count.triggers:
         if t.seat in team.others:
             waited = None if t.accepted_t is None or t.accepted_by not in team.seats else t.accepted_t - t.t
-            yield {"t": t.t, "length": found.length, "waited": waited}
+            yield {"t": t.t, "length": count.length, "waited": waited}
 
 
 def _soups(sample: Sample) -> Iterator[int | None]:
     """Delivered soups that were ordered; null in a game without deliveries."""
     names = list(sample.game.event_names)
-    for again in sample.replays:
-        counts = again.steps.events.sum(axis=(0, 1))
+    for replay in sample.replays:
+        counts = replay.steps.events.sum(axis=(0, 1))
         if "delivery" not in names:
             yield None
             continue
@@ -169,13 +171,15 @@ def _mean(values: Sequence[Any]) -> float | None:
 
 def _interval(part: Table, column: str, seed: int, name: str | None = None) -> Row:
     """The mean with its interval over episodes; the seats of the agent under test are kept in their shares."""
-    values, told = part.column(column), name or column
-    row: Row = {told: _mean(values), f"{told}_low": None, f"{told}_high": None}
+    values, column_name = part.column(column), name or column
+    row: Row = {column_name: _mean(values), f"{column_name}_low": None, f"{column_name}_high": None}
     seats = part.column("seat_of_agent")
     seen = Counter(seat for seat, value in zip(seats, values, strict=True) if value is not None)
     if min(seen.values(), default=0) > 1:
-        made = bootstrap(values, {"seat": seats}, seed=seed, units=(), fixed=["seat"], statistic="mean", missing="drop")
-        row |= {f"{told}_low": made.low, f"{told}_high": made.high}
+        resampled = bootstrap(
+            values, {"seat": seats}, seed=seed, units=(), fixed=["seat"], statistic="mean", missing="drop"
+        )
+        row |= {f"{column_name}_low": resampled.low, f"{column_name}_high": resampled.high}
     return row
 
 
@@ -250,8 +254,8 @@ def correlations(episodes: Table) -> Table:
         row: Row = {"layout": layout, "setting": SETTINGS.get(layout), "episodes": len(pairs)}
         row |= {"r": None, "r_low": None, "r_high": None, "published": PEARSON.get(SETTINGS.get(layout, ""))}
         if len(pairs) > 3 and all(len(set(column)) > 1 for column in zip(*pairs, strict=True)):
-            found = pearson(*zip(*pairs, strict=True))
-            row |= {"r": found.r, "r_low": found.low, "r_high": found.high}
+            correlation = pearson(*zip(*pairs, strict=True))
+            row |= {"r": correlation.r, "r_low": correlation.low, "r_high": correlation.high}
         rows.append(row)
     return Table.of(rows, "Reward against constructive hand-overs")
 
@@ -275,8 +279,10 @@ def over_session(triggers: Table, *, window: Window = SOON, parts: int = 3, seed
 
 
 def _taken(triggers: Table, window: Window, seed: int, part: Callable[[Row], str], parts: Sequence[str]) -> Table:
-    """Rates per episode and part, averaged. Triggers whose window outlasts the episode are left out: nobody can tell
-    whether they would have been taken in time."""
+    """Rates per episode and part, averaged.
+
+    Triggers whose window outlasts the episode are left out: nobody can tell whether they would have been taken in time.
+    """
     rows: list[Row] = []
     for (layout, agent, partner), mine in (triggers.groups(*BY) if len(triggers) else {}).items():
         rates: dict[str, dict[tuple[Any, ...], list[bool]]] = {name: {} for name in parts}
@@ -291,9 +297,11 @@ def _taken(triggers: Table, window: Window, seed: int, part: Callable[[Row], str
                 {"taken_percent": 100 * sum(taken) / len(taken), "seat_of_agent": key[1]}
                 for key, taken in rates[name].items()
             ]
-            told = _interval(Table.of(each, columns=["taken_percent", "seat_of_agent"]), "taken_percent", seed)
+            interval = _interval(Table.of(each, columns=["taken_percent", "seat_of_agent"]), "taken_percent", seed)
             total = sum(len(taken) for taken in rates[name].values())
-            rows.append({"layout": layout, "agent": agent, "partner": partner, "part": name, "offers": total, **told})
+            rows.append(
+                {"layout": layout, "agent": agent, "partner": partner, "part": name, "offers": total, **interval}
+            )
     return Table.of(rows, f"Offers that were taken within {window.name}")
 
 
@@ -309,21 +317,26 @@ def across(taken: Table) -> Table:
 
 
 def sections(
-    number: int, found: Counted | None, *, coop: Counted | None = None, seed: int = 0, explain: bool = True
+    number: int,
+    counts: HandOverCounts | None,
+    *,
+    coop: HandOverCounts | None = None,
+    seed: int = 0,
+    explain: bool = True,
 ) -> list[Section]:
     """One of the paper's tables, 1 to 4: measured here (if there is anything), as printed, and what to know of it."""
     if number not in TITLES:
         raise InterplayError(f"the paper has tables 1 to 4, not {number}")
     parts: list[Section] = [Text(EXPLAINED)] if explain else []
-    if found is None:
+    if counts is None:
         parts.append(Text("No agents were played for this table here."))
     else:
         joint = coop.episodes if coop else None
-        parts += measured_sections(summary(found.episodes, coop=joint, seed=seed), f"table-{number}")
+        parts += measured_sections(summary(counts.episodes, coop=joint, seed=seed), f"table-{number}")
     parts.append(published_section(f"Printed in {' and '.join(f'Table {n}' for n in PARTS[number])}", *PARTS[number]))
     if number == 4:
-        if found is not None:
-            best = summary(best_teams(found.episodes), intervals=False)
+        if counts is not None:
+            best = summary(best_teams(counts.episodes), intervals=False)
             parts += measured_sections(best, "table-4-best", "Best teams: the highest reward of each agent")
         parts.append(published_section("Best teams as printed in Table 4b", "4b"))
     notes = "\n".join(f"- {note}" for note in CONTRADICTIONS[number])
@@ -335,19 +348,19 @@ def measured_sections(table: Table, name: str, title: str = "Measured here") -> 
     """A summary as sections, one for each layout if several agents have to be told apart."""
     if len(set(table.column("agent"))) == 1:
         return [_measured(table, name, title, ["agent", "setting"])]
-    found = []
+    sections_made = []
     for (layout, setting), part in table.groups("layout", "setting").items():
         where = f"{layout} ({setting})" if setting else layout
-        found.append(_measured(part, f"{name}-{layout}", f"{title}: {where}", ["layout", "setting"]))
-    return found
+        sections_made.append(_measured(part, f"{name}-{layout}", f"{title}: {where}", ["layout", "setting"]))
+    return sections_made
 
 
 def _measured(table: Table, name: str, title: str, hide: list[str]) -> TableSection:
-    """What is empty, or said once above the table, takes no column."""
+    """A section without the columns that are empty or have one value; such values stand in the caption."""
     empty = [c for c in table.columns if all(v is None for v in table.column(c)) and not c.endswith(("_low", "_high"))]
     partners = set(table.column("partner"))
     own = all(row["agent"] == row["partner"] for row in table)
-    told = {
+    captions = {
         f"Agent: {table.rows[0]['agent']}": "agent" in hide,
         "each seat is agent and partner": own,
         f"partner: {min(partners)}": len(partners) == 1 and not own,
@@ -356,12 +369,12 @@ def _measured(table: Table, name: str, title: str, hide: list[str]) -> TableSect
     if len(bound) == 1 and "int_cons_coop" not in empty and len(table) > 1:
         centre, low, high = bound.pop()
         spread = "" if low is None else f" [{low:.1f}, {high:.1f}]"
-        told[f"Int cons coop: {centre:.1f}{spread} an episode"] = True
+        captions[f"Int cons coop: {centre:.1f}{spread} an episode"] = True
         empty.append("int_cons_coop")
     hidden = [*hide, *empty, *(["partner"] if own or len(partners) == 1 else [])]
     limits = {c: (f"{c}_low", f"{c}_high") for c in table.columns if f"{c}_low" in table.columns}
     hidden += [limit for c in empty for limit in limits.pop(c, ())]
-    caption = "; ".join(words for words, needed in told.items() if needed)
+    caption = "; ".join(words for words, needed in captions.items() if needed)
     return TableSection(
         table, title, caption, name=name, labels=LABELS, hide=list(dict.fromkeys(hidden)), intervals=limits
     )

@@ -128,7 +128,7 @@ CONTRADICTIONS: dict[int, tuple[str, ...]] = {
 
 def published(*names: str) -> Table:
     """The printed figures of these tables, a row per agent and layout; null where a table has no such column."""
-    found: dict[tuple[str, str], Row] = {}
+    by_agent: dict[tuple[str, str], Row] = {}
     layouts = {setting: layout for layout, setting in SETTINGS.items()}
     for name in names:
         printed = PRINTED[name]
@@ -136,8 +136,8 @@ def published(*names: str) -> Table:
         for agent, *figures in filter(None, map(str.split, printed.rows.splitlines())):
             for (setting, metric), figure in zip(cells, figures, strict=True):
                 key = (setting, agent)
-                row = found.setdefault(key, {"layout": layouts[setting], "setting": setting, "agent": agent})
+                row = by_agent.setdefault(key, {"layout": layouts[setting], "setting": setting, "agent": agent})
                 row[metric] = figure
-    metrics = [m for m in METRICS if any(m in row for row in found.values())]
-    rows = sorted(found.values(), key=lambda row: _BOTH.index(row["setting"]))
+    metrics = [m for m in METRICS if any(m in row for row in by_agent.values())]
+    rows = sorted(by_agent.values(), key=lambda row: _BOTH.index(row["setting"]))
     return Table.of(rows, f"As printed: {SOURCE}", columns=["layout", "setting", "agent", *metrics])

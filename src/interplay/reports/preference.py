@@ -61,21 +61,27 @@ def prediction_sections(predictions: Sequence[tuple[str, RatingPrediction]]) -> 
         return []
     title = "Ratings that the model has not seen"
     drawing = interval_plot(
-        [_estimate(name, made) for name, made in predictions],
+        [_estimate(name, predicted) for name, predicted in predictions],
         title=title, x_title="R² (0: no better than the mean)", reference=0.0,
     )  # fmt: skip
-    rows = [{"metrics": name, **made.table().rows[0]} for name, made in predictions]
-    about = [(name, made) for name, made in predictions if any(row["per_sd"] for row in made.coefficients)]
-    weights = [{"metrics": name, "rating": made.rating, **row} for name, made in about for row in made.coefficients]
-    found: list[Section] = [
+    rows = [{"metrics": name, **predicted.table().rows[0]} for name, predicted in predictions]
+    about = [
+        (name, predicted) for name, predicted in predictions if any(row["per_sd"] for row in predicted.coefficients)
+    ]
+    weights = [
+        {"metrics": name, "rating": predicted.rating, **row}
+        for name, predicted in about
+        for row in predicted.coefficients
+    ]
+    parts: list[Section] = [
         Figure(drawing, title, PREDICTIONS, "predictions"),
         TableSection(Table.of(rows), "Predictions", "", "predictions", {"r_squared": ("low", "high")}, LABELS),
     ]
     if weights:
-        told = "Rating points per standard deviation of a metric, shrunk, in the model of all ratings"
-        shown = {"per_sd": ("low", "high")}
-        found.append(TableSection(Table.of(weights), "Weights", told, "weights", shown, {"per_sd": "per sd"}))
-    return found
+        caption = "Rating points per standard deviation of a metric, shrunk, in the model of all ratings"
+        limits = {"per_sd": ("low", "high")}
+        parts.append(TableSection(Table.of(weights), "Weights", caption, "weights", limits, {"per_sd": "per sd"}))
+    return parts
 
 
 def _estimate(name: str, made: RatingPrediction) -> FigureEstimate:

@@ -25,23 +25,23 @@ LABELS = {"spearman": "Spearman", "kendall": "Kendall", "spearman_p": "p", "kend
 
 
 def ranking_report(
-    found: Agreement, *, title: str, intro: str = "", provenance: Mapping[str, Any] | None = None
+    ranked: Agreement, *, title: str, intro: str = "", provenance: Mapping[str, Any] | None = None
 ) -> Report:
-    """A page of its own."""
-    return Report(title, [*([Text(intro)] if intro else []), *ranking_sections(found)], "", provenance or {})
+    """Return a page about the agreement of rankings."""
+    return Report(title, [*([Text(intro)] if intro else []), *ranking_sections(ranked)], "", provenance or {})
 
 
-def ranking_sections(found: Agreement, name: str = "rankings") -> list[Section]:
+def ranking_sections(ranked: Agreement, name: str = "rankings") -> list[Section]:
     """The page's parts, to stand in any report. `name` keeps the files of several apart."""
-    whole = all(float(row["rank"]).is_integer() for row in found.ranks)
-    matrices = [_matrix(found, kind, name) for kind in ("spearman", "kendall")]
+    whole = all(float(row["rank"]).is_integer() for row in ranked.ranks)
+    matrices = [_matrix(ranked, kind, name) for kind in ("spearman", "kendall")]
     return [
         Text(EXPLAINED),
-        Figure(bump_chart(found), "Ranks under each measure", BUMP, f"{name}-bump"),
+        Figure(bump_chart(ranked), "Ranks under each measure", BUMP, f"{name}-bump"),
         Columns(matrices, "Agreement of the measures"),
-        TableSection(found.pairs, "Pairs of measures", "", f"{name}-pairs", INTERVALS, LABELS),
+        TableSection(ranked.pairs, "Pairs of measures", "", f"{name}-pairs", INTERVALS, LABELS),
         TableSection(
-            found.ranks, "Ranks of the agents",
+            ranked.ranks, "Ranks of the agents",
             "First: share of resamples in which the agent is alone in the first place", f"{name}-ranks",
             {"rank": ("rank_low", "rank_high")}, {"first_share": "first"},
             digits={"value": 3, "rank": 0 if whole else 1},
@@ -52,29 +52,29 @@ def ranking_sections(found: Agreement, name: str = "rankings") -> list[Section]:
 BUMP = "Every line is an agent, its height its rank under each measure; a dot's hover tells the value and the interval."
 
 
-def bump_chart(found: Agreement, *, title: str = "Ranks under each measure") -> str:
+def bump_chart(ranked: Agreement, *, title: str = "Ranks under each measure") -> str:
     """Agents as lines across the measures, the best on top. Agents that a measure has no value of have a gap."""
-    rank = {(r["measure"], r["agent"]): r for r in found.ranks}
-    first = found.measures[0]
-    agents = sorted(found.agents, key=lambda a: rank.get((first, a), {"rank": 1e9})["rank"])
+    rank = {(r["measure"], r["agent"]): r for r in ranked.ranks}
+    first = ranked.measures[0]
+    agents = sorted(ranked.agents, key=lambda a: rank.get((first, a), {"rank": 1e9})["rank"])
     names = {a: svg.shorten(str(a), 24) for a in agents}
     left = max(svg.text_width(n) for n in names.values()) + 40
-    step, row, top = max(130.0, max(svg.text_width(m) for m in found.measures) + 24), 26.0, 44.0
-    width = 2 * left + step * (len(found.measures) - 1)
+    step, row, top = max(130.0, max(svg.text_width(m) for m in ranked.measures) + 24), 26.0, 44.0
+    width = 2 * left + step * (len(ranked.measures) - 1)
     height = top + row * len(agents) + 6
 
     def at(measure: str, agent: Any) -> tuple[float, float] | None:
         r = rank.get((measure, agent))
-        return (left + step * found.measures.index(measure), top + row * (r["rank"] - 0.5)) if r else None
+        return (left + step * ranked.measures.index(measure), top + row * (r["rank"] - 0.5)) if r else None
 
     body = "".join(
         text(left + step * i, 18, measure, 12, INK, text_anchor="middle", font_weight=600)
         + element("line", x1=left + step * i, x2=left + step * i, y1=28.0, y2=height - 6, stroke=RULE)
-        for i, measure in enumerate(found.measures)
+        for i, measure in enumerate(ranked.measures)
     )
     for index, agent in enumerate(agents):
-        places = [at(measure, agent) for measure in found.measures]
-        body += element("g", _line(places, index) + _dots(agent, places, found.measures, rank, index))
+        places = [at(measure, agent) for measure in ranked.measures]
+        body += element("g", _line(places, index) + _dots(agent, places, ranked.measures, rank, index))
         for place, shift, anchor in ((places[0], -14, "end"), (places[-1], 14, "start")):
             if place:
                 body += text(place[0] + shift, place[1], names[agent], 12, INK, text_anchor=anchor,
@@ -98,24 +98,24 @@ def _dots(agent: Any, places: Sequence, measures: Sequence[str], rank: Mapping, 
     for measure, place in zip(measures, places, strict=True):
         if place:
             row = rank[measure, agent]
-            told = f" [{row['rank_low']:g}, {row['rank_high']:g}]" if row["rank_low"] is not None else ""
-            tip = f"{agent}, {measure}: {row['value']:.3g}, rank {row['rank']:g}{told}"
+            interval = f" [{row['rank_low']:g}, {row['rank_high']:g}]" if row["rank_low"] is not None else ""
+            tip = f"{agent}, {measure}: {row['value']:.3g}, rank {row['rank']:g}{interval}"
             drawn += element("circle", hover(tip), cx=place[0], cy=place[1], r=6, fill=svg.seat_colour(index),
                              stroke=PAPER, stroke_width=1.5)  # fmt: skip
     return drawn
 
 
-def _matrix(found: Agreement, kind: str, name: str) -> Figure:
-    held = {(r["measure"], r["other"]): r for r in found.pairs}
-    held |= {(b, a): r for (a, b), r in held.items()}
-    values = [[1.0 if a == b else held[a, b][kind] for b in found.measures] for a in found.measures]
+def _matrix(ranked: Agreement, kind: str, name: str) -> Figure:
+    by_pair = {(r["measure"], r["other"]): r for r in ranked.pairs}
+    by_pair |= {(b, a): r for (a, b), r in by_pair.items()}
+    values = [[1.0 if a == b else by_pair[a, b][kind] for b in ranked.measures] for a in ranked.measures]
     limits = [
-        [None if a == b else (held[a, b][f"{kind}_low"], held[a, b][f"{kind}_high"]) for b in found.measures]
-        for a in found.measures
+        [None if a == b else (by_pair[a, b][f"{kind}_low"], by_pair[a, b][f"{kind}_high"]) for b in ranked.measures]
+        for a in ranked.measures
     ]
     title = f"{LABELS[kind]} between measures"
     drawing = heat_map(
-        found.measures, found.measures, values, title=title, intervals=limits,
+        ranked.measures, ranked.measures, values, title=title, intervals=limits,
         row_title="measure", column_title="measure", bounds=(-1.0, 1.0),
     )  # fmt: skip
     return Figure(drawing, title, "", f"{name}-{kind}")
@@ -127,7 +127,7 @@ def wide(ranks: Table) -> Table:
     for row in ranks:
         layout = row.get("layout")
         line = rows.setdefault((layout, row["agent"]), {"layout": layout, "agent": row["agent"]})
-        told = f" [{row['rank_low']:g}, {row['rank_high']:g}]" if row["rank_low"] is not None else ""
-        line[f"by {row['measure']}"] = f"{row['rank']:g}{told}"
+        interval = f" [{row['rank_low']:g}, {row['rank_high']:g}]" if row["rank_low"] is not None else ""
+        line[f"by {row['measure']}"] = f"{row['rank']:g}{interval}"
     first = {key: float(line[next(k for k in line if k.startswith("by "))].split()[0]) for key, line in rows.items()}
     return Table.of([rows[k] for k in sorted(rows, key=lambda k: (str(k[0]), first[k]))], "Ranks")

@@ -53,7 +53,7 @@ def replay_data(
     seats: list[int | None] = [None, *(range(game.num_seats) if seat_views else ())]
     views = {"" if s is None else str(s): shapes.view([game.scene(f, s) for f in frames]) for s in seats}
     first = game.scene(frames[0])
-    found = [*_points(rewards), *_events_as_marks(game, events, mark_events), *marks]
+    all_marks = [*_points(rewards), *_events_as_marks(game, events, mark_events), *marks]
     data = {
         "title": title,
         "game": game.id,
@@ -71,7 +71,7 @@ def replay_data(
         "rewards": [[int(t) + 1, int(s), float(rewards[t, s])] for t, s in np.argwhere(rewards != 0)],
         "event_names": list(game.event_names),
         "events": _news(events),
-        "marks": [_mark(m) for m in sorted(found, key=lambda m: m.t)],
+        "marks": [_mark(m) for m in sorted(all_marks, key=lambda m: m.t)],
         "remarks": [dict(r) for r in remarks],
     }
     return plain(data if id is None else {"id": str(id)} | data)
@@ -84,19 +84,14 @@ def still(data: Mapping[str, Any], t: int = 0, view: str = "") -> Scene:
     seen = data["views"][view]
 
     def shape(index: int) -> Shape:
-        kept = data["placed"][index]
-        if isinstance(kept[0], int):
-            sprite, x, y = kept
+        stored = data["placed"][index]
+        if isinstance(stored[0], int):
+            sprite, x, y = stored
             return ("group", x, y, tuple(_tuples(data["shapes"][s]) for s in data["sprites"][sprite]))
-        return _tuples(kept)
+        return _tuples(stored)
 
     backdrop, frame = seen["backdrop"], seen["frames"][seen["at"][t]]
     return Scene(data["width"], data["height"], tuple(map(shape, backdrop)), tuple(map(shape, frame)))
-
-
-def score_at(data: Mapping[str, Any], t: int) -> float:
-    """The team's score after t steps."""
-    return sum(points for when, _, points in data["rewards"] if when <= t)
 
 
 class _Shapes:
@@ -120,8 +115,8 @@ class _Shapes:
 
     def _number(self, shape: Shape) -> int:
         if shape not in self._placed_numbers:
-            kept = (self._sprite(shape[3]), shape[1], shape[2]) if shape[0] == "group" else shape
-            self._placed_numbers[shape] = _add(self.placed, kept)
+            stored = (self._sprite(shape[3]), shape[1], shape[2]) if shape[0] == "group" else shape
+            self._placed_numbers[shape] = _add(self.placed, stored)
         return self._placed_numbers[shape]
 
     def _sprite(self, inner: tuple[Shape, ...]) -> int:
@@ -184,8 +179,8 @@ def _news(events: Arrays | None) -> list[list[int]]:
 
 
 def _mark(mark: Mark) -> dict[str, Any]:
-    kept = {"t": mark.t, "seat": mark.seat, "kind": mark.kind, "label": mark.label or mark.kind.replace("_", " ")}
-    return kept if mark.to is None else kept | {"to": mark.to}
+    content = {"t": mark.t, "seat": mark.seat, "kind": mark.kind, "label": mark.label or mark.kind.replace("_", " ")}
+    return content if mark.to is None else content | {"to": mark.to}
 
 
 def _tuples(value: Any) -> Any:

@@ -30,17 +30,18 @@ def seat_colour(index: int) -> str:
 
 def element(tag: str, content: str = "", **attributes: object) -> str:
     """One element. `content` is markup; attributes are escaped, `_` becomes `-`, None is left out."""
-    given = "".join(
+    written = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(number(value) if isinstance(value, float) else str(value))}"'
         for name, value in attributes.items()
         if value is not None
     )
-    return f"<{tag}{given}>{content}</{tag}>" if content else f"<{tag}{given}/>"
+    return f"<{tag}{written}>{content}</{tag}>" if content else f"<{tag}{written}/>"
 
 
 def text(x: float, y: float, string: object, size: float = 12, fill: str = INK, **attributes: object) -> str:
-    given: dict[str, object] = {"x": float(x), "y": float(y), "font_size": size, "fill": fill}
-    return element("text", escape(str(string)), **given, **attributes)
+    """Return a text element; the string is escaped."""
+    placed: dict[str, object] = {"x": float(x), "y": float(y), "font_size": size, "fill": fill}
+    return element("text", escape(str(string)), **placed, **attributes)
 
 
 def hover(string: str) -> str:
@@ -71,16 +72,16 @@ def standalone(svg: str) -> str:
 
 def number(value: float) -> str:
     """A coordinate: two decimals at most, never -0."""
-    shown = f"{value:.2f}".rstrip("0").rstrip(".")
-    return "0" if shown == "-0" else shown
+    written = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if written == "-0" else written
 
 
 def label(value: float | None, digits: int = 1) -> str:
     """A value for people; null is an en dash."""
     if value is None or not math.isfinite(value):
         return "–"
-    shown = f"{value:.{digits}f}"
-    return (shown if float(shown) else shown.lstrip("-")).replace("-", "−")
+    written = f"{value:.{digits}f}"
+    return (written if float(written) else written.lstrip("-")).replace("-", "−")
 
 
 def digits_for(values: Sequence[float | None]) -> int:
@@ -125,6 +126,7 @@ def text_width(string: str, size: float = 12) -> float:
 
 
 def shorten(string: str, most: int = 26) -> str:
+    """Return a string of at most so many characters, cut off with an ellipsis."""
     return string if len(string) <= most else string[: most - 1] + "…"
 
 

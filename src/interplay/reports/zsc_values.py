@@ -71,6 +71,7 @@ def printed_ranks(layout: str, evaluation: str) -> Mapping[str, int]:
 
 
 def football() -> Table:
+    """Return the BR-Prox in football as printed in Table 3."""
     rows = [line.split() for line in _FOOTBALL.strip().splitlines()]
     return Table.of(
         [dict(zip(("algorithm", "iqm", "low", "high"), row, strict=True)) for row in rows],

@@ -53,12 +53,12 @@ class _Trial:
     seed: int
     steps: int
 
-    def fail(self, clause: str, expected: str, found: Any) -> None:
-        raise ContractError(f"agent {self.agent.name!r} at {self.game.id}", clause, expected, str(found))
+    def fail(self, clause: str, expected: str, actual: Any) -> None:
+        raise ContractError(f"agent {self.agent.name!r} at {self.game.id}", clause, expected, str(actual))
 
-    def require(self, holds: Any, clause: str, expected: str, found: Any) -> None:
+    def require(self, holds: Any, clause: str, expected: str, actual: Any) -> None:
         if not holds:
-            self.fail(clause, expected, found)
+            self.fail(clause, expected, actual)
 
     @property
     def moves(self) -> tuple[Callable[..., Any], ...]:
@@ -83,7 +83,7 @@ def _check_identity(trial: _Trial) -> None:
 
 
 @dataclass(frozen=True)
-class _Turn:
+class _TrialTurn:
     """What the agent met in a seat at a time."""
 
     seat: int
@@ -94,7 +94,7 @@ class _Turn:
     on_turn: bool
 
 
-def _episode(trial: _Trial, seat: int, moves: tuple[Callable[..., Any], ...]) -> Iterator[_Turn]:
+def _episode(trial: _Trial, seat: int, moves: tuple[Callable[..., Any], ...]) -> Iterator[_TrialTurn]:
     """A walk in which whoever receives the turns sends back the agent's action."""
     step_of, legal_of, turn_of, view_of = moves
     rng, key = np.random.default_rng([trial.seed, seat]), jax.random.fold_in(jax.random.key(trial.seed), seat)
@@ -102,7 +102,7 @@ def _episode(trial: _Trial, seat: int, moves: tuple[Callable[..., Any], ...]) ->
     for t in range(min(trial.steps, trial.game.horizon)):
         legal, turn, views = np.asarray(legal_of(state)), np.asarray(turn_of(state)), view_of(state)
         mine = jax.tree_util.tree_map(lambda leaf: leaf[seat], views)
-        action = yield _Turn(seat, t, state, mine, legal[seat], bool(turn[seat]))
+        action = yield _TrialTurn(seat, t, state, mine, legal[seat], bool(turn[seat]))
         actions = np.array([rng.choice(np.flatnonzero(row)) for row in legal], np.int32)
         actions[seat] = actions[seat] if action is None else action
         state, step = step_of(state, actions, jax.random.fold_in(key, t))
@@ -110,7 +110,7 @@ def _episode(trial: _Trial, seat: int, moves: tuple[Callable[..., Any], ...]) ->
             return
 
 
-def _play(trial: _Trial, seat: int, moves: Any, choose: Callable[[_Turn], int | None]) -> None:
+def _play(trial: _Trial, seat: int, moves: Any, choose: Callable[[_TrialTurn], int | None]) -> None:
     walk = _episode(trial, seat, moves)
     try:
         turn = next(walk)
@@ -132,12 +132,12 @@ def _check_policy(trial: _Trial, policy: Policy) -> None:
         key = jax.random.fold_in(jax.random.key(trial.seed + 1), seat)
         memory: list[Any] = [start(key, jnp.int32(seat))]
 
-        def choose(turn: _Turn, memory: list[Any] = memory, key: Any = key) -> int:
-            given = (memory[0], turn.observation, jnp.asarray(turn.legal), jax.random.fold_in(key, turn.t))
-            outcome = act(*given)
+        def choose(turn: _TrialTurn, memory: list[Any] = memory, key: Any = key) -> int:
+            inputs = (memory[0], turn.observation, jnp.asarray(turn.legal), jax.random.fold_in(key, turn.t))
+            outcome = act(*inputs)
             action = _check_outcome(trial, turn, memory[0], outcome)
             if len(met) < 64:
-                met.append(given)
+                met.append(inputs)
             memory[0] = outcome[0]
             return action
 
@@ -152,13 +152,13 @@ def _compiled(trial: _Trial, function: Callable[..., Any], name: str = "act") ->
         try:
             return jitted(*arguments)
         except jax.errors.JAXTypeError as error:
-            found = f"{type(error).__name__}: {str(error).splitlines()[0]}"
-            trial.fail("seats" if name == "init" else "vmap", f"{name} to be pure JAX", found)
+            actual = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+            trial.fail("seats" if name == "init" else "vmap", f"{name} to be pure JAX", actual)
 
     return call
 
 
-def _check_outcome(trial: _Trial, turn: _Turn, memory: Any, outcome: Any) -> int:
+def _check_outcome(trial: _Trial, turn: _TrialTurn, memory: Any, outcome: Any) -> int:
     """One answer of a policy."""
     where = f"in seat {turn.seat} at step {turn.t}"
     is_three = isinstance(outcome, tuple) and len(outcome) == 3
@@ -167,13 +167,13 @@ def _check_outcome(trial: _Trial, turn: _Turn, memory: Any, outcome: Any) -> int
     trial.require(isinstance(info, Info), "logits", "the third value of act to be an Info", type(info).__name__)
     number = np.asarray(action)
     scalar = number.shape == () and np.issubdtype(number.dtype, np.integer)
-    found = f"{number.dtype}{list(number.shape)} {where}"
-    trial.require(scalar, "action", "the action to be a whole number", found)
+    actual = f"{number.dtype}{list(number.shape)} {where}"
+    trial.require(scalar, "action", "the action to be a whole number", actual)
     chosen = _check_legal(trial, turn, int(number))
     logits, actions = np.asarray(info.logits), len(trial.game.action_names)
-    found = f"{logits.dtype}{list(logits.shape)} {where}"
+    actual = f"{logits.dtype}{list(logits.shape)} {where}"
     fits = logits.shape == (actions,) and np.issubdtype(logits.dtype, np.floating)
-    trial.require(fits, "logits", f"a float for each of the {actions} actions", found)
+    trial.require(fits, "logits", f"a float for each of the {actions} actions", actual)
     expected = "finite logits (for illegal actions the lowest number, see interplay.agents.basic.masked)"
     trial.require(np.isfinite(logits).all(), "logits", expected, f"{logits.tolist()} {where}")
     before, now = _form(memory), _form(after)
@@ -181,7 +181,7 @@ def _check_outcome(trial: _Trial, turn: _Turn, memory: Any, outcome: Any) -> int
     return chosen
 
 
-def _check_legal(trial: _Trial, turn: _Turn, action: int) -> int:
+def _check_legal(trial: _Trial, turn: _TrialTurn, action: int) -> int:
     names = trial.game.action_names
     when = f"in seat {turn.seat} at step {turn.t}, {'on' if turn.on_turn else 'off'} turn"
     inside = 0 <= action < len(names)
@@ -198,19 +198,19 @@ def _form(memory: Any) -> str:
 
 def _check_repeatable(trial: _Trial, bound: Policy, act: Callable[..., Any], met: list[Any]) -> None:
     """The same again, one by one, side by side, and in a compiled loop."""
-    alone = [act(*given) for given in met]
-    for given, before in zip(met, alone, strict=True):
-        found = difference(act(*given), before)
-        trial.require(found is None, "determinism", "the same answer to the same memory, view and key", found)
+    alone = [act(*inputs) for inputs in met]
+    for inputs, before in zip(met, alone, strict=True):
+        changed = difference(act(*inputs), before)
+        trial.require(changed is None, "determinism", "the same answer to the same memory, view and key", changed)
     eager = bound.act(*met[0])
-    found = difference(eager, alone[0], exact=False)
-    trial.require(found is None, "vmap", "the same answer compiled or not", found)
+    changed = difference(eager, alone[0], exact=False)
+    trial.require(changed is None, "vmap", "the same answer compiled or not", changed)
     batch = jax.tree_util.tree_map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *met)
-    mapped = _compiled(trial, lambda *given: jax.vmap(bound.act)(*given))(*batch)
+    mapped = _compiled(trial, lambda *inputs: jax.vmap(bound.act)(*inputs))(*batch)
     for i, one in enumerate(alone):
         row = jax.tree_util.tree_map(lambda leaf, i=i: leaf[i], mapped)
-        found = difference(row[1:], one[1:], exact=False)
-        trial.require(found is None, "vmap", "the same answers side by side (vmap) as alone", found)
+        changed = difference(row[1:], one[1:], exact=False)
+        trial.require(changed is None, "vmap", "the same answers side by side (vmap) as alone", changed)
     try:
         jax.lax.scan(lambda m, x: bound.act(m, *x)[:2], met[0][0], tuple(batch[1:]))
     except TypeError as error:
@@ -233,7 +233,7 @@ def _check_player(trial: _Trial, player: Player) -> None:
         _play(trial, number, moves, lambda turn, seat=seat: _ask(trial, seat, turn))
 
 
-def _ask(trial: _Trial, seat: Seat, turn: _Turn) -> int | None:
+def _ask(trial: _Trial, seat: Seat, turn: _TrialTurn) -> int | None:
     """A player is asked on turn only."""
     if not turn.on_turn:
         return None

@@ -90,17 +90,17 @@ def rollout(
         part = teams[first_team : first_team + batch]
         chunks = max(1, -(-len(part) * episodes // batch))
         size = -(-episodes // chunks)  # episodes of every team that are played together
-        kept: list[list[Episode]] = [[] for _ in part]
+        by_team: list[list[Episode]] = [[] for _ in part]
         for first in range(0, episodes, size):
             envs = [team for team in part for _ in range(size)]
             # The last group may overrun: its spare episodes are played, so that shapes stay, and dropped.
             indices = [first + i for _ in part for i in range(size)]
             played = _play(game, envs, indices, seed)
             for number in range(len(part)):
-                kept[number] += played[number * size : number * size + min(size, episodes - first)]
+                by_team[number] += played[number * size : number * size + min(size, episodes - first)]
             if progress:
                 progress(len(part) * min(size, episodes - first))
-        for of_team in kept:
+        for of_team in by_team:
             yield from of_team
 
 
@@ -139,7 +139,9 @@ def _stepwise(
             states.append(now.state)
             steps.append(step)
     stacked = (
-        [None, None] if game.replayable else [tree_map(lambda *x: jnp.stack(x), *held) for held in (states, steps)]
+        [None, None]
+        if game.replayable
+        else [tree_map(lambda *x: jnp.stack(x), *records) for records in (states, steps)]
     )
     return now, RolloutChunk(taken, programs.check(now.state), *stacked)  # type: ignore[arg-type]
 
@@ -173,7 +175,7 @@ def _episodes(
     for env, team in enumerate(envs):
         length = int(lengths[env])
         at = np.array([*range(0, length, CHECK_EVERY), length], np.int32)
-        kept = None if states is None else _pack_one(states, steps, env, length)
+        packed = None if states is None else _pack_one(states, steps, env, length)
         episodes.append(
             Episode(
                 game_id=game.id,
@@ -189,7 +191,7 @@ def _episodes(
                 rewards=rewards[env].astype(np.float64),
                 terminated=bool(terminated[env]),
                 events=tuple(logs[env].events),
-                states=kept,
+                states=packed,
             )
         )
     return episodes
@@ -223,14 +225,14 @@ class PlayerPool:
         assert self._show is not None
         done, t = np.asarray(now.done), int(now.t)
         turn, legal, seen = tree_map(np.asarray, self._show(now.state))
-        asked = [
+        to_ask = [
             (env, seat, bool(turn[env, seat.seat]))
             for env, seat in self.seats
             if not done[env] and (turn[env, seat.seat] or seat.watches)
         ]
-        views = [self._view(env, seat, now.state, seen, legal[env, seat.seat], t) for env, seat, _ in asked]
-        moves = ask_all([(seat, view, on_turn) for (_, seat, on_turn), view in zip(asked, views, strict=True)])
-        for (env, seat, _), move in zip(asked, moves, strict=True):
+        views = [self._view(env, seat, now.state, seen, legal[env, seat.seat], t) for env, seat, _ in to_ask]
+        moves = ask_all([(seat, view, on_turn) for (_, seat, on_turn), view in zip(to_ask, views, strict=True)])
+        for (env, seat, _), move in zip(to_ask, moves, strict=True):
             actions[env, seat.seat] = move.action
             for event in move.events:
                 self.logs[env].add(t, seat.seat, event)

@@ -1,4 +1,4 @@
-"""The one way to play: teams in, episodes out. Where the work runs is an engine's business."""
+"""Play teams and yield episodes. An engine decides where the work runs."""
 
 from __future__ import annotations
 

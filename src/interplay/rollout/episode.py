@@ -1,4 +1,4 @@
-"""What a rollout hands on: each episode as recorded fact, ready to become a trace."""
+"""The record of an episode as a rollout gives it, ready to become a trace."""
 
 from __future__ import annotations
 

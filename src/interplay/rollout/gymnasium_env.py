@@ -133,11 +133,11 @@ class PartnerEnv(gymnasium.Env):
 
     def _advance(self, own: int) -> tuple[float, bool, bool]:
         actions = np.zeros(self.game.num_seats, np.int32)
-        asked = []
+        to_ask = []
         for number, seat in self._seats.items():
             view = view_of(self.game, self._state, self._t, number, self._legal[number], seat.encoding)
-            asked.append((seat, view, bool(self._turn[number])))
-        for number, move in zip(self._seats, ask_all(asked), strict=True):
+            to_ask.append((seat, view, bool(self._turn[number])))
+        for number, move in zip(self._seats, ask_all(to_ask), strict=True):
             actions[number] = move.action
         actions[self.seat] = own
         key = chance_key(self._key, self._t, self.game.num_seats)

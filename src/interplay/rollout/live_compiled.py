@@ -35,7 +35,7 @@ tree_map = jax.tree_util.tree_map
 
 
 @dataclass(eq=False)
-class _Job:
+class _StepJob:
     table: LiveTable
     actions: np.ndarray | None  # None: begin, and play what was played before
     before: Sequence[Sequence[int]] = ()
@@ -53,16 +53,16 @@ class CompiledEngine:
         self.game, self.registry = game, PartnerRegistry(game, partners)
         self._sizes = sorted(sizes)
         self._programs = _programs(game)
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._behind: list[_Job] = []  # tables that are brought to where they were
-        self._following: list[_Job] = []  # tables that go on by themselves until somebody is to move
+        self._jobs: queue.SimpleQueue[_StepJob | None] = queue.SimpleQueue()
+        self._behind: list[_StepJob] = []  # tables that are brought to where they were
+        self._following: list[_StepJob] = []  # tables that go on by themselves until somebody is to move
         self._thread = threading.Thread(target=self._run, name=f"live {game.id}", daemon=True)
         self._thread.start()
         self.steps = self.batches = 0  # how well games are joined
 
     def begin(self, table: LiveTable, before: Sequence[Sequence[int]] = ()) -> Future:
         """Deal, and play again the joint actions that were played before."""
-        return self._ask(_Job(table, None, before, pending=self._expect(table)))
+        return self._ask(_StepJob(table, None, before, pending=self._expect(table)))
 
     def goes_on_alone(self, table: LiveTable) -> bool:
         """Tables whose partners are all policies do."""
@@ -70,7 +70,7 @@ class CompiledEngine:
 
     def step(self, table: LiveTable, actions: np.ndarray, *, until_asked: bool = False) -> Future:
         """Play one joint action; with `until_asked`, go on until one of the people is to move or the game is over."""
-        return self._ask(_Job(table, np.asarray(actions, np.int32), (), until_asked, pending=self._expect(table)))
+        return self._ask(_StepJob(table, np.asarray(actions, np.int32), (), until_asked, pending=self._expect(table)))
 
     def resume(self, table: LiveTable) -> None:
         """Nobody talks here."""
@@ -94,9 +94,9 @@ class CompiledEngine:
             for size in self._sizes:
                 tables = [LiveTable((chance, at), bots, encoding=encoding) for at in range(size)]
                 for table in tables:
-                    self._open(_Job(table, None))
+                    self._open(_StepJob(table, None))
                 actions = np.argmax(tables[0].legal, axis=-1).astype(np.int32)
-                self._advance_all([_Job(table, actions) for table in tables])
+                self._advance_all([_StepJob(table, actions) for table in tables])
 
     def close(self) -> None:
         """Stop the thread when what is queued is done."""
@@ -109,7 +109,7 @@ class CompiledEngine:
         table.pending = dict(futures)
         return futures
 
-    def _ask(self, job: _Job) -> Future:
+    def _ask(self, job: _StepJob) -> Future:
         self._jobs.put(job)
         return job.result
 
@@ -118,7 +118,7 @@ class CompiledEngine:
     def _run(self) -> None:
         while True:
             idle = not self._behind and not self._following
-            jobs: list[_Job | None] = [self._jobs.get()] if idle else []
+            jobs: list[_StepJob | None] = [self._jobs.get()] if idle else []
             while len(jobs) < self._sizes[-1]:
                 try:
                     jobs.append(self._jobs.get_nowait())
@@ -135,7 +135,7 @@ class CompiledEngine:
             if None in jobs:
                 return
 
-    def _guarded(self, work: Callable[[list[_Job]], None], jobs: list[_Job]) -> None:
+    def _guarded(self, work: Callable[[list[_StepJob]], None], jobs: list[_StepJob]) -> None:
         if not jobs:
             return
         try:
@@ -147,7 +147,7 @@ class CompiledEngine:
                     if not future.done():
                         future.set_exception(error)
 
-    def _open(self, job: _Job) -> None:
+    def _open(self, job: _StepJob) -> None:
         table = job.table
         state, start, check, legal, turn = tree_map(np.asarray, self._programs.deal(np.array(table.chance, np.uint32)))
         table.state, table.legal, table.turn = state, legal, turn
@@ -172,8 +172,10 @@ class CompiledEngine:
             table.players[seat] = PlayerWorker(self.game, agent, seat, table.key, table.latched)
 
     def _catch_up(self) -> None:
-        """One step of what was played before, for all who came back: after a restart that may be everyone at once, and
-        those who are in the middle of a game shall not wait for them."""
+        """Play one step of what was played before, for all tables that came back.
+
+        After a restart that may be everyone at once, and those who are in the middle of a game shall not wait for them.
+        """
         some = self._behind[: self._sizes[-1]]
         self._guarded(self._replay, some)
         caught = [job for job in some if job.table.t == len(job.before) and not job.result.done()]
@@ -181,20 +183,20 @@ class CompiledEngine:
         self._guarded(lambda jobs: self._observe([job.table for job in jobs]), caught)
         self._guarded(self._ready, caught)
 
-    def _replay(self, jobs: list[_Job]) -> None:
+    def _replay(self, jobs: list[_StepJob]) -> None:
         tables = [job.table for job in jobs]
         self._think(tables)
         for table in tables:
             self._show_players(table, before=True)
         self._step(tables, [np.asarray(job.before[job.table.t], np.int32) for job in jobs])
 
-    def _advance_all(self, jobs: list[_Job]) -> None:
+    def _advance_all(self, jobs: list[_StepJob]) -> None:
         tables = [job.table for job in jobs]
         self._step(tables, [job.actions for job in jobs if job.actions is not None])
         self._observe(tables)
         self._ready(jobs)
 
-    def _ready(self, jobs: list[_Job]) -> None:
+    def _ready(self, jobs: list[_StepJob]) -> None:
         """Partners see the state and choose; whoever waits for the table is told, unless it goes on by itself."""
         for job in jobs:
             self._show_players(job.table)
@@ -207,7 +209,7 @@ class CompiledEngine:
                 for seat, action in moves.items():
                     if table.turn[seat]:
                         actions[seat] = action
-                self._following.append(_Job(table, actions, (), True, job.result, job.pending))
+                self._following.append(_StepJob(table, actions, (), True, job.result, job.pending))
                 continue
             for seat, future in job.pending.items():
                 if seat in moves:
@@ -291,7 +293,7 @@ def _times(tables: Sequence[LiveTable]) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class _Programs:
+class _LivePrograms:
     deal: Callable[..., Any]  # chance -> state, start, check, legal, turn
     step: Callable[..., Any]  # states, actions, chances, times -> states, reward, terminated, done, check, legal, turn
     act: Callable[..., Any]  # policy, memories, states, seats, chances, times -> memories, actions, sound
@@ -304,7 +306,7 @@ def _begin_policy(policy: Policy, chance: Any, seat: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=32)
-def _programs(game: Game) -> _Programs:
+def _programs(game: Game) -> _LivePrograms:
     """The programs of a game, compiled when first used; policies that differ in numbers only share theirs."""
     seats = game.num_seats
 
@@ -313,9 +315,9 @@ def _programs(game: Game) -> _Programs:
         return state, game.start(state), checksum(state), game.legal(state), game.to_move(state)
 
     def step(state: Any, actions: Any, chance: Any, t: Any) -> Any:
-        after, told = game.step(state, actions, chance_key(jax.random.wrap_key_data(chance), t, seats))
-        done = told.terminated | told.truncated | (t + 1 >= game.horizon)
-        return after, told.reward, told.terminated, done, checksum(after), game.legal(after), game.to_move(after)
+        after, outcome = game.step(state, actions, chance_key(jax.random.wrap_key_data(chance), t, seats))
+        done = outcome.terminated | outcome.truncated | (t + 1 >= game.horizon)
+        return after, outcome.reward, outcome.terminated, done, checksum(after), game.legal(after), game.to_move(after)
 
     def act(policy: Policy, memory: Any, state: Any, seat: Any, chance: Any, t: Any) -> Any:
         def one(memory: Any, state: Any, seat: Any, chance: Any, t: Any) -> Any:
@@ -329,4 +331,4 @@ def _programs(game: Game) -> _Programs:
     def observe(encoding: str) -> Callable[..., Any]:
         return jax.jit(jax.vmap(lambda state: game.observe(state, encoding)))
 
-    return _Programs(jax.jit(deal), jax.jit(jax.vmap(step)), eqx.filter_jit(act), observe)
+    return _LivePrograms(jax.jit(deal), jax.jit(jax.vmap(step)), eqx.filter_jit(act), observe)

@@ -52,8 +52,8 @@ class PythonEngine:
 
     def resume(self, table: LiveTable) -> None:
         """Partners hear what was said before, and begin to think."""
-        said = [event for event in table.log.events if event.kind == "message"]
-        table.partners.remember([message_of(e.t, e.seat or 0, e.payload) for e in said])
+        messages = [event for event in table.log.events if event.kind == "message"]
+        table.partners.remember([message_of(e.t, e.seat or 0, e.payload) for e in messages])
         if not table.done:
             table.partners.open()
 
@@ -140,9 +140,9 @@ class TablePartners:
         self._dialogue = Dialogue(self._talkers, self._observe, lambda seat, event: table.emit(seat, event))
         self._thread = WorkerThread(f"partners at {game.id}")
 
-    def remember(self, said: Sequence[Message]) -> None:
+    def remember(self, messages: Sequence[Message]) -> None:
         """Take in what was said before: heard, not answered."""
-        for message in said:
+        for message in messages:
             self._dialogue.deliver([message])
 
     def open(self) -> None:
@@ -186,10 +186,10 @@ class TablePartners:
                 return  # the game did not wait
             await self._converse(await self._dialogue.first_words(seat))
 
-    async def _converse(self, said: Sequence[Message]) -> None:
+    async def _converse(self, messages: Sequence[Message]) -> None:
         t = self._table.t
         turns = self._turns[1] if self._turns[0] == t else 0
-        self._turns = (t, await self._dialogue.converse(said, self._cap, turns))
+        self._turns = (t, await self._dialogue.converse(messages, self._cap, turns))
 
     async def _settle(self, t: int, futures: dict[int, Future]) -> None:
         for seat, future in sorted(futures.items()):

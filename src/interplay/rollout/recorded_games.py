@@ -77,29 +77,29 @@ def save(path: str | Path, games: Sequence[Recorded]) -> None:
 def load(path: str | Path) -> list[Recorded]:
     """The games of a file that `save` wrote."""
     path = Path(path)
-    found = read_npz(path)
-    about = parse_json(str(found.pop("about", "null")), f"{path}, about")
+    arrays = read_npz(path)
+    about = parse_json(str(arrays.pop("about", "null")), f"{path}, about")
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise InterplayError(f"{path} holds no recorded games: it does not say {FORMAT!r}")
     if about.get("version") != VERSION:
         raise InterplayError(f"{path} has version {about.get('version')} of the format; this interplay reads {VERSION}")
-    missing = [name for name in ARRAYS if name not in found]
+    missing = [name for name in ARRAYS if name not in arrays]
     if missing:
         raise InterplayError(f"{path} lacks {', '.join(missing)}")
-    _check(path, found, about)
-    starts = {name.removeprefix("start."): found[name] for name in found if name.startswith("start.")}
+    _check(path, arrays, about)
+    starts = {name.removeprefix("start."): arrays[name] for name in arrays if name.startswith("start.")}
     return [
         Recorded(
             name=f"{path.name}, game {i}",
-            actions=found["actions"][i, : found["length"][i]].astype(np.int32),
+            actions=arrays["actions"][i, : arrays["length"][i]].astype(np.int32),
             start={name: values[i] for name, values in starts.items()},
-            score=None if np.isnan(found["score"][i]) else float(found["score"][i]),
-            game=about["rules"][found["rules"][i]]["game"],
-            options=about["rules"][found["rules"][i]]["options"],
-            learn=tuple(bool(x) for x in found["learn"][i]),
-            person=int(found["person"][i]),
+            score=None if np.isnan(arrays["score"][i]) else float(arrays["score"][i]),
+            game=about["rules"][arrays["rules"][i]]["game"],
+            options=about["rules"][arrays["rules"][i]]["options"],
+            learn=tuple(bool(x) for x in arrays["learn"][i]),
+            person=int(arrays["person"][i]),
         )
-        for i in range(len(found["length"]))
+        for i in range(len(arrays["length"]))
     ]
 
 

@@ -206,7 +206,7 @@ class Seat:
         return move
 
     def _think(self, view: View) -> tuple[int, bool]:
-        given = (
+        inputs = (
             self._memory,
             view.observation,
             jnp.asarray(view.legal),
@@ -214,7 +214,7 @@ class Seat:
             jnp.int32(view.t),
             jnp.int32(self.seat),
         )
-        turn = _turn_alone(self._policy, *given)  # type: ignore[arg-type]
+        turn = _turn_alone(self._policy, *inputs)  # type: ignore[arg-type]
         self._memory = turn.memory
         return int(turn.action), bool(turn.sound)
 
@@ -259,16 +259,16 @@ def illegal(game: Game, name: str, seat: int, action: int, legal: np.ndarray, t:
     )
 
 
-def ask_all(asked: Sequence[tuple[Seat, View, bool]]) -> list[Move]:
+def ask_all(requests: Sequence[tuple[Seat, View, bool]]) -> list[Move]:
     """The moves of many seats, all asked at once.
 
     Args:
-        asked: A seat, what it is shown, and whether it is to move.
+        requests: A seat, what it is shown, and whether it is to move.
     """
-    if all(seat.immediate for seat, _, _ in asked):
-        return [event_loop.finish(seat.act(view, on_turn)) for seat, view, on_turn in asked]
-    return event_loop.run(_gather(asked))
+    if all(seat.immediate for seat, _, _ in requests):
+        return [event_loop.finish(seat.act(view, on_turn)) for seat, view, on_turn in requests]
+    return event_loop.run(_gather(requests))
 
 
-async def _gather(asked: Sequence[tuple[Seat, View, bool]]) -> list[Move]:
-    return list(await asyncio.gather(*(seat.act(view, on_turn) for seat, view, on_turn in asked)))
+async def _gather(requests: Sequence[tuple[Seat, View, bool]]) -> list[Move]:
+    return list(await asyncio.gather(*(seat.act(view, on_turn) for seat, view, on_turn in requests)))

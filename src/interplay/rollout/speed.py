@@ -26,10 +26,10 @@ def random_play(game: Game, envs: int, steps: int, encoding: str) -> Any:
         state, step = jax.vmap(game.step)(state, actions, jax.random.split(for_step, envs))
         over = step.terminated | step.truncated
 
-        def anew(old: Any, new: Any) -> Any:
+        def reset_where_over(old: Any, new: Any) -> Any:
             return jnp.where(over.reshape(-1, *[1] * (old.ndim - 1)), new, old)
 
-        state = jax.tree_util.tree_map(anew, state, begin(for_reset))
+        state = jax.tree_util.tree_map(reset_where_over, state, begin(for_reset))
         seen = jax.vmap(lambda s: game.observe(s, encoding))(state)
         return (state, jax.tree_util.tree_map(_read, read, seen)), None
 

@@ -73,10 +73,10 @@ class PlayerWorker:
             if self._latched:
                 return self._last
             self._last.cancel()  # has no effect on what is under way
-        asked = self._thread.submit(lambda: self._act(state, t, legal, on_turn))
+        answer = self._thread.submit(lambda: self._act(state, t, legal, on_turn))
         if on_turn:
-            self._last = asked
-        return asked
+            self._last = answer
+        return answer
 
     async def _act(self, state: Any, t: int, legal: np.ndarray, on_turn: bool) -> Move | None:
         if self._seat is None:

@@ -23,6 +23,8 @@ _N, _R, _P = 2**14, 8, 1  # 16 MiB and some 30 ms a guess
 
 @dataclass(frozen=True)
 class Account:
+    """An account that was created or has logged in."""
+
     id: int
     name: str
     role: str
@@ -50,6 +52,11 @@ def log_in(tx: Tx, name: str, password: str) -> Account:
 
 
 def set_password(tx: Tx, name: str, password: str) -> None:
+    """Set the password of an account.
+
+    Raises:
+        InterplayError: The password is too short, or there is no such account.
+    """
     if len(password) < SHORTEST:
         raise InterplayError(f"a password has at least {SHORTEST} characters")
     done = tx.execute(sa.update(accounts).where(accounts.c.name == name).values(password=hashed(password)))
@@ -58,11 +65,13 @@ def set_password(tx: Tx, name: str, password: str) -> None:
 
 
 def hashed(password: str) -> str:
+    """Return a salted scrypt hash of a password, as it is stored."""
     salt = secrets.token_bytes(16)
     return f"scrypt${base64.b64encode(salt).decode()}${base64.b64encode(_scrypt(password, salt)).decode()}"
 
 
 def matches(password: str, stored: str) -> bool:
+    """Return whether a password is the one that was stored as a hash."""
     _, salt, digest = stored.split("$")
     return hmac.compare_digest(_scrypt(password, base64.b64decode(salt)), base64.b64decode(digest))
 

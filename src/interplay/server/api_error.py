@@ -1,4 +1,4 @@
-"""What a server says no to: a status for machines, a sentence for people, never a hint for guessers."""
+"""Errors of the HTTP interface: a status for programs, a sentence for people, and nothing that helps to guess."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The web application that tenants add their routes to: limits on what comes in, headers on what goes out, one form
-for everything that is refused."""
+"""The web application that study and challenge add their routes to.
+
+It limits what comes in, sets the headers of what goes out, and gives all refusals one form.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ Lifespan = Callable[[], Any]  # gives an async context manager
 
 @dataclass
 class Base:
-    """What every tenant's routes share."""
+    """What the routes of study and challenge share."""
 
     database: Database
     clock: Clock = field(default_factory=SystemClock)
@@ -67,11 +69,11 @@ class Base:
         visitor = self.who(connection)
         if self.guesses.exhausted(visitor):
             raise ApiError("too_many", "too many wrong keys from here: wait a minute")
-        given = text if text is not None else bearer(connection.headers.get("authorization"))
-        if given is None:
+        key_text = text if text is not None else bearer(connection.headers.get("authorization"))
+        if key_text is None:
             raise ApiError("unknown_key", "give your key in the header `Authorization: Bearer KEY`")
         try:
-            return await self.database.aread(check, self.clock, given, kinds)
+            return await self.database.aread(check, self.clock, key_text, kinds)
         except ApiError:
             self.guesses.take(visitor)
             raise
@@ -92,6 +94,7 @@ def retry_after(refusal: ApiError) -> dict[str, str] | None:
 
 
 def bearer(header: str | None) -> str | None:
+    """Return the key of an `Authorization: Bearer KEY` header, or None."""
     scheme, _, rest = (header or "").partition(" ")
     return rest.strip() if scheme.lower() == "bearer" and rest.strip() else None
 
@@ -160,13 +163,17 @@ Message = MutableMapping[str, Any]
 
 
 class Guard:
-    """Refuses visitors that come too often before anything is worked out for them, and bodies that are too large
-    while they come in; puts the security headers on every answer."""
+    """Middleware that limits requests and sets the security headers of every answer.
+
+    Visitors that come too often are refused before anything is computed for them, and bodies that are too large while
+    they come in.
+    """
 
     def __init__(self, app: Any, base: Base):
         self._app, self._base = app, base
 
     async def __call__(self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Any) -> None:
+        """Handle one request or socket."""
         if self._too_often(scope):
             await self._turn_away(scope, receive, send)
             return
@@ -185,11 +192,11 @@ class Guard:
 
         async def dressed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                held = {name.lower() for name, _ in message["headers"]}
+                present = {name.lower() for name, _ in message["headers"]}
                 extra = self._base.headers()
                 message["headers"] = [
                     *message["headers"],
-                    *((k.encode(), v.encode()) for k, v in extra.items() if k.encode() not in held),
+                    *((k.encode(), v.encode()) for k, v in extra.items() if k.encode() not in present),
                 ]
             await send(message)
 

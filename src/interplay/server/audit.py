@@ -1,4 +1,7 @@
-"""Who did what, when: written in the same transaction as the deed. Refusals are written too, without flooding."""
+"""The audit log: who did what, when, written in the same transaction as the action.
+
+Refusals are written too, a limited number a minute.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +47,14 @@ class Refusals:
         self._waiting: set[asyncio.Task] = set()
 
     def note(self, actor: str, code: str, message: str, **detail: Any) -> None:
+        """Note a refusal.
+
+        Args:
+            actor: The name of the key or of the visitor.
+            code: The code of the refusal.
+            message: Its message.
+            detail: Further columns of the line.
+        """
         LOG.info("refused %s: %s (%s)", actor, code, message)
         if not self._buckets.take(f"{actor}|{code}"):
             if len(self._left_out) < 10_000:

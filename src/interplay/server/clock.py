@@ -1,4 +1,4 @@
-"""Time, as something that can be handed in: deadlines, quotas and phases are tested without waiting."""
+"""Clocks as arguments: deadlines, quotas and phases are tested without waiting."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Protocol
 
 
 class Clock(Protocol):
+    """A source of the time."""
+
     def now(self) -> datetime:
         """The time of day in UTC, for what is recorded."""
         ...
@@ -19,26 +21,33 @@ class Clock(Protocol):
 
 
 class SystemClock:
+    """The computer's clock."""
+
     def now(self) -> datetime:
+        """The time of day in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
+        """Seconds that never run backwards."""
         return time.monotonic()
 
 
 @dataclass
 class ManualClock:
-    """A clock that moves when told to."""
+    """A clock that moves when `advance` is called."""
 
     at: datetime = field(default_factory=lambda: datetime(2026, 1, 1, tzinfo=UTC))
     seconds: float = 0.0
 
     def now(self) -> datetime:
+        """The time of day in UTC."""
         return self.at
 
     def monotonic(self) -> float:
+        """Seconds that never run backwards."""
         return self.seconds
 
     def advance(self, seconds: float) -> None:
+        """Move the clock forward by so many seconds."""
         self.at += timedelta(seconds=seconds)
         self.seconds += seconds

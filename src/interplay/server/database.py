@@ -35,8 +35,10 @@ TRIES = 5  # of work that met a lock
 
 
 class DatabaseUnavailable(ApiError):
-    """The database does not answer, or not in time. Whether the work was done is not known: it may be asked for
-    again, and must then be the same as done once."""
+    """The database does not answer, or not in time.
+
+    Whether the work was done is not known: it may be asked for again, and must then have the effect of being done once.
+    """
 
     def __init__(self):
         super().__init__("unavailable", "the server cannot reach its books just now: nothing is lost, try again soon")
@@ -44,7 +46,7 @@ class DatabaseUnavailable(ApiError):
 
 @dataclass(frozen=True)
 class MigrationHistory:
-    """The migrations of one room, counted in a table of its own."""
+    """The migrations of one package, counted in a table of its own."""
 
     name: str
     folder: Path
@@ -54,14 +56,15 @@ SERVER = MigrationHistory("server", HERE / "migrations" / "versions")
 
 
 class Database:
-    """One database, opened once a process. `close` it when done.
+    """One database, opened once a process; `close` it when done.
 
-    `patience_s`: how long `aread` and `awrite` wait before they say that the database is away; None: for ever."""
+    `patience_s` is how long `aread` and `awrite` wait before they raise DatabaseUnavailable; None: for ever.
+    """
 
     def __init__(self, address: str = "sqlite://", *, patience_s: float | None = None):
         self.address, self.patience_s = normal_address(address), patience_s
         self.engine = _engine(self.address)
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[_WriteJob | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_jobs, name="database-writer", daemon=True)
         self._writer.start()
         self._readers = ThreadPoolExecutor(max_workers=2, thread_name_prefix="database-reader")
@@ -69,6 +72,7 @@ class Database:
 
     @property
     def is_sqlite(self) -> bool:
+        """Whether this is SQLite rather than PostgreSQL."""
         return self.engine.dialect.name == "sqlite"
 
     def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -87,7 +91,7 @@ class Database:
 
     def submit(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """As `write`, later, in its turn. Pieces of work that wait at the same time share a commit."""
-        job = _Job(lambda tx: work(tx, *args, **kwargs), Future())
+        job = _WriteJob(lambda tx: work(tx, *args, **kwargs), Future())
         self._jobs.put(job)
         return job.result
 
@@ -116,6 +120,7 @@ class Database:
             raise
 
     def close(self) -> None:
+        """Finish the work that waits and close all connections."""
         if not self._closed:
             self._closed = True
             self._jobs.put(None)
@@ -139,7 +144,7 @@ class Database:
             if last:
                 return
 
-    def _commit_together(self, jobs: Sequence[_Job]) -> None:
+    def _commit_together(self, jobs: Sequence[_WriteJob]) -> None:
         """All in one commit, each in its own savepoint; if that fails as a whole, one by one."""
         jobs = [job for job in jobs if job.result.set_running_or_notify_cancel()]  # some no longer wait
         if len(jobs) == 1:
@@ -162,7 +167,7 @@ class Database:
         for job, (value, error) in zip(jobs, outcomes, strict=True):
             _settle(job.result, value, error)
 
-    def _commit_one_by_one(self, jobs: Sequence[_Job]) -> None:
+    def _commit_one_by_one(self, jobs: Sequence[_WriteJob]) -> None:
         for at, job in enumerate(jobs):
             error = self._commit_alone(job)
             if error is not None and is_away(error):  # all would wait in vain, one after the other
@@ -170,7 +175,7 @@ class Database:
                     _settle(other.result, None, error)
                 return
 
-    def _commit_alone(self, job: _Job) -> Exception | None:
+    def _commit_alone(self, job: _WriteJob) -> Exception | None:
         try:
             value = self.write(job.work)
         except Exception as error:
@@ -181,7 +186,7 @@ class Database:
 
 
 @dataclass(frozen=True)
-class _Job:
+class _WriteJob:
     work: Callable[[Tx], Any]
     result: Future
 
@@ -275,7 +280,7 @@ def _retried(once: Callable[[], T]) -> T:
 
 
 def migrate(database: Database, histories: Sequence[MigrationHistory] = (SERVER,)) -> None:
-    """Bring the tables of these rooms up to date, each in one transaction."""
+    """Bring the tables of these packages up to date, each in one transaction."""
     from alembic import command
     from alembic.config import Config
     from alembic.util import CommandError

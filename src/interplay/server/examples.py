@@ -1,4 +1,4 @@
-"""Files that come with the package to look at, to try, and to take as a beginning of one's own: studies, challenges."""
+"""Studies and challenges that come with the package, to try and to change."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ LARGEST = 1_000_000  # bytes of a file
 
 
 @dataclass(frozen=True)
-class Shelf:
-    """Files of one kind."""
+class ExampleFiles:
+    """The example files of one kind."""
 
     kind: str  # what one of them is
     shipped: Path  # where an installed package has them; `pyproject.toml` puts them there
     written: Path  # where they are written
 
     def files(self) -> dict[str, Path]:
-        """By name."""
+        """Return the files by name."""
         folder = self.shipped if self.shipped.is_dir() else self.written
         return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
-    def meant(self, given: str | Path) -> Path:
-        """The file that is called so; where there is none, the one of ours that goes by this bare name."""
-        return Path(given) if Path(given).exists() else self.files().get(str(given), Path(given))
+    def resolve(self, path: str | Path) -> Path:
+        """Return the file at a path; where there is none, the example of this name."""
+        return Path(path) if Path(path).exists() else self.files().get(str(path), Path(path))
 
     def read(self, file: Path) -> str:
         """The text of a file; where there is none, an error that names ours."""
@@ -38,7 +38,7 @@ class Shelf:
             )
         return read_text(file, limit=LARGEST)
 
-    def copied(self, name: str, out: Path | None = None) -> Path:
+    def copy(self, name: str, out: Path | None = None) -> Path:
         """A copy to change. Nothing is overwritten."""
         known, path = self.files(), out or Path(f"{name}.yaml")
         if name not in known:
@@ -55,5 +55,5 @@ class Shelf:
         return path
 
 
-STUDIES = Shelf("study", PACKAGE / "study" / "examples", PACKAGE.parents[1] / "studies")
-CHALLENGES = Shelf("challenge", PACKAGE / "challenge" / "examples", PACKAGE.parents[1] / "challenges")
+STUDIES = ExampleFiles("study", PACKAGE / "study" / "examples", PACKAGE.parents[1] / "studies")
+CHALLENGES = ExampleFiles("challenge", PACKAGE / "challenge" / "examples", PACKAGE.parents[1] / "challenges")

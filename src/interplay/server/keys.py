@@ -25,6 +25,8 @@ _NOBODY = hashlib.sha256(secrets.token_bytes(32)).hexdigest()  # what an unknown
 
 
 class NewKey(NamedTuple):
+    """A key that was issued."""
+
     id: int
     text: str  # shown once; kept nowhere
 
@@ -40,6 +42,7 @@ class Key:
 
     @property
     def name(self) -> str:
+        """The part of the key that may be shown."""
         return f"{self.kind}.{self.public}"
 
 
@@ -49,13 +52,19 @@ def issue(tx: Tx, clock: Clock, kind: str, subject: str, expires: datetime | Non
         raise ValueError("a kind of key has no dot in its name")
     public, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
     row = {"public": public, "hash": _hash(secret), "kind": kind, "subject": subject, "created": clock.now()}
-    found = tx.execute(sa.insert(keys).values(**row, expires=expires).returning(keys.c.id)).scalar_one()
-    return NewKey(found, f"{kind}.{public}.{secret}")
+    key_id = tx.execute(sa.insert(keys).values(**row, expires=expires).returning(keys.c.id)).scalar_one()
+    return NewKey(key_id, f"{kind}.{public}.{secret}")
 
 
 def check(tx: Tx, clock: Clock, text: str, kinds: tuple[str, ...]) -> Key:
-    """The key of this text if it is good for one of these kinds. All that is wrong with a key is told in one and the
-    same sentence, and an unknown key costs as much time as a known one with a wrong secret."""
+    """Return the key of this text if it is good for one of these kinds.
+
+    All that may be wrong with a key is answered by the same sentence, and an unknown key takes as much time as a known
+    one with a wrong secret.
+
+    Raises:
+        ApiError: It is not.
+    """
     kind, public, secret = _parts(text)
     row = tx.execute(sa.select(keys).where(keys.c.public == public)).one_or_none()
     right = hmac.compare_digest(_hash(secret), row.hash if row is not None else _NOBODY)

@@ -1,5 +1,8 @@
-"""Rates: token buckets in memory, one per name. Whoever has no name is known by a keyed hash of the address, which
-is forgotten with the process: no address is ever stored."""
+"""Rate limits: token buckets in memory, one per name.
+
+Visitors without a name are known by a keyed hash of their address, which is forgotten with the process: no address is
+stored.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ class Buckets:
         self._level: dict[str, tuple[float, float]] = {}  # name -> what is left, and when that was so
 
     def take(self, name: str, cost: float = 1.0) -> bool:
-        """Whether the name may; if so, it has."""
+        """Take tokens of a name; return whether there were enough."""
         now = self._clock.monotonic()
         left = self._left(name, now)
         if left < cost:
@@ -33,6 +36,16 @@ class Buckets:
         return True
 
     def require(self, name: str, what: str, cost: float = 1.0) -> None:
+        """Take tokens of a name.
+
+        Args:
+            name: The name.
+            what: What there is too much of, for the message.
+            cost: The number of tokens.
+
+        Raises:
+            ApiError: The name has too few left; the message says how long to wait.
+        """
         if not self.take(name, cost):
             wait = (cost - self._left(name, self._clock.monotonic())) / self._rate
             wait_s = max(1, math.ceil(wait))
@@ -52,11 +65,12 @@ class Buckets:
 
 
 class Addresses:
-    """Addresses as names that tell nothing: a keyed hash whose key is never written down."""
+    """Addresses as anonymous names: a keyed hash whose key is never written down."""
 
     def __init__(self):
         self._key = secrets.token_bytes(32)
 
     def name(self, address: str | None) -> str:
+        """Return the name of an address."""
         digest = hmac.digest(self._key, (address or "nowhere").encode(), "sha256").hex()
         return f"address:{digest[:16]}"

@@ -17,6 +17,11 @@ class UtcTime(sa.types.TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Any) -> datetime | None:
+        """Return a time as the database stores it.
+
+        Raises:
+            ValueError: It has no time zone.
+        """
         if value is None:
             return None
         if value.tzinfo is None:
@@ -25,6 +30,7 @@ class UtcTime(sa.types.TypeDecorator[datetime]):
         return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
 
     def process_result_value(self, value: datetime | None, dialect: Any) -> datetime | None:
+        """Return a stored time with its time zone."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)

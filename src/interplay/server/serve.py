@@ -1,4 +1,4 @@
-"""Run an application: uvicorn with the limits that the rest of this room counts on."""
+"""Run an application: uvicorn with the limits that the rest of this package counts on."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ class Listen:
 
     @property
     def url(self) -> str:
+        """The address of the server."""
         return f"{'https' if self.certificate else 'http'}://{self.host}:{self.port}"
 
 
@@ -89,7 +90,7 @@ def run(app: Any, listen: Listen, *, ready: Callable[[], None] = lambda: None, *
             if self.started:
                 ready()
 
-    be_prompt()
+    reduce_latency()
     try:
         Server(config(app, listen, **options)).run()
     finally:
@@ -99,12 +100,13 @@ def run(app: Any, listen: Listen, *, ready: Callable[[], None] = lambda: None, *
 SWITCH_S = 0.0005
 
 
-def be_prompt() -> None:
+def reduce_latency() -> None:
     """Set this process up to answer at once while other threads of it compute.
 
     The event loop gives the interpreter away with every frame it sends, and would wait up to five milliseconds to get
-    it back from a thread that computes. What was made until now stays: the garbage collector need not look through
-    compiled programs again and again."""
+    it back from a thread that computes. Objects made until now are frozen: the garbage collector need not look through
+    compiled programs again and again.
+    """
     sys.setswitchinterval(SWITCH_S)
     gc.collect()
     gc.freeze()

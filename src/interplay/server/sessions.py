@@ -1,5 +1,4 @@
-"""Browser sessions: a random cookie, stored as a hash; tokens against forged requests; a check of where sockets and
-forms come from."""
+"""Browser sessions: a random cookie stored as a hash, tokens against forged requests, checks of a request's origin."""
 
 from __future__ import annotations
 
@@ -14,21 +13,19 @@ from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 from starlette.requests import HTTPConnection
-from starlette.responses import Response
 
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.schema import sessions
 
-COOKIE = "interplay_session"
 LIFE = timedelta(days=14)
 CSRF_FIELD, CSRF_HEADER = "csrf", "x-csrf-token"
 
 
 @dataclass(frozen=True)
 class LoginSession:
-    """Someone's visit. `csrf` goes into forms and script requests and must come back with them."""
+    """The session of a browser. `csrf` goes into forms and script requests and must come back with them."""
 
     id: int
     subject: str
@@ -41,8 +38,8 @@ def begin(tx: Tx, clock: Clock, subject: str, data: Mapping[str, Any] | None = N
     token = secrets.token_urlsafe(24)  # 192 bits
     now = clock.now()
     row = {"hash": _hash(token), "subject": subject, "created": now, "expires": now + LIFE, "data": dict(data or {})}
-    found = tx.execute(sa.insert(sessions).values(**row).returning(sessions.c.id)).scalar_one()
-    return LoginSession(found, subject, csrf_token(token), row["data"]), token
+    session_id = tx.execute(sa.insert(sessions).values(**row).returning(sessions.c.id)).scalar_one()
+    return LoginSession(session_id, subject, csrf_token(token), row["data"]), token
 
 
 def find(tx: Tx, clock: Clock, token: str | None) -> LoginSession | None:
@@ -56,33 +53,22 @@ def find(tx: Tx, clock: Clock, token: str | None) -> LoginSession | None:
 
 
 def end(tx: Tx, session: LoginSession) -> None:
+    """Delete a session."""
     tx.execute(sa.delete(sessions).where(sessions.c.id == session.id))
 
 
-def remember(tx: Tx, session: LoginSession, **data: Any) -> LoginSession:
-    """The session with more data."""
-    merged = {**session.data, **data}
-    tx.execute(sa.update(sessions).where(sessions.c.id == session.id).values(data=merged))
-    return LoginSession(session.id, session.subject, session.csrf, merged)
-
-
-def set_cookie(response: Response, token: str, *, secure: bool) -> None:
-    """Scripts cannot read it, and other sites' forms do not send it."""
-    age = int(LIFE.total_seconds())
-    response.set_cookie(COOKIE, token, max_age=age, httponly=True, secure=secure, samesite="lax", path="/")
-
-
-def clear_cookie(response: Response) -> None:
-    response.delete_cookie(COOKIE, path="/")
-
-
 def csrf_token(token: str) -> str:
-    """Follows from the cookie, which other sites cannot read, so that it need not be stored."""
+    """Return the CSRF token of a session's cookie; other sites cannot read the cookie, and nothing need be stored."""
     return hmac.new(token.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 
-def check_csrf(session: LoginSession, given: str | None) -> None:
-    if not hmac.compare_digest(session.csrf.encode(), (given or "").encode("utf-8", "replace")):
+def check_csrf(session: LoginSession, token: str | None) -> None:
+    """Check the token that came with a form.
+
+    Raises:
+        ApiError: It is not the session's.
+    """
+    if not hmac.compare_digest(session.csrf.encode(), (token or "").encode("utf-8", "replace")):
         raise ApiError("not_allowed", "this form is out of date: load the page again and send it once more")
 
 

@@ -45,11 +45,11 @@ def signer(tx: Tx, clock: Clock) -> Signer:
 
 def secret(tx: Tx, clock: Clock, name: str) -> bytes:
     """32 random bytes of the server's own, the same for ever."""
-    found = tx.execute(sa.select(secrets.c.value).where(secrets.c.name == name)).scalar_one_or_none()
-    if found is None:
-        found = Ed25519PrivateKey.generate().private_bytes_raw()
-        tx.execute(sa.insert(secrets).values(name=name, value=found, created=clock.now()))
-    return bytes(found)
+    value = tx.execute(sa.select(secrets.c.value).where(secrets.c.name == name)).scalar_one_or_none()
+    if value is None:
+        value = Ed25519PrivateKey.generate().private_bytes_raw()
+        tx.execute(sa.insert(secrets).values(name=name, value=value, created=clock.now()))
+    return bytes(value)
 
 
 def verify(signed: Mapping[str, Any], public: str | None = None) -> Mapping[str, Any]:

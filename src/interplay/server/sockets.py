@@ -1,4 +1,4 @@
-"""Sockets that trust no one: one JSON object a frame, of limited size, at a limited rate."""
+"""Sockets with limits: one JSON object a frame, of limited size, at a limited rate."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class Frames:
         if not self._rate.take(""):
             raise ApiError("too_many", "too many frames a second")
         try:
-            found = orjson.loads(text)
+            content = orjson.loads(text)
         except (orjson.JSONDecodeError, UnicodeEncodeError):
             raise ApiError("bad_frame", "this frame is not JSON") from None
-        if not isinstance(found, dict):
+        if not isinstance(content, dict):
             raise ApiError("bad_frame", "a frame is a JSON object")
-        return found
+        return content
 
     async def send(self, content: Any) -> None:
         """Send one object; a reader that does not take it in time is gone."""
@@ -78,6 +78,7 @@ class Frames:
             raise ClientDisconnected from None
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
+        """Close the socket if it is open."""
         if self._socket.application_state is WebSocketState.CONNECTED:
             with contextlib.suppress(TimeoutError, RuntimeError, WebSocketDisconnect):
                 await asyncio.wait_for(self._socket.close(code, reason[:120]), self._patience)

@@ -1,4 +1,4 @@
-"""Input checks that every file of this room shares. Missing is missing: it raises or is dropped by request, never 0."""
+"""Input checks that the modules of this package share. Missing values raise or are dropped by request, never 0."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def complete(*columns: Any, names: Sequence[str], missing: Missing = "raise", le
     """Columns of numbers of one length, all present; with missing="drop" a row goes if any of its values is missing."""
     arrays = [_numbers(c, n) for c, n in zip(columns, names, strict=True)]
     keep = present(*arrays, names=names, missing=missing)
-    kept = tuple(a[keep] for a in arrays)
-    if len(kept[0]) < least:
-        raise InterplayError(f"{' and '.join(names)}: {len(kept[0])} values, at least {least} needed")
-    return kept
+    columns_kept = tuple(a[keep] for a in arrays)
+    if len(columns_kept[0]) < least:
+        raise InterplayError(f"{' and '.join(names)}: {len(columns_kept[0])} values, at least {least} needed")
+    return columns_kept
 
 
 def rows_present(
@@ -41,10 +41,10 @@ def rows_present(
     for name, column in columns.items():
         if len(column) != len(raw):
             raise InterplayError(f"factor {name!r} has {len(column)} rows, the values have {len(raw)}")
-    kept = np.flatnonzero(present(raw, names=["values"], missing=missing))
-    if len(kept) == 0:
+    places = np.flatnonzero(present(raw, names=["values"], missing=missing))
+    if len(places) == 0:
         raise InterplayError("values: no values to work on")
-    return raw[kept], {name: [column[i] for i in kept] for name, column in columns.items()}
+    return raw[places], {name: [column[i] for i in places] for name, column in columns.items()}
 
 
 def present(*arrays: np.ndarray, names: Sequence[str], missing: Missing = "raise") -> np.ndarray:

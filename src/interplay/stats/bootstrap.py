@@ -35,6 +35,7 @@ class Interval:
 
     @property
     def half_width(self) -> float:
+        """Half the width of the interval."""
         return (self.high - self.low) / 2
 
 
@@ -79,9 +80,22 @@ def bootstrap_counts(
     replicates: int = 2000,
     redrawn: Statistic | None = None,
 ) -> Interval:
-    """The same for any statistic of counts of the rows of a design. NaN says that a replicate has no such statistic
-    (a correlation without spread); those are left out, and too many of them are an error. `redrawn` takes the
-    statistic's place in the replicates where these draw more than rows (what the values were divided by)."""
+    """Return any statistic of counts of the rows of a design, with an interval.
+
+    Args:
+        statistic: A function of counts [replicate, row]. NaN says that a replicate has no such statistic (a correlation
+            without spread); those are left out.
+        plan: The design.
+        seed: The seed of the draws.
+        level: The confidence level.
+        method: The kind of interval.
+        replicates: The number of draws, at least 100.
+        redrawn: Takes the statistic's place in the replicates where these draw more than rows (what the values were
+            divided by).
+
+    Raises:
+        InterplayError: The statistic is not defined in a tenth of the replicates or more.
+    """
     open_unit(level, "level")
     one_of(method, METHODS, "method")
     if replicates < 100:
@@ -174,9 +188,9 @@ def _jackknife(statistic: Statistic, unit: ResamplingUnit) -> _Jackknife:
     carried = levels[unit.top]  # [column, row]
     without = np.full(len(stratum), np.nan)
     for level in np.flatnonzero(size > 1):
-        kept = (carried != level).all(axis=0)
-        if kept.any():
-            without[level] = statistic(kept[None].astype(np.int64))[0]
+        remaining = (carried != level).all(axis=0)
+        if remaining.any():
+            without[level] = statistic(remaining[None].astype(np.int64))[0]
     influence = np.zeros(len(stratum))
     for s in np.unique(stratum):
         here = (stratum == s) & np.isfinite(without)

@@ -2,7 +2,8 @@
 
 `clustered_fit` is ordinary least squares with the bias-reduced sandwich (CR2) of Bell and McCaffrey and their degrees
 of freedom, which hold for few people; `within_fit` does the same after taking away each person's mean, so that only
-what changes within a person counts."""
+what changes within a person counts.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +93,7 @@ def _sandwich(y: np.ndarray, design: np.ndarray, codes: np.ndarray, count: int, 
     residual = y - design @ beta
     parts = [np.flatnonzero(codes == g) for g in range(codes.max() + 1)]
     adjusted = [_root(np.eye(len(at)) - design[at] @ bread @ design[at].T) for at in parts]
-    found = []
+    coefficients = []
     for k in range(count):
         weight = design @ bread[:, k]
         scores = np.array([weight[at] @ a @ residual[at] for at, a in zip(parts, adjusted, strict=True)])
@@ -103,8 +104,8 @@ def _sandwich(y: np.ndarray, design: np.ndarray, codes: np.ndarray, count: int, 
         r = correlation_or_nan(design[:, k], y)
         p = float(2 * stdtr(df, -abs(t))) if math.isfinite(t) else 0.0
         low, high = float(beta[k] - half), float(beta[k] + half)
-        found.append(Coefficient(float(beta[k]), se, df, p, low, high, r, len(y), len(parts)))
-    return found
+        coefficients.append(Coefficient(float(beta[k]), se, df, p, low, high, r, len(y), len(parts)))
+    return coefficients
 
 
 def _root(matrix: np.ndarray) -> np.ndarray:

@@ -66,8 +66,29 @@ def compare(
     method: str = "expanded",
     replicates: int = 2000,
 ) -> GroupComparison:
-    """Compares two groups (algorithms). Units in `shared` (the partners both met) are drawn once for both, so that
-    a hard draw of partners is hard for both; the others (training seeds) are drawn for each group on its own."""
+    """Compare two groups (algorithms).
+
+    Units in `shared` (the partners both met) are drawn once for both, so that a hard draw of partners is hard for both;
+    the others (training seeds) are drawn for each group on its own.
+
+    Args:
+        values: The values.
+        groups: The group of each value.
+        a: One group.
+        b: The other.
+        factors: Columns of what was sampled, beside the values.
+        seed: The seed of the bootstrap.
+        units: The factors that are resampled; by default all that are not fixed.
+        fixed: Factors that are never resampled.
+        shared: Units that both groups have in common.
+        statistic: The statistic of each group.
+        level: The confidence level.
+        method: The kind of interval.
+        replicates: Bootstrap replicates.
+
+    Raises:
+        InterplayError: A group has no rows, or both are the same.
+    """
     labels = list(groups)
     for name in (a, b):
         if name not in labels:

@@ -30,10 +30,12 @@ class VarianceComponents:
 
     @property
     def sds(self) -> dict[str, float]:
+        """The standard deviation of each source."""
         return {source: variance**0.5 for source, variance in self.variances.items()}
 
     @property
     def shares(self) -> dict[str, float]:
+        """The share of each source in the sum of all variances."""
         total = sum(self.variances.values())
         return {source: variance / total if total else 0.0 for source, variance in self.variances.items()}
 

@@ -52,8 +52,8 @@ def kendall(x: Any, y: Any, *, missing: Missing = "raise") -> Correlation:
     from scipy.stats import kendalltau
 
     a, b = _columns(x, y, missing)
-    found: Any = kendalltau(a, b)
-    return Correlation("kendall", float(found.statistic), float(found.pvalue), len(a), None, None, 0.95)
+    result: Any = kendalltau(a, b)
+    return Correlation("kendall", float(result.statistic), float(result.pvalue), len(a), None, None, 0.95)
 
 
 def pearson_p_value(r: float, n: int) -> float:
@@ -117,9 +117,9 @@ def _ranks(x: np.ndarray, counts: np.ndarray) -> np.ndarray:
     level = np.unique(x, return_inverse=True)[1]
     order = np.argsort(level, kind="stable")
     starts = np.searchsorted(level[order], np.arange(level.max() + 1))
-    held = np.add.reduceat(counts[:, order], starts, axis=1)
-    upto = np.cumsum(held, axis=1)
-    return (upto - (held - 1) / 2)[:, level]
+    counts_of_level = np.add.reduceat(counts[:, order], starts, axis=1)
+    upto = np.cumsum(counts_of_level, axis=1)
+    return (upto - (counts_of_level - 1) / 2)[:, level]
 
 
 def _exact_p(x: np.ndarray, y: np.ndarray) -> float:

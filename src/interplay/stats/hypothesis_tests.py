@@ -99,14 +99,19 @@ def mann_whitney(x: Any, y: Any, *, alternative: str = "two-sided", missing: Mis
 
     one_of(alternative, ALTERNATIVES, "alternative")
     a, b = _two(x, y, missing, least=1)
-    found = mannwhitneyu(a, b, alternative=alternative)
+    result = mannwhitneyu(a, b, alternative=alternative)
     share = probability_of_improvement(a, b)
-    return _rank_result("mann-whitney", found, share, 2 * share - 1, "rank_biserial", (len(a), len(b)), alternative)
+    return _rank_result("mann-whitney", result, share, 2 * share - 1, "rank_biserial", (len(a), len(b)), alternative)
 
 
 def wilcoxon(x: Any, y: Any, *, alternative: str = "two-sided", missing: Missing = "raise") -> TestResult:
-    """Signed-rank test of paired samples; pairs without a difference are left out. The estimate is the median of
-    x - y over all pairs."""
+    """Return the signed-rank test of paired samples; pairs without a difference are left out.
+
+    The estimate is the median of x - y over all pairs.
+
+    Raises:
+        InterplayError: x and y agree in every pair.
+    """
     from scipy.stats import rankdata
     from scipy.stats import wilcoxon as signed_rank
 
@@ -115,10 +120,10 @@ def wilcoxon(x: Any, y: Any, *, alternative: str = "two-sided", missing: Missing
     moved = (a - b)[a != b]
     if len(moved) == 0:
         raise InterplayError("x and y agree in every pair; there is nothing to rank")
-    found = signed_rank(moved, alternative=alternative)
+    result = signed_rank(moved, alternative=alternative)
     order = rankdata(np.abs(moved))
     effect = float(np.sum(np.sign(moved) * order) / order.sum())
-    return _rank_result("wilcoxon", found, float(np.median(a - b)), effect, "rank_biserial", (len(a),), alternative)
+    return _rank_result("wilcoxon", result, float(np.median(a - b)), effect, "rank_biserial", (len(a),), alternative)
 
 
 def permutation_test(
@@ -203,7 +208,7 @@ def _t_result(
 
 
 def _rank_result(
-    name: str, found: Any, estimate: float, effect: float, effect_name: str, n: tuple[int, ...], alternative: str
+    name: str, result: Any, estimate: float, effect: float, effect_name: str, n: tuple[int, ...], alternative: str
 ) -> TestResult:
-    p, statistic = float(found.pvalue), float(found.statistic)
+    p, statistic = float(result.pvalue), float(result.statistic)
     return TestResult(name, statistic, None, p, estimate, None, None, 0.95, effect, effect_name, n, alternative)

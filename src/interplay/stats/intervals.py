@@ -40,26 +40,29 @@ def proportion_interval(successes: int, n: int, *, level: float = 0.95) -> Inter
 
 
 def effect_interval(t: float, n: int, *, level: float = 0.95) -> tuple[float, float]:
-    """The interval of an effect (mean / sd) of n values or pairs, from its t. Where the noncentral t distribution
-    cannot be computed (effects of many standard deviations) it is the large-sample one."""
+    """Return the interval of an effect (mean / sd) of n values or pairs, from its t.
+
+    Where the noncentral t distribution cannot be computed (effects of many standard deviations) it is the large-sample
+    one.
+    """
     from scipy.optimize import brentq
     from scipy.special import nctdtr, ndtri
 
     df, root = n - 1, math.sqrt(n)
     tail = (1 - open_unit(level, "level")) / 2
 
-    def bound(share: float, away: int) -> float:
+    def bound(share: float, direction: int) -> float:
         def over(centre: float) -> float:  # falls as the centre moves up
             return float(nctdtr(df, centre, t)) - share
 
         step = 1.0
-        while (value := over(t + away * step)) * away > 0:
+        while (value := over(t + direction * step)) * direction > 0:
             step *= 1.5
         if math.isnan(value):
             d = t / root
-            return root * (d + away * float(ndtri(1 - tail)) * math.sqrt(1 / n + d * d / (2 * n)))
-        ends = sorted((t - away * 0.999, t + away * step))
-        found: Any = brentq(over, ends[0], ends[1])
-        return float(found)
+            return root * (d + direction * float(ndtri(1 - tail)) * math.sqrt(1 / n + d * d / (2 * n)))
+        ends = sorted((t - direction * 0.999, t + direction * step))
+        root_at: Any = brentq(over, ends[0], ends[1])
+        return float(root_at)
 
     return bound(1 - tail, -1) / root, bound(tail, 1) / root

@@ -11,7 +11,12 @@ from interplay.stats._checks import open_unit
 
 
 def bonferroni(p: Any, *, tests: int | None = None) -> np.ndarray:
-    """p times the number of tests. `tests` may be more than the p values given (tests run but not shown)."""
+    """Return p values times the number of tests, at most 1.
+
+    Args:
+        p: The p values.
+        tests: The number of tests, where more were run than are given.
+    """
     values, here = _p_values(p)
     count = _count(tests, here)
     return _fill(values, here, np.minimum(values[here] * count, 1.0))
@@ -53,10 +58,10 @@ def _p_values(p: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _count(tests: int | None, here: np.ndarray) -> int:
-    given = int(here.sum())
-    if tests is not None and tests < given:
-        raise InterplayError(f"tests={tests} is fewer than the {given} p values given")
-    return given if tests is None else tests
+    present = int(here.sum())
+    if tests is not None and tests < present:
+        raise InterplayError(f"tests={tests} is fewer than the {present} p values given")
+    return present if tests is None else tests
 
 
 def _restore(adjusted: np.ndarray, order: np.ndarray) -> np.ndarray:

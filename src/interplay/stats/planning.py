@@ -166,8 +166,8 @@ def _sizes(components: VarianceComponents, levels: Mapping[str, int]) -> dict[st
     return {**components.fixed, **levels}
 
 
-def _named(components: VarianceComponents, given: Mapping[str, float], what: str, *, default: Any) -> dict[str, Any]:
-    unknown = set(given) - {*components.factors, EPISODE}
+def _named(components: VarianceComponents, values: Mapping[str, float], what: str, *, default: Any) -> dict[str, Any]:
+    unknown = set(values) - {*components.factors, EPISODE}
     if unknown:
         raise InterplayError(f"{what}: unknown factor {sorted(unknown)[0]!r}; known: {', '.join(components.factors)}")
-    return {name: given.get(name, default) for name in components.factors}
+    return {name: values.get(name, default) for name in components.factors}

@@ -99,12 +99,14 @@ def draw(
     named = {m: statistic if isinstance(statistic, str) else statistic.get(m, "mean") for m in measures}
 
     def measured(counts: np.ndarray) -> np.ndarray:
-        found = np.full((len(counts), len(measures), len(agents)), np.nan)
+        estimates_drawn = np.full((len(counts), len(measures), len(agents)), np.nan)
         for (m, a), of in order.items():
             weights = counts[:, of]
-            held = weights.any(axis=1)
-            found[held, m, a] = estimator(named[measures[m]])(values[of], weights[held]) if held.any() else np.nan
-        return found
+            drawn = weights.any(axis=1)
+            estimates_drawn[drawn, m, a] = (
+                estimator(named[measures[m]])(values[of], weights[drawn]) if drawn.any() else np.nan
+            )
+        return estimates_drawn
 
     rng, parts, left = generator(seed), [], replicates if units else 0
     while left:
@@ -121,8 +123,11 @@ def draw(
 
 @dataclass(frozen=True)
 class _Levels:
-    """The levels of a unit in strata: a level is drawn among those of its agent (or all) that stand under the same
-    measures, so that each measure keeps as many levels as it has."""
+    """The levels of a unit in strata.
+
+    A level is drawn among those of its agent (or all) that stand under the same measures, so that each measure keeps as
+    many levels as it has.
+    """
 
     place: np.ndarray  # [row], the level, or the number of levels where the row has none
     strata: tuple[np.ndarray, ...]  # levels of each stratum
@@ -181,24 +186,24 @@ def _usable(table: Table, lower: Sequence[str], statistic: str | Mapping[str, st
 
 def _pair(drawn: DrawnRankings, a: int, b: int, tails: tuple[float, float]) -> Row:
     both = np.isfinite(drawn.estimates[[a, b]]).all(axis=0)
-    found: Row = {"measure": drawn.measures[a], "other": drawn.measures[b], "agents": int(both.sum())}
+    row: Row = {"measure": drawn.measures[a], "other": drawn.measures[b], "agents": int(both.sum())}
     x, y = (drawn.signs[m] * drawn.estimates[m, both] for m in (a, b))
     if both.sum() < LEAST_AGENTS or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return found | {f"{k}{e}": None for k in ("spearman", "kendall") for e in ("", "_low", "_high", "_p")}
+        return row | {f"{k}{e}": None for k in ("spearman", "kendall") for e in ("", "_low", "_high", "_p")}
     u, v = (drawn.signs[m] * drawn.replicates[:, m][:, both] for m in (a, b))
     for name, exact, rows in (("spearman", spearman, spearman_by_row), ("kendall", kendall, kendall_by_row)):
-        made = exact(x, y)
+        correlation = exact(x, y)
         low, high = _range(rows(u, v), tails) if len(u) > 1 else (None, None)
-        found |= {name: made.r, f"{name}_low": low, f"{name}_high": high, f"{name}_p": made.p}
-    return found
+        row |= {name: correlation.r, f"{name}_low": low, f"{name}_high": high, f"{name}_p": correlation.p}
+    return row
 
 
 def _ranked(drawn: DrawnRankings, m: int, tails: tuple[float, float]) -> list[Row]:
     has = np.flatnonzero(np.isfinite(drawn.estimates[m]))
     given = ranks(drawn.signs[m] * drawn.estimates[m, has])
-    again = drawn.signs[m] * drawn.replicates[:, m][:, has]
-    again = again[np.isfinite(again).all(axis=1)]
-    places = ranks(again) if len(again) > 1 else None
+    redrawn = drawn.signs[m] * drawn.replicates[:, m][:, has]
+    redrawn = redrawn[np.isfinite(redrawn).all(axis=1)]
+    places = ranks(redrawn) if len(redrawn) > 1 else None
     rows = []
     for i, a in enumerate(has):
         low, high = (None, None) if places is None else np.quantile(places[:, i], tails, method="nearest")
@@ -212,13 +217,13 @@ def _ranked(drawn: DrawnRankings, m: int, tails: tuple[float, float]) -> list[Ro
 
 def spearman_by_row(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Rank correlation of each row of [replicate, agent]; NaN where a row is incomplete or all ties."""
-    found = np.full(len(x), np.nan)
+    correlations = np.full(len(x), np.nan)
     whole = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
     if whole.any():
         u, v = (ranks(part[whole]) - (part.shape[1] + 1) / 2 for part in (x, y))
         size = np.sqrt((u**2).sum(axis=1) * (v**2).sum(axis=1))
-        found[whole] = np.divide((u * v).sum(axis=1), size, out=np.full(len(u), np.nan), where=size > 0)
-    return found
+        correlations[whole] = np.divide((u * v).sum(axis=1), size, out=np.full(len(u), np.nan), where=size > 0)
+    return correlations
 
 
 def kendall_by_row(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -53,8 +53,8 @@ def kendall_w(scores: Any, *, higher_is_better: bool = True) -> float:
     raters, items = table.shape
     if raters < 2 or items < 2:
         raise InterplayError(f"concordance needs at least 2 raters and 2 items, not {raters} and {items}")
-    given = ranks(table, higher_is_better=higher_is_better)
-    spread = np.sum((given.sum(axis=0) - raters * (items + 1) / 2) ** 2)
+    ranked = ranks(table, higher_is_better=higher_is_better)
+    spread = np.sum((ranked.sum(axis=0) - raters * (items + 1) / 2) ** 2)
     _, equal = _better_equal(table, higher_is_better)
     ties = np.sum(equal**2 - 1)  # each group of t ties holds t items, so this sums t^3 - t over the groups
     largest = raters**2 * (items**3 - items) - raters * ties

@@ -1,5 +1,8 @@
-"""Least squares on one predictor: a line or a parabola. p values assume independent residuals; where people or agents
-give several rows each, use `slope_interval`, which resamples them whole."""
+"""Least squares on one predictor: a line or a parabola.
+
+p values assume independent residuals; where people or agents give several rows each, use `slope_interval`, which
+resamples them whole.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,7 @@ class LinearFit:
     n: int
 
     def predict(self, x: Any) -> np.ndarray:
+        """Return the line's values at x."""
         return self.intercept + self.slope * np.asarray(x, dtype=np.float64)
 
 
@@ -53,6 +57,7 @@ class QuadraticFit:
     n: int
 
     def predict(self, x: Any) -> np.ndarray:
+        """Return the parabola's values at x."""
         at = np.asarray(x, dtype=np.float64)
         return (self.a * at + self.b) * at + self.c
 

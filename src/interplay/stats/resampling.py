@@ -33,6 +33,7 @@ class ResamplingStep:
 
     @property
     def varies(self) -> bool:
+        """Whether resampling changes the counts."""
         return not self.fixed and bool((self.size > 1).any())
 
     def draw(self, above: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -58,6 +59,7 @@ class ResamplingUnit:
     stratum: np.ndarray  # [top level], levels of one stratum are exchangeable
 
     def draw(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        """Return counts [replicate, level] of the last step's levels."""
         counts = np.ones((replicates, 1), np.int64)
         for step in self.steps:
             counts = step.draw(counts, rng)
@@ -110,8 +112,8 @@ class ResamplingDesign:
     def _filled(self, counts: np.ndarray) -> np.ndarray:
         if not self.blocks.any():
             return counts.max(axis=1) > 0
-        held = [counts[:, self.blocks == b].max(axis=1) for b in range(self.blocks.max() + 1)]
-        return np.min(held, axis=0) > 0
+        most_of_block = [counts[:, self.blocks == b].max(axis=1) for b in range(self.blocks.max() + 1)]
+        return np.min(most_of_block, axis=0) > 0
 
     def jackknife_units(self) -> list[ResamplingUnit]:
         """The units that vary, or the rows themselves where none does."""
@@ -155,6 +157,7 @@ def design(
 
 
 def default_units(columns: Mapping[str, Any], fixed: Sequence[str]) -> list[str]:
+    """Return the columns that are resampled where none are named: all that are not fixed."""
     return [name for name in columns if name not in fixed]
 
 

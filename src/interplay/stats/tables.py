@@ -38,22 +38,22 @@ def interval_table(
             raise InterplayError(f"no column {name!r}; this table has {', '.join(table.columns)}")
     rows = []
     for key, part in table.groups(*by).items():
-        held = part.column(value)
-        found: dict[str, Any] = {"n": 0}
-        present = [v for v in held if v is not None]
-        if (len(present) == 1 and missing != "raise") or len(held) == 1:
-            found = {"estimate": present[0] if present else None, "low": None, "high": None, "n": len(present)}
+        values = part.column(value)
+        result: dict[str, Any] = {"n": 0}
+        present = [v for v in values if v is not None]
+        if (len(present) == 1 and missing != "raise") or len(values) == 1:
+            result = {"estimate": present[0] if present else None, "low": None, "high": None, "n": len(present)}
         elif present:
-            made = bootstrap(
-                held,
+            interval = bootstrap(
+                values,
                 {name: part.column(name) for name in columns},
                 seed=seed, units=units, fixed=fixed, statistic=statistic,
                 level=level, method=method, replicates=replicates, missing=missing,
             )  # fmt: skip
-            found = {
-                "estimate": made.estimate, "low": made.low, "high": made.high, "n": made.n,
-                "resampled": ", ".join(made.resampled), "not_resampled": ", ".join(made.not_resampled),
+            result = {
+                "estimate": interval.estimate, "low": interval.low, "high": interval.high, "n": interval.n,
+                "resampled": ", ".join(interval.resampled), "not_resampled": ", ".join(interval.not_resampled),
             }  # fmt: skip
-        rows.append(dict(zip(by, key, strict=True)) | found)
-    shown = [*by, "estimate", "low", "high", "n", "resampled", "not_resampled"]
-    return Table.of(rows, table.title, columns=shown)
+        rows.append(dict(zip(by, key, strict=True)) | result)
+    columns_out = [*by, "estimate", "low", "high", "n", "resampled", "not_resampled"]
+    return Table.of(rows, table.title, columns=columns_out)

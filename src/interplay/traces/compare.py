@@ -1,4 +1,4 @@
-"""A replay against its record: every way in which they can part."""
+"""The comparison of a replay with its record."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class Difference:
         return f"{self.what}{at}{numbers}"
 
 
-def compare(game: Game, episode: Episode, again: Replay) -> list[Difference]:
+def compare(game: Game, episode: Episode, replay: Replay) -> list[Difference]:
     """Every way in which a replay disagrees with its record; none if all is well."""
     return [
-        *_compare_checks(episode, again),
-        *_compare_legal(game, episode, again),
-        *_compare_end(episode, again),
-        *_compare_score(episode, again),
+        *_compare_checks(episode, replay),
+        *_compare_legal(game, episode, replay),
+        *_compare_end(episode, replay),
+        *_compare_score(episode, replay),
     ]
 
 
-def _compare_checks(episode: Episode, again: Replay) -> Iterator[Difference]:
+def _compare_checks(episode: Episode, replay: Replay) -> Iterator[Difference]:
     steps = np.asarray(episode.check_steps)
-    recorded, found = np.asarray(episode.checks), again.checks[steps]
-    wrong = np.flatnonzero(recorded != found)
+    recorded, replayed = np.asarray(episode.checks), replay.checks[steps]
+    wrong = np.flatnonzero(recorded != replayed)
     if wrong.size:
         first = wrong[0]
         since = f"the last that agrees is at t={steps[first - 1]}" if first > 0 else "even the start state differs"
@@ -51,12 +51,12 @@ def _compare_checks(episode: Episode, again: Replay) -> Iterator[Difference]:
             what=f"checksum of the state differs ({since})",
             t=int(steps[first]),
             expected=str(recorded[first]),
-            found=str(found[first]),
+            found=str(replayed[first]),
         )
 
 
-def _compare_legal(game: Game, episode: Episode, again: Replay) -> Iterator[Difference]:
-    illegal = np.argwhere(~again.legal)
+def _compare_legal(game: Game, episode: Episode, replay: Replay) -> Iterator[Difference]:
+    illegal = np.argwhere(~replay.legal)
     if illegal.size:
         t, seat = (int(i) for i in illegal[0])
         action = int(episode.actions[t, seat])
@@ -68,9 +68,9 @@ def _compare_legal(game: Game, episode: Episode, again: Replay) -> Iterator[Diff
         )
 
 
-def _compare_end(episode: Episode, again: Replay) -> Iterator[Difference]:
-    terminated = np.asarray(again.steps.terminated, dtype=bool)
-    over = np.flatnonzero(terminated | np.asarray(again.steps.truncated, dtype=bool))
+def _compare_end(episode: Episode, replay: Replay) -> Iterator[Difference]:
+    terminated = np.asarray(replay.steps.terminated, dtype=bool)
+    over = np.flatnonzero(terminated | np.asarray(replay.steps.truncated, dtype=bool))
     if over.size and over[0] + 1 < episode.length:
         t = int(over[0]) + 1
         yield Difference(what="the game was over", t=t, expected=f"{episode.length} steps", found=f"{t} steps")
@@ -87,16 +87,16 @@ def _ending(terminated: bool) -> str:
     return "ended by the rules" if terminated else "not ended by the rules"
 
 
-def _compare_score(episode: Episode, again: Replay) -> Iterator[Difference]:
-    rewards = np.asarray(again.steps.reward, dtype=np.float64)
-    recorded, found = np.asarray(episode.rewards), rewards.sum(axis=0)
-    wrong = np.flatnonzero(~(np.abs(recorded - found) <= _rounding(rewards)))
+def _compare_score(episode: Episode, replay: Replay) -> Iterator[Difference]:
+    rewards = np.asarray(replay.steps.reward, dtype=np.float64)
+    recorded, replayed = np.asarray(episode.rewards), rewards.sum(axis=0)
+    wrong = np.flatnonzero(~(np.abs(recorded - replayed) <= _rounding(rewards)))
     if wrong.size:
         yield Difference(
             what=f"score differs (first at seat {wrong[0]})",
             t=episode.length,
             expected=f"{recorded.tolist()}, in all {recorded.sum():g}",
-            found=f"{found.tolist()}, in all {found.sum():g}",
+            found=f"{replayed.tolist()}, in all {replayed.sum():g}",
         )
 
 

@@ -123,8 +123,8 @@ def _episodes(lines: Iterable[tuple[int, str]], name: str) -> Iterator[Episode]:
         except KeyError as error:
             raise TraceError(f"{name}, line {number} has no {error}: it was not exported from a trace set") from None
         except (TraceError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            told = str(error)
-            raise TraceError(told if told.startswith(name) else f"{name}, line {number}: {told}") from None
+            message = str(error)
+            raise TraceError(message if message.startswith(name) else f"{name}, line {number}: {message}") from None
         yield episode
 
 

@@ -43,6 +43,7 @@ class ParquetPart:
         return self.last - self.first + 1
 
     def file(self, table: str) -> Path:
+        """Return the file of a table."""
         return self.folder / f"{table}.parquet"
 
 
@@ -100,12 +101,12 @@ def _ranges(folders: Sequence[Path]) -> list[ParquetPart]:
                FROM read_parquet($files, filename = true) GROUP BY filename"""
     try:
         with connect() as con:
-            found = {row[0]: row[1:] for row in con.execute(query, {"files": files}).fetchall()}
+            ranges = {row[0]: row[1:] for row in con.execute(query, {"files": files}).fetchall()}
     except duckdb.Error:
         for file in files:  # slower, but it knows which file is to blame
             _read(Path(file), "episodes", None)
         raise
-    return [_part(folder, *found.get(file, (None, None, 0))) for folder, file in zip(folders, files, strict=True)]
+    return [_part(folder, *ranges.get(file, (None, None, 0))) for folder, file in zip(folders, files, strict=True)]
 
 
 def _part(folder: Path, first: Any, last: Any, count: int) -> ParquetPart:
@@ -155,12 +156,12 @@ def _check_bounds(con: duckdb.DuckDBPyConnection, file: Path, table: str) -> Non
 
 def _check_types(con: duckdb.DuckDBPyConnection, file: Path, table: str) -> None:
     described = con.execute("DESCRIBE SELECT * FROM read_parquet($file)", {"file": str(file)}).fetchall()
-    found = {name: kind for name, kind, *_ in described}
+    types = {name: kind for name, kind, *_ in described}
     for name, kind in TABLES[table].items():
-        if name not in found:
-            raise TraceError(f"{file} has no column {name!r}, it has {', '.join(found)}: it is not a table of traces")
-        if found[name] != kind:
-            raise TraceError(f"{file}: column {name!r} has the type {found[name]}, a trace set has {kind} there")
+        if name not in types:
+            raise TraceError(f"{file} has no column {name!r}, it has {', '.join(types)}: it is not a table of traces")
+        if types[name] != kind:
+            raise TraceError(f"{file}: column {name!r} has the type {types[name]}, a trace set has {kind} there")
 
 
 def _fetch(file: Path, table: str, span: tuple[int, int]) -> Columns:

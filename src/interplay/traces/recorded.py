@@ -18,7 +18,7 @@ def recorded_games(episodes: Iterable[Episode], learn: Sequence[str] | None = No
     that they are held out together. All episodes have to be of one game; the options of their rules may differ. An
     episode in which a seat carries a mark, such as moves that are not its own, is left out.
     """
-    found, sources, names = [], [], set()
+    chosen, sources, names = [], [], set()
     for number, episode in enumerate(episodes):
         names |= {agent.name for agent in episode.agents}
         seats = tuple(learn is None or agent.name in learn for agent in episode.agents)
@@ -26,11 +26,13 @@ def recorded_games(episodes: Iterable[Episode], learn: Sequence[str] | None = No
             continue
         source = next((dict(e.payload) for e in episode.events if e.kind == "source"), {})
         sources.append(source)
-        found.append((number, episode, seats))
-    if not found:
-        told = ", ".join(sorted(names)[:12])
-        raise TraceError(f"nobody in these episodes is called {' or '.join(learn or ())}; there are {told or 'none'}")
-    ids = sorted({episode.game_id for _, episode, _ in found})
+        chosen.append((number, episode, seats))
+    if not chosen:
+        known_names = ", ".join(sorted(names)[:12])
+        raise TraceError(
+            f"nobody in these episodes is called {' or '.join(learn or ())}; there are {known_names or 'none'}"
+        )
+    ids = sorted({episode.game_id for _, episode, _ in chosen})
     if len(ids) > 1:
         raise TraceError(f"recorded games are of one game; here are {', '.join(ids)}: export them one by one")
     persons = _persons(sources)
@@ -45,7 +47,7 @@ def recorded_games(episodes: Iterable[Episode], learn: Sequence[str] | None = No
             learn=seats,
             person=person,
         )
-        for (number, episode, seats), person in zip(found, persons, strict=True)
+        for (number, episode, seats), person in zip(chosen, persons, strict=True)
     ]
 
 

@@ -143,14 +143,14 @@ def replay(game: Game, episode: Episode, *, check: bool = True) -> Replay:
 
 def replays(game: Game, episodes: Iterable[Episode], *, chunk: int = CHUNK, check: bool = True) -> Iterator[Replay]:
     """Play episodes of one game again, in their order, `chunk` at a time."""
-    for episode, again in play_again(game, episodes, chunk):
-        problems = compare(game, episode, again) if check else []
+    for episode, replayed in replay_unchecked(game, episodes, chunk):
+        problems = compare(game, episode, replayed) if check else []
         if problems:
             raise TraceError(f"{episode.game_id}, episode {episode.index} of seed {episode.seed}: {problems[0]}")
-        yield again
+        yield replayed
 
 
-def play_again(game: Game, episodes: Iterable[Episode], chunk: int) -> Iterator[tuple[Episode, Replay]]:
+def replay_unchecked(game: Game, episodes: Iterable[Episode], chunk: int) -> Iterator[tuple[Episode, Replay]]:
     """Play episodes of one game again, whatever the game is made of, and compare nothing."""
     if is_jax(game):
         for batch in replay_batches(game, episodes, chunk=chunk):
@@ -231,10 +231,10 @@ def _replay_batch(game: Game, episodes: Sequence[Episode], keep_states: bool) ->
 
 
 def _unplayable(episode: Episode, error: Exception) -> TraceError:
-    said = str(error).splitlines() or [""]
+    lines = str(error).splitlines() or [""]
     return TraceError(
         f"{episode.game_id}, episode {episode.index}: the game cannot be played from the start that was recorded, "
-        f"{type(error).__name__}: {said[0][:300]}"
+        f"{type(error).__name__}: {lines[0][:300]}"
     )
 
 
@@ -301,7 +301,7 @@ def _recorded_facts(game: Game) -> Callable[..., Any]:
 
 def _recorded_batch(game: Game, episodes: Sequence[Episode]) -> ReplayBatch:
     """The same for several episodes, each filled up to the longest by its last state and steps of nothing."""
-    found = [recorded_replay(game, episode) for episode in episodes]
+    replays = [recorded_replay(game, episode) for episode in episodes]
     longest = max(episode.length for episode in episodes)
 
     def filled(value: Any, size: int, *, last: bool) -> np.ndarray:
@@ -318,11 +318,11 @@ def _recorded_batch(game: Game, episodes: Sequence[Episode]) -> ReplayBatch:
 
     return ReplayBatch(
         episodes=episodes,
-        states=stacked([r.states for r in found], longest + 1, last=True),
-        steps=stacked([r.steps for r in found], longest, last=False),
+        states=stacked([r.states for r in replays], longest + 1, last=True),
+        steps=stacked([r.steps for r in replays], longest, last=False),
         played=np.arange(longest) < np.array([e.length for e in episodes])[:, None],
-        checks=np.stack([filled(r.checks, longest + 1, last=True) for r in found]),
-        legal=np.stack([filled(r.legal, longest, last=False) for r in found]).astype(bool),
+        checks=np.stack([filled(r.checks, longest + 1, last=True) for r in replays]),
+        legal=np.stack([filled(r.legal, longest, last=False) for r in replays]).astype(bool),
     )
 
 

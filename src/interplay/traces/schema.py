@@ -108,9 +108,9 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _validated(file: Path, data: Any) -> Manifest:
-    found = data.get("format") if isinstance(data, dict) else None
-    if found != FORMAT:
-        says = f"its format is {found!r}" if found is not None else "it names no format"
+    format_name = data.get("format") if isinstance(data, dict) else None
+    if format_name != FORMAT:
+        says = f"its format is {format_name!r}" if format_name is not None else "it names no format"
         raise TraceError(f"{file} is the manifest of another program: {says}, a trace set has {FORMAT!r}")
     version = data.get("format_version")
     if isinstance(version, int) and version > FORMAT_VERSION:

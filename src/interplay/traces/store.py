@@ -27,13 +27,21 @@ PART_ACTIONS = 4_000_000
 class Store(Protocol):
     """Where episodes are kept, by number."""
 
-    def numbers(self) -> np.ndarray: ...
+    def numbers(self) -> np.ndarray:
+        """Return the numbers of all episodes, in order."""
+        ...
 
-    def read(self, numbers: np.ndarray) -> Iterator[Episode]: ...
+    def read(self, numbers: np.ndarray) -> Iterator[Episode]:
+        """Return the episodes of these numbers, in this order."""
+        ...
 
-    def summary(self) -> list[Row]: ...
+    def summary(self) -> list[Row]:
+        """Return the small facts of every episode."""
+        ...
 
-    def append(self, episodes: Sequence[Episode]) -> None: ...
+    def append(self, episodes: Sequence[Episode]) -> None:
+        """Add episodes after the last."""
+        ...
 
 
 class MemoryStore:
@@ -44,32 +52,38 @@ class MemoryStore:
         self.append(list(episodes))
 
     def numbers(self) -> np.ndarray:
+        """Return the numbers of all episodes, in order."""
         return np.arange(len(self.episodes), dtype=np.int64)
 
     def read(self, numbers: np.ndarray) -> Iterator[Episode]:
+        """Return the episodes of these numbers, in this order."""
         return (self.episodes[n] for n in numbers)
 
     def summary(self) -> list[Row]:
+        """Return the small facts of every episode."""
         return [summary(n, episode) for n, episode in enumerate(self.episodes)]
 
     def append(self, episodes: Sequence[Episode]) -> None:
+        """Add episodes after the last."""
         for n, episode in enumerate(episodes, start=len(self.episodes)):
             check(episode, f"episode {n}")
         self.episodes.extend(episodes)
 
 
 class FolderStore:
-    """Episodes in the parts of a folder, as they were found when it was last looked at."""
+    """Episodes in the parts of a folder, as of the last `refresh`."""
 
     def __init__(self, root: Path):
         self.root = root
         self.parts: list[ParquetPart] = find_parts(root)
 
     def numbers(self) -> np.ndarray:
+        """Return the numbers of all episodes, in order."""
         spans = [np.arange(p.first, p.last + 1, dtype=np.int64) for p in self.parts]
         return np.concatenate([np.zeros(0, np.int64), *spans])
 
     def read(self, numbers: np.ndarray) -> Iterator[Episode]:
+        """Yield the episodes of these numbers, in this order, part by part."""
         firsts = np.array([p.first for p in self.parts], dtype=np.int64)
         part_of = np.searchsorted(firsts, numbers, "right") - 1
         for at, run in groupby(range(len(numbers)), key=lambda i: part_of[i]):
@@ -83,6 +97,7 @@ class FolderStore:
                 yield from (by_number[n] for n in wanted.tolist())
 
     def summary(self) -> list[Row]:
+        """Return the small facts of every episode, read from the parts."""
         if not self.parts:
             return []
         columns = ", ".join(f'"{c}"' for c in SUMMARY)
@@ -94,6 +109,7 @@ class FolderStore:
         return [r | {c: json_column(r[c], k, f"{self.root}, {c}") for c, k in kinds.items()} for r in rows]
 
     def append(self, episodes: Sequence[Episode]) -> None:
+        """Write episodes as a new part."""
         part = write_part(self.root, episodes)
         alone = part.first == (self.parts[-1].last + 1 if self.parts else 0)
         self.parts = [*self.parts, part] if alone else find_parts(self.root)  # others may have written too
@@ -205,8 +221,13 @@ class TraceSet(Sequence[Episode]):
         agents: str | Sequence[str] | None = None,
         where: Callable[[Row], bool] | None = None,
     ) -> TraceSet:
-        """The episodes of a game (`overcooked/*` means all of a family), with an agent in any seat or with exactly
-        this team, and for which `where(row of summary())` is true."""
+        """Return the episodes that fit all conditions.
+
+        Args:
+            game: A game, or a pattern such as `overcooked/*`.
+            agents: An agent in any seat, or exactly this team.
+            where: A condition on the row of `summary()`.
+        """
 
         def fits(row: Row) -> bool:
             if game is not None and not fnmatchcase(row["game"], game):
@@ -217,8 +238,8 @@ class TraceSet(Sequence[Episode]):
                 return False
             return where is None or where(row)
 
-        found = [row["episode"] for row in self.summary() if fits(row)]
-        return self._choose(np.array(found, dtype=np.int64))
+        numbers = [row["episode"] for row in self.summary() if fits(row)]
+        return self._choose(np.array(numbers, dtype=np.int64))
 
     def append(self, episodes: Iterable[Episode]) -> int:
         """Add episodes and say how many. What is written stays, whatever happens to the program later."""

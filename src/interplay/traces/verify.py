@@ -1,4 +1,4 @@
-"""Does the record hold? Every episode of a set is played again and compared with what was written down."""
+"""Verification of trace sets: every episode is replayed and compared with its record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from interplay.games.api import Game, is_jax
 from interplay.rollout.episode import Episode
 from interplay.table import Table
 from interplay.traces.compare import Difference, compare
-from interplay.traces.replay import Replay, check_fits, game_key, made_game, play_again, replay_batches
+from interplay.traces.replay import Replay, check_fits, game_key, made_game, replay_batches, replay_unchecked
 from interplay.traces.store import TraceSet
 
 CHUNK = 256  # episodes verified at once; their states are not kept
@@ -29,7 +29,7 @@ class VerifyProblem(Difference):
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyReport:
-    """What verifying a trace set found."""
+    """The result of verifying a trace set."""
 
     name: str
     episodes: int  # replayed, and equal to the record
@@ -40,6 +40,7 @@ class VerifyReport:
 
     @property
     def ok(self) -> bool:
+        """Whether no problem was found."""
         return not self.problems
 
     def table(self) -> Table:
@@ -115,7 +116,7 @@ def _compare_group(group: list[tuple[int, Episode]]) -> Iterator[Outcome]:
 
 def _replay_group(game: Game, group: list[tuple[int, Episode]]) -> Iterator[Outcome]:
     try:
-        again = list(_again(game, [episode for _, episode in group]))
+        replays = list(_replays(game, [episode for _, episode in group]))
     except Exception as error:  # whatever a damaged start or a game of a user may raise is a finding, not a crash
         if len(group) == 1:
             number, episode = group[0]
@@ -124,12 +125,12 @@ def _replay_group(game: Game, group: list[tuple[int, Episode]]) -> Iterator[Outc
         for one in group:
             yield from _replay_group(game, [one])
         return
-    for (number, episode), replayed in zip(group, again, strict=True):
+    for (number, episode), replayed in zip(group, replays, strict=True):
         yield number, episode, game.replayable, compare(game, episode, replayed)
 
 
-def _again(game: Game, episodes: list[Episode]) -> Iterator[Replay]:
+def _replays(game: Game, episodes: list[Episode]) -> Iterator[Replay]:
     if not is_jax(game):
-        return (again for _, again in play_again(game, episodes, CHUNK))
+        return (replay for _, replay in replay_unchecked(game, episodes, CHUNK))
     batches = replay_batches(game, episodes, chunk=CHUNK, keep_states=False)
-    return (again for batch in batches for again in batch.each())
+    return (replay for batch in batches for replay in batch.each())

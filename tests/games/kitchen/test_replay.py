@@ -5,7 +5,7 @@ from interplay.agents.api import Agent, Move, TraceEvent
 from interplay.games.collab_kitchen.plan import Follower, plan_team
 from interplay.metrics.measured import MeasuredTraces
 from interplay.reports.assemble import show_episode
-from interplay.reports.dialogue import said
+from interplay.reports.dialogue import dialogue_lines
 from interplay.reports.replay import still
 
 
@@ -68,4 +68,4 @@ def test_other_remarks_are_told_too():
         Event("timeout", {"seconds": 1.5}),
         Event("end", {"reason": "horizon"}),
     ]
-    assert [r["text"] for r in said(events)] == ["wait(2), then deliver()", '{"seconds": 1.5}', "horizon"]
+    assert [r["text"] for r in dialogue_lines(events)] == ["wait(2), then deliver()", '{"seconds": 1.5}', "horizon"]

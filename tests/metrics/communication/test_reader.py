@@ -7,7 +7,7 @@ import pytest
 from interplay.metrics.communication.clauses import Names
 from interplay.metrics.communication.reader import MessageReader, MessageReading, RequestedAct
 from interplay.metrics.communication.records import ObservedAct, TranscriptEvent
-from interplay.metrics.communication.scene import Held, KitchenScene
+from interplay.metrics.communication.scene import KitchenScene, SceneObject
 from interplay.metrics.communication.words import Vocabulary, components, made_by, singular, split_mix
 
 NAMES = (
@@ -170,8 +170,10 @@ def test_waits_are_dropped():
 class TestVerbsWithoutAnObject:
     """They are about the last thing asked for, then what the partner holds, then what is in the utensil."""
 
-    scene = KitchenScene({ASSISTANT: Held("tomato", "tomato#2")}, {"chopping_board": (Held("potato", "potato#1"),)})
-    open_request = RequestedAct(Held("egg", None), ObservedAct("pickup", "egg"), (1, 0))
+    scene = KitchenScene(
+        {ASSISTANT: SceneObject("tomato", "tomato#2")}, {"chopping_board": (SceneObject("potato", "potato#1"),)}
+    )
+    open_request = RequestedAct(SceneObject("egg", None), ObservedAct("pickup", "egg"), (1, 0))
 
     def test_the_last_requested_item_of_the_message(self):
         asked = acts("Pick up the corn and place it on the counter", scene=self.scene, last=self.open_request)
@@ -192,7 +194,9 @@ class TestVerbsWithoutAnObject:
         assert acts("Cut it") == ["cut()"]
 
     def test_a_dish_is_not_cut_and_the_order_is_what_is_delivered(self):
-        scene = KitchenScene({ASSISTANT: Held("dish", "dish#1")}, {"pot": (Held("boiled(potato~slices)", "potato#1"),)})
+        scene = KitchenScene(
+            {ASSISTANT: SceneObject("dish", "dish#1")}, {"pot": (SceneObject("boiled(potato~slices)", "potato#1"),)}
+        )
         assert acts("Fill the dish from the pot", scene=scene) == ["fill_dish_with_food(boiled(potato~slices), pot)"]
         assert acts("Deliver!", scene=KitchenScene()) == ["deliver(boiled(corn+bell_pepper~slices))"]
 

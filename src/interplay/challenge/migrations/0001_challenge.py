@@ -10,6 +10,7 @@ down_revision = None
 
 
 def upgrade() -> None:
+    """Create the tables of a challenge."""
     op.create_table(
         "teams",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -73,5 +74,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Drop the tables of a challenge."""
     for table in ("predictions", "games", "submissions", "teams"):
         op.drop_table(table)

@@ -62,6 +62,7 @@ class AuditCommand:
     """Print one JSON object, definitions included."""
 
     def run(self) -> None:
+        """Audit the source, print the chosen table, and write what is asked for."""
         from interplay.metrics.communication.definitions import DEFINITIONS, HEADLINES
         from interplay.metrics.communication.source import open_source
         from interplay.reports.communication import READER_NOTE, audit, check_metrics
@@ -73,40 +74,42 @@ class AuditCommand:
         check_metrics(self.metrics)
         opened = open_source(self.source)
         with bar("auditing", len(opened)) as advance:
-            found = audit(opened, self._settings(), advance, name=self.source.name, reader=self._reader())
+            audited = audit(opened, self._settings(), advance, name=self.source.name, reader=self._reader())
         if len(self.judging) > 1:
-            self._compare(found)
+            self._compare(audited)
             return
         chosen = self.metrics or HEADLINES
         if self.show == "summary":
-            table = found.summary(self.by, chosen, self.seed)
-            told = {name: DEFINITIONS[name] for name in chosen}
+            table = audited.summary(self.by, chosen, self.seed)
+            definitions = {name: DEFINITIONS[name] for name in chosen}
         else:
-            table = {"episodes": found.episodes, "judged": found.judged, "outcomes": found.outcomes(self.by)}[self.show]
-            told = dict(DEFINITIONS) if self.show == "episodes" else {}
-        shown = {"reader": found.reader.rows} if self.json and self.show == "summary" else {}
-        show(table, json=self.json, episodes=len(found.transcripts), definitions=told, **shown)
+            table = {"episodes": audited.episodes, "judged": audited.judged, "outcomes": audited.outcomes(self.by)}[
+                self.show
+            ]
+            definitions = dict(DEFINITIONS) if self.show == "episodes" else {}
+        reader = {"reader": audited.reader.rows} if self.json and self.show == "summary" else {}
+        show(table, json=self.json, episodes=len(audited.transcripts), definitions=definitions, **reader)
         if self.show == "summary" and not self.json:
-            if found.reader_model is None:
-                show(found.reader, json=False)
+            if audited.reader_model is None:
+                show(audited.reader, json=False)
                 note(READER_NOTE.replace("*", ""))
             else:
-                note(f"requests were read by {found.reader_model}; how often it errs is not known")
+                note(f"requests were read by {audited.reader_model}; how often it errs is not known")
         if self.report:
-            note(f"report: {found.report().write(self.report)}")
+            note(f"report: {audited.report().write(self.report)}")
         if self.transcript:
-            note(f"{found.write_transcripts(self.transcript)} episodes: {self.transcript}")
+            note(f"{audited.write_transcripts(self.transcript)} episodes: {self.transcript}")
 
     def _settings(self) -> AuditSettings:
         return with_profile(self.settings, self.judging[0]) if len(self.judging) == 1 else self.settings
 
-    def _compare(self, found) -> None:
+    def _compare(self, audited) -> None:
         from interplay.reports.judging import compare_judgings
 
         if self.by == "seat" or self.show != "summary" or self.report:
             raise InterplayError("several profiles give one table, by all, level, pairing, cell or dish: name one else")
-        table = compare_judgings(found, self.judging, self.by, self.seed)
-        show(table, json=self.json, episodes=len(found.transcripts))
+        table = compare_judgings(audited, self.judging, self.by, self.seed)
+        show(table, json=self.json, episodes=len(audited.transcripts))
 
     def _reader(self):
         if self.reader is None:

@@ -34,10 +34,11 @@ class Bench:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Measure the speed and print it."""
         from interplay.games.registry import make
         from interplay.rollout.speed import measure_speed
 
         game = make(self.game, **options(self.options))
         encoding = self.encoding or next(iter(game.encodings))
-        found = measure_speed(game, envs=self.envs, steps=self.steps, encoding=encoding)
-        show(Table.of([found]), json=self.json)
+        speed = measure_speed(game, envs=self.envs, steps=self.steps, encoding=encoding)
+        show(Table.of([speed]), json=self.json)

@@ -50,33 +50,34 @@ class BRProxCommand:
     """Print one JSON object, with the offending pairs of every row."""
 
     def run(self) -> None:
+        """Summarise the tables, print the result, and write the page if one is asked for."""
         from interplay.metrics.brprox.table import read_table
         from interplay.reports.brprox import SAME, SPLIT_BY, brprox_report, on_screen
         from interplay.reports.rankings import wide
         from interplay.stats.brprox.summary import summarise
 
-        found = summarise(
+        summary = summarise(
             read_table(*self.tables, seats=self.seats),
             seed=self.seed, level=self.level, method=self.method, replicates=self.replicates, propagate=self.propagate,
         )  # fmt: skip
-        more = self._more(found.cells)
-        for told in found.notes:
-            note(told)
+        more = self._more(summary.cells)
+        for message in summary.notes:
+            note(message)
         if self.json:
             show(
-                found.summary, json=True, **{name: table.rows for name, table in more.items()},
-                excluded=found.excluded.rows, best_responses=found.rulers.rows, split_by=found.split_by,
+                summary.summary, json=True, **{name: table.rows for name, table in more.items()},
+                excluded=summary.excluded.rows, best_responses=summary.best_responses.rows, split_by=summary.split_by,
                 level=self.level, method=self.method, replicates=self.replicates, seed=self.seed,
-                notes=list(found.notes),
+                notes=list(summary.notes),
             )  # fmt: skip
         else:
-            show(on_screen(found.summary), json=False)
-            shown = [wide(table) if name == "ranks" else table for name, table in more.items()]
-            for table in (*shown, *([found.excluded] if len(found.excluded) else [])):
+            show(on_screen(summary.summary), json=False)
+            tables = [wide(table) if name == "ranks" else table for name, table in more.items()]
+            for table in (*tables, *([summary.excluded] if len(summary.excluded) else [])):
                 show(table, json=False)
-            note(SPLIT_BY[found.split_by] + ("" if len(found.excluded) else f" {SAME}."))
+            note(SPLIT_BY[summary.split_by] + ("" if len(summary.excluded) else f" {SAME}."))
         if self.out is not None:
-            page = brprox_report(found, human=more.get("human"), seed=self.seed,
+            page = brprox_report(summary, human=more.get("human"), seed=self.seed,
                                  provenance={"tables": [t.name for t in self.tables], "seed": self.seed})  # fmt: skip
             note(f"report: {page.write(self.out)}")
 
@@ -85,9 +86,9 @@ class BRProxCommand:
         from interplay.stats.brprox.ranks import against, rank_table
 
         options: dict[str, Any] = {"seed": self.seed, "level": self.level, "replicates": self.replicates}
-        found = {}
+        tables = {}
         if self.ranks:
-            found["ranks"], found["agreement"] = rank_table(cells, **options)
+            tables["ranks"], tables["agreement"] = rank_table(cells, **options)
         if self.human is not None:
-            found["human"] = against(cells, reference_ranks(self.human), **options)
-        return found
+            tables["human"] = against(cells, reference_ranks(self.human), **options)
+        return tables

@@ -36,6 +36,7 @@ class Certify:
     """Print one JSON object: a row per question, with the plans."""
 
     def run(self) -> None:
+        """Search every game and print the certificates."""
         from interplay.games.registry import family_of, make, names
         from interplay.symbolic.certify import certify, table
         from interplay.table import Table
@@ -43,22 +44,22 @@ class Certify:
         chosen = [n for n in names() if family_of(n).solver] if self.all else list(self.games)
         if not chosen:
             raise InterplayError("name a game, as in `interplay certify overcooked/cramped_room`, or give --all")
-        found = []
+        certificates = []
         for name in chosen:
             note(f"searching {name}")
-            found.append(certify(make(name, **options(self.options))))
-        summary = table(found)
+            certificates.append(certify(make(name, **options(self.options))))
+        summary = table(certificates)
         if self.markdown:
             print(_markdown(summary))
             return
-        if self.json or len(found) == 1:
-            rows = Table.of([row for certificate in found for row in certificate.rows()], "Plans to the goal")
+        if self.json or len(certificates) == 1:
+            rows = Table.of([row for certificate in certificates for row in certificate.rows()], "Plans to the goal")
             if self.json:
-                show(rows, json=True, certificates=summary.rows, goal=found[0].goal)
+                show(rows, json=True, certificates=summary.rows, goal=certificates[0].goal)
                 return
-            shown = [{k: v for k, v in row.items() if k not in ("plan", "game")} for row in rows]
-            show(Table.of(shown, f"{found[0].game_id}: {found[0].goal}"), json=False)
-            print(f"cooperation: {found[0].verdict}")
+            plan_rows = [{k: v for k, v in row.items() if k not in ("plan", "game")} for row in rows]
+            show(Table.of(plan_rows, f"{certificates[0].game_id}: {certificates[0].goal}"), json=False)
+            print(f"cooperation: {certificates[0].verdict}")
             return
         show(summary, json=False)
 

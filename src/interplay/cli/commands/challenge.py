@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from interplay.cli.bundled_examples import FromShelf
+from interplay.cli.bundled_examples import ExampleCommand
 from interplay.cli.show import note, show
 from interplay.errors import InterplayError
 from interplay.progress import bar
@@ -29,11 +29,11 @@ def _needs_server() -> None:
         raise InterplayError(f"challenges need more packages: pip install 'interplay[server]' ({error})") from None
 
 
-def _key(given: str | None) -> str:
-    found = given or os.environ.get("INTERPLAY_KEY")
-    if not found:
+def _key(key_option: str | None) -> str:
+    key = key_option or os.environ.get("INTERPLAY_KEY")
+    if not key:
         raise InterplayError("give your key: --key KEY, or better in the environment variable INTERPLAY_KEY")
-    return found
+    return key
 
 
 def _plan(path: Path) -> str:
@@ -41,7 +41,7 @@ def _plan(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Check:
+class ChallengeCheck:
     """Look a challenge file over before it is served: its games and partners are made, and counts are told.
 
     Examples:
@@ -54,15 +54,16 @@ class Check:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Make the games and partners of every setting and print the counts."""
         _needs_server()
         from interplay.challenge import admin
         from interplay.challenge.spec import load
 
-        show(admin.looked_over(load(self.challenge)), json=self.json)
+        show(admin.describe_settings(load(self.challenge)), json=self.json)
 
 
 @dataclass(frozen=True)
-class Example(FromShelf):
+class ChallengeExample(ExampleCommand):
     """Challenges that come with the package: list them, or write one as a file to change.
 
     Examples:
@@ -71,11 +72,12 @@ class Example(FromShelf):
     """
 
     def run(self) -> None:
+        """Write the example that is named, or list all."""
         _needs_server()
         from interplay.challenge.spec import load
         from interplay.server.examples import CHALLENGES
 
-        if self.wrote(CHALLENGES, "interplay challenge check"):
+        if self.write_named(CHALLENGES, "interplay challenge check"):
             return
         rows = []
         for name, path in CHALLENGES.files().items():
@@ -85,7 +87,7 @@ class Example(FromShelf):
 
 
 @dataclass(frozen=True)
-class Serve(Listen):
+class ChallengeServe(Listen):
     """Host a challenge: leaderboard, registration, games with hidden partners.
 
     Examples:
@@ -104,6 +106,7 @@ class Serve(Listen):
     """Numbers of games for which steps are compiled; fewer start sooner."""
 
     def run(self) -> None:
+        """Serve the challenge until interrupted."""
         _needs_server()
         from interplay.challenge import admin
         from interplay.challenge.http_app import build
@@ -114,20 +117,20 @@ class Serve(Listen):
         challenge = load(self.challenge)
         check_listen(self)
         address = self.database or admin.default_address(challenge)
-        database = admin.open_books(address)
+        database = admin.open_challenge_database(address)
         note(f"{challenge.title}: making partners and compiling, which takes a while the first time ...")
         app = build(challenge, Base(database), sizes=self.batch, capacity=self.capacity)
         host = app.state.host
         for stage in host.stages.values():
             for encoding in stage.encodings:
-                stage.arena.warm(encoding)
-        note(f"serving {challenge.name} at {self.url}; books in {database.engine.url}; stop with Ctrl-C")
+                stage.engine.warm(encoding)
+        note(f"serving {challenge.name} at {self.url}; database {database.engine.url}; stop with Ctrl-C")
         run(app, self)
         database.close()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Register:
+class ChallengeRegister:
     """Register a team with a challenge. Its keys are shown once.
 
     Examples:
@@ -144,15 +147,16 @@ class Register:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Register the team and print its keys."""
         _needs_server()
         from interplay.challenge.client import call
 
-        made = call(self.url, "POST", "/api/v1/teams", team=self.team, contact=self.contact)
-        show(Table.of([made], "Keys, shown this once: keep them"), json=self.json)
+        keys = call(self.url, "POST", "/api/v1/teams", team=self.team, contact=self.contact)
+        show(Table.of([keys], "Keys, shown this once: keep them"), json=self.json)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Enter:
+class ChallengeEnter:
     """Begin an evaluation: your plan is stored, hashed and dated, the schedule is fixed, and a key is shown once.
 
     Examples:
@@ -171,18 +175,20 @@ class Enter:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Begin the evaluation and print its key."""
         _needs_server()
         from interplay.challenge.client import call
 
         text = _plan(self.plan)
-        made = call(self.url, "POST", "/api/v1/evaluations", _key(self.key), agent=self.name, plan=text)
-        show(Table.of([made], "The evaluation and its key, shown this once: keep it"), json=self.json)
+        evaluation = call(self.url, "POST", "/api/v1/evaluations", _key(self.key), agent=self.name, plan=text)
+        show(Table.of([evaluation], "The evaluation and its key, shown this once: keep it"), json=self.json)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Play:
-    """Play an evaluation with any agent of interplay: all games that are left, many at once. Stop it and start it
-    again as you like; no game is lost and none is played twice.
+class ChallengePlay:
+    """Play an evaluation with any agent of interplay: all games that are left, many at once.
+
+    Stop it and start it again as you like; no game is lost and none is played twice.
 
     Examples:
       interplay challenge play --url http://127.0.0.1:8000 --key EVALUATION_KEY --agent hanabi/smart
@@ -209,6 +215,7 @@ class Play:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Play, predict if asked for, and print where the evaluation stands."""
         _needs_server()
         from interplay.challenge import client
 
@@ -217,14 +224,14 @@ class Play:
             if value < 1:
                 raise InterplayError(f"{name} {value}: at least 1")
         with _progress("playing") as progress:
-            found = client.play(
+            standing = client.play(
                 self.url, key, agents, at_once=self.at_once, connections=self.connections, seed=self.seed,
                 most=self.games, progress=progress,
             )  # fmt: skip
-        if self.predict and found["status"] != "playing":
+        if self.predict and standing["status"] != "playing":
             with _progress("predicting") as progress:
-                found = client.predict(self.url, key, agents, at_once=self.at_once, progress=progress)
-        row = {k: found[k] for k in ("evaluation", "agent", "status")} | found["games"]
+                standing = client.predict(self.url, key, agents, at_once=self.at_once, progress=progress)
+        row = {k: standing[k] for k in ("evaluation", "agent", "status")} | standing["games"]
         show(Table.of([row], "Where the evaluation stands"), json=self.json)
 
 
@@ -236,19 +243,19 @@ def _progress(what: str) -> Iterator[Callable[[int, int], Callable[[int], None]]
     def begin(left: int, done: int) -> Callable[[int], None]:
         if done:
             note(f"{done} are done already")
-        shown = bar(what, left)
-        opened.append(shown)
-        return shown.__enter__()
+        progress_bar = bar(what, left)
+        opened.append(progress_bar)
+        return progress_bar.__enter__()
 
     try:
         yield begin
     finally:
-        for shown in opened:
-            shown.__exit__(*sys.exc_info())
+        for progress_bar in opened:
+            progress_bar.__exit__(*sys.exc_info())
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class ChallengeResult:
     """Fetch the signed result of your evaluation, and its traces once they are given out.
 
     Examples:
@@ -267,6 +274,7 @@ class Result:
     """Where to write the traces, as JSON lines."""
 
     def run(self) -> None:
+        """Fetch the result, and the traces if asked for."""
         _needs_server()
         from interplay.challenge.client import call, save
 
@@ -279,7 +287,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Verify:
+class ChallengeVerify:
     """Check a result or a leaderboard: was it signed by the server, and, with traces, do they give its numbers?
 
     Exit code 1 if anything is wrong.
@@ -301,18 +309,19 @@ class Verify:
     """Print one JSON object."""
 
     def run(self) -> int:
+        """Check the file, print what was checked, and return the exit code."""
         _needs_server()
         from interplay.challenge.check import check
         from interplay.challenge.client import call
 
         trusted = self.public_key or (call(self.url, "GET", "/api/v1/challenge")["public_key"] if self.url else None)
-        found = check(self.file, trusted, self.traces)
-        show(found, json=self.json)
-        return 0 if all(row["fine"] for row in found) else 1
+        checks = check(self.file, trusted, self.traces)
+        show(checks, json=self.json)
+        return 0 if all(row["fine"] for row in checks) else 1
 
 
 @dataclass(frozen=True)
-class Issue:
+class ChallengeIssue:
     """The host hands out an evaluation, to a team or as a baseline, which takes no rank and no quota.
 
     Examples:
@@ -337,23 +346,24 @@ class Issue:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Issue the evaluation and print its keys."""
         _needs_server()
         from interplay.challenge import admin
         from interplay.challenge.spec import load
 
         challenge = load(self.challenge)
         text = _plan(self.plan) if self.plan else f"Issued by the host for {self.agent}."
-        database = admin.open_books(self.database or admin.default_address(challenge))
-        made = admin.issue(
+        database = admin.open_challenge_database(self.database or admin.default_address(challenge))
+        keys = admin.issue(
             database, challenge, self.team, self.contact, self.agent, text, baseline=self.baseline
         )  # fmt: skip
         database.close()
-        show(Table.of([made], "Keys, shown this once"), json=self.json)
+        show(Table.of([keys], "Keys, shown this once"), json=self.json)
 
 
 @dataclass(frozen=True)
-class Books:
-    """What the host finds in the books: the audit log, or the traces of an evaluation; or strike an evaluation.
+class DatabaseCommand:
+    """The host's view of a challenge's database: read the audit log, export traces, strike an evaluation.
 
     Examples:
       interplay challenge books challenges/hanabi_demo.yaml
@@ -377,6 +387,7 @@ class Books:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Export, strike or revoke what is named; otherwise print the audit log."""
         _needs_server()
         from interplay.challenge import admin, repository
         from interplay.challenge.spec import load
@@ -384,7 +395,7 @@ class Books:
         from interplay.server.clock import SystemClock
 
         challenge = load(self.challenge)
-        database = admin.open_books(self.database or admin.default_address(challenge))
+        database = admin.open_challenge_database(self.database or admin.default_address(challenge))
         if (self.out or self.void) and not self.evaluation:
             raise InterplayError("name the evaluation: --evaluation NAME")
         if self.out and self.evaluation:

@@ -47,7 +47,7 @@ class Compare:
 
         if not self.game:
             raise InterplayError("name the game: --game overcooked/counter_circuit")
-        found = api.compare(
+        compared = api.compare(
             self.agents,
             api.make(self.game, **options(self.options)),
             panel=self.panel,
@@ -57,11 +57,11 @@ class Compare:
             out=self.out,
             progress=True,
         )
-        extra = {"agents": found.agents.rows, "partners": found.by_partner.rows}
+        extra = {"agents": compared.agents.rows, "partners": compared.by_partner.rows}
         if self.json:
-            show(found.differences, json=True, **extra)
+            show(compared.differences, json=True, **extra)
         else:
-            for table in (found.agents, found.differences, found.by_partner):
+            for table in (compared.agents, compared.differences, compared.by_partner):
                 show(table, json=False)
         if self.out:
             note(f"report: {self.out / 'report.html'}")

@@ -47,6 +47,7 @@ class Import:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Import the recordings and print the episodes by game."""
         from interplay import api
 
         traces = api.import_traces(self.kind, self.source, self.out, partial=self.partial)
@@ -59,11 +60,12 @@ class Import:
 
 
 @dataclass(frozen=True)
-class Export:
-    """Write a trace set as JSON lines (all of it), CSV (a row per episode), games of Hanabi for hanab.live, or recorded
-    games to learn from (the small .npz that the algorithm bc reads).
+class ExportCommand:
+    """Write a trace set as JSON lines (all of it) or CSV (a row per episode), or in the form of another program.
 
-    For hanab.live there is a game a line: to open it, paste the line there under "Watch specific replay", "JSON data".
+    Other forms are games of Hanabi for hanab.live, and recorded games to learn from (the small .npz that the algorithm
+    bc reads). For hanab.live there is a game a line: to open it, paste the line there under "Watch specific replay",
+    "JSON data".
 
     Examples:
       interplay export traces --out traces.jsonl
@@ -85,6 +87,7 @@ class Export:
     """The file; standard output by default."""
 
     def run(self) -> None:
+        """Write the trace set in the form that is asked for."""
         from interplay.traces import TraceSet, episodes_csv, write_jsonl
 
         traces = TraceSet.open(self.traces)
@@ -139,6 +142,7 @@ class Sql:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Run the query and print its rows."""
         from interplay.traces import query
 
         show(query(self.traces, self.query), json=self.json)

@@ -39,6 +39,7 @@ class GradeCommand:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Grade the agent, print the tables, and say where the report is."""
         from interplay import api
         from interplay.partners.grade import LEAST_EPISODES
 
@@ -58,8 +59,8 @@ class GradeCommand:
             progress=True,
         )
         standing = graded.grade.standing
-        told = {"grade": graded.grade.overall.rows[0], "standing": None if standing is None else standing.rows}
-        show(graded.table, json=self.json, cells=graded.grade.cells.rows, report=str(graded.report), **told)
+        grade_facts = {"grade": graded.grade.overall.rows[0], "standing": None if standing is None else standing.rows}
+        show(graded.table, json=self.json, cells=graded.grade.cells.rows, report=str(graded.report), **grade_facts)
         if not self.json:
             show(graded.grade.overall, json=False)
             if standing is not None:

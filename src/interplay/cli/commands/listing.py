@@ -26,6 +26,7 @@ class List:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Print the names of the chosen kinds."""
         kinds = {"games": _games, "agents": _agents, "metrics": _metrics, "panels": _panels}
         chosen = kinds if self.what == "all" else {self.what: kinds[self.what]}
         show(
@@ -70,8 +71,10 @@ def _trained() -> list[dict]:
 def _metrics() -> list[dict]:
     from interplay.metrics.api import METRICS, metric
 
-    found = [metric(name) for name in METRICS.names()]
-    return [{"kind": "metric", "name": m.name, "about": f"{m.doc} [{m.unit}; {m.direction} is better]"} for m in found]
+    metrics = [metric(name) for name in METRICS.names()]
+    return [
+        {"kind": "metric", "name": m.name, "about": f"{m.doc} [{m.unit}; {m.direction} is better]"} for m in metrics
+    ]
 
 
 def _panels() -> list[dict]:

@@ -64,6 +64,11 @@ class Models:
     """Go on trying for so many seconds, however many tries that takes."""
 
     def service(self):
+        """Return the service that these options describe.
+
+        Raises:
+            InterplayError: An endpoint is not written as provider=URL.
+        """
         from interplay.agents.llm.limits import Limits, Prices
         from interplay.llm.run import Service
 
@@ -91,6 +96,7 @@ class Models:
         )
 
     def settings(self):
+        """Return the settings of the agents."""
         from interplay.agents.llm.settings import LLMSettings
 
         names = ("scaffold", "memory", "dialogue", "turn_cap", "temperature", "max_tokens")
@@ -142,6 +148,7 @@ class RunCommand:
     """Print one JSON object."""
 
     def run(self) -> int:
+        """Run the episodes, print the summary, and return the exit code."""
         from interplay.api import new_folder
         from interplay.llm import RunPlan, run, summary
         from interplay.llm.plan import read_levels
@@ -159,18 +166,18 @@ class RunCommand:
             settings=self.models.settings(),
         )
         if self.forecast:
-            return tell_forecast(plan, self.out, self.models, json=self.json)
+            return show_forecast(plan, self.out, self.models, json=self.json)
         out = self.out or new_folder("llm")
         try:
-            with watched() as told:
-                found = run(plan, out, service=self.models.service(), replay=self.replay, told=told)
+            with watched() as progress:
+                finished = run(plan, out, service=self.models.service(), replay=self.replay, progress=progress)
         except KeyboardInterrupt:
             note(f"interrupted; what was played and asked is in {out}: the same command with --out {out} goes on")
             return 130
-        return told_run(summary(found.traces), found, out, json=self.json)
+        return show_run(summary(finished.traces), finished, out, json=self.json)
 
 
-def tell_forecast(plan: RunPlan | GamePlan, out: Path | None, models: Models, *, json: bool) -> int:
+def show_forecast(plan: RunPlan | GamePlan, out: Path | None, models: Models, *, json: bool) -> int:
     """Show what a plan will use."""
     from interplay.llm.forecast import forecast
 
@@ -178,19 +185,19 @@ def tell_forecast(plan: RunPlan | GamePlan, out: Path | None, models: Models, *,
     return 0
 
 
-def told_run(table: Table, found: LLMRun, out: Path, *, json: bool) -> int:
+def show_run(table: Table, finished: LLMRun, out: Path, *, json: bool) -> int:
     """Show what came of a run; return 2 if it stopped before its end."""
     from interplay.llm.watch import spent
     from interplay.metrics.model_calls import fallback_warnings
 
-    show(table, json=json, out=str(out), used=vars(found.meter), stopped=found.stopped)
-    note(f"traces: {out}; {spent(found.meter)}")
+    show(table, json=json, out=str(out), used=vars(finished.meter), stopped=finished.stopped)
+    note(f"traces: {out}; {spent(finished.meter)}")
     for warning in fallback_warnings(table):
         note(warning)
-    if found.set_aside:
-        note(f"{found.set_aside} episodes were cut short by an outage or the run's limit and set aside")
-    if found.stopped:
-        note(f"stopped: {found.stopped}\nthe same command with --out {out} goes on")
+    if finished.set_aside:
+        note(f"{finished.set_aside} episodes were cut short by an outage or the run's limit and set aside")
+    if finished.stopped:
+        note(f"stopped: {finished.stopped}\nthe same command with --out {out} goes on")
         return 2
     return 0
 
@@ -231,6 +238,7 @@ class PlayCommand:
     """Print one JSON object."""
 
     def run(self) -> int:
+        """Play what the folder does not yet hold, and print the summary."""
         from interplay.api import new_folder
         from interplay.llm import GamePlan, game_summary, run
         from interplay.llm.watch import watched
@@ -246,15 +254,15 @@ class PlayCommand:
             settings=self.models.settings(),
         )
         if self.forecast:
-            return tell_forecast(plan, self.out, self.models, json=self.json)
+            return show_forecast(plan, self.out, self.models, json=self.json)
         out = self.out or new_folder("llm")
         try:
-            with watched() as told:
-                found = run(plan, out, service=self.models.service(), replay=self.replay, told=told)
+            with watched() as progress:
+                finished = run(plan, out, service=self.models.service(), replay=self.replay, progress=progress)
         except KeyboardInterrupt:
             note(f"interrupted; what was played and asked is in {out}: the same command with --out {out} goes on")
             return 130
-        return told_run(game_summary(found.traces), found, out, json=self.json)
+        return show_run(game_summary(finished.traces), finished, out, json=self.json)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -288,6 +296,7 @@ class SoloCommand:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Run every role alone and the team, and print the comparison."""
         from interplay.llm import RunPlan, solo
         from interplay.llm.plan import read_levels
         from interplay.llm.watch import watched
@@ -300,7 +309,7 @@ class SoloCommand:
             seed=self.seed,
             settings=self.models.settings(),
         )
-        with watched() as told:
+        with watched() as progress:
             table, _ = solo(
                 self.models_,
                 self.out,
@@ -308,7 +317,7 @@ class SoloCommand:
                 alone=self.alone,
                 plan=plan,
                 service=self.models.service(),
-                told=told,
+                progress=progress,
             )
         show(table, json=self.json)
 
@@ -330,6 +339,7 @@ class ServeCommand:
     """Cores to use."""
 
     def run(self) -> None:
+        """Serve the model until interrupted."""
         import threading
 
         from interplay.agents.llm.local import serving

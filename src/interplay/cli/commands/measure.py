@@ -39,10 +39,11 @@ class Measure:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Measure the traces and print the table."""
         from interplay import api
 
-        given: dict[str, Any] = options(self.options) | ({"detail": True} if self.detail else {})
-        table = api.measure(self.traces, self.metrics, progress=True, **given)
+        metric_options: dict[str, Any] = options(self.options) | ({"detail": True} if self.detail else {})
+        table = api.measure(self.traces, self.metrics, progress=True, **metric_options)
         if self.mean and not self.detail:
             table = api.mean_over_episodes(table)
         if self.csv:

@@ -41,18 +41,26 @@ class Select:
     """Print one JSON object with `selected`, `log_det`, `det` and `rank`."""
 
     def run(self) -> None:
+        """Select the partners and print them."""
         from interplay.partners.features import able, read
         from interplay.partners.select import select
 
-        given = read(self.features)
-        kept = able(given, self.least_return, str(self.features))
-        found = select(kept, self.k, draws=self.draws, restarts=self.restarts, seed=self.seed)
-        dropped = [i for i in given.ids if i not in kept.ids]
-        facts = {"selected": list(found.selected), "log_det": found.log_det, "det": found.det, "rank": found.rank}
-        facts |= {"candidates": found.candidates, "dropped": dropped, "sampled_log_det": found.sampled_log_det}
-        show(found.table, json=self.json, **facts)
+        features = read(self.features)
+        candidates = able(features, self.least_return, str(self.features))
+        selection = select(candidates, self.k, draws=self.draws, restarts=self.restarts, seed=self.seed)
+        dropped = [i for i in features.ids if i not in candidates.ids]
+        facts = {
+            "selected": list(selection.selected),
+            "log_det": selection.log_det,
+            "det": selection.det,
+            "rank": selection.rank,
+        }
+        facts |= {"candidates": selection.candidates, "dropped": dropped, "sampled_log_det": selection.sampled_log_det}
+        show(selection.table, json=self.json, **facts)
         if not self.json:
-            print(f"log det {found.log_det:.4f}, rank {found.rank}, of {found.candidates} candidates", end="")
+            print(
+                f"log det {selection.log_det:.4f}, rank {selection.rank}, of {selection.candidates} candidates", end=""
+            )
             print(f" ({len(dropped)} dropped)" if dropped else "")
 
 
@@ -79,17 +87,18 @@ class Diversity:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Print the diversity of sets of each size."""
         from interplay.partners.features import able, read
         from interplay.partners.kdpp import rank
         from interplay.partners.select import by_size
 
-        kept = able(read(self.features), self.least_return, str(self.features))
-        most = rank(kept.normalised())
+        candidates = able(read(self.features), self.least_return, str(self.features))
+        most = rank(candidates.normalised())
         left_out = [k for k in self.sizes if k > most]
         if left_out:
             note(f"left out: {', '.join(map(str, left_out))}, since the features have rank {most}")
         own = None if self.partners is None else read(self.partners)
-        table = by_size(kept, [k for k in self.sizes if k <= most], own, seed=self.seed)
+        table = by_size(candidates, [k for k in self.sizes if k <= most], own, seed=self.seed)
         show(table, json=self.json, rank=most)
 
 
@@ -139,6 +148,7 @@ class BuildCommand:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Build the panel and print its partners."""
         from interplay.partners.build import build
         from interplay.partners.tables import members_table
 
@@ -160,8 +170,8 @@ class BuildCommand:
         if self.options:
             values["game"]["options"] = options(self.options)
         for field in ("candidates", "k", "steps", "response_steps", "seed", "name", "kind"):
-            given = getattr(self, field)
-            values |= {} if given is None else {field: given}
+            value = getattr(self, field)
+            values |= {} if value is None else {field: value}
         for field in ("partners", "known"):
             values |= {field: list(getattr(self, field))} if getattr(self, field) else {}
         full = as_json(build(Build, values))
@@ -185,6 +195,7 @@ class Show:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Print the panel's partners and write its page."""
         from interplay import api
 
         table, page = api.panel_page(self.panel, self.out)
@@ -193,7 +204,7 @@ class Show:
 
 
 @dataclass(frozen=True)
-class Audit:
+class PanelAudit:
     """Try every known agent with every partner of a panel: is any of them above a best response, beyond noise?
 
     Known are the agents that come with the package for the panel's game, its scripted ones, the panel's own partners
@@ -218,6 +229,7 @@ class Audit:
     """Print one JSON object."""
 
     def run(self) -> int:
+        """Audit the panel, print the cells that are exceeded, and return the exit code."""
         from interplay.games.registry import make_recorded
         from interplay.partners.audit import audit
         from interplay.partners.known import named_agents, scripted_agents, shipped_agents
@@ -256,6 +268,7 @@ class Baselines:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Measure the agents with the panel and print the table."""
         from interplay.games.registry import make_recorded
         from interplay.partners.baselines import add_baselines
         from interplay.partners.known import named_agents

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Play:
+class PlayCommand:
     """Let agents play a game, one for each seat, and keep the traces.
 
     Examples:
@@ -40,6 +40,7 @@ class Play:
     """Print one JSON object."""
 
     def run(self) -> int:
+        """Play the episodes and print the team's scores."""
         from interplay import api
 
         game = api.make(self.game, **options(self.options))
@@ -80,14 +81,15 @@ class Crossplay:
     """Print one JSON object."""
 
     def run(self) -> int:
+        """Play all teams and print their scores."""
         from interplay import api
 
         game = api.make(self.game, **options(self.options))
         traces = api.crossplay(game, self.agents, episodes=self.episodes, seed=self.seed, out=self.out, progress=True)
         measured, written = api.measured_traces(traces), None
         if self.report:
-            made, scores = api.report_with_scores(measured, self.report, seed=self.seed)
-            written = made.path
+            report, scores = api.report_with_scores(measured, self.report, seed=self.seed)
+            written = report.path
         else:
             scores = api.team_scores(measured, seed=self.seed)
         show(scores, json=self.json, report=str(written) if written else None)

@@ -15,7 +15,7 @@ from interplay.errors import InterplayError
 
 
 @dataclass(frozen=True)
-class Replay:
+class ReplayCommand:
     """Replay a trace set: verify every episode against its record, or watch one.
 
     Examples:
@@ -45,6 +45,7 @@ class Replay:
     """Print one JSON object (with --verify)."""
 
     def run(self) -> int:
+        """Verify the set or show an episode, and return the exit code."""
         from interplay.traces import TraceSet
 
         traces = TraceSet.open(self.traces)
@@ -60,15 +61,15 @@ class Replay:
         from interplay.traces import verify
 
         with bar("verifying", len(traces)) as advance:
-            found = verify(traces, progress=advance)
-        extra = {"episodes": found.episodes, "steps": found.steps, "games": list(found.games), "ok": found.ok}
-        if self.json or not found.ok:
-            show(found.table(), json=self.json, unreplayable=found.unreplayable, **extra)
-        told = f"{found.episodes} episodes, {found.steps} steps verified"
-        if found.unreplayable:
-            told += f"; {found.unreplayable} episodes of games that cannot be replayed hold their states instead"
-        note(told if found.ok else f"{told}; {len(found.problems)} problems")
-        return 0 if found.ok else 1
+            report = verify(traces, progress=advance)
+        extra = {"episodes": report.episodes, "steps": report.steps, "games": list(report.games), "ok": report.ok}
+        if self.json or not report.ok:
+            show(report.table(), json=self.json, unreplayable=report.unreplayable, **extra)
+        message = f"{report.episodes} episodes, {report.steps} steps verified"
+        if report.unreplayable:
+            message += f"; {report.unreplayable} episodes of games that cannot be replayed hold their states instead"
+        note(message if report.ok else f"{message}; {len(report.problems)} problems")
+        return 0 if report.ok else 1
 
     def _watch(self, traces) -> None:
         from interplay.games import raster
@@ -79,22 +80,22 @@ class Replay:
             there = f"it has {len(numbers)}, from {numbers[0]} to {numbers[-1]}"
             raise InterplayError(f"{self.traces} has no episode {self.episode}; {there}")
         episode = traces[numbers.index(self.episode)]
-        game, again = game_of(episode), replay(game_of(episode), episode)
+        game, replayed = game_of(episode), replay(game_of(episode), episode)
         at = episode.length if self.at is None else self.at
         if not 0 <= at <= episode.length:
             raise InterplayError(f"--at {at}: the episode has the states 0 to {episode.length}")
         if self.gif:
-            raster.gif([game.scene(again.state(t)) for t in range(episode.length + 1)], self.gif, fps=self.fps)
+            raster.gif([game.scene(replayed.state(t)) for t in range(episode.length + 1)], self.gif, fps=self.fps)
         if self.png:
-            self.png.write_bytes(game.scene(again.state(at)).png())
+            self.png.write_bytes(game.scene(replayed.state(at)).png())
         if self.svg:
-            self.svg.write_text(game.scene(again.state(at)).svg())
+            self.svg.write_text(game.scene(replayed.state(at)).svg())
         for path in filter(None, (self.gif, self.png, self.svg)):
             note(f"written: {path}")
         if self.gif or self.png or self.svg:
             return
         moments = [at] if self.at is not None else range(episode.length + 1)
         for t in moments:
-            print(game.render(again.state(t)), flush=True)
+            print(game.render(replayed.state(t)), flush=True)
             if sys.stdout.isatty() and self.at is None:
                 time.sleep(1 / self.fps)

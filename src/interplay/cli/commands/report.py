@@ -38,6 +38,7 @@ class ReportCommand:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Write the report and say where it is."""
         from interplay import api
 
         chosen = list(self.replays) or None

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import tyro
 
-from interplay.cli.bundled_examples import FromShelf
+from interplay.cli.bundled_examples import ExampleCommand
 from interplay.cli.show import note, show
 from interplay.errors import InterplayError
 from interplay.progress import bar
@@ -27,7 +27,7 @@ def _needs_server() -> None:
 
 
 @dataclass(frozen=True)
-class Serve(Listen):
+class StudyServe(Listen):
     """Run a study: participants come with a browser, and everything they do is stored as it happens.
 
     Examples:
@@ -49,6 +49,7 @@ class Serve(Listen):
     """Only check the file, its games and its partners, and stop."""
 
     def run(self) -> None:
+        """Serve the study until interrupted; with --check, only check its file."""
         _needs_server()
         from interplay.server.serve import check_listen, run
         from interplay.study.admin.researchers import first_invitation
@@ -81,7 +82,7 @@ class Serve(Listen):
                 note(f"researchers:  {self.url}/researcher")
                 if key is not None:
                     note(f"the first researcher chooses a password once at {self.url}/researcher/invite?key={key}")
-                note(f"books in {database.engine.url}; stop with Ctrl-C")
+                note(f"database {database.engine.url}; stop with Ctrl-C")
 
             # Asked often, so that a game soon waits for someone whose line has died without a word.
             run(app, self, ready=ready, largest_frame=64 * 1024, ping_s=(5, 10))
@@ -113,6 +114,7 @@ class Simulate:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Send the simulated people through the study and print what each did."""
         _needs_server()
         from interplay.study.db.connect import make_base, open_study_database, write_traces
         from interplay.study.protocol.reading import load
@@ -159,7 +161,7 @@ class Simulate:
 
 
 @dataclass(frozen=True)
-class Example(FromShelf):
+class StudyExample(ExampleCommand):
     """Studies that come with the package: list them, or write one as a file to change.
 
     Examples:
@@ -168,18 +170,19 @@ class Example(FromShelf):
     """
 
     def run(self) -> None:
+        """Write the example that is named, or list all."""
         _needs_server()
         from interplay.server.examples import STUDIES
         from interplay.study.protocol.reading import load
         from interplay.study.protocol.words import say
 
-        if self.wrote(STUDIES, "interplay study serve"):
+        if self.write_named(STUDIES, "interplay study serve"):
             return
         rows = []
         for name, path in STUDIES.files().items():
             study = load(path)
-            told = {"title": say(study.title, study.languages[0]), "languages": ", ".join(study.languages)}
-            rows.append({"name": name, **told, "games": len(study.games), "partners": len(study.partners)})
+            described = {"title": say(study.title, study.languages[0]), "languages": ", ".join(study.languages)}
+            rows.append({"name": name, **described, "games": len(study.games), "partners": len(study.partners)})
         show(Table.of(rows, "Studies that come with interplay"), json=self.json)
 
 
@@ -197,6 +200,7 @@ class Words:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Print the phrases in this language."""
         _needs_server()
         import yaml
         from pydantic import TypeAdapter, ValidationError
@@ -208,9 +212,9 @@ class Words:
             language = TypeAdapter(Language).validate_python(self.language)
         except ValidationError:
             raise InterplayError(f"{self.language!r} is no language; write one as de or pt-BR") from None
-        found = skeleton(language)
+        phrases = skeleton(language)
         if self.json:
-            rows = [{"phrase": phrase, "said": said[language]} for phrase, said in found.items()]
+            rows = [{"phrase": phrase, "said": translations[language]} for phrase, translations in phrases.items()]
             show(Table.of(rows, "What the kitchen says"), json=True)
             return
-        print(yaml.safe_dump({"words": found}, allow_unicode=True, sort_keys=False, width=120), end="")
+        print(yaml.safe_dump({"words": phrases}, allow_unicode=True, sort_keys=False, width=120), end="")

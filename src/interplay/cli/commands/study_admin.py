@@ -21,7 +21,7 @@ BY = "command line"  # who it was, in the audit log
 
 
 @contextmanager
-def _books(address: str) -> Iterator[Any]:
+def _open_database(address: str) -> Iterator[Any]:
     """A database that is there already."""
     from interplay.cli.commands.study import _needs_server
 
@@ -38,9 +38,11 @@ def _books(address: str) -> Iterator[Any]:
 
 
 @dataclass(frozen=True)
-class Export:
-    """Write everything of a study into a folder: participants, answers, games, flags and events as tables, the games as
-    a trace set, and the study file. `interplay study analyse FOLDER` reads it, and so does any other program.
+class StudyExport:
+    """Write everything of a study into a folder.
+
+    It holds participants, answers, games, flags and events as tables, the games as a trace set, and the study file.
+    `interplay study analyse FOLDER` reads it, and so does any other program.
 
     Examples:
       interplay study export hanabi_preference.db --out exported
@@ -64,7 +66,8 @@ class Export:
     """Print one JSON object."""
 
     def run(self) -> None:
-        with _books(self.database) as database:
+        """Write the folder, note it in the audit log, and print the numbers of rows."""
+        with _open_database(self.database) as database:
             from interplay.server import audit
             from interplay.server.clock import SystemClock
             from interplay.study.export.files import write_folder
@@ -99,12 +102,13 @@ class Participants:
     """Print one JSON object with all columns."""
 
     def run(self) -> None:
-        with _books(self.database) as database:
+        """Print the participants."""
+        with _open_database(self.database) as database:
             from interplay.study.db import records
 
-            protocol, held = database.read(records.everyone, self.study)
-        rows = [row for row in held if self.status in (None, row["status"])]
-        shown = (
+            protocol, participants = database.read(records.everyone, self.study)
+        rows = [row for row in participants if self.status in (None, row["status"])]
+        columns_shown = (
             "participant",
             "status",
             "page",
@@ -116,15 +120,17 @@ class Participants:
             "payment",
             "paid",
         )
-        kept = rows if self.json else [{name: row[name] for name in shown} for row in rows]
-        columns = None if self.json else list(shown)
-        show(Table.of(kept, f"Participants of {protocol.name}", columns), json=self.json)
+        selected = rows if self.json else [{name: row[name] for name in columns_shown} for row in rows]
+        columns = None if self.json else list(columns_shown)
+        show(Table.of(selected, f"Participants of {protocol.name}", columns), json=self.json)
 
 
 @dataclass(frozen=True)
 class Payments:
-    """Who is owed what. With --ids, the recruiter's own list becomes the lines that its bulk payment takes: recruiters'
-    ids are not stored, so that only whoever brings them can pay by them.
+    """Who is owed what; with --ids, the lines for a recruiter's bulk payment.
+
+    The lines are made of the recruiter's own list: recruiters' ids are not stored, so that only whoever brings them can
+    pay by them.
 
     Examples:
       interplay study payments two_chefs.db
@@ -148,7 +154,8 @@ class Payments:
     """Print one JSON object."""
 
     def run(self) -> None:
-        with _books(self.database) as database:
+        """Mark what is named as paid or unpaid, then print the payments or the bulk lines."""
+        with _open_database(self.database) as database:
             from interplay.server.clock import SystemClock
             from interplay.study.admin import payments
             from interplay.study.db import records
@@ -166,20 +173,22 @@ class Payments:
         rule = f"Payments of {protocol.name}, by the rule {protocol.payment.formula}"
         show(Table.of(rows, rule, columns=payments.COLUMNS), json=self.json)
 
-    def _bulk(self, found: Any) -> None:
-        sys.stdout.write(found.text)
-        note(f"{len(found.participants)} people, {found.total:.2f} in all")
-        for many, what in ((found.settled, "were paid before"), (found.unfinished, "are owed nothing")):
+    def _bulk(self, bulk: Any) -> None:
+        sys.stdout.write(bulk.text)
+        note(f"{len(bulk.participants)} people, {bulk.total:.2f} in all")
+        for many, what in ((bulk.settled, "were paid before"), (bulk.unfinished, "are owed nothing")):
             if many:
                 note(f"{many} {what} and are left out")
-        if found.unknown:
-            note(f"{len(found.unknown)} ids never came here: {', '.join(found.unknown[:10])}")
+        if bulk.unknown:
+            note(f"{len(bulk.unknown)} ids never came here: {', '.join(bulk.unknown[:10])}")
 
 
 @dataclass(frozen=True)
 class Erase:
-    """Forget a participant for good: recruiter's id, consent, answers, visits, and their games unless they are kept
-    without the person. It is noted in the audit log. Backups are yours to clean.
+    """Forget a participant for good.
+
+    Recruiter's id, consent, answers and visits are erased, and the games too unless they are kept without the person.
+    It is noted in the audit log. Backups are yours to clean.
 
     Examples:
       interplay study erase two_chefs.db 0a1b2c3d4e5f
@@ -200,7 +209,8 @@ class Erase:
     """Print one JSON object."""
 
     def run(self) -> None:
-        with _books(self.database) as database:
+        """Ask, erase the participant, and print what was erased."""
+        with _open_database(self.database) as database:
             from interplay.server.clock import SystemClock
             from interplay.study.admin import erase
             from interplay.study.db import records
@@ -210,11 +220,13 @@ class Erase:
             keep = protocol.erasure == "keep_games" if self.games is None else self.games == "keep"
             if not self.yes:
                 _confirm(self.participant, "keep their games without them" if keep else "erase their games too")
-            found = database.write(
+            erased = database.write(
                 erase.erase, SystemClock(), protocol, self.participant, keep_games=keep, by=BY
             )  # fmt: skip
             clean = erase.scrub(database)
-        show(Table.of([{"participant": self.participant, **found._asdict(), "clean": clean}], "Erased"), json=self.json)
+        show(
+            Table.of([{"participant": self.participant, **erased._asdict(), "clean": clean}], "Erased"), json=self.json
+        )
         if not clean:
             note("another program reads the database: old pages of its file are overwritten when it lets go")
 
@@ -229,8 +241,10 @@ def _confirm(participant: str, games: str) -> None:
 
 @dataclass(frozen=True)
 class Researcher:
-    """Who may look into a study. `add` and `invite` print a link that is good once, within a week, for choosing a
-    password; with --ask the password is typed here instead.
+    """Who may look into a study.
+
+    `add` and `invite` print a link that is good once, within a week, for choosing a password; with --ask the password
+    is typed here instead.
 
     Examples:
       interplay study researcher add ana --database two_chefs.db --url https://study.example.org
@@ -255,11 +269,12 @@ class Researcher:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Add, invite, disable or list researchers."""
         if not self.database:
             raise InterplayError("name the database: --database PATH")
         if (self.action == "list") == bool(self.name):
             raise InterplayError("`list` takes no name" if self.name else f"name the researcher to {self.action}")
-        with _books(self.database) as database:
+        with _open_database(self.database) as database:
             from interplay.server.clock import SystemClock
             from interplay.study.admin import researchers
 
@@ -294,7 +309,7 @@ def _new_password() -> str:
 
 
 @dataclass(frozen=True)
-class Audit:
+class StudyAudit:
     """The audit log: who did what, when. Newest first.
 
     Examples:
@@ -311,9 +326,10 @@ class Audit:
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Print the audit log."""
         if self.most < 1:
             raise InterplayError(f"--most {self.most}: at least 1")
-        with _books(self.database) as database:
+        with _open_database(self.database) as database:
             from interplay.server import audit
 
             show(database.read(audit.read, action=self.action, most=self.most), json=self.json)

@@ -45,6 +45,7 @@ class Analyse:
     """Print one JSON object with the rows of all tables."""
 
     def run(self) -> None:
+        """Run the analysis, print its tables, and write the page if one is asked for."""
         from interplay.cli.commands.study import _needs_server
 
         _needs_server()
@@ -54,26 +55,28 @@ class Analyse:
         from interplay.study.protocol.reading import load
 
         protocol = load(self.study) if self.study else None
-        held = read_records(self.source, self.name or (protocol.name if protocol else None))
+        records = read_records(self.source, self.name or (protocol.name if protocol else None))
         objective = read_measures(self.objective) if self.objective else None
-        found = analyse(
-            held, study=protocol, without=self.without, objective=objective, seed=self.seed,
+        analysis = analyse(
+            records, study=protocol, without=self.without, objective=objective, seed=self.seed,
             progress=lambda what: note(f"{what} ..."),
         )  # fmt: skip
-        for told in found.notes:
-            note(told)
+        for message in analysis.notes:
+            note(message)
         if self.json:
-            notes = {result.id: list(result.notes) for result in found.results if result.notes}
-            show(found.table, json=True, study=found.data.protocol.name, notes=notes, remarks=list(found.notes))
+            notes = {result.id: list(result.notes) for result in analysis.results if result.notes}
+            show(
+                analysis.table, json=True, study=analysis.data.protocol.name, notes=notes, remarks=list(analysis.notes)
+            )
         else:
-            for result in found.results:
+            for result in analysis.results:
                 print(f"\n== {result.title} ==")
-                for told in result.notes:
-                    print(f"({told})")
+                for message in result.notes:
+                    print(f"({message})")
                 for table in screen_tables(result):
                     show(table, json=False)
         if self.out is not None:
-            note(f"report: {report(found, source=Path(self.source).name, seed=self.seed).write(self.out)}")
+            note(f"report: {report(analysis, source=Path(self.source).name, seed=self.seed).write(self.out)}")
 
 
 @dataclass(frozen=True)
@@ -96,9 +99,10 @@ class Power(PowerQuestion):
     """Print one JSON object."""
 
     def run(self) -> None:
+        """Print the number of people, and the curve of power."""
         table, more, notes = plan(self)
-        for told in notes:
-            note(told)
+        for message in notes:
+            note(message)
         show(table, json=self.json, **({"curve": more.rows, "notes": notes} if self.json else {}))
         if not self.json and len(more):
             show(more, json=False)

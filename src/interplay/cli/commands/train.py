@@ -32,6 +32,7 @@ class Train:
     """No progress on standard error."""
 
     def run(self) -> int:
+        """Train, and return the exit code."""
         from interplay.training.__main__ import main
 
         arguments = [self.config, *self.changes]

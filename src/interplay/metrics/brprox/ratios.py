@@ -4,7 +4,7 @@ A cell is one trained ego (algorithm, population, seed) with one partner of one 
 J(ego, partner) / J(best response, partner), both with the partner in the same seats. Two columns come of it:
 
 - `compatible`, as ZSC-Eval counts: at most 1, and 1 where the best response itself gets nothing;
-- `honest`: the same, but null where the best response gets nothing, since there is no ruler to measure by.
+- `honest`: the same, but null where the best response gets nothing, since the ratio is then undefined.
 
 With n seats there is a best response for every set L of partner seats, 1 <= |L| < n; the ego fills the others.
 Source: Wang et al., ZSC-Eval, NeurIPS 2024.
@@ -22,7 +22,7 @@ from interplay.errors import InterplayError
 from interplay.metrics.brprox.rows import AT, Reduced, reduced, tidy
 from interplay.table import Row, Table
 
-RULER = ("layout", "partner", "skill", "ego_seats")  # one best response each
+BEST_RESPONSE_KEY = ("layout", "partner", "skill", "ego_seats")  # one best response each
 EGO = ("layout", "algorithm", "population", "seed")
 CELL = (*EGO, "partner", "skill", "ego_seats")
 COLUMNS = (
@@ -36,7 +36,7 @@ class Cells:
     """Every ego with every partner, and the best responses that they are measured by."""
 
     table: Table  # COLUMNS, a row per cell
-    best_responses: Mapping[tuple[Any, ...], Reduced]  # by RULER
+    best_responses: Mapping[tuple[Any, ...], Reduced]  # by BEST_RESPONSE_KEY
     notes: tuple[str, ...] = field(default=())
 
 
@@ -73,26 +73,26 @@ def cells(
     return_se, or low and high (95 %).
     """
     egos = tidy(returns, what="returns", need=("algorithm", "seed", "partner", "return"), seats=seats)
-    rulers = tidy(best_responses, what="best responses", need=("partner", "return"), seats=seats)
-    found = reduced(rulers, RULER, "return", "best responses")
-    lost = [r for r in egos if _key(r, RULER) not in found]
+    best_rows = tidy(best_responses, what="best responses", need=("partner", "return"), seats=seats)
+    best = reduced(best_rows, BEST_RESPONSE_KEY, "return", "best responses")
+    lost = [r for r in egos if _key(r, BEST_RESPONSE_KEY) not in best]
     if lost:
-        told = _words(lost[0], RULER)
+        described = _words(lost[0], BEST_RESPONSE_KEY)
         raise InterplayError(
-            f"{len(lost)} of {len(egos)} returns have no best response, the first is {lost[0][AT]} ({told}); "
+            f"{len(lost)} of {len(egos)} returns have no best response, the first is {lost[0][AT]} ({described}); "
             "every partner, skill and seating needs one"
         )
-    return joined(egos, found, seats=seats)
+    return joined(egos, best, seats=seats)
 
 
-def joined(egos: Sequence[Row], rulers: Mapping[tuple[Any, ...], Reduced], *, seats: int | None = None) -> Cells:
+def joined(egos: Sequence[Row], best_by_key: Mapping[tuple[Any, ...], Reduced], *, seats: int | None = None) -> Cells:
     """Cells of checked rows and best responses that cover them."""
     own = _self_play(egos)
     rows = []
     for key, got in reduced(egos, CELL, "return", "returns").items():
         about = dict(zip(CELL, key, strict=True))
-        ruler = tuple(about[name] for name in RULER)
-        best = rulers[ruler]
+        best_key = tuple(about[name] for name in BEST_RESPONSE_KEY)
+        best = best_by_key[best_key]
         ratio = got.mean / best.mean if best.mean > 0 else None
         rows.append(about | {
             "return": got.mean, "return_se": got.se, "episodes": got.n,
@@ -103,31 +103,32 @@ def joined(egos: Sequence[Row], rulers: Mapping[tuple[Any, ...], Reduced], *, se
             "honest": None if ratio is None else min(1.0, ratio),
         })  # fmt: skip
     table = Table.of(rows, "Best-response proximity, by cell", columns=COLUMNS)
-    return Cells(table, rulers, tuple(_unequal(table)) + (tuple(_uncovered(table, seats)) if seats else ()))
+    return Cells(table, best_by_key, tuple(_unequal(table)) + (tuple(_uncovered(table, seats)) if seats else ()))
 
 
 def _self_play(egos: Sequence[Row]) -> dict[tuple[Any, ...], float]:
     """The partners' own self-play returns, where given: one number for each partner and skill."""
-    found: dict[tuple[Any, ...], tuple[float, str]] = {}
+    by_partner: dict[tuple[Any, ...], tuple[float, str]] = {}
     for row in egos:
         value = row.get("self_play_return")
         key = _key(row, ("layout", "partner", "skill"))
         if value is None:
             continue
-        known, where = found.setdefault(key, (value, row[AT]))
+        known, where = by_partner.setdefault(key, (value, row[AT]))
         if not math.isclose(known, value, rel_tol=1e-9, abs_tol=1e-9):
             raise InterplayError(
                 f"partner {row['partner']!r} has the self-play returns {known:g} ({where}) and {value:g} ({row[AT]}); "
                 "a partner of one skill has one"
             )
-    return {key: value for key, (value, _) in found.items()}
+    return {key: value for key, (value, _) in by_partner.items()}
 
 
 def _unequal(table: Table) -> Iterable[str]:
     """IQMs over different partners do not compare: say who has fewer cells than the others."""
     for (layout,), part in table.groups("layout").items():
         sizes = {
-            key: len({_key(r, RULER) for r in rows}) for key, rows in part.groups("algorithm", "population").items()
+            key: len({_key(r, BEST_RESPONSE_KEY) for r in rows})
+            for key, rows in part.groups("algorithm", "population").items()
         }
         most = max(sizes.values())
         for (algorithm, population), size in sizes.items():

@@ -68,8 +68,18 @@ def tidy(
     need: Sequence[str],
     seats: int | None = None,
 ) -> list[Row]:
-    """Rows with names, numbers and `ego_seats` that can be used. They come as plain records, or from a file as (where,
-    row) with every field as text: then names that are whole numbers become numbers."""
+    """Check rows and return them with names, numbers and `ego_seats` that can be used.
+
+    Args:
+        rows: Plain records, or (where, row) from a file with every field as text: then names that are whole numbers
+            become numbers.
+        what: What the rows are, for messages.
+        need: The columns that must be there.
+        seats: The number of seats, where it is known.
+
+    Raises:
+        InterplayError: A column is missing or a field is wrong; the message names the row.
+    """
     listed = list(rows)
     pairs = [r if isinstance(r, tuple) else (f"row {i}", r) for i, r in enumerate(listed, 1)]
     as_text = any(isinstance(r, tuple) for r in listed)
@@ -77,25 +87,27 @@ def tidy(
         raise InterplayError(f"{what}: no rows to work on")
     present = dict.fromkeys(name for _, row in pairs for name in row)
     lacking = [name for name in need if name not in present]
-    given = [name for name in SEATS if name in present]
-    if lacking or len(given) != 1:
-        wanted = [*lacking, *([] if len(given) == 1 else [f"one of {', '.join(SEATS)}"])]
+    seat_columns = [name for name in SEATS if name in present]
+    if lacking or len(seat_columns) != 1:
+        wanted = [*lacking, *([] if len(seat_columns) == 1 else [f"one of {', '.join(SEATS)}"])]
         raise InterplayError(f"{what}: columns needed are {' and '.join(wanted)}; there are {', '.join(present)}")
-    return [_checked(_read(row) if as_text else row, f"{what}, {at}", given[0], need, seats) for at, row in pairs]
+    return [
+        _checked(_read(row) if as_text else row, f"{what}, {at}", seat_columns[0], need, seats) for at, row in pairs
+    ]
 
 
 def _checked(row: Mapping[str, Any], at: str, seat_column: str, need: Sequence[str], seats: int | None) -> Row:
-    found: Row = {AT: at}
+    checked: Row = {AT: at}
     for name in NAMES:
         value = _name(row.get(name), name, at)
         if value is None and name in need and name not in MAY_BE_UNNAMED:
             raise InterplayError(f"{at}: {name} is empty")
-        found[name] = value
+        checked[name] = value
     for name in NUMBERS:
         if name in row or name in need:
-            found[name] = _number(row.get(name), name, at)
-    found["ego_seats"] = seat_key(row.get(seat_column), seat_column, at, seats)
-    return found
+            checked[name] = _number(row.get(name), name, at)
+    checked["ego_seats"] = seat_key(row.get(seat_column), seat_column, at, seats)
+    return checked
 
 
 def _read(row: Mapping[str, Any]) -> Row:
@@ -176,18 +188,18 @@ def _reduce(part: list[Row], value: str, what: str) -> Reduced:
         episode = row.get("episode")
         if len(part) > 1 and (episode is None or episode in seen):
             other = seen.get(episode) or next(r[AT] for r in part if r is not row)
-            told = "the same cell" if episode is None else f"episode {episode} of the same cell"
+            described = "the same cell" if episode is None else f"episode {episode} of the same cell"
             raise InterplayError(
-                f"{row[AT]} and {other}: {told} twice in the {what}; keep one, "
+                f"{row[AT]} and {other}: {described} twice in the {what}; keep one, "
                 "or number the episodes in a column `episode`"
             )
         seen[episode] = row[AT]
-    held = [row[value] for row in part]
-    if len(held) == 1:
-        return Reduced(held[0], _spread(part[0], value), None)
-    mean = math.fsum(held) / len(held)
-    variance = math.fsum((v - mean) ** 2 for v in held) / (len(held) - 1)
-    return Reduced(mean, math.sqrt(variance / len(held)), len(held), tuple(held))
+    returns = [row[value] for row in part]
+    if len(returns) == 1:
+        return Reduced(returns[0], _spread(part[0], value), None)
+    mean = math.fsum(returns) / len(returns)
+    variance = math.fsum((v - mean) ** 2 for v in returns) / (len(returns) - 1)
+    return Reduced(mean, math.sqrt(variance / len(returns)), len(returns), tuple(returns))
 
 
 def _spread(row: Row, value: str) -> float | None:

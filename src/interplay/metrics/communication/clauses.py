@@ -118,6 +118,8 @@ _ITEM = "\x01"  # stands for the number of an item
 
 
 class Clause(NamedTuple):
+    """A clause of a message with its mood."""
+
     words: tuple[str, ...]
     mood: str
     to: int | None  # the seat that is asked; None: it cannot be told, or nobody is
@@ -144,6 +146,7 @@ class Names(NamedTuple):
         return seats[0] if len(seats) == 1 else None
 
     def is_name(self, word: str) -> bool:
+        """Return whether a word names a partner or a role."""
         return word in _PARTNER_WORDS or word in self.roles
 
 
@@ -165,13 +168,13 @@ def clauses(text: str, names: Names, to: int | None = None) -> list[Clause]:
             text = re.sub(rf"\b{re.escape(role)}\b", role.replace(" ", ""), text, flags=re.IGNORECASE)
     names = Names(tuple(role.replace(" ", "") for role in names.roles), names.speaker)
     partner = to if to is not None else names.partner
-    found: list[Clause] = []
+    parsed_clauses: list[Clause] = []
     mood = ""
     for sentence in _sentences(text):
         start = mood if sentence.item and mood in (COMMIT, DESCRIBE, NOBODY) else ""
-        parsed, mood = _of_sentence(sentence, names, partner, start, first=not found)
-        found += parsed
-    return found
+        parsed, mood = _of_sentence(sentence, names, partner, start, first=not parsed_clauses)
+        parsed_clauses += parsed
+    return parsed_clauses
 
 
 def _sentences(text: str) -> list[_Sentence]:
@@ -183,7 +186,7 @@ def _sentences(text: str) -> list[_Sentence]:
     text = re.sub(r"(?:(?<=\s)|^|(?<=[:,;]))\(?(?:step )?\d{1,2}[.):](?=\s*[A-Za-z])", _ITEM, text, flags=re.I | re.M)
     asides = re.findall(r"(?:^|(?<=\s))\(([^()]*)\)", text)
     text = re.sub(r"(?:^|(?<=\s))\([^()]*\)", " ", text)
-    found: list[_Sentence] = []
+    sentences: list[_Sentence] = []
     for line in text.splitlines():
         recipe = _RECIPE.search(line.lower())
         # A dash parts sentences, save where it introduces a recipe.
@@ -192,9 +195,9 @@ def _sentences(text: str) -> list[_Sentence]:
             item = body.strip().startswith(_ITEM)
             body = re.sub(rf"[:,]?\s*{_ITEM}\s*", lambda m: ": " if ":" in m[0] else ", ", body).strip(" ,:\t")
             if body:
-                found.append(_Sentence(body, "?" in mark, item))
-    found += [_Sentence(aside.strip(), False, False) for aside in asides if aside.strip()]
-    return found
+                sentences.append(_Sentence(body, "?" in mark, item))
+    sentences += [_Sentence(aside.strip(), False, False) for aside in asides if aside.strip()]
+    return sentences
 
 
 def _pieces(sentence: str) -> list[_Piece]:
@@ -217,7 +220,7 @@ def _of_sentence(
 ) -> tuple[list[Clause], str]:
     """The clauses of a sentence, and the mood in which it ends."""
     text = sentence.text.lower()
-    found: list[Clause] = []
+    parsed_clauses: list[Clause] = []
     recipe = start == DESCRIBE or _RECIPE.search(text) is not None
     mood, to = DESCRIBE if recipe else start, partner
     if sentence.question and _asks_for_facts(tokens_of(text)):
@@ -237,11 +240,11 @@ def _of_sentence(
             mood = COMMIT
             continue
         if _is_subordinate(words, names) or (not main and (words[0] == "to" or words[:2] == ["in", "order"])):
-            found.append(Clause(tuple(words), TELL, None, piece.text))
+            parsed_clauses.append(Clause(tuple(words), TELL, None, piece.text))
             aside = "own" if main and _is_sticky(words) else "" if main else "leading"
             continue
         if aside and _is_bare(words) and (aside == "own" or not piece.comma):
-            found.append(Clause(tuple(words), TELL, None, piece.text))
+            parsed_clauses.append(Clause(tuple(words), TELL, None, piece.text))
             continue
         aside, main = "", main or words != ["please"]
         mood = DESCRIBE if recipe and mood == TELL else mood
@@ -249,8 +252,8 @@ def _of_sentence(
         if mood == ASK and (cut := _relative(rest)) is not None:
             aside = "own" if rest[cut] in _FIRST_PERSON else ""
             rest = rest[:cut]
-        found.append(Clause(tuple(rest), mood, to if mood == ASK else None, piece.text))
-    return found, DESCRIBE if recipe else mood
+        parsed_clauses.append(Clause(tuple(rest), mood, to if mood == ASK else None, piece.text))
+    return parsed_clauses, DESCRIBE if recipe else mood
 
 
 def _asks_for_facts(words: Sequence[str]) -> bool:
@@ -460,6 +463,7 @@ def _passive(words: list[str]) -> list[str] | None:
 
 
 def starts_with_verb(words: Sequence[str]) -> bool:
+    """Return whether the first word is a verb of the kitchen."""
     return verb_at(words, 0) is not None
 
 
@@ -512,15 +516,15 @@ def _opened(words: Sequence[str], at: int, openers: set[str]) -> bool:
 
 def verbs_in(words: Sequence[str]) -> list[Verb]:
     """The verbs of a clause; what is waited for is nobody's act."""
-    found: list[Verb] = []
+    verbs: list[Verb] = []
     at = 0
     while at < len(words):
         verb = verb_at(words, at)
         if verb is not None:
-            found.append(verb)
+            verbs.append(verb)
             at = verb.end
             if verb.meaning == "wait":
                 break
         else:
             at += 1
-    return found
+    return verbs

@@ -1,4 +1,4 @@
-"""From a recorded episode to a transcript: remarks as they were written, executions from the replay."""
+"""Recorded episodes as transcripts: trace events as they were recorded, executions from the replay."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def readable(game: Any) -> bool:
     return isinstance(game, Kitchen)
 
 
-def transcript(game: Any, episode: Episode, again: Replay, number: int, about: Mapping[str, Any]) -> Transcript:
+def transcript(game: Any, episode: Episode, replay: Replay, number: int, about: Mapping[str, Any]) -> Transcript:
     """An episode of the kitchen, ready to be judged."""
     if not isinstance(game, Kitchen):
         raise InterplayError(
@@ -46,17 +46,17 @@ def transcript(game: Any, episode: Episode, again: Replay, number: int, about: M
     done = [
         TranscriptEvent(
             t=e.t, seq=AFTER_TALK + n, agent=e.seat, kind=EXEC, act=ObservedAct(e.verb, e.object, place_of(e.place)),
-            lineage=e.lineage, shared=_shared(game, again.states, e) if e.verb == "place_obj_on_counter" else None,
+            lineage=e.lineage, shared=_shared(game, replay.states, e) if e.verb == "place_obj_on_counter" else None,
         )
-        for n, e in enumerate(executions(game, again.states, episode.actions))
+        for n, e in enumerate(executions(game, replay.states, episode.actions))
     ]  # fmt: skip
-    said = [event for remark in episode.events for event in _events(remark)]
-    reward = again.steps.reward.sum(axis=1)
+    recorded = [event for remark in episode.events for event in _events(remark)]
+    reward = replay.steps.reward.sum(axis=1)
     return Transcript(
         episode=str(number),
         task=task_of(game.dish, roles),
         roles=roles,
-        events=tuple(sorted([*said, *done], key=lambda e: e.when)),
+        events=tuple(sorted([*recorded, *done], key=lambda e: e.when)),
         horizon=game.horizon,
         length=episode.length,
         success=episode.score > 0,
@@ -66,6 +66,7 @@ def transcript(game: Any, episode: Episode, again: Replay, number: int, about: M
 
 
 def roles_of(game: Kitchen, agents: Sequence[str]) -> tuple[TranscriptRole, ...]:
+    """Return the roles of a kitchen's seats with what each can do and reach."""
     layout = game.layout
     return tuple(
         TranscriptRole(
@@ -87,29 +88,30 @@ def _shared(game: Kitchen, states: Sequence[Any], put: Execution) -> bool:
     return False
 
 
-def _events(remark: RecordedEvent) -> Iterator[TranscriptEvent]:
-    """The events of a remark; kinds that the audit does not judge (beliefs, timings) give none."""
-    if remark.seat is None:
+def _events(event: RecordedEvent) -> Iterator[TranscriptEvent]:
+    """The audit's events of a trace event; kinds that the audit does not judge (beliefs, timings) give none."""
+    if event.seat is None:
         return
-    said, kind = remark.payload, remark.kind
-    blank = TranscriptEvent(t=remark.t, seq=remark.seq, agent=remark.seat, kind=kind)
+    payload, kind = event.payload, event.kind
+    blank = TranscriptEvent(t=event.t, seq=event.seq, agent=event.seat, kind=kind)
     if kind == MESSAGE:
-        units = [u for u in said.get("units") or () if u.get("verb") != "request"]
-        words = [f"request({u.get('object')!r})" for u in said.get("units") or () if u.get("verb") == "request"]
-        text = " ".join([str(said.get("text") or ""), *words])
+        units = [u for u in payload.get("units") or () if u.get("verb") != "request"]
+        words = [f"request({u.get('object')!r})" for u in payload.get("units") or () if u.get("verb") == "request"]
+        text = " ".join([str(payload.get("text") or ""), *words])
         acts = tuple(act_of(unit) for unit in units)
-        yield replace(blank, text=text, to=said.get("to"), acts=acts, tokens=said.get("tokens_out"))
+        yield replace(blank, text=text, to=payload.get("to"), acts=acts, tokens=payload.get("tokens_out"))
     elif kind == PLAN:
-        yield replace(blank, acts=tuple(act_of(macro) for macro in said.get("macros") or ()))
+        yield replace(blank, acts=tuple(act_of(macro) for macro in payload.get("macros") or ()))
     elif kind == ATTEMPT:
-        yield replace(blank, act=act_of(said))
+        yield replace(blank, act=act_of(payload))
     elif kind == VERDICT:
-        yield replace(blank, act=act_of(said), ok=said.get("ok"), error=said.get("error") or None)
+        yield replace(blank, act=act_of(payload), ok=payload.get("ok"), error=payload.get("error") or None)
     elif kind == CALL:
-        tokens, read = said.get("tokens_out"), said.get("tokens_in")
-        yield replace(blank, tokens=tokens, tokens_in=read, scaffold=bool(said.get("scaffold")))
+        tokens, read = payload.get("tokens_out"), payload.get("tokens_in")
+        yield replace(blank, tokens=tokens, tokens_in=read, scaffold=bool(payload.get("scaffold")))
 
 
-def act_of(said: Mapping[str, Any]) -> ObservedAct:
-    place = said.get("place")
-    return ObservedAct(str(said.get("verb") or ""), said.get("object"), place_of(str(place)) if place else None)
+def act_of(payload: Mapping[str, Any]) -> ObservedAct:
+    """Return the act that an event's payload describes."""
+    place = payload.get("place")
+    return ObservedAct(str(payload.get("verb") or ""), payload.get("object"), place_of(str(place)) if place else None)

@@ -1,6 +1,6 @@
 """Transcripts from elsewhere, and ours for others: JSON lines, a header and then an event each.
 
-The format is told in docs/metrics/communication.md. Errors name the line.
+The format is described in docs/metrics/communication.md. Errors name the line.
 """
 
 from __future__ import annotations
@@ -104,11 +104,11 @@ class _Draft:
     def of(cls, record: Mapping[str, Any], where: str) -> _Draft:
         roles = _roles(record, where)
         task = _task(record, roles, where)
-        given = record.get("horizon", HORIZONS.get(task.level) if task.level is not None else None)
-        if not _is_count(given) or given == 0:
-            raise InterplayError(f"{where}: horizon is {given!r}; give the steps declared for the level, such as 100")
+        horizon = record.get("horizon", HORIZONS.get(task.level) if task.level is not None else None)
+        if not _is_count(horizon) or horizon == 0:
+            raise InterplayError(f"{where}: horizon is {horizon!r}; give the steps declared for the level, such as 100")
         _check_outcome(record, where)
-        return cls(record, roles, task, given)
+        return cls(record, roles, task, horizon)
 
     def add(self, record: Mapping[str, Any], number: int, where: str) -> None:
         event = _event(record, self.roles, self._vocabulary(), number, where)
@@ -158,19 +158,19 @@ def _check_outcome(record: Mapping[str, Any], where: str) -> None:
 
 
 def _roles(record: Mapping[str, Any], where: str) -> tuple[TranscriptRole, ...]:
-    given = record.get("roles")
-    if not isinstance(given, list) or len(given) < 2:
+    listed = record.get("roles")
+    if not isinstance(listed, list) or len(listed) < 2:
         raise InterplayError(
-            f'{where}: roles is {given!r}; give one for each cook, as in [{{"name": "chef", "agent": "gpt-4o"}}, ...]'
+            f'{where}: roles is {listed!r}; give one for each cook, as in [{{"name": "chef", "agent": "gpt-4o"}}, ...]'
         )
-    found = []
-    for role in given:
+    roles = []
+    for role in listed:
         if not isinstance(role, dict) or not isinstance(role.get("name"), str):
             raise InterplayError(f"{where}: the role {role!r} has no name")
         for verb in role.get("verbs", ()):
             _known_verb(verb, where)
         places = role.get("places")
-        found.append(
+        roles.append(
             TranscriptRole(
                 name=role["name"].lower(),
                 agent=str(role.get("agent", role["name"])),
@@ -179,7 +179,7 @@ def _roles(record: Mapping[str, Any], where: str) -> tuple[TranscriptRole, ...]:
                 knows_recipe=bool(role.get("knows_recipe", True)),
             )
         )
-    return tuple(found)
+    return tuple(roles)
 
 
 def _task(record: Mapping[str, Any], roles: tuple[TranscriptRole, ...], where: str) -> TranscriptTask:
@@ -190,8 +190,8 @@ def _task(record: Mapping[str, Any], roles: tuple[TranscriptRole, ...], where: s
         try:
             return task_of(dish(str(_need(record, "dish", where))), roles)
         except InterplayError as error:
-            told = f"{where}: {error}" if where not in str(error) else str(error)
-            raise InterplayError(f"{told}; for a dish of your own list its needs") from None
+            message = f"{where}: {error}" if where not in str(error) else str(error)
+            raise InterplayError(f"{message}; for a dish of your own list its needs") from None
     counted: dict[tuple[str, str], int] = {}
     for need in needs:
         if not isinstance(need, dict) or "object" not in need:
@@ -259,24 +259,24 @@ def _act(record: Mapping[str, Any], where: str) -> ObservedAct:
     )
 
 
-def _listed_act(given: Any, words: Vocabulary, where: str) -> ObservedAct:
+def _listed_act(listed: Any, words: Vocabulary, where: str) -> ObservedAct:
     """An act of a plan or an explicit request: an object, or a call in words."""
-    if isinstance(given, dict):
-        return _act(given, where)
-    act = parse_act(str(given), words)
+    if isinstance(listed, dict):
+        return _act(listed, where)
+    act = parse_act(str(listed), words)
     if act is None:
-        raise InterplayError(f"{where}: {given!r} is no act; write pickup(egg, ingredient_dispenser) or an object")
+        raise InterplayError(f"{where}: {listed!r} is no act; write pickup(egg, ingredient_dispenser) or an object")
     return act
 
 
-def _seat(given: Any, roles: tuple[TranscriptRole, ...], where: str) -> int:
-    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < len(roles):
-        return given
-    seats = [seat for seat, role in enumerate(roles) if given in (role.name, role.agent)]
+def _seat(agent: Any, roles: tuple[TranscriptRole, ...], where: str) -> int:
+    if isinstance(agent, int) and not isinstance(agent, bool) and 0 <= agent < len(roles):
+        return agent
+    seats = [seat for seat, role in enumerate(roles) if agent in (role.name, role.agent)]
     if len(seats) == 1:
         return seats[0]
     names = ", ".join(role.name for role in roles)
-    raise InterplayError(f"{where}: the agent {given!r} is not one of the cooks ({names}), nor a seat's number")
+    raise InterplayError(f"{where}: the agent {agent!r} is not one of the cooks ({names}), nor a seat's number")
 
 
 def _known_verb(verb: Any, where: str) -> str:

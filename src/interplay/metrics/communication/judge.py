@@ -39,6 +39,7 @@ def judge(transcript: Transcript, settings: AuditSettings | None = None) -> list
 
 
 def vocabulary_of(transcript: Transcript) -> Vocabulary:
+    """Return the names of things that a transcript may speak of."""
     task = transcript.task
     done = [e.act.object for e in transcript.of(EXEC) if e.act and e.act.object]
     needed = [thing for _, thing in task.needs]
@@ -71,22 +72,22 @@ class _Audit:
         self.verdicts = [e for e in self.transcript.of(VERDICT) if e.ok is False]
 
     def run(self) -> list[JudgedRequest]:
-        found = self._read()
-        units = [item for item in found if isinstance(item, _Open)]
+        items = self._read()
+        units = [item for item in items if isinstance(item, _Open)]
         for place, item in enumerate(units):
             item.judged = self._outcome(item, units[:place])
         for place, item in enumerate(units):
             if item.judged is None:
                 item.judged = self._missed(item, units[:place])
-        return [item if isinstance(item, JudgedRequest) else item.judged for item in found]  # type: ignore[misc]
+        return [item if isinstance(item, JudgedRequest) else item.judged for item in items]  # type: ignore[misc]
 
     # ------------------------------------------------------------ reading
     def _read(self) -> list[_Open | JudgedRequest]:
         vocabulary, scene = vocabulary_of(self.transcript), KitchenScene()
         names = tuple(role.name for role in self.transcript.roles)
-        asked: dict[tuple[int, int], RequestedAct] = {}
+        last_requests: dict[tuple[int, int], RequestedAct] = {}
         plans: dict[int, list[ObservedAct]] = {}
-        found: list[_Open | JudgedRequest] = []
+        items: list[_Open | JudgedRequest] = []
         for event in self.transcript.events:
             if event.kind == EXEC:
                 scene = scene.after(event)
@@ -96,41 +97,41 @@ class _Audit:
             elif event.kind == MESSAGE:
 
                 def last(to: int, message: TranscriptEvent = event) -> RequestedAct | None:
-                    return self._still_open(asked.get((message.agent, to)), to, message)
+                    return self._still_open(last_requests.get((message.agent, to)), to, message)
 
                 reading = MessageReader(event, vocabulary, Names(names, event.agent), scene, last).read()
                 if not reading.units:
                     why = "only waits" if reading.waits else "no request"
-                    found.append(JudgedRequest(message=event, unit=None, category=UNSTRUCTURED, reason=why))
-                found += self._opened(event, reading.units, plans)
+                    items.append(JudgedRequest(message=event, unit=None, category=UNSTRUCTURED, reason=why))
+                items += self._opened(event, reading.units, plans)
                 for unit in reading.units:
                     if unit.to is not None and reading.last is not None:
-                        asked[event.agent, unit.to] = reading.last
-        return found
+                        last_requests[event.agent, unit.to] = reading.last
+        return items
 
-    def _still_open(self, asked: RequestedAct | None, to: int, message: TranscriptEvent) -> RequestedAct | None:
+    def _still_open(self, request: RequestedAct | None, to: int, message: TranscriptEvent) -> RequestedAct | None:
         """A request that was carried out is no longer what "it" is about; what is in hand then is."""
-        if asked is None:
+        if request is None:
             return None
-        since = [e for e in self.execs if e.agent == to and asked.when < e.when < message.when]
-        done = any(_is(e, asked.act, asked.held.lineage) for e in since)
-        return None if done else asked
+        since = [e for e in self.execs if e.agent == to and request.when < e.when < message.when]
+        done = any(_is(e, request.act, request.thing.lineage) for e in since)
+        return None if done else request
 
     def _opened(
         self, message: TranscriptEvent, units: Sequence[TranscriptUnit], plans: dict[int, list[ObservedAct]]
     ) -> list[_Open]:
-        found: list[_Open] = []
+        opened: list[_Open] = []
         for unit in units:
             unit = self._resolved(unit, message)
             if unit.act.object is not None:
                 self.asked_for.add(made_by(unit.act.verb, unit.act.object))
-            if any(o.unit.act == unit.act and o.unit.to == unit.to for o in found):
+            if any(o.unit.act == unit.act and o.unit.to == unit.to for o in opened):
                 continue  # "cook the corn and the pepper" is one act on one mix
             queue = plans.get(unit.to, []) if unit.to is not None else []
             need = self.transcript.task.need(unit.act.verb, unit.act.object)
             queued = any(act.verb == unit.act.verb and act.object == unit.act.object for act in queue)
-            found.append(_Open(message, unit, self._done(unit, message), need, queued))
-        return found
+            opened.append(_Open(message, unit, self._done(unit, message), need, queued))
+        return opened
 
     def _resolved(self, unit: TranscriptUnit, message: TranscriptEvent) -> TranscriptUnit:
         """Say which form of a thing is meant, by what there is and not by what would be right.
@@ -279,18 +280,18 @@ class _Audit:
 
 def bound(acts: Sequence[ObservedAct], seat: int, scene: KitchenScene) -> list[ObservedAct]:
     """A plan with the objects that its acts will be about: the plan's own pick-ups, else what is held or in place."""
-    held = scene.hands.get(seat)
-    thing = held.object if held else None
-    found: list[ObservedAct] = []
+    in_hand = scene.hands.get(seat)
+    thing = in_hand.object if in_hand else None
+    resolved: list[ObservedAct] = []
     for act in acts:
         if act.object is None and thing is None and act.place:
             there = scene.contents(act.place)
             act = replace(act, object=there.object if there else None)
         elif act.object is None:
             act = replace(act, object=thing)
-        found.append(act)
+        resolved.append(act)
         thing = made_by(act.verb, act.object) if act.object else thing
-    return found
+    return resolved
 
 
 def _without(queue: list[ObservedAct], done: ObservedAct | None) -> list[ObservedAct]:
@@ -303,13 +304,13 @@ def _without(queue: list[ObservedAct], done: ObservedAct | None) -> list[Observe
 
 def _wanted(task: TranscriptTask, act: ObservedAct) -> list[str]:
     """On what the recipe needs this act, made of the thing or making it; the least derived first."""
-    found = []
+    things = []
     for verb, thing in task.needs:
         if verb == act.verb:
             makes_it = verb in MAKES and made_by(verb, thing) == act.object
             if makes_it or act.object in components(thing):
-                found.append(thing)
-    return sorted(found, key=lambda thing: (len(components(thing)), thing))
+                things.append(thing)
+    return sorted(things, key=lambda thing: (len(components(thing)), thing))
 
 
 def _is(event: TranscriptEvent, act: ObservedAct, lineage: str | None) -> bool:

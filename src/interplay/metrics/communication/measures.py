@@ -64,8 +64,8 @@ def rows(transcript: Transcript, settings: AuditSettings) -> Iterator[Row]:
 
 def values(episode: AuditedEpisode, seat: int | None) -> dict[str, Value]:
     """Every number of a seat, or of the team."""
-    found = {**_talk(episode, seat), **_actions(episode, seat), **_process(episode, seat)}
-    return {**found, **_team(episode)} if seat is None else found
+    numbers = {**_talk(episode, seat), **_actions(episode, seat), **_process(episode, seat)}
+    return {**numbers, **_team(episode)} if seat is None else numbers
 
 
 def _talk(episode: AuditedEpisode, seat: int | None) -> dict[str, Value]:
@@ -96,13 +96,13 @@ def _talk(episode: AuditedEpisode, seat: int | None) -> dict[str, Value]:
 def _actions(episode: AuditedEpisode, seat: int | None) -> dict[str, Value]:
     """What an actor did, how often the verifier refused, and how much of it followed what a partner knew."""
     transcript = episode.transcript
-    deeds = [e for e, _ in transcript.deeds() if seat is None or e.agent == seat]
+    events = [e for e, _ in transcript.executed() if seat is None or e.agent == seat]
     refused = [v for v in transcript.of(VERDICT) if v.ok is False and (seat is None or v.agent == seat)]
     tried = [a for a in transcript.of(ATTEMPT) if seat is None or a.agent == seat]
-    taught = [e for e in deeds if e.when in episode.directed]
+    taught = [e for e in events if e.when in episode.directed]
     return {
-        "executions": len(deeds),
-        "repeated_actions": sum(e in episode.excess for e in deeds),
+        "executions": len(events),
+        "repeated_actions": sum(e in episode.excess for e in events),
         "verifier_burden": len(refused),
         "verifier_rate": _share(len(refused), len(tried)),
         "uptake": _share(sum(episode.directed[e.when] for e in taught), len(taught)),
@@ -133,7 +133,7 @@ def _team(episode: AuditedEpisode) -> dict[str, Value]:
     accepted = rates(episode.passed, episode.window).accepted
     units = sum(j.unit is not None for j in episode.judged)
     wasted = sum(j.unit is not None and j.category in (REDUNDANT, INEFFECTIVE) for j in episode.judged)
-    deeds = len(transcript.deeds())
+    acts = len(transcript.executed())
     reward = sum(settings.gamma**t * points for t, points in transcript.rewards)
     costs = {
         "cost_time": settings.cost_time * transcript.length,
@@ -147,7 +147,7 @@ def _team(episode: AuditedEpisode) -> dict[str, Value]:
         "length": transcript.length,
         "comm_cost_completion": _share(tokens["tokens_completion"], accepted),
         "comm_cost_all": _share(tokens["tokens"], accepted),
-        "waste": _share(wasted + len(episode.excess), units + deeds),
+        "waste": _share(wasted + len(episode.excess), units + acts),
         "reward": reward,
         **costs,
         "utility": reward - sum(known) if len(known) == len(costs) else None,
@@ -163,8 +163,10 @@ def _tokens(transcript: Transcript, seat: int | None) -> dict[str, Value]:
     """Tokens by the calls if calls were recorded, else by the messages. Those of scaffolds are counted apart."""
     calls = [e for e in transcript.of(CALL) if seat is None or e.agent == seat]
     if not calls:
-        said = [e.tokens for e in transcript.of(MESSAGE) if (seat is None or e.agent == seat) and e.tokens is not None]
-        return {"tokens_completion": sum(said) if said else None, "tokens": None, "tokens_scaffold": None}
+        counts = [
+            e.tokens for e in transcript.of(MESSAGE) if (seat is None or e.agent == seat) and e.tokens is not None
+        ]
+        return {"tokens_completion": sum(counts) if counts else None, "tokens": None, "tokens_scaffold": None}
     plain = [e for e in calls if not e.scaffold]
     return {
         "tokens_completion": _known_sum(e.tokens for e in plain),
@@ -187,28 +189,28 @@ def _dependence(episode: AuditedEpisode, seat: int | None) -> Iterator[Row]:
     """ADR, MOR and IDensity of a giver, for the window of the audit, the papers' fixed one, and without one."""
     windows = {episode.settings.window_name: episode.window, "20 steps": 20, "unlimited": None}
     for name, steps in windows.items():
-        found = rates(episode.passed, steps, seat)
-        for metric, value in {"adr": found.adr, "mor": found.mor, "idensity": found.idensity}.items():
+        counted = rates(episode.passed, steps, seat)
+        for metric, value in {"adr": counted.adr, "mor": counted.mor, "idensity": counted.idensity}.items():
             yield {"metric": metric, "window": name, "value": value}
         for metric in ("triggers", "accepted", "constructive"):
-            yield {"metric": metric, "window": name, "value": getattr(found, metric)}
+            yield {"metric": metric, "window": name, "value": getattr(counted, metric)}
 
 
 def excess(transcript: Transcript) -> list[TranscriptEvent]:
     """Actions beyond the recipe's need: on what it does not need, on more things than it needs, or done again."""
     seen: dict[tuple[str, str | None], set[str]] = {}
-    again: set[tuple[int, ObservedAct, str]] = set()
-    found = []
-    for event, act in transcript.deeds():
+    done_before: set[tuple[int, ObservedAct, str]] = set()
+    extra = []
+    for event, act in transcript.executed():
         things = seen.setdefault((act.verb, act.object), set())
-        repeated = (event.agent, act, thing_of(event)) in again
+        repeated = (event.agent, act, thing_of(event)) in done_before
         beyond = len(things | {thing_of(event)}) > transcript.task.need(act.verb, act.object)
         if repeated or beyond:
-            found.append(event)
+            extra.append(event)
         else:
             things.add(thing_of(event))
-        again.add((event.agent, act, thing_of(event)))
-    return found
+        done_before.add((event.agent, act, thing_of(event)))
+    return extra
 
 
 def directed(transcript: Transcript, window: int) -> Mapping[tuple[int, int], bool]:
@@ -217,24 +219,24 @@ def directed(transcript: Transcript, window: int) -> Mapping[tuple[int, int], bo
     It does if a message of such a partner, at most a window before, named the thing or an ingredient of it.
     """
     vocabulary = vocabulary_of(transcript)
-    told: list[tuple[TranscriptEvent, set[str]]] = []
+    named_by_message: list[tuple[TranscriptEvent, set[str]]] = []
     for message in transcript.of(MESSAGE):
         if transcript.roles[message.agent].knows_recipe:
             words = tokens_of(f"{message.text} {' '.join(a.object or '' for a in message.acts)}".replace("_", " "))
             named = {base for m in vocabulary.mentions(words) for base in NamedThing.of(m.object).bases}
-            told.append((message, named & _bases(transcript)))
+            named_by_message.append((message, named & _bases(transcript)))
     knowing = [seat for seat, role in enumerate(transcript.roles) if role.knows_recipe]
-    found = {}
-    for event, act in transcript.deeds():
+    follows = {}
+    for event, act in transcript.executed():
         if transcript.roles[event.agent].knows_recipe or not set(knowing) - {event.agent}:
             continue
         about = set(NamedThing.of(act.object or "").bases)
-        found[event.when] = any(
+        follows[event.when] = any(
             m.agent != event.agent and m.to in (None, event.agent) and m.when < event.when
             and event.t - m.t <= window and about & named
-            for m, named in told
+            for m, named in named_by_message
         )  # fmt: skip
-    return found
+    return follows
 
 
 def _bases(transcript: Transcript) -> set[str]:
@@ -242,7 +244,7 @@ def _bases(transcript: Transcript) -> set[str]:
 
 
 def detail(transcript: Transcript, settings: AuditSettings) -> Iterator[Row]:
-    """One row per judged message or request, with the action that settled it."""
+    """Yield one row per judged message or request, with the action that settled it."""
     for j in judge(transcript, settings):
         roles, unit = transcript.roles, j.unit
         yield {
@@ -260,9 +262,9 @@ def detail(transcript: Transcript, settings: AuditSettings) -> Iterator[Row]:
             "category": j.category,
             "reason": j.reason,
             "settled_t": j.settled.t if j.settled else None,
-            "settled_by": told(j.settled, transcript) if j.settled else None,
+            "settled_by": format_event(j.settled, transcript) if j.settled else None,
             "latency": j.latency,
-            "correction": told(j.correction, transcript) if j.correction else None,
+            "correction": format_event(j.correction, transcript) if j.correction else None,
             "done": j.done,
             "need": j.need,
             "metric": "judged",
@@ -270,10 +272,10 @@ def detail(transcript: Transcript, settings: AuditSettings) -> Iterator[Row]:
         }
 
 
-def told(event: TranscriptEvent, transcript: Transcript) -> str:
-    """An event in words."""
+def format_event(event: TranscriptEvent, transcript: Transcript) -> str:
+    """Return an event in words."""
     who, thing = transcript.roles[event.agent].name, f" [{event.lineage}]" if event.lineage else ""
-    refused = f", refused: {event.error or 'no reason told'}" if event.kind == VERDICT and event.ok is False else ""
+    refused = f", refused: {event.error or 'no reason given'}" if event.kind == VERDICT and event.ok is False else ""
     return f"step {event.t}, {who}: {event.act}{thing}{refused}"
 
 

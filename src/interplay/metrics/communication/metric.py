@@ -18,21 +18,23 @@ FIELDS = [f.name for f in dataclasses.fields(AuditSettings)]
 
 def transcripts(sample: Sample) -> Iterator[Transcript]:
     """The episodes of a sample as transcripts."""
-    for base, episode, again, number in zip(
+    for base, episode, replay, number in zip(
         sample.about(), sample.episodes, sample.replays, sample.numbers, strict=True
     ):
-        yield transcript(sample.game, episode, again, number, base)
+        yield transcript(sample.game, episode, replay, number, base)
 
 
 def settings_of(options: Mapping[str, Any]) -> AuditSettings:
+    """Return the audit's settings that a metric's options name."""
     settings = AuditSettings(**{name: options[name] for name in FIELDS if options.get(name) is not None})
     return with_profile(settings, options["judging"]) if options.get("judging") else settings
 
 
 def compute(sample: Sample) -> Iterator[Row]:
+    """Yield the rows of every episode of a sample; with the option `detail`, a row per request."""
     settings = settings_of(sample.options)
-    for found in transcripts(sample):
-        yield from (detail if sample.options.get("detail") else rows)(found, settings)
+    for episode in transcripts(sample):
+        yield from (detail if sample.options.get("detail") else rows)(episode, settings)
 
 
 COMMUNICATION = Metric(

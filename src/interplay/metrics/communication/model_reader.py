@@ -54,8 +54,8 @@ class ModelReader:
     async def _read_all(
         self, messages: Sequence[tuple[str, str, str]], vocabulary: Sequence[Vocabulary]
     ) -> list[tuple[ObservedAct, ...] | None]:
-        asked = (self._read(*message, words) for message, words in zip(messages, vocabulary, strict=True))
-        return list(await asyncio.gather(*asked))
+        reads = (self._read(*message, words) for message, words in zip(messages, vocabulary, strict=True))
+        return list(await asyncio.gather(*reads))
 
     async def _read(
         self, speaker: str, partners: str, text: str, vocabulary: Vocabulary

@@ -26,11 +26,11 @@ Acts = Sequence[tuple[str, str | None]]  # (verb, object)
 
 def prefix(reference: Acts, history: Acts) -> int:
     """How many acts of the reference, from its start, come in the history in that order."""
-    found = 0
+    matched = 0
     for act in history:
-        if found < len(reference) and act == reference[found]:
-            found += 1
-    return found
+        if matched < len(reference) and act == reference[matched]:
+            matched += 1
+    return matched
 
 
 def tes(references: Sequence[Acts], history: Acts, beta: float = 0.95) -> float | None:
@@ -60,14 +60,22 @@ class DialogueProcess(NamedTuple):
 
 
 def references_of(transcript: Transcript, seat: int) -> list[Acts]:
+    """Return the reference plans of a seat as (verb, object) pairs."""
     return [[(a.verb, a.object) for a in plan.get(seat, ())] for plan in transcript.task.references]
 
 
 def history_of(
     transcript: Transcript, seat: int, before: tuple[int, int] | None = None
 ) -> list[tuple[str, str | None]]:
-    deeds = transcript.deeds()
-    return [(a.verb, a.object) for e, a in deeds if e.agent == seat and (before is None or e.when < before)]
+    """Return what a seat has carried out as (verb, object) pairs.
+
+    Args:
+        transcript: The episode.
+        seat: The seat.
+        before: Only acts before this (time step, sequence number).
+    """
+    acts = transcript.executed()
+    return [(a.verb, a.object) for e, a in acts if e.agent == seat and (before is None or e.when < before)]
 
 
 def dialogues(transcript: Transcript, judged: Sequence[JudgedRequest], beta: float = 0.95) -> list[DialogueProcess]:
@@ -77,22 +85,22 @@ def dialogues(transcript: Transcript, judged: Sequence[JudgedRequest], beta: flo
     messages = transcript.of(MESSAGE)
     opened = {m.t: m for m in reversed(messages)}  # the first of each step
     starts = sorted(opened.values(), key=lambda m: m.when)
-    found = []
+    processes = []
     for number, first in enumerate(starts):
         until = starts[number + 1].when if number + 1 < len(starts) else None
         partner = 1 - first.agent
         history = history_of(transcript, partner, first.when)
-        asked = [
+        acts_requested = [
             (j.unit.act.verb, j.unit.act.object)
             for j in judged
             if j.unit and j.message.t == first.t and j.message.agent == first.agent
         ]
         answer = _answer(transcript, partner, first, until)
         references = references_of(transcript, partner)
-        requested, answered = (ites(references, history, acts, beta) for acts in (asked, answer))
+        requested, answered = (ites(references, history, acts, beta) for acts in (acts_requested, answer))
         if requested is not None and answered is not None:
-            found.append(DialogueProcess(first.t, first.agent, partner, requested, answered))
-    return found
+            processes.append(DialogueProcess(first.t, first.agent, partner, requested, answered))
+    return processes
 
 
 def _answer(transcript: Transcript, partner: int, first: TranscriptEvent, until: tuple[int, int] | None) -> Acts:
@@ -104,7 +112,7 @@ def _answer(transcript: Transcript, partner: int, first: TranscriptEvent, until:
         planned = event.kind == PLAN and event.agent == partner and event.t == first.t and event.when > first.when
         if planned and event.acts:
             return [(a.verb, a.object) for a in bound(event.acts, partner, scene) if _counts(a)]
-    later = (e for e, _ in transcript.deeds() if e.agent == partner and e.when > first.when)
+    later = (e for e, _ in transcript.executed() if e.agent == partner and e.when > first.when)
     return [(e.act.verb, e.act.object) for e in later if e.act and (until is None or e.when < until)]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from interplay.metrics.communication.clauses import ASK, NOBODY, PROHIBIT, Clause, Names, Verb, clauses, verbs_in
 from interplay.metrics.communication.records import ObservedAct, TranscriptEvent, TranscriptUnit
-from interplay.metrics.communication.scene import AT, Held, KitchenScene
+from interplay.metrics.communication.scene import AT, KitchenScene, SceneObject
 from interplay.metrics.communication.words import (
     AFTER,
     BRING,
@@ -54,7 +54,7 @@ _SMALL = DETERMINERS | PRONOUNS | {
 class RequestedAct:
     """The last thing that a speaker asked a partner about, and with which act."""
 
-    held: Held
+    thing: SceneObject
     act: ObservedAct
     when: tuple[int, int]
 
@@ -81,8 +81,8 @@ class MessageReader:
     def __post_init__(self):
         self._units: list[TranscriptUnit] = []
         self._waits = 0
-        self._asked: RequestedAct | None = None
-        self._named: Held | None = None  # the last thing spoken of, asked for or not: what "it" means
+        self._last_request: RequestedAct | None = None
+        self._named: SceneObject | None = None  # the last thing spoken of, asked for or not: what "it" means
         self._made: set[tuple[str, str]] = set()  # (verb, what it makes) of acts that were asked for
         self._utensil: str | None = None  # the last one named: what "put the corn in it" means
         self._postponed: list[tuple[ObservedAct, int | None, str]] = []  # explicit requests that name no object
@@ -90,15 +90,16 @@ class MessageReader:
         self._waiting: Clause | None = None  # "pick up and cook the egg": picks up what comes next
 
     def read(self) -> MessageReading:
+        """Read the message: explicit requests first, then what its clauses ask for."""
         text = self._explicit()
-        found = clauses(text, self.names, self.message.to) if not self.message.acts_only else []
+        parsed = clauses(text, self.names, self.message.to) if not self.message.acts_only else []
         before: tuple[Verb, Clause] | None = None
-        for clause in found:
+        for clause in parsed:
             before = self._clause(clause, before)
         for act, to, words in self._postponed:
             if not any(_names_object_of(unit, act, to) for unit in self._units):
                 self._add(act, to, words, "explicit")
-        return MessageReading(tuple(self._units), self._waits, self._asked)
+        return MessageReading(tuple(self._units), self._waits, self._last_request)
 
     # ------------------------------------------------------------ explicit requests
     def _explicit(self) -> str:
@@ -122,14 +123,13 @@ class MessageReader:
 
     def _call(self, act: ObservedAct, to: int | None, words: str) -> None:
         """Take an explicit request; one whose object nothing tells yet waits for what is said in words."""
-        if act.object is None and self._asked is None and act.verb != "wait":
+        if act.object is None and self._last_request is None and act.verb != "wait":
             self._postponed.append((act, to, words))
         else:
             self._add(act, to, words, "explicit")
 
     def _calls(self, text: str, partner: int | None) -> str:
         """Acts written as calls outside of request(...), such as `please do cut(chopping_board)`."""
-
         others = "|".join(re.escape(r) for seat, r in enumerate(self.names.roles) if seat != self.names.speaker)
 
         def take(match: re.Match[str]) -> str:
@@ -175,11 +175,11 @@ class MessageReader:
         product = self.vocabulary.product
         mentions = self._objects(words) or [m for m in self.vocabulary.mentions(words) if m.object != product]
         if mentions:
-            self._named = Held(mentions[-1].object, None)
+            self._named = SceneObject(mentions[-1].object, None)
         cuts = [i for i, word in enumerate(words) if _plain_verb(word) == "cut" and words[i + 1 : i + 2] != ["board"]]
         is_whole = self._named is not None and self._named.object in self.vocabulary.ingredients
         if cuts and is_whole and words[0] != "so" and mood != PROHIBIT and self._named is not None:
-            self._named = Held(made_by("cut", self._named.object), None)
+            self._named = SceneObject(made_by("cut", self._named.object), None)
 
     def _objects(self, words: Sequence[str]) -> list[Mention]:
         """The things that a clause is about: not what it is for, nor what comes out of it."""
@@ -259,7 +259,7 @@ class MessageReader:
         """What "the slices" are of: the last thing named."""
         covered = {i for m in self.vocabulary.mentions(words) for i in range(m.start, m.end)}
         bare = any(w in AFTER and i not in covered and _before(words, i) not in _RESULT for i, w in enumerate(words))
-        last = self._named or (self._asked.held if self._asked else None)
+        last = self._named or (self._last_request.thing if self._last_request else None)
         if not bare or last is None or last.object == DISH:
             return None
         return last.object if "~slices" in last.object else f"{last.object}~slices"
@@ -273,39 +273,43 @@ class MessageReader:
             return
         lineage = None
         if act.object is None and bind:
-            held = self._referent(act, to, pronoun)
-            if held is not None:
-                act, lineage = replace(act, object=held.object), held.lineage
+            referent = self._referent(act, to, pronoun)
+            if referent is not None:
+                act, lineage = replace(act, object=referent.object), referent.lineage
         unit = TranscriptUnit(act=act, to=to, lineage=lineage, source=source, words=text)
         if act.object is not None:
             made = made_by(act.verb, act.object)
             if act.verb in MAKES:
                 self._made.add((act.verb, made))
-            self._named = Held(made, lineage)
-            self._asked = RequestedAct(self._named, act, self.message.when)
+            self._named = SceneObject(made, lineage)
+            self._last_request = RequestedAct(self._named, act, self.message.when)
         if not any(_same(unit, other) for other in self._units):
             self._units.append(unit)
 
-    def _referent(self, act: ObservedAct, to: int | None, pronoun: bool) -> Held | None:
+    def _referent(self, act: ObservedAct, to: int | None, pronoun: bool) -> SceneObject | None:
         """The last requested item, then what the partner holds, then what is in the utensil.
 
-        A pronoun first means the last thing named in the message, whoever it was said of."""
+        A pronoun first means the last thing named in the message, whoever it was said of.
+        """
         earlier = self.last(to) if to is not None else None
         place = act.place if act.place in UTENSILS else AT.get(act.verb)
         candidates = [
             self._named if pronoun else None,
-            self._asked.held if self._asked else None,
-            earlier.held if earlier else None,
+            self._last_request.thing if self._last_request else None,
+            earlier.thing if earlier else None,
             self.scene.hands.get(to) if to is not None else None,
             self.scene.contents(place) if place else None,
         ]
         no_dish = act.verb in MAKES or act.verb in ("fill_dish_with_food", "put_obj_in_utensil", "deliver")
-        for held in candidates:
-            if held is not None and not (no_dish and held.object == DISH):
-                again = (act.verb, held.object) in self._made  # "use the bake action to start baking it" is one act
-                return held._replace(object=_made_from(act.verb, held.object)) if again else held
+        for candidate in candidates:
+            if candidate is not None and not (no_dish and candidate.object == DISH):
+                repeated = (
+                    act.verb,
+                    candidate.object,
+                ) in self._made  # "use the bake action to start baking it" is one act
+                return candidate._replace(object=_made_from(act.verb, candidate.object)) if repeated else candidate
         if act.verb == "deliver" and self.vocabulary.product:  # only one dish is ordered
-            return Held(self.vocabulary.product, None)
+            return SceneObject(self.vocabulary.product, None)
         return None
 
 
@@ -350,8 +354,8 @@ def _meaning(verb: Verb, words: Sequence[str], places: Sequence[PlaceMention]) -
     goal = [p.place for p in places if p.place not in origin]
     utensil = next((p for p in goal if p in UTENSILS), None)
     if verb.meaning == GET:
-        given = "me" in words or (COUNTER in goal)
-        return ("place_obj_on_counter", COUNTER) if given else ("pickup", next(iter([*origin, *goal]), None))
+        to_speaker = "me" in words or (COUNTER in goal)
+        return ("place_obj_on_counter", COUNTER) if to_speaker else ("pickup", next(iter([*origin, *goal]), None))
     if verb.meaning in (PUT, BRING):
         return ("put_obj_in_utensil", utensil) if utensil else ("place_obj_on_counter", COUNTER)
     if verb.meaning == "deliver" and ("me" in words or COUNTER in goal):

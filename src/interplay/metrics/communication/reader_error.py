@@ -51,13 +51,15 @@ class ErrorCounts(NamedTuple):
 
     @property
     def precision(self) -> float | None:
+        """Share of the requests read that were asked for; None if none was read."""
         read = self.right + self.spurious
         return self.right / read if read else None
 
     @property
     def recall(self) -> float | None:
-        asked = self.right + self.missed
-        return self.right / asked if asked else None
+        """Share of the requests asked for that were read; None if none was asked."""
+        labelled = self.right + self.missed
+        return self.right / labelled if labelled else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,9 +117,9 @@ def anything() -> Vocabulary:
     return Vocabulary.of([*whole_and_cut, *cooked, DISH], PRODUCT)
 
 
-def compare(asked: Sequence[ObservedAct], read: Sequence[ObservedAct]) -> ErrorCounts:
+def compare(labelled: Sequence[ObservedAct], read: Sequence[ObservedAct]) -> ErrorCounts:
     """Count the requests of one message that were read rightly, spuriously and not at all."""
-    left = list(asked)
+    left = list(labelled)
     right = 0
     for act in read:
         label = next((one for one in left if _agrees(one, act)), None)
@@ -162,8 +164,8 @@ def read_labels(path: Path, data: Path) -> list[LabelledMessage]:
         texts[message["model"], message["episode"]].append(message["text"])
     joined = []
     for label in labels["messages"]:
-        said = texts[label["model"], label["episode"]]
-        text = said[label["turn"]] if label["turn"] < len(said) else ""
+        spoken = texts[label["model"], label["episode"]]
+        text = spoken[label["turn"]] if label["turn"] < len(spoken) else ""
         if hashlib.sha256(text.encode()).hexdigest() != label["sha256"]:
             raise InterplayError(f"{source}: message {label['turn']} of {label['episode']} is not the labelled one")
         acts = [ObservedAct(r["verb"], r["object"], r["place"]) for r in label["requests"] if "to" not in r]

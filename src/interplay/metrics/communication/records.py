@@ -74,6 +74,7 @@ class TranscriptEvent:
 
     @property
     def when(self) -> tuple[int, int]:
+        """The event's place in the order of events: (time step, sequence number)."""
         return self.t, self.seq
 
 
@@ -88,6 +89,7 @@ class TranscriptRole:
     knows_recipe: bool = True
 
     def can(self, act: ObservedAct) -> bool:
+        """Return whether the role knows the act's verb and reaches its place."""
         near = self.places is None or act.place is None or act.place in self.places
         return act.verb in self.verbs and near
 
@@ -104,6 +106,7 @@ class TranscriptTask:
     references: tuple[Mapping[int, tuple[ObservedAct, ...]], ...] = ()  # orderings of the plan, each by seat
 
     def need(self, verb: str, thing: str | None) -> int:
+        """Return how often the recipe needs an act on a thing."""
         return self.needs.get((verb, thing), 0) if thing is not None else 0
 
 
@@ -122,12 +125,13 @@ class Transcript:
     about: Mapping[str, Any] = field(default_factory=dict)  # columns that stand in front of every row
 
     def of(self, kind: str) -> list[TranscriptEvent]:
+        """Return the events of a kind, in order."""
         return [e for e in self.events if e.kind == kind]
 
-    def deeds(self) -> list[tuple[TranscriptEvent, ObservedAct]]:
-        """What was carried out, in order; waiting is no deed."""
-        done = [(e, e.act) for e in self.events if e.kind == EXEC and e.act is not None]
-        return [(event, act) for event, act in done if act.verb not in ("wait", "request")]
+    def executed(self) -> list[tuple[TranscriptEvent, ObservedAct]]:
+        """Return the acts that were carried out with their events, in order; waiting and requesting are left out."""
+        executed = [(e, e.act) for e in self.events if e.kind == EXEC and e.act is not None]
+        return [(event, act) for event, act in executed if act.verb not in ("wait", "request")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,10 +161,12 @@ class JudgedRequest:
 
     @property
     def followed(self) -> bool:
+        """Whether the partner did it within the window, by itself or after a correction."""
         return self.category in (EFFECTIVE, ASSISTED)
 
     @property
     def latency(self) -> int | None:
+        """Steps from the message to the act; None if it was not followed."""
         return self.settled.t - self.message.t if self.followed and self.settled else None
 
 
@@ -175,7 +181,7 @@ JUDGING: Mapping[str, tuple[str, ...]] = {  # the rules of judging, and what eac
 
 @dataclass(frozen=True, kw_only=True)
 class AuditSettings:
-    """How to judge, and how to weigh."""
+    """How requests are judged and how costs are weighed."""
 
     window: int | None = None
     """Steps in which a request can be followed; None: `alpha` times the level's horizon, rounded up."""
@@ -216,9 +222,11 @@ class AuditSettings:
             raise InterplayError(f"gamma: {self.gamma}; a discount is above 0 and at most 1")
 
     def steps(self, horizon: int) -> int:
+        """Return the window in steps for a level's horizon."""
         # A share such as .15 x 180 must not be lifted to 28 by the rounding of binary fractions.
         return self.window if self.window is not None else math.ceil(round(self.alpha * horizon, 9))
 
     @property
     def window_name(self) -> str:
+        """The name of the window in tables."""
         return f"{self.window} steps" if self.window is not None else f"{self.alpha:g} x horizon"

@@ -1,4 +1,4 @@
-"""Who holds what and what is in the utensils, as the executions so far tell: foreign transcripts have no states."""
+"""Who holds what and what is in the utensils, derived from executions: foreign transcripts have no states."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ from interplay.metrics.communication.words import MAKES, made_by
 AT = {"cut": "chopping_board", "stir": "blender", "cook": "pot", "bake": "oven"}  # unless it is said
 
 
-class Held(NamedTuple):
+class SceneObject(NamedTuple):
+    """A thing in a hand or in a utensil."""
+
     object: str
     lineage: str | None
 
 
 @dataclass(frozen=True)
 class KitchenScene:
-    """A moment."""
+    """What the cooks hold and what the utensils contain at one time."""
 
-    hands: Mapping[int, Held] = field(default_factory=dict)  # by seat
-    utensils: Mapping[str, tuple[Held, ...]] = field(default_factory=dict)
+    hands: Mapping[int, SceneObject] = field(default_factory=dict)  # by seat
+    utensils: Mapping[str, tuple[SceneObject, ...]] = field(default_factory=dict)
 
     def after(self, event: TranscriptEvent) -> KitchenScene:
         """The scene after an execution."""
         act = event.act
         if act is None:
             return self
-        thing = Held(act.object, event.lineage) if act.object else None
+        thing = SceneObject(act.object, event.lineage) if act.object else None
         hands, utensils = dict(self.hands), dict(self.utensils)
         place = act.place or AT.get(act.verb) or ""
         if act.verb in ("pickup", "fill_dish_with_food"):
@@ -43,15 +45,15 @@ class KitchenScene:
             utensils[place] = (*utensils.get(place, ()), *([thing] if thing else []))
         elif act.verb in MAKES:
             made = made_by(act.verb, thing.object) if thing else None
-            utensils[place] = (Held(made, event.lineage),) if made else ()
+            utensils[place] = (SceneObject(made, event.lineage),) if made else ()
         else:  # on the counter, or delivered
             hands.pop(event.agent, None)
         return replace(self, hands=hands, utensils=utensils)
 
-    def contents(self, place: str) -> Held | None:
+    def contents(self, place: str) -> SceneObject | None:
         """What is in a utensil, several things as one mix."""
-        held = self.utensils.get(place, ())
-        if not held:
+        things = self.utensils.get(place, ())
+        if not things:
             return None
-        lineages = [h.lineage for h in held if h.lineage]
-        return Held("+".join(sorted(h.object for h in held)), "+".join(lineages) or None)
+        lineages = [h.lineage for h in things if h.lineage]
+        return SceneObject("+".join(sorted(h.object for h in things)), "+".join(lineages) or None)

@@ -12,7 +12,7 @@ from interplay.metrics.communication.words import DISH
 
 
 def task_of(ordered: Dish | str, roles: Sequence[TranscriptRole]) -> TranscriptTask:
-    """The task of a dish. Needs count things, not deeds: an egg that two cooks pick up in turn is one egg."""
+    """The task of a dish. Needs count things, not executed: an egg that two cooks pick up in turn is one egg."""
     wanted = dish(ordered) if isinstance(ordered, str) else ordered
     things = Counter(parts(wanted.food))
     things[DISH] = int(wanted.plated)
@@ -63,8 +63,8 @@ def _uses(thing: str, wanted: Dish) -> list[ObservedAct]:
 
 def _by_seat(plan: Sequence, roles: Sequence[TranscriptRole]) -> dict[int, tuple[ObservedAct, ...]]:
     seats = {role.name: seat for seat, role in reversed(list(enumerate(roles)))}
-    found: dict[int, list[ObservedAct]] = {seat: [] for seat in range(len(roles))}
+    acts_by_seat: dict[int, list[ObservedAct]] = {seat: [] for seat in range(len(roles))}
     for act in plan:
         if act.role in seats:
-            found[seats[act.role]].append(ObservedAct(act.verb, act.object, act.place))
-    return {seat: tuple(acts) for seat, acts in found.items()}
+            acts_by_seat[seats[act.role]].append(ObservedAct(act.verb, act.object, act.place))
+    return {seat: tuple(acts) for seat, acts in acts_by_seat.items()}

@@ -134,6 +134,8 @@ class Mention(NamedTuple):
 
 
 class PlaceMention(NamedTuple):
+    """A place named in a text, from word `start` up to `end`."""
+
     start: int
     end: int
     place: str
@@ -149,6 +151,7 @@ class NamedThing:
 
     @classmethod
     def of(cls, name: str) -> NamedThing:
+        """Split a name into its ingredients and the marks of its preparation."""
         words = re.findall(r"[a-z_]+", name.lower())
         return cls(name, tuple(w for w in words if w not in MARKS), frozenset(w for w in words if w in MARKS))
 
@@ -162,10 +165,12 @@ class Vocabulary:
 
     @classmethod
     def of(cls, names: Iterable[str], product: str | None = None) -> Vocabulary:
+        """Make a vocabulary of names, each once."""
         return cls(tuple(dict.fromkeys(names)), product)
 
     @cached_property
     def things(self) -> list[NamedThing]:
+        """The names, each split into ingredients and forms."""
         return [NamedThing.of(name) for name in self.names]
 
     @cached_property
@@ -176,8 +181,8 @@ class Vocabulary:
     @cached_property
     def bases(self) -> list[tuple[tuple[str, ...], str]]:
         """Words of every ingredient, the longest first, so that sweet potato is not read as potato."""
-        found = {base for thing in self.things for base in thing.bases}
-        spoken = [(tuple(singular(w) for w in base.split("_")), base) for base in found]
+        ingredients = {base for thing in self.things for base in thing.bases}
+        spoken = [(tuple(singular(w) for w in base.split("_")), base) for base in ingredients]
         return sorted(spoken, key=lambda pair: (-len(pair[0]), pair[1]))
 
     def exact(self, text: str) -> str | None:
@@ -202,16 +207,16 @@ class Vocabulary:
 
     def mentions(self, words: Sequence[str]) -> list[Mention]:
         """Things named in a text, in order: the longest name at each place, forms before and after included."""
-        found: list[Mention] = []
+        mentions: list[Mention] = []
         at = 0
         while at < len(words):
             mention = self._mention(words, at)
             if mention is None:
                 at += 1
                 continue
-            found.append(mention)
+            mentions.append(mention)
             at = mention.end
-        return found
+        return mentions
 
     def _mention(self, words: Sequence[str], at: int) -> Mention | None:
         start, forms = at, []
@@ -259,25 +264,26 @@ def _composed(base: str, forms: Sequence[str]) -> str:
 
 
 def places_in(words: Sequence[str]) -> list[PlaceMention]:
-    found: list[PlaceMention] = []
+    """Return the places named in a text, in order."""
+    places: list[PlaceMention] = []
     at = 0
     while at < len(words):
         for length in (2, 1):
             place = PLACES.get(tuple(singular(w) for w in words[at : at + length]))
             if place is not None and at + length <= len(words):
-                found.append(PlaceMention(at, at + length, place))
+                places.append(PlaceMention(at, at + length, place))
                 at += length - 1
                 break
         at += 1
-    return found
+    return places
 
 
 def place_of(text: str) -> str | None:
     """The place that an argument names: pot, chopping_board0, the counter."""
     words = tokens_of(re.sub(r"\(.*\)|\d+", "", text).replace("_", " "))  # counter(2,1), pot0
     words = [w for w in words if w not in DETERMINERS]
-    found = places_in(words)
-    return found[0].place if found and found[0].end - found[0].start == len(words) else None
+    places = places_in(words)
+    return places[0].place if places and places[0].end - places[0].start == len(words) else None
 
 
 def parse_act(text: str, vocabulary: Vocabulary) -> ObservedAct | None:

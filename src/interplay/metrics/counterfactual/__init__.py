@@ -1,4 +1,4 @@
-"""What a hand-over, and a partner as a whole, was worth: the same play with and without it."""
+"""The worth of a hand-over, and of a partner as a whole: continuations with it compared with continuations without."""
 
 from interplay.metrics.counterfactual.metric import COUNTERFACTUAL
 from interplay.metrics.counterfactual.rollout import CounterfactualRollout, Snapshot

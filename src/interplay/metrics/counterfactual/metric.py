@@ -66,12 +66,14 @@ def compute(sample: Sample) -> Iterator[Row]:
         substitutes = [a.name for a, who in zip(agents, episode.agents) if a.identity(sample.game).hash != who.hash]
         about = {"samples": samples, "stand_ins": ", ".join(substitutes) or None}
         about["agreement"] = round(float(np.mean(np.asarray(past.agreement))), 4)
-        asked = branches.setdefault(rollout.program, (rollout, []))[1]
+        team_branches = branches.setdefault(rollout.program, (rollout, []))[1]
         for branch in _branches(sample.game, episode, past, ways, most):
-            asked.append(branch._replace(about={**base, "seat": None, **branch.about, "metric": "worth", **about}))
-    for rollout, asked in branches.values():
-        points = rollout.points([moment for branch in asked for moment in branch[1:]], samples, seed)
-        for branch, real, without in zip(asked, points[::2], points[1::2], strict=True):
+            team_branches.append(
+                branch._replace(about={**base, "seat": None, **branch.about, "metric": "worth", **about})
+            )
+    for rollout, team_branches in branches.values():
+        points = rollout.points([moment for branch in team_branches for moment in branch[1:]], samples, seed)
+        for branch, real, without in zip(team_branches, points[::2], points[1::2], strict=True):
             yield branch.about | worth(real, without)
 
 
@@ -185,8 +187,8 @@ def _rollout(game: Game, agents: tuple[Agent, ...]) -> CounterfactualRollout:
 _reader = lru_cache(maxsize=16)(reader)
 
 
-def _ways(asked: Any, game: Game) -> tuple[str, ...]:
-    ways = (asked,) if isinstance(asked, str) else tuple(asked)
+def _ways(requested: Any, game: Game) -> tuple[str, ...]:
+    ways = (requested,) if isinstance(requested, str) else tuple(requested)
     for way in ways:
         if way not in WAYS:
             raise InterplayError(f"ways: {way!r}; a thing is taken out of an episode by {', '.join(WAYS)}")

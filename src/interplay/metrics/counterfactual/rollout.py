@@ -1,4 +1,4 @@
-"""Play on from moments of recorded episodes, many at once, as it was and as it might have been."""
+"""Continue recorded episodes from given times, many at once, as they were and with one thing changed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class PastEpisode:
         return Snapshot(policies=self.policies, state=state, memories=at[1], t=jnp.int32(t), idle=jnp.asarray(seats))
 
 
-class _Programs(NamedTuple):
+class _RolloutPrograms(NamedTuple):
     past: Callable[..., Any]  # policies, start, key, actions, length -> PastEpisode; [episode, ...]
     play: Callable[..., Any]  # Snapshot [row], keys [sample] -> points [row, sample]
 
@@ -130,20 +130,20 @@ class CounterfactualRollout:
 
 
 @functools.lru_cache(maxsize=32)
-def _compile(game: Game, statics: tuple[StaticPolicy, ...]) -> _Programs:
+def _compile(game: Game, statics: tuple[StaticPolicy, ...]) -> _RolloutPrograms:
     seats = game.num_seats
     nothing = jnp.int32(Stay().bind(game).action)  # type: ignore[attr-defined]
 
     def choose(policies: tuple, state: Any, memories: tuple, t: Any, key: Any) -> tuple[Array, tuple, Array]:
         """Everybody's choice, on turn or off; the new memories; who is to move."""
-        legal, turn, chosen, kept = game.legal(state), game.to_move(state), [], []
+        legal, turn, chosen, new_memories = game.legal(state), game.to_move(state), [], []
         for seat, (arrays, static, memory) in enumerate(zip(policies, statics, memories, strict=True)):
             policy = eqx.combine(arrays, static.policy)
             seen = tree_map(lambda x, s=seat: x[s], game.observe(state, policy.encoding))
             done = policy_turn(policy, memory, seen, legal[seat], seat_key(key, t, seat))
             chosen.append(done.action)
-            kept.append(done.memory)
-        return jnp.where(turn, jnp.stack(chosen), jnp.argmax(legal, axis=-1)), tuple(kept), turn
+            new_memories.append(done.memory)
+        return jnp.where(turn, jnp.stack(chosen), jnp.argmax(legal, axis=-1)), tuple(new_memories), turn
 
     def past(policies: tuple, start: Any, key: Any, actions: Any, length: Any) -> PastEpisode:
         first = tuple(
@@ -157,12 +157,12 @@ def _compile(game: Game, statics: tuple[StaticPolicy, ...]) -> _Programs:
             chosen, new, moves = choose(policies, state, memories, t, key)
             after, _ = game.step(state, joint, chance_key(key, t, seats))
             on = t < length
-            kept = tree_map(lambda a, b: jnp.where(on, a, b), (after, new), (state, memories))
-            return kept, (kept, (chosen == joint) & on & moves, on & moves)
+            carried = tree_map(lambda a, b: jnp.where(on, a, b), (after, new), (state, memories))
+            return carried, (carried, (chosen == joint) & on & moves, on & moves)
 
-        _, (later, same, asked) = jax.lax.scan(turn, (start, first), (actions, jnp.arange(actions.shape[0])))
+        _, (later, same, decided) = jax.lax.scan(turn, (start, first), (actions, jnp.arange(actions.shape[0])))
         states, memories = tree_map(lambda a, b: jnp.concatenate([a[None], b]), (start, first), later)
-        agreement = same.sum(0) / jnp.maximum(asked.sum(0), 1)
+        agreement = same.sum(0) / jnp.maximum(decided.sum(0), 1)
         return PastEpisode(policies=policies, states=states, memories=memories, agreement=agreement)
 
     def play(moment: Snapshot, key: Any) -> Float[Array, ""]:
@@ -180,4 +180,4 @@ def _compile(game: Game, statics: tuple[StaticPolicy, ...]) -> _Programs:
         first = (moment.state, moment.memories, moment.t, moment.t >= game.horizon, jnp.float32(0))
         return jax.lax.while_loop(goes_on, turn, first)[4]
 
-    return _Programs(jax.jit(past), jax.jit(jax.vmap(jax.vmap(play, in_axes=(None, 0)), in_axes=(0, None))))
+    return _RolloutPrograms(jax.jit(past), jax.jit(jax.vmap(jax.vmap(play, in_axes=(None, 0)), in_axes=(0, None))))

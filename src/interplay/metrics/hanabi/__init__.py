@@ -1,1 +1,1 @@
-"""What Hanabi alone can tell: what a player knew of the card it used, what it told, and by which convention."""
+"""Metrics of Hanabi: what a player knew of the card it used, what its hints gave, and which conventions it followed."""

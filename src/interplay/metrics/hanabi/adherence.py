@@ -56,6 +56,7 @@ _OF_CLUE = np.array([RULES.index(name) for name in CLUES])
 
 
 def number(name: str) -> Array:
+    """Return the index of a rule."""
     return jnp.int32(RULES.index(name))
 
 
@@ -79,28 +80,28 @@ def judge(
     mine = _mine(rules, state, table, seat)
     clues = jax.vmap(lambda a: hgroup.clue(rules, state, signals, table, a))(np.flatnonzero(moves.offset))
     hints = int(np.flatnonzero(moves.offset)[0])
-    told = jax.tree_util.tree_map(lambda x: x[jnp.maximum(action - hints, 0)], clues)
+    given_clue = jax.tree_util.tree_map(lambda x: x[jnp.maximum(action - hints, 0)], clues)
 
     is_use = (kind == PLAY) | (kind == DISCARD)
     rule = jnp.select(
         [kind == PLAY, kind == DISCARD],
         [_play(signals, mine, seat, slot), _discard(table, mine, seat, slot)],
-        _hint(rules, state, table, mine, seat, clues, told),
+        _hint(rules, state, table, mine, seat, clues, given_clue),
     )
     chop_goes = (kind == DISCARD) & (slot == table.chop[seat])
     spent = hgroup.used(rules, signals, seat, slot, chop_goes)
-    after = jax.tree_util.tree_map(lambda a, b: jnp.where(is_use, a, b), spent, told.signals)
+    after = jax.tree_util.tree_map(lambda a, b: jnp.where(is_use, a, b), spent, given_clue.signals)
     rule = _missed(rules, state, table, after, action, seat, rule)
     late = jnp.any(signals.due[seat]) & (rule != number("answered_at_once"))
     rule = jnp.where(late, number("unanswered_at_once"), rule)
     receiver = (seat + jnp.asarray(moves.offset)[action]) % rules.players
-    about = jnp.where(is_use, slot, told.focus)
+    about = jnp.where(is_use, slot, given_clue.focus)
     card = state.hands[jnp.where(is_use, seat, receiver), about]
     return after, AdherenceVerdict(rule=rule, slot=about.astype(jnp.int32), card=card.astype(jnp.int32))
 
 
 @record
-class Mine:
+class OwnHand:
     """What the mover knows of its hand."""
 
     ready: Bool[Array, " slot"]  # by convention or for sure
@@ -108,14 +109,14 @@ class Mine:
     trash: Bool[Array, " slot"]
 
 
-def _mine(rules: HanabiRules, state: HanabiState, table: PublicTable, seat: Array) -> Mine:
+def _mine(rules: HanabiRules, state: HanabiState, table: PublicTable, seat: Array) -> OwnHand:
     can_be = cards.seen(rules, state, seat)
     certain, trash = cards.within(can_be, table.fits), cards.within(can_be, table.dead)
-    unwanted = table.clued[seat] & (table.told[seat] == 0)
-    return Mine(ready=(table.ready[seat] | certain) & ~trash, certain=certain, trash=trash | unwanted)
+    unwanted = table.clued[seat] & (table.believed[seat] == 0)
+    return OwnHand(ready=(table.ready[seat] | certain) & ~trash, certain=certain, trash=trash | unwanted)
 
 
-def _play(signals: ClueSignals, mine: Mine, seat: Array, slot: Array) -> Array:
+def _play(signals: ClueSignals, mine: OwnHand, seat: Array, slot: Array) -> Array:
     elsewhere = signals.touched[seat, slot] & (signals.focus[seat] != NONE) & (signals.focus[seat] != slot)
     return jnp.select(
         [
@@ -130,7 +131,7 @@ def _play(signals: ClueSignals, mine: Mine, seat: Array, slot: Array) -> Array:
     )
 
 
-def _discard(table: PublicTable, mine: Mine, seat: Array, slot: Array) -> Array:
+def _discard(table: PublicTable, mine: OwnHand, seat: Array, slot: Array) -> Array:
     return jnp.select(
         [jnp.any(mine.ready), mine.trash[slot], slot == table.chop[seat], table.chop[seat] == NONE],
         [number(n) for n in ("unplayed_play_clue", "known_trash", "chop_discard", "locked_discard")],
@@ -139,7 +140,7 @@ def _discard(table: PublicTable, mine: Mine, seat: Array, slot: Array) -> Array:
 
 
 def _hint(
-    rules: HanabiRules, state: HanabiState, table: PublicTable, mine: Mine, seat: Array, clues: Any, told: Any
+    rules: HanabiRules, state: HanabiState, table: PublicTable, mine: OwnHand, seat: Array, clues: Any, given_clue: Any
 ) -> Array:
     """The rule of the hint given, in the light of those that could have been given."""
     legal = state.tokens > 0
@@ -150,11 +151,11 @@ def _hint(
     better = legal & jnp.any(jnp.any(touches, axis=1) & (clues.label < FIRST_WRONG))
     stuck = (state.tokens >= rules.hint_tokens) | (state.dealt >= rules.deck_size)
     stuck |= (table.chop[seat] == NONE) & ~jnp.any(mine.trash)
-    is_wrong = told.label >= FIRST_WRONG
-    stall = is_wrong & told.obviously_idle & stuck & ~better & ~jnp.any(mine.ready)
+    is_wrong = given_clue.label >= FIRST_WRONG
+    stall = is_wrong & given_clue.obviously_idle & stuck & ~better & ~jnp.any(mine.ready)
     owes = is_wrong & jnp.any(mine.ready)
     return jnp.select(
-        [stall, owes], [number("stall"), number("unplayed_play_clue")], jnp.asarray(_OF_CLUE)[told.label]
+        [stall, owes], [number("stall"), number("unplayed_play_clue")], jnp.asarray(_OF_CLUE)[given_clue.label]
     ).astype(jnp.int32)
 
 

@@ -1,5 +1,8 @@
-"""How much a player knows of what it plays, and how readily it tells others: the two behaviour features of
-Canaan et al., on which the data of human play are described."""
+"""The two behaviour features of Canaan et al.: information per play (IPP) and communicativeness.
+
+IPP is how much a player knows of the cards it plays; communicativeness is how often it hints when it can. Data of human
+play are described by these features.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +11,26 @@ from collections.abc import Iterator
 import numpy as np
 
 from interplay.metrics.api import Metric, Sample
-from interplay.metrics.hanabi.moves import MoveRecord, is_hint, is_play, moves, per_seat, shares
+from interplay.metrics.hanabi.moves import MoveRecord, is_hint, is_play, moves, per_seat, share_rows
 from interplay.table import Row
 
 
-def counts(sample: Sample, found: MoveRecord) -> dict[tuple[str, str | None], tuple[np.ndarray, np.ndarray]]:
+def counts(sample: Sample, record: MoveRecord) -> dict[tuple[str, str | None], tuple[np.ndarray, np.ndarray]]:
     """Of each feature: what is counted and out of how many, [episode, seat] each."""
-    plays, able = is_play(found), found.tokens > 0
-    played = per_seat(sample, found, plays)
-    hints = per_seat(sample, found, is_hint(found) & able)
+    plays, able = is_play(record), record.tokens > 0
+    played = per_seat(sample, record, plays)
+    hints = per_seat(sample, record, is_hint(record) & able)
     return {
-        ("ipp", "told"): (per_seat(sample, found, plays * found.told) / 2, played),
-        ("ipp", "deduced"): (per_seat(sample, found, plays * found.deduced) / 2, played),
-        ("communicativeness", None): (hints, per_seat(sample, found, able)),
+        ("ipp", "told"): (per_seat(sample, record, plays * record.hinted) / 2, played),
+        ("ipp", "deduced"): (per_seat(sample, record, plays * record.deduced) / 2, played),
+        ("communicativeness", None): (hints, per_seat(sample, record, able)),
     }
 
 
 def compute(sample: Sample) -> Iterator[Row]:
-    found, about = moves(sample), sample.about()
-    for (name, known), (top, bottom) in counts(sample, found).items():
-        for place, values in enumerate(shares(top, bottom)):
-            agents = sample.episodes[place].agents
-            for seat, value in enumerate(values):
-                told = {"metric": name, "known": known, "value": value, "n": int(bottom[place, seat])}
-                yield {**about[place], "seat": seat, "agent": agents[seat].name, **told}
+    """Yield both features of each seat of each episode."""
+    for (name, known), (top, bottom) in counts(sample, moves(sample)).items():
+        yield from share_rows(sample, name, known, top, bottom)
 
 
 BEHAVIOUR = Metric(

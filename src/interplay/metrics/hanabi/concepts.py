@@ -134,23 +134,25 @@ class Formula:
 
     @property
     def depth(self) -> int:
+        """The number of levels; 1 for a primitive."""
         return 1 if self.left is None or self.right is None else 1 + max(self.left.depth, self.right.depth)
 
-    def text(self, of: list[str]) -> str:
+    def text(self, primitive_names: list[str]) -> str:
+        """Return the formula in words, given the names of the primitives."""
         if self.left is None or self.right is None:
-            return f"not {of[self.atom]}" if self.negated else of[self.atom]
+            return f"not {primitive_names[self.atom]}" if self.negated else primitive_names[self.atom]
         word = "and" if self.operator == AND else "or"
-        return f"({self.left.text(of)} {word} {self.right.text(of)})"
+        return f"({self.left.text(primitive_names)} {word} {self.right.text(primitive_names)})"
 
 
 @lru_cache(maxsize=16)
 def formulas(atoms: int, count: int, seed: int, deepest: int = 3) -> tuple[Formula, ...]:
     """Random formulas, each of a depth drawn evenly from 1 to `deepest`, all different."""
     rng = np.random.default_rng(seed)
-    found: dict[Formula, None] = {}
-    while len(found) < count:
-        found[_draw(rng, atoms, int(rng.integers(1, deepest + 1)))] = None
-    return tuple(found)
+    drawn: dict[Formula, None] = {}
+    while len(drawn) < count:
+        drawn[_draw(rng, atoms, int(rng.integers(1, deepest + 1)))] = None
+    return tuple(drawn)
 
 
 def _draw(rng: np.random.Generator, atoms: int, depth: int) -> Formula:

@@ -18,7 +18,7 @@ CONCEPTS, SEED = 500, 0
 MESSAGES = ("actions", "kinds")
 
 
-class Said(NamedTuple):
+class SeatMoves(NamedTuple):
     """What a seat did, and what held when it did it."""
 
     rules: HanabiRules
@@ -27,7 +27,7 @@ class Said(NamedTuple):
 
 
 def context_independence(
-    concepts: np.ndarray, messages: np.ndarray, of: Sequence[Formula], kinds: int
+    concepts: np.ndarray, messages: np.ndarray, formulas_used: Sequence[Formula], kinds: int
 ) -> tuple[float | None, float | None, int]:
     """The mean of p(m*|c) p(c|m*) over all concepts and over those that held, and how many held.
 
@@ -37,15 +37,15 @@ def context_independence(
     if len(messages) == 0:
         return None, None, 0
     holds, full = _words(concepts.T), _words(np.ones((1, len(messages)), bool))[0]
-    said = _words(messages == np.arange(kinds)[:, None])  # [message, word]
-    true = np.stack([f(holds, full) for f in of])
-    both = np.bitwise_count(true[:, None] & said).sum(axis=-1, dtype=np.int64)  # [concept, message]
-    of_concept, of_message = both.sum(axis=1), np.bitwise_count(said).sum(axis=-1, dtype=np.int64)
+    message_bits = _words(messages == np.arange(kinds)[:, None])  # [message, word]
+    true = np.stack([f(holds, full) for f in formulas_used])
+    both = np.bitwise_count(true[:, None] & message_bits).sum(axis=-1, dtype=np.int64)  # [concept, message]
+    of_concept, of_message = both.sum(axis=1), np.bitwise_count(message_bits).sum(axis=-1, dtype=np.int64)
     best = np.argmax(both, axis=1)
-    together = both[np.arange(len(of)), best]
+    together = both[np.arange(len(formulas_used)), best]
     value = together**2 / np.maximum(of_concept * of_message[best], 1)
-    held = int((of_concept > 0).sum())
-    return float(value.mean()), float(value.sum() / held) if held else None, held
+    concepts_held = int((of_concept > 0).sum())
+    return float(value.mean()), float(value.sum() / concepts_held) if concepts_held else None, concepts_held
 
 
 def _words(bits: np.ndarray) -> np.ndarray:
@@ -55,7 +55,7 @@ def _words(bits: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(packed_bits).view(np.uint64)
 
 
-def compute(sample: Sample) -> Iterator[dict[TeamGroup, list[list[Said]]]]:
+def compute(sample: Sample) -> Iterator[dict[TeamGroup, list[list[SeatMoves]]]]:
     """For every team, by seat: what was done while what held."""
     rules = rules_of(sample)
     place, time, states, action = positions(sample)
@@ -68,25 +68,26 @@ def compute(sample: Sample) -> Iterator[dict[TeamGroup, list[list[Said]]]]:
     parts = np.split(order, ends)
     seats = range(rules.players)
     yield {
-        of: [[Said(rules, action[i], concepts[i])] for i in (parts[n * rules.players + s] for s in seats)]
+        of: [[SeatMoves(rules, action[i], concepts[i])] for i in (parts[n * rules.players + s] for s in seats)]
         for of, n in numbers.items()
     }
 
 
 def finish(parts: Sequence[Any], options: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield context independence of each agent with each partner, for messages as actions and as kinds of moves."""
     count, seed = int(options.get("concepts", CONCEPTS)), int(options.get("concept_seed", SEED))
-    found: dict[str, dict] = {m: {} for m in MESSAGES}
+    values_by_message: dict[str, dict] = {m: {} for m in MESSAGES}
     for pair, lists in by_pair(parts).items():
-        said = [s for part in lists for s in part]
-        rules = said[0].rules
+        moves_made = [s for part in lists for s in part]
+        rules = moves_made[0].rules
         atoms = len(names(rules))
-        action = np.concatenate([s.action for s in said])
-        concepts = np.unpackbits(np.concatenate([s.concepts for s in said]), axis=1, count=atoms).astype(bool)
-        of = formulas(atoms, count, seed)
+        action = np.concatenate([s.action for s in moves_made])
+        concepts = np.unpackbits(np.concatenate([s.concepts for s in moves_made]), axis=1, count=atoms).astype(bool)
+        concept_formulas = formulas(atoms, count, seed)
         spoken = {"actions": (action, rules.moves.noop), "kinds": (rules.moves.kind[action], NOOP)}
         for messages, (what, kinds) in spoken.items():
-            found[messages][pair] = context_independence(concepts, what, of, kinds)
-    for messages, values in found.items():
+            values_by_message[messages][pair] = context_independence(concepts, what, concept_formulas, kinds)
+    for messages, values in values_by_message.items():
         for number, metric in enumerate(("ci", "ci_held", "ci_concepts_held")):
             for row in over_partners({pair: value[number] for pair, value in values.items()}):
                 yield {**row, "metric": metric, "messages": messages}

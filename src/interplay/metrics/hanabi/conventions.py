@@ -35,12 +35,13 @@ def _of_batch(rules: HanabiRules, batch: ReplayBatch) -> Iterator[AdherenceVerdi
     for place, episode in enumerate(batch.episodes):
         times = np.arange(episode.length)
         actions[place, : episode.length] = np.asarray(episode.actions)[times, times % rules.players]
-    found = jax.tree_util.tree_map(np.asarray, judged(rules)(first, actions))
+    verdict_arrays = jax.tree_util.tree_map(np.asarray, judged(rules)(first, actions))
     for place, episode in enumerate(batch.episodes):
-        yield jax.tree_util.tree_map(lambda x, i=place, n=episode.length: x[i, :n], found)
+        yield jax.tree_util.tree_map(lambda x, i=place, n=episode.length: x[i, :n], verdict_arrays)
 
 
 def compute(sample: Sample) -> Iterator[Row]:
+    """Yield the shares of each seat; with the option `detail`, a row for each move."""
     return _detail(sample) if sample.options.get("detail") else _rates(sample)
 
 

@@ -7,34 +7,32 @@ from collections.abc import Iterator
 import numpy as np
 
 from interplay.metrics.api import Metric, Sample
-from interplay.metrics.hanabi.moves import KNOWN, MoveRecord, is_discard, is_play, moves, per_seat, shares
+from interplay.metrics.hanabi.moves import KNOWN, MoveRecord, is_discard, is_play, moves, per_seat, share_rows
 from interplay.table import Row
 
 NAMES = ("g1", "g2", "g3")
 
 
-def flags(found: MoveRecord, name: str) -> np.ndarray:
-    """[move, sense] whether a move is of the kind that the name stands for."""
+def flags(record: MoveRecord, name: str) -> np.ndarray:
+    """Return whether each move is of the kind named, [move, sense].
+
+    g1 discards a card known to be playable, g2 plays one known to be unplayable, g3 plays one known to be playable.
+    """
     if name == "g1":
-        return is_discard(found)[:, None] & found.playable
+        return is_discard(record)[:, None] & record.playable
     if name == "g2":
-        return is_play(found)[:, None] & found.unplayable
-    return is_play(found)[:, None] & found.playable
+        return is_play(record)[:, None] & record.unplayable
+    return is_play(record)[:, None] & record.playable
 
 
 def compute(sample: Sample) -> Iterator[Row]:
-    found = moves(sample)
-    turns = per_seat(sample, found, np.ones(len(found.seat)))
-    about = sample.about()
+    """Yield the share of each seat's moves that are g1, g2 and g3, in each sense of `known`."""
+    record = moves(sample)
+    turns = per_seat(sample, record, np.ones(len(record.seat)))
     for name in NAMES:
-        which = flags(found, name)
+        which = flags(record, name)
         for sense, known in enumerate(KNOWN):
-            times = shares(per_seat(sample, found, which[:, sense]), turns)
-            for place, values in enumerate(times):
-                agents = sample.episodes[place].agents
-                for seat, value in enumerate(values):
-                    told = {"metric": name, "known": known, "value": value, "n": int(turns[place, seat])}
-                    yield {**about[place], "seat": seat, "agent": agents[seat].name, **told}
+            yield from share_rows(sample, name, known, per_seat(sample, record, which[:, sense]), turns)
 
 
 DOMINANCE = Metric(

@@ -1,8 +1,8 @@
 """H-Group's conventions as a program: what a hint means by them, and what a hand has been told so far.
 
 Slots are the game's: 0 is the oldest card. H-Group counts from the newest, and calls that leftmost. Identities are
-real ones: the judge sees all cards. Only what a holder is taken to believe (`Signals.read`, `Table.told`) is built from
-hints and open cards, as everybody at the table can do it.
+real ones: the judge sees all cards. Only what a holder is taken to believe (`ClueSignals.read`,
+`PublicTable.believed`) is built from hints and open cards, as everybody at the table can do it.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class PublicTable:
     critical: UInt32[Array, ""]
     clued: Bool[Array, "seat slot"]  # named by a hint
     can_be: UInt32[Array, "seat slot"]  # by hints and open cards
-    told: UInt32[Array, "seat slot"]  # by convention too, of cards that were clued or are due; else empty
-    ready: Bool[Array, "seat slot"]  # told, and whatever it may be fits
+    believed: UInt32[Array, "seat slot"]  # by convention too, of cards that were clued or are due; else empty
+    ready: Bool[Array, "seat slot"]  # believed, and whatever it may be fits
     trash: Bool[Array, "seat slot"]  # whatever it may be is dead
     chop: Int[Array, " seat"]  # the oldest card without a hint, or NONE
 
@@ -73,6 +73,7 @@ class ObservedClue:
 
 
 def no_signals(rules: HanabiRules) -> ClueSignals:
+    """Return the signals at the start of a game."""
     shape = (rules.players, rules.hand_size)
     return ClueSignals(
         read=jnp.zeros(shape, jnp.uint32),
@@ -96,21 +97,22 @@ def oldest(flags: Bool[Array, "*seat slot"]) -> Int[Array, "*seat"]:
 
 
 def look(rules: HanabiRules, state: HanabiState, signals: ClueSignals) -> PublicTable:
+    """Return a position as the conventions see it."""
     fits, dead, critical = (cards.pack(rules, f(rules, state)) for f in (cards.playable, cards.dead, cards.critical))
     present = state.hands != NO_CARD
     clued = present & ((state.told_colours | state.told_ranks) != 0)
     can_be = cards.public(rules, state)
     alive = can_be & ~dead  # good touch: nobody clues what is dead
     narrow = alive & signals.read
-    told = jnp.where(clued | signals.due, jnp.where(narrow != 0, narrow, alive), jnp.uint32(0))
+    believed = jnp.where(clued | signals.due, jnp.where(narrow != 0, narrow, alive), jnp.uint32(0))
     return PublicTable(
         fits=fits,
         dead=dead,
         critical=critical,
         clued=clued,
         can_be=can_be,
-        told=told,
-        ready=cards.within(told, fits),
+        believed=believed,
+        ready=cards.within(believed, fits),
         trash=cards.within(can_be, dead),
         chop=oldest(present & ~clued),
     )
@@ -147,21 +149,25 @@ def clue(
     read = cards.public(rules, after)[receiver, focus] & ~before.dead & (reach | jnp.where(on_chop, saves, 0))
     stalls = jnp.any(new) & ~on_chop & by_five & signals.early & ~playable
     missing = _missing(rules, state, before, chain, lacking, card)
-    asked = _asked(rules, state, before, giver, receiver, touched, focus, missing, (read & before.fits) == 0)
-    is_asked = jnp.any(new) & jnp.any(asked.who) & ~jnp.any(jnp.stack(save))
-    read = jnp.where(stalls, jnp.uint32(0), read | jnp.where(is_asked, card_bit(card), jnp.uint32(0)))
-    told = _tell(rules, signals, giver, receiver, focus, touched, read, asked, is_asked, missing)
-    then = look(rules, after, told)
+    request = _requested_cards(
+        rules, state, before, giver, receiver, touched, focus, missing, (read & before.fits) == 0
+    )
+    is_request = jnp.any(new) & jnp.any(request.who) & ~jnp.any(jnp.stack(save))
+    read = jnp.where(stalls, jnp.uint32(0), read | jnp.where(is_request, card_bit(card), jnp.uint32(0)))
+    new_signals = _tell(rules, signals, giver, receiver, focus, touched, read, request, is_request, missing)
+    then = look(rules, after, new_signals)
 
     doubtful = _doubtful(rules, state, before, giver, clued, receiver)
     fix = _fixes(state, before, then, receiver, touched, doubtful)
     gained = jnp.any(then.ready[receiver] & ~before.ready[receiver] & cards.has(before.fits, hand))
-    moved = playable & ~before.ready[receiver, focus] & (then.told[receiver, focus] != before.told[receiver, focus])
+    moved = (
+        playable & ~before.ready[receiver, focus] & (then.believed[receiver, focus] != before.believed[receiver, focus])
+    )
     good = [
-        jnp.any(new) & playable & ~is_asked,
+        jnp.any(new) & playable & ~is_request,
         *save,
-        is_asked & asked.prompts,
-        is_asked & ~asked.prompts,
+        is_request & request.prompts,
+        is_request & ~request.prompts,
         fix,
         ~jnp.any(new) & (gained | moved),
         stalls,
@@ -173,16 +179,20 @@ def clue(
     label = jnp.select(order, [jnp.int32(CLUES.index(n)) for n in name], jnp.int32(CLUES.index("low_value")))
     # A hint of dead cards only, seen as such by all, or of cards that were clued before, changes nobody's next move.
     idle = jnp.all(~touched | then.trash[receiver]) | (~jnp.any(new) & ~jnp.any(then.ready & ~before.ready))
-    return ObservedClue(label=label, focus=focus, obviously_idle=idle, signals=told)
+    return ObservedClue(label=label, focus=focus, obviously_idle=idle, signals=new_signals)
 
 
 def _chain(
     rules: HanabiRules, state: HanabiState, clued: Bool[Array, "seat slot"]
 ) -> tuple[Bool[Array, " identity"], Int[Array, " identity"]]:
-    """Identities that fit once all clued cards below them are played; and how many cards below each are neither
-    played nor clued."""
-    held = jnp.any(clued[..., None] & (state.hands[..., None] == np.arange(rules.identities)), axis=(0, 1))
-    open_ = ~((cards.rank_of(rules) < cards.heights(rules, state)) | held).reshape(-1, rules.ranks)
+    """Identities that fit once all clued cards below them are played, and how much is lacking below each.
+
+    Returns:
+        Whether each identity fits once all clued cards below are played; how many cards below it are neither played nor
+        clued.
+    """
+    clued_identity = jnp.any(clued[..., None] & (state.hands[..., None] == np.arange(rules.identities)), axis=(0, 1))
+    open_ = ~((cards.rank_of(rules) < cards.heights(rules, state)) | clued_identity).reshape(-1, rules.ranks)
     lacking = (jnp.cumsum(open_, axis=1) - open_).reshape(-1)
     return (lacking == 0) & ~cards.dead(rules, state), lacking
 
@@ -190,8 +200,11 @@ def _chain(
 def _missing(
     rules: HanabiRules, state: HanabiState, before: PublicTable, chain: Array, lacking: Array, card: Int[Array, ""]
 ) -> Int[Array, ""]:
-    """The card that somebody has to play before this one: the next on the firework if all below are clued (a prompt),
-    or the only one that is not (a finesse); NONE if the card fits, is dead, or lacks more."""
+    """The card that somebody has to play before this one.
+
+    It is the next on the firework if all below are clued (a prompt), or the only one that is not (a finesse); NONE if
+    the card fits, is dead, or lacks more.
+    """
     identity = jnp.maximum(card, 0)
     suit = identity // rules.ranks
     following = suit * rules.ranks + state.fireworks[suit]
@@ -219,8 +232,8 @@ def needs_save(
 ) -> tuple[Bool[Array, ""], Bool[Array, ""], Bool[Array, ""]]:
     """Whether a chop card is to be saved as a 5, as a 2 of which no other copy is to be seen, or as a last copy."""
     alive = (card >= 0) & ~cards.has(table.dead, card)
-    held = cards.in_hands(rules, state.hands)
-    copies = (jnp.sum(held, axis=0) - held[giver])[jnp.maximum(card, 0)]
+    in_hands = cards.in_hands(rules, state.hands)
+    copies = (jnp.sum(in_hands, axis=0) - in_hands[giver])[jnp.maximum(card, 0)]
     rank = card % rules.ranks
     five = alive & (rank == rules.ranks - 1)
     two = alive & (rank == TWO) & (copies == 1) & ~five
@@ -235,7 +248,7 @@ def _saves(
 
 
 @record
-class AskedCards:
+class RequestedCards:
     """Whom a hint asks to play a missing card unseen."""
 
     who: Bool[Array, " seat"]  # at most one
@@ -243,7 +256,7 @@ class AskedCards:
     prompts: Bool[Array, ""]  # a clued card, else a finesse
 
 
-def _asked(
+def _requested_cards(
     rules: HanabiRules,
     state: HanabiState,
     before: PublicTable,
@@ -253,7 +266,7 @@ def _asked(
     focus: Array,
     missing: Array,
     no_plainer_reading: Array,
-) -> AskedCards:
+) -> RequestedCards:
     """The first seat after the giver, the receiver last, whose prompted or finessed card is the missing one.
 
     The receiver can only be asked if it cannot take the card in focus for playable itself.
@@ -266,15 +279,15 @@ def _asked(
     prompt = newest(matches)
     finesse = newest(present & ~before.clued & ~(own & touched))
     slot = jnp.where(prompt != NONE, prompt, finesse)
-    held = jnp.take_along_axis(state.hands, jnp.maximum(slot, 0)[:, None].astype(jnp.int32), axis=1)[:, 0]
-    able = (slot != NONE) & (held == missing) & (missing != NONE) & (seats != giver)
+    in_slot = jnp.take_along_axis(state.hands, jnp.maximum(slot, 0)[:, None].astype(jnp.int32), axis=1)[:, 0]
+    able = (slot != NONE) & (in_slot == missing) & (missing != NONE) & (seats != giver)
     able &= (seats != receiver) | no_plainer_reading
     # Who knows anyway that the card is playable need not be asked.
     able &= ~jnp.take_along_axis(before.ready, jnp.maximum(slot, 0)[:, None].astype(jnp.int32), axis=1)[:, 0]
     rank = jnp.where(seats == receiver, rules.players, (seats - giver) % rules.players)
     first = jnp.argmin(jnp.where(able, rank, 2 * rules.players))
     who = able & (seats == first)
-    return AskedCards(who=who, slot=slot, prompts=jnp.any(who & (prompt != NONE)))
+    return RequestedCards(who=who, slot=slot, prompts=jnp.any(who & (prompt != NONE)))
 
 
 def _tell(
@@ -285,13 +298,13 @@ def _tell(
     focus: Array,
     touched: Array,
     read: Array,
-    asked: AskedCards,
-    is_asked: Array,
+    request: RequestedCards,
+    is_request: Array,
     missing: Array,
 ) -> ClueSignals:
     seats, slots = np.arange(rules.players)[:, None], np.arange(rules.hand_size)
     own = seats == receiver
-    due = is_asked & asked.who[:, None] & (slots == asked.slot[:, None])
+    due = is_request & request.who[:, None] & (slots == request.slot[:, None])
     reads = jnp.where(own & (slots == focus), read, signals.read)
     reads = jnp.where(due, card_bit(missing), reads)
     cleared = moved_on(rules, signals, giver)
@@ -317,10 +330,10 @@ def moved_on(rules: HanabiRules, signals: ClueSignals, seat: Int[Array, ""]) -> 
 
 def used(rules: HanabiRules, signals: ClueSignals, seat: Array, slot: Array, ends_early: Array) -> ClueSignals:
     """The signals once a seat has played or discarded a card: younger cards move down, the new one is blank."""
-    gone = ((np.arange(rules.players) == seat)[:, None]) & (np.arange(rules.hand_size) >= slot)
+    moves_down = ((np.arange(rules.players) == seat)[:, None]) & (np.arange(rules.hand_size) >= slot)
     shifted = jnp.roll(signals.read, -1, axis=1).at[:, -1].set(0)
     after = moved_on(rules, signals, seat)
-    return replace(after, read=jnp.where(gone, shifted, signals.read), early=signals.early & ~ends_early)
+    return replace(after, read=jnp.where(moves_down, shifted, signals.read), early=signals.early & ~ends_early)
 
 
 def _doubtful(

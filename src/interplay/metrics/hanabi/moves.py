@@ -22,6 +22,7 @@ from interplay.games.hanabi.dominated_moves import KNOWN as KNOWN
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, HanabiRules, HanabiState
 from interplay.metrics.api import Sample
+from interplay.table import Row
 from interplay.traces import ReplayBatch
 
 BLOCK = 2048  # moves judged at once
@@ -39,7 +40,7 @@ class MoveRecord:
     tokens: Int[np.ndarray, " move"]  # hint tokens before the move
     playable: Bool[np.ndarray, "move sense"]  # the used card was known to be playable, in each sense of KNOWN
     unplayable: Bool[np.ndarray, "move sense"]
-    told: Int[np.ndarray, " move"]  # of colour and rank, how many a hint had named on the used card: 0, 1 or 2
+    hinted: Int[np.ndarray, " move"]  # of colour and rank, how many a hint had named on the used card: 0, 1 or 2
     deduced: Int[np.ndarray, " move"]  # how many were certain by all hints, those that passed it over included
 
 
@@ -69,11 +70,11 @@ def positions(sample: Sample) -> tuple[np.ndarray, np.ndarray, HanabiState, np.n
 
 
 def _positions(sample: Sample) -> tuple[np.ndarray, np.ndarray, HanabiState, np.ndarray]:
-    rules, first, found = rules_of(sample), 0, []
+    rules, first, parts_by_batch = rules_of(sample), 0, []
     for batch in sample.batches:
-        found.append(_of_batch(rules, batch, first))
+        parts_by_batch.append(_of_batch(rules, batch, first))
         first += len(batch.episodes)
-    return jax.tree_util.tree_map(lambda *parts: np.concatenate(parts), *found)
+    return jax.tree_util.tree_map(lambda *parts: np.concatenate(parts), *parts_by_batch)
 
 
 def _of_batch(
@@ -89,12 +90,12 @@ def _of_batch(
 def in_blocks(function: Callable[..., Any], *arrays: Any) -> Any:
     """A compiled function of one block applied to any number of moves."""
     n = len(jax.tree_util.tree_leaves(arrays)[0])
-    found = []
+    blocks = []
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
         part = jax.tree_util.tree_map(lambda x, at=slice(start, start + size): _filled(x[at]), arrays)
-        found.append(jax.tree_util.tree_map(lambda x, k=size: np.asarray(x)[:k], function(*part)))
-    return jax.tree_util.tree_map(lambda *parts: np.concatenate(parts), *found)
+        blocks.append(jax.tree_util.tree_map(lambda x, k=size: np.asarray(x)[:k], function(*part)))
+    return jax.tree_util.tree_map(lambda *parts: np.concatenate(parts), *blocks)
 
 
 def _filled(part: np.ndarray) -> np.ndarray:
@@ -104,6 +105,7 @@ def _filled(part: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=16)
 def judge(rules: HanabiRules) -> Callable[[HanabiState, Any], dict[str, Any]]:
+    """Return the compiled function that judges a block of moves on the states before them."""
     return jax.jit(jax.vmap(lambda state, action: _judge(rules, state, action)))
 
 
@@ -111,38 +113,51 @@ def _judge(rules: HanabiRules, state: HanabiState, action: Int[Array, ""]) -> di
     seat, slot = state.time % rules.players, jnp.asarray(rules.moves.slot)[action]
     playable, unplayable = dominated_moves.known(rules, state, action)
     by_hints = state.possible[seat, slot]
-    told = (state.told_colours[seat, slot] != 0).astype(jnp.int32) + (state.told_ranks[seat, slot] != 0)
+    hinted = (state.told_colours[seat, slot] != 0).astype(jnp.int32) + (state.told_ranks[seat, slot] != 0)
     suit, rank = (cards.single(by_hints, sets(rules)) for sets in (cards.suit_sets, cards.rank_sets))
     return {
         "tokens": state.tokens,
         "playable": playable,
         "unplayable": unplayable,
-        "told": told,
+        "hinted": hinted,
         "deduced": suit.astype(jnp.int32) + rank,
     }
 
 
-def is_hint(found: MoveRecord) -> np.ndarray:
-    return (found.kind == HINT_COLOUR) | (found.kind == HINT_RANK)
+def is_hint(record: MoveRecord) -> np.ndarray:
+    """Return which moves are hints, [move]."""
+    return (record.kind == HINT_COLOUR) | (record.kind == HINT_RANK)
 
 
-def is_play(found: MoveRecord) -> np.ndarray:
-    return found.kind == PLAY
+def is_play(record: MoveRecord) -> np.ndarray:
+    """Return which moves play a card, [move]."""
+    return record.kind == PLAY
 
 
-def is_discard(found: MoveRecord) -> np.ndarray:
-    return found.kind == DISCARD
+def is_discard(record: MoveRecord) -> np.ndarray:
+    """Return which moves discard a card, [move]."""
+    return record.kind == DISCARD
 
 
-def per_seat(sample: Sample, found: MoveRecord, what: np.ndarray) -> np.ndarray:
+def per_seat(sample: Sample, record: MoveRecord, what: np.ndarray) -> np.ndarray:
     """[episode, seat] sums of something over the moves of each seat of each game."""
     seats = sample.game.num_seats
-    cell = found.episode * seats + found.seat
+    cell = record.episode * seats + record.seat
     total = np.bincount(cell, weights=np.asarray(what, float), minlength=len(sample.episodes) * seats)
     return total.reshape(len(sample.episodes), seats)
 
 
-def shares(top: np.ndarray, bottom: np.ndarray) -> Iterator[list[float | None]]:
-    """Yield top over bottom by episode and seat; None where the bottom is 0."""
-    for a, b in zip(top, bottom, strict=True):
-        yield [float(x / y) if y > 0 else None for x, y in zip(a, b, strict=True)]
+def share_rows(sample: Sample, name: str, known: str | None, top: np.ndarray, bottom: np.ndarray) -> Iterator[Row]:
+    """Yield a row for each episode and seat with top / bottom, [episode, seat] each; null where there is no bottom."""
+    for about, episode, tops, bottoms in zip(sample.about(), sample.episodes, top, bottom, strict=True):
+        for seat, (part, whole) in enumerate(zip(tops, bottoms, strict=True)):
+            value = float(part / whole) if whole > 0 else None
+            yield {
+                **about,
+                "seat": seat,
+                "agent": episode.agents[seat].name,
+                "metric": name,
+                "known": known,
+                "value": value,
+                "n": int(whole),
+            }

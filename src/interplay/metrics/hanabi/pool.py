@@ -1,4 +1,4 @@
-"""All objective metrics of every agent of a pool, from its cross-play: the table that human preference is held against.
+"""All objective metrics of every agent of a pool, from its cross-play: the table compared with human preference.
 
 One pass over the traces: counts by team, which become one value with each partner, and their mean and spread.
 """
@@ -28,7 +28,7 @@ class PoolRates(NamedTuple):
 
 
 class PoolPart(NamedTuple):
-    """What a sample adds."""
+    """The counts that one sample adds."""
 
     scores: dict[str, dict[TeamGroup, crossplay.CrossplaySums]]  # by what becomes of the points once the lives are lost
     information: Any
@@ -37,6 +37,7 @@ class PoolPart(NamedTuple):
 
 
 def compute(sample: Sample) -> Iterator[PoolPart]:
+    """Yield the counts of a sample by team."""
     yield PoolPart(
         {bomb: _scores(sample, bomb) for bomb in BOMBS},
         next(iter(information.compute(sample))),
@@ -48,40 +49,39 @@ def compute(sample: Sample) -> Iterator[PoolPart]:
 def _scores(sample: Sample, bomb: str) -> dict[TeamGroup, crossplay.CrossplaySums]:
     """The same games under either convention: the rule set that was played only changes the count."""
     rules_of(sample)
-    found: dict[TeamGroup, crossplay.CrossplaySums] = {}
+    sums: dict[TeamGroup, crossplay.CrossplaySums] = {}
     for batch in sample.batches:
         points = np.asarray(batch.states.fireworks[:, -1]).sum(axis=-1)
         alive = np.asarray(batch.states.lives[:, -1]) > 0
         scores = points if bomb == "keep" else points * alive
         for episode, score in zip(batch.episodes, scores.tolist(), strict=True):
-            one = crossplay.CrossplaySums(1, score, score**2, episode.length, episode.length**2)
-            of = team(episode)
-            found[of] = found[of] + one if of in found else one
-    return found
+            crossplay.add_game(sums, episode, score)
+    return sums
 
 
 def _rates(sample: Sample) -> dict[TeamGroup, list[PoolRates]]:
     """Shares of a game count once a game (g1 to g3); ipp and communicativeness once a play, and once a turn."""
-    found = moves(sample)
-    turns = per_seat(sample, found, np.ones(len(found.seat)))
-    counts: dict[tuple[str, str | None], tuple[np.ndarray, np.ndarray]] = dict(behaviour.counts(sample, found))
+    record = moves(sample)
+    turns = per_seat(sample, record, np.ones(len(record.seat)))
+    counts: dict[tuple[str, str | None], tuple[np.ndarray, np.ndarray]] = dict(behaviour.counts(sample, record))
     for name in dominance.NAMES:
-        which = dominance.flags(found, name)
+        which = dominance.flags(record, name)
         for sense, known in enumerate(KNOWN):
-            times = per_seat(sample, found, which[:, sense])
+            times = per_seat(sample, record, which[:, sense])
             counts[name, known] = np.divide(times, turns, out=np.zeros_like(times), where=turns > 0), turns > 0
     sums: dict[TeamGroup, list[PoolRates]] = {}
     teams = [team(e) for e in sample.episodes]
-    for of in dict.fromkeys(teams):
-        mine = np.array([t == of for t in teams])
-        sums[of] = [
+    for group in dict.fromkeys(teams):
+        mine = np.array([t == group for t in teams])
+        sums[group] = [
             PoolRates(*({key: float(both[i][mine, seat].sum()) for key, both in counts.items()} for i in range(2)))
-            for seat in range(len(of.seats))
+            for seat in range(len(group.seats))
         ]
     return sums
 
 
 def finish(parts: Sequence[PoolPart], options: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield every metric of each agent with each partner."""
     for bomb in BOMBS:
         for row in crossplay.finish([p.scores[bomb] for p in parts], options):
             yield {**row, "bomb": bomb}
@@ -92,11 +92,11 @@ def finish(parts: Sequence[PoolPart], options: Mapping[str, Any]) -> Iterator[Ro
 
 def _rate_rows(parts: Iterable[PoolPart]) -> Iterator[Row]:
     pairs = by_pair(p.rates for p in parts)
-    keys = {key: None for found in pairs.values() for one in found for key in one.top}
+    keys = {key: None for rates in pairs.values() for rate in rates for key in rate.top}
     for name, known in keys:
         values = {}
-        for pair, found in pairs.items():
-            top, bottom = (sum(part[i][name, known] for part in found) for i in range(2))
+        for pair, rates in pairs.items():
+            top, bottom = (sum(part[i][name, known] for part in rates) for i in range(2))
             values[pair] = top / bottom if bottom else None
         for row in over_partners(values):
             yield {**row, "metric": name, "known": known}
@@ -144,7 +144,7 @@ COLUMNS: dict[str, dict[str, Any]] = {  # of the wide table: which rows each sho
 }
 
 
-def wide(found: Table, *, bomb: str = "keep", known: str = "public", messages: str = "actions") -> Table:
+def wide(table: Table, *, bomb: str = "keep", known: str = "public", messages: str = "actions") -> Table:
     """A row for each agent, as the published Table 3: a column for each metric, and one for its spread.
 
     The spread of scores and lengths is over games, that of all else over partners.
@@ -153,11 +153,11 @@ def wide(found: Table, *, bomb: str = "keep", known: str = "public", messages: s
     uses = {**dict.fromkeys(("self_play", "intra_xp", "inter_xp", "length"), ("bomb",)), "ci": ("messages",)}
     uses |= dict.fromkeys(("g1", "g2", "g3"), ("known",))
     rows = []
-    for (agent,), part in found.groups("agent").items():
+    for (agent,), part in table.groups("agent").items():
         row: Row = {"agent": agent}
         for column, where in COLUMNS.items():
-            told = part.where(**where, **{c: choices[c] for c in uses.get(column, ())})
-            row[column] = told.rows[0]["value"] if told.rows else None
-            row[f"{column}_sd"] = told.rows[0]["sd"] if told.rows else None
+            matching = part.where(**where, **{c: choices[c] for c in uses.get(column, ())})
+            row[column] = matching.rows[0]["value"] if matching.rows else None
+            row[f"{column}_sd"] = matching.rows[0]["sd"] if matching.rows else None
         rows.append(row)
     return Table.of(rows, f"Objective metrics (bomb: {bomb}, known: {known}, messages: {messages})")

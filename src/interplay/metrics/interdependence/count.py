@@ -87,17 +87,17 @@ def _channels(trace: SymbolicTrace, options: InterdependenceOptions) -> tuple[st
 def _facts(trace: SymbolicTrace, action: Grounded, channels: frozenset[str]) -> _Facts | None:
     world = trace.world
 
-    def told(facts: Iterable[int]) -> tuple[int, ...]:
+    def about_objects(facts: Iterable[int]) -> tuple[int, ...]:
         return tuple(f for f in facts if world.about(f) is not None)
 
-    adds = told(action.add_effects)
-    found = _Facts(
-        told(dict.fromkeys(action.preconditions)),
+    adds = about_objects(action.add_effects)
+    facts = _Facts(
+        about_objects(dict.fromkeys(action.preconditions)),
         adds,
-        told(action.delete_set - action.add_set),
+        about_objects(action.delete_set - action.add_set),
         tuple(f for f in adds if world.predicate_of(f).channel in channels),
     )
-    return found if any(found) else None
+    return facts if any(facts) else None
 
 
 def _follow(trace: SymbolicTrace, channels: frozenset[str], possessions: Possessions) -> _Chains:
@@ -190,12 +190,12 @@ def _link(trace: SymbolicTrace, edge: _Edge, possessions: Possessions, reached: 
 
 def _once(uses: list[Link]) -> list[Link]:
     """A receiver who repeats the very same operator on the same gift (walks there twice) used it once."""
-    found: dict[tuple, Link] = {}
+    unique: dict[tuple, Link] = {}
     for link in uses:
         key = (link.giver, link.gave_t, link.gave, link.object, link.receiver, link.used)
-        if key not in found or (link.goal_reaching and not found[key].goal_reaching):
-            found[key] = link
-    return list(found.values())
+        if key not in unique or (link.goal_reaching and not unique[key].goal_reaching):
+            unique[key] = link
+    return list(unique.values())
 
 
 def _with_reciprocity(links: list[Link]) -> tuple[Link, ...]:
@@ -233,8 +233,8 @@ def _subtasks(trace: SymbolicTrace) -> tuple[int, ...]:
 def _partners(trace: SymbolicTrace, channels: tuple[str, ...]) -> dict[int, frozenset[int]]:
     """Whom each seat can give to through these channels; everybody, unless the trace knows better."""
     everyone = {s: frozenset(range(trace.num_seats)) - {s} for s in range(trace.num_seats)}
-    found = {seat: frozenset() for seat in everyone}
+    receivers = {seat: frozenset() for seat in everyone}
     for channel in channels:
         open_to = trace.partners.get(channel, everyone)
-        found = {seat: found[seat] | open_to.get(seat, frozenset()) for seat in found}
-    return found
+        receivers = {seat: receivers[seat] | open_to.get(seat, frozenset()) for seat in receivers}
+    return receivers

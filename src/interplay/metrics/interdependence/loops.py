@@ -69,11 +69,11 @@ class Possessions:
 
     def loops(self, thing: str, giver: int, gave: int, receiver: int, used: int) -> bool:
         """Whether the giver later gets the object back, or the receiver had it before, in the same state."""
-        given, received = self.state(thing, gave), self.state(thing, used)
+        given_state, received_state = self.state(thing, gave), self.state(thing, used)
         for hold in self._holds.get(thing, ()):
             # Handing back is itself the receiver's action, so the giver may have the object from that action on.
-            back = hold.seat == giver and hold.start >= used and self.state(thing, hold.start + 1) == given
-            before = hold.seat == receiver and hold.start < gave and received in self._during(thing, hold)
+            back = hold.seat == giver and hold.start >= used and self.state(thing, hold.start + 1) == given_state
+            before = hold.seat == receiver and hold.start < gave and received_state in self._during(thing, hold)
             if back or before:
                 return True
         return False

@@ -22,8 +22,8 @@ from interplay.traces import Replay
 def interdependence(sample: Sample) -> Iterator[tuple[Episode, list[Interdependence]]]:
     """The counts of every episode of a sample, one for each set of channels that was asked for."""
     of_game = _reader(sample.game)
-    for episode, again in zip(sample.episodes, sample.replays, strict=True):
-        yield episode, _counts(of_game, again, episode, sample.options)
+    for episode, replay in zip(sample.episodes, sample.replays, strict=True):
+        yield episode, _counts(of_game, replay, episode, sample.options)
 
 
 def readable(game: Game) -> bool:
@@ -37,34 +37,35 @@ def _reader(game: Game) -> Any:
     return reader(game)
 
 
-def _counts(of_game: Any, again: Replay, episode: Episode, options: Any) -> list[Interdependence]:
-    trace = of_game.read(again.states, episode.actions)
-    asked = options.get("channels")
+def _counts(of_game: Any, replay: Replay, episode: Episode, options: Any) -> list[Interdependence]:
+    trace = of_game.read(replay.states, episode.actions)
+    requested = options.get("channels")
     rule = {"rule": options["rule"]} if options.get("rule") else {}
-    ways = _channels(asked, tuple(trace.domain.channels))
+    ways = _channels(requested, tuple(trace.domain.channels))
     return [count(trace, InterdependenceOptions(channels=channels, **rule)) for channels in ways]
 
 
-def _channels(asked: Any, known: tuple[str, ...]) -> list[tuple[str, ...] | None]:
+def _channels(requested: Any, known: tuple[str, ...]) -> list[tuple[str, ...] | None]:
     """`None`: the domain's default. `each`: every channel alone, then all together. Otherwise names joined by +."""
-    if asked is None:
+    if requested is None:
         return [None]
-    if asked == "all":
+    if requested == "all":
         return [known]
-    if asked == "each":
+    if requested == "each":
         return [*[(channel,) for channel in known], known] if len(known) > 1 else [known]
-    if not isinstance(asked, str):
+    if not isinstance(requested, str):
         raise InterplayError(
-            f"channels: {asked!r}; write names joined by + (of {', '.join(known)}), or 'all', or 'each'"
+            f"channels: {requested!r}; write names joined by + (of {', '.join(known)}), or 'all', or 'each'"
         )
-    return [tuple(asked.split("+"))]
+    return [tuple(requested.split("+"))]
 
 
 def compute(sample: Sample) -> Iterator[Row]:
+    """Yield the rows of every episode of a sample; with the option `detail`, a row per link."""
     for base, (episode, counts) in zip(sample.about(), interdependence(sample), strict=True):
         names = [identity.name for identity in episode.agents]
-        for found in counts:
-            for row in (detail if sample.options.get("detail") else rows)(found, about=base):
+        for counted in counts:
+            for row in (detail if sample.options.get("detail") else rows)(counted, about=base):
                 yield _named(row, names)
 
 

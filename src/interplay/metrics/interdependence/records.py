@@ -14,7 +14,7 @@ RULES = ("overlap", "subset")
 
 @dataclass(frozen=True)
 class InterdependenceOptions:
-    """How to count."""
+    """How interdependencies are counted."""
 
     channels: tuple[str, ...] | None = None
     """Ways of handing over that count; None: those that the domain calls default."""
@@ -69,12 +69,13 @@ class Link:
         return CONSTRUCTIVE if self.goal_reaching else IRRELEVANT
 
     def within(self, window: Window) -> bool:
+        """Return whether the use came within the window."""
         return window.steps is None or self.used_t - self.gave_t <= window.steps
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trigger:
-    """An action whose effect a teammate could use; `accepted_*` tell of the first who did."""
+    """An action whose effect a teammate could use; `accepted_*` describe the first who did."""
 
     seat: int
     t: int
@@ -85,6 +86,7 @@ class Trigger:
     accepted_t: int | None = None
 
     def accepted(self, window: Window) -> bool:
+        """Return whether a teammate used it within the window."""
         return self.accepted_t is not None and (window.steps is None or self.accepted_t - self.t <= window.steps)
 
 
@@ -104,6 +106,7 @@ class Interdependence:
 
     @property
     def channel(self) -> str:
+        """The channels that were counted, joined by +."""
         return "+".join(self.channels)
 
     def number(self, kind: str | None = None, window: Window = UNLIMITED) -> int | None:

@@ -10,24 +10,24 @@ from interplay.metrics.interdependence.records import CLASSES, CONSTRUCTIVE, UNL
 Row = dict[str, Any]
 
 
-def rows(found: Interdependence, *, about: Mapping[str, Any] = {}, over: Iterable[Window] | None = None) -> list[Row]:
+def rows(counted: Interdependence, *, about: Mapping[str, Any] = {}, over: Iterable[Window] | None = None) -> list[Row]:
     """Tidy rows of an episode; `about` (game, episode, ...) stands in front of each.
 
     Per giver and receiver: links of each class, and constructive ones told apart as sequential and reciprocal.
     Per seat: triggers, shares, and ADR, MOR and IDensity for each acceptance window.
     """
-    base = {"game": found.game_id, **about, "channel": found.channel}
-    return [*_directed(found, base), *_per_seat(found, base, tuple(over or windows(found.horizon)))]
+    base = {"game": counted.game_id, **about, "channel": counted.channel}
+    return [*_directed(counted, base), *_per_seat(counted, base, tuple(over or windows(counted.horizon)))]
 
 
-def _directed(found: Interdependence, base: Row) -> Iterable[Row]:
-    for giver in range(found.num_seats):
-        for receiver in range(found.num_seats):
+def _directed(counted: Interdependence, base: Row) -> Iterable[Row]:
+    for giver in range(counted.num_seats):
+        for receiver in range(counted.num_seats):
             if giver == receiver:
                 continue
             pair = {**base, "seat": None, "giver": giver, "receiver": receiver}
-            possible = receiver in found.partners.get(giver, ())
-            mine = [k for k in found.links if (k.giver, k.receiver) == (giver, receiver)]
+            possible = receiver in counted.partners.get(giver, ())
+            mine = [k for k in counted.links if (k.giver, k.receiver) == (giver, receiver)]
             numbers = {kind: sum(k.kind == kind for k in mine) for kind in CLASSES}
             numbers["reciprocal"] = sum(k.kind == CONSTRUCTIVE and k.reciprocal for k in mine)
             numbers["sequential"] = numbers[CONSTRUCTIVE] - numbers["reciprocal"]
@@ -35,30 +35,30 @@ def _directed(found: Interdependence, base: Row) -> Iterable[Row]:
                 yield {**pair, "metric": metric, "window": UNLIMITED.name, "value": value if possible or mine else None}
 
 
-def _per_seat(found: Interdependence, base: Row, over: tuple[Window, ...]) -> Iterable[Row]:
-    for seat in range(found.num_seats):
+def _per_seat(counted: Interdependence, base: Row, over: tuple[Window, ...]) -> Iterable[Row]:
+    for seat in range(counted.num_seats):
         mine = {**base, "seat": seat, "giver": None, "receiver": None}
         always = {
-            "triggers": found.num_triggers(seat),
-            "subtasks": found.subtasks[seat],
-            "percent_triggered": found.percent_triggered(seat),
-            "percent_not_accepted": found.percent_not_accepted(seat),
+            "triggers": counted.num_triggers(seat),
+            "subtasks": counted.subtasks[seat],
+            "percent_triggered": counted.percent_triggered(seat),
+            "percent_not_accepted": counted.percent_not_accepted(seat),
         }
         for metric, value in always.items():
             yield {**mine, "metric": metric, "window": UNLIMITED.name, "value": value}
         for window in over:
             rates = {
-                "adr": found.adr(seat, window),
-                "mor": found.mor(seat, window),
-                "idensity": found.idensity(seat, window),
+                "adr": counted.adr(seat, window),
+                "mor": counted.mor(seat, window),
+                "idensity": counted.idensity(seat, window),
             }
             for metric, value in rates.items():
                 yield {**mine, "metric": metric, "window": window.name, "value": value}
 
 
-def detail(found: Interdependence, *, about: Mapping[str, Any] = {}) -> list[Row]:
+def detail(counted: Interdependence, *, about: Mapping[str, Any] = {}) -> list[Row]:
     """One row per link with its times, so that a report can jump to the moment."""
-    base = {"game": found.game_id, **about}
+    base = {"game": counted.game_id, **about}
     return [
         {
             **base,
@@ -76,15 +76,15 @@ def detail(found: Interdependence, *, about: Mapping[str, Any] = {}) -> list[Row
             "looping": k.looping,
             "reciprocal": k.reciprocal,
         }
-        for k in found.links
+        for k in counted.links
     ]
 
 
-def unused(found: Interdependence, *, about: Mapping[str, Any] = {}) -> list[Row]:
+def unused(counted: Interdependence, *, about: Mapping[str, Any] = {}) -> list[Row]:
     """One row per trigger that no teammate ever used."""
-    base = {"game": found.game_id, **about}
+    base = {"game": counted.game_id, **about}
     return [
         {**base, "seat": t.seat, "t": t.t, "object": t.object, "fact": t.fact, "action": t.action}
-        for t in found.triggers
+        for t in counted.triggers
         if t.accepted_t is None
     ]

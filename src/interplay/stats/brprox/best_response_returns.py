@@ -1,4 +1,4 @@
-"""The best responses as rulers: how sure they are, whom they are for, and who did better than they."""
+"""The best responses of a table: how sure their returns are, whom they are for, and who did better."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.metrics.brprox.ratios import RULER, Cells
+from interplay.metrics.brprox.ratios import BEST_RESPONSE_KEY, Cells
 from interplay.metrics.brprox.rows import Reduced
 from interplay.stats._checks import generator
 from interplay.stats.bootstrap import Statistic
@@ -20,7 +20,7 @@ BY_SELF_PLAY, BY_BEST_RESPONSE = "self_play_return", "best_response_return"
 
 
 @dataclass(frozen=True)
-class Rulers:
+class BestResponses:
     """The best responses of a table, by layout, partner, skill and the ego's seats."""
 
     returns: Mapping[tuple[Any, ...], Reduced]
@@ -29,15 +29,17 @@ class Rulers:
     by_response: Mapping[tuple[Any, ...], str]  # the same by what partners' best responses return
 
     @classmethod
-    def of(cls, found: Cells) -> Rulers:
-        returns = found.best_responses
-        own = {tuple(r[n] for n in PARTNER): r["self_play_return"] for r in found.table}
+    def of(cls, cells: Cells) -> BestResponses:
+        """Return the best responses of cells, with their partners split into expert and moderate."""
+        returns = cells.best_responses
+        own = {tuple(r[n] for n in PARTNER): r["self_play_return"] for r in cells.table}
         by_own, by_response = all(value is not None for value in own.values()), _split(_mean_returns(returns))
         groups = _split(own) if by_own else by_response
         return cls(returns, groups, BY_SELF_PLAY if by_own else BY_BEST_RESPONSE, by_response)
 
     @property
     def uncertain(self) -> bool:
+        """Whether the spread of any return is known."""
         return any(r.se is not None for r in self.returns.values())
 
     def groups_of(self, row: Row) -> dict[str, str]:
@@ -46,8 +48,9 @@ class Rulers:
         return {"partners": self.groups[key], "partners_by_response": self.by_response[key]}
 
     def without_return(self) -> list[Row]:
+        """Return the best responses whose return is not positive."""
         return [
-            dict(zip(RULER, key, strict=True)) | {"best_response_return": r.mean}
+            dict(zip(BEST_RESPONSE_KEY, key, strict=True)) | {"best_response_return": r.mean}
             for key, r in self.returns.items()
             if r.mean <= 0
         ]
@@ -63,7 +66,7 @@ class Rulers:
         for key, made in self.returns.items():
             ratios = [v for v in met.get(key, ()) if v is not None]
             half = None if made.se is None else made.se * stdtrit(_degrees([(made.se**2, made.n)]), (1 + level) / 2)
-            rows.append(dict(zip(RULER, key, strict=True)) | {
+            rows.append(dict(zip(BEST_RESPONSE_KEY, key, strict=True)) | {
                 "partners": self.groups.get((key[0], key[1], key[2])), "return": made.mean, "se": made.se,
                 "low": None if half is None else made.mean - half, "high": None if half is None else made.mean + half,
                 "egos": len(met.get(key, ())), "n_above": sum(v > 1 for v in ratios),
@@ -72,8 +75,15 @@ class Rulers:
         return rows
 
     def p_value(self, row: Row, times: float = 1.0) -> float | None:
-        """One-sided p of a cell's return being no higher than `times` that of its best response (Welch's test); null
-        where a spread is unknown."""
+        """Return the one-sided p of a cell's return being no higher than that of its best response (Welch's test).
+
+        Args:
+            row: The cell.
+            times: Compare with so many times the best response's return.
+
+        Returns:
+            The p value; None where a spread is unknown.
+        """
         from scipy.special import stdtr
 
         best = self.returns[_key(row)]
@@ -86,9 +96,16 @@ class Rulers:
             return 0.0 if difference > 0 else 1.0
         return float(stdtr(_degrees(spreads), -difference / error))
 
-    def redrawn(self, rows: Sequence[Row], *, honest: bool, seed: int) -> Statistic:
-        """The IQM of `rows` under counts, each replicate with best responses drawn anew: one draw for all who are
-        measured by it."""
+    def redrawn(self, rows: Sequence[Row], *, excluding_undefined: bool, seed: int) -> Statistic:
+        """Return the IQM of rows as a function of counts, each replicate with best responses drawn again.
+
+        One draw of a best response serves all cells that are measured by it.
+
+        Args:
+            rows: The cells.
+            excluding_undefined: Leave out the cells whose best response has no positive return.
+            seed: The seed of the draws.
+        """
         keys = list(dict.fromkeys(_key(row) for row in rows))
         place = np.array([keys.index(_key(row)) for row in rows])
         got = np.array([row["return"] for row in rows])
@@ -99,7 +116,7 @@ class Rulers:
             best = np.stack([_draws(self.returns[key], len(counts), rng) for key in keys], axis=1)[:, place]
             measurable = best > 0
             ratio = np.minimum(np.divide(got, best, out=np.ones_like(best), where=measurable), 1)
-            return iqm_by_row(ratio, counts * measurable if honest else counts)
+            return iqm_by_row(ratio, counts * measurable if excluding_undefined else counts)
 
         return statistic
 
@@ -111,9 +128,9 @@ def iqm_by_row(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     upto = np.cumsum(w, axis=1)
     n = upto[:, -1:]
     cut = n // 4
-    kept = np.diff(np.clip(upto, cut, n - cut), axis=1, prepend=cut)
+    inner_counts = np.diff(np.clip(upto, cut, n - cut), axis=1, prepend=cut)
     size = (n - 2 * cut)[:, 0]
-    return np.divide((kept * x).sum(axis=1), size, out=np.full(len(x), np.nan), where=size > 0)
+    return np.divide((inner_counts * x).sum(axis=1), size, out=np.full(len(x), np.nan), where=size > 0)
 
 
 def _degrees(spreads: Sequence[tuple[float, int | None]]) -> float:
@@ -130,10 +147,10 @@ def _draws(made: Reduced, replicates: int, rng: np.random.Generator) -> np.ndarr
 
 
 def _mean_returns(returns: Mapping[tuple[Any, ...], Reduced]) -> dict[tuple[Any, ...], float]:
-    held: dict[tuple[Any, ...], list[float]] = {}
-    for (layout, partner, skill, _), made in returns.items():
-        held.setdefault((layout, partner, skill), []).append(made.mean)
-    return {key: statistics.fmean(values) for key, values in held.items()}
+    by_partner: dict[tuple[Any, ...], list[float]] = {}
+    for (layout, partner, skill, _), reduced in returns.items():
+        by_partner.setdefault((layout, partner, skill), []).append(reduced.mean)
+    return {key: statistics.fmean(values) for key, values in by_partner.items()}
 
 
 def _split(skill: Mapping[tuple[Any, ...], float]) -> dict[tuple[Any, ...], str]:
@@ -146,4 +163,4 @@ def _split(skill: Mapping[tuple[Any, ...], float]) -> dict[tuple[Any, ...], str]
 
 
 def _key(row: Row) -> tuple[Any, ...]:
-    return tuple(row[name] for name in RULER)
+    return tuple(row[name] for name in BEST_RESPONSE_KEY)

@@ -14,9 +14,13 @@ REFERENCE = "reference"
 
 
 def measures(cells: Table) -> Table:
-    """Cells as rows of (agent, measure, value): BR-Prox in both ways of counting, and the plain return.
+    """Return cells as rows of (agent, measure, value): BR-Prox in both ways of counting, and the plain return.
 
-    The agent is "algorithm population". Cells of several layouts must be taken one layout at a time."""
+    The agent is "algorithm population". Cells of several layouts must be taken one layout at a time.
+
+    Raises:
+        InterplayError: The cells are of several layouts.
+    """
     if len(set(cells.column("layout"))) > 1:
         raise InterplayError("agents are ranked within one layout: give one table, or cells.where(layout=...)")
     rows: list[Row] = []
@@ -29,20 +33,30 @@ def measures(cells: Table) -> Table:
 
 
 def name(row: Mapping[str, Any]) -> str:
+    """Return the name of a row's agent: its algorithm and population."""
     return str(row["algorithm"]) if row["population"] is None else f"{row['algorithm']} {row['population']}"
 
 
 def rank_table(cells: Table, *, seed: int, level: float = 0.95, replicates: int = 2000) -> tuple[Table, Table]:
-    """For each layout, every agent's rank by BR-Prox (both ways of counting) and by return with intervals; and how
-    alike the three rank."""
+    """Rank the agents of each layout by BR-Prox (both ways of counting) and by return.
+
+    Args:
+        cells: The cells.
+        seed: The seed of the bootstrap.
+        level: The confidence level.
+        replicates: Bootstrap replicates.
+
+    Returns:
+        Every agent's ranks with intervals, and how alike the three measures rank.
+    """
     ranked: list[Row] = []
     pairs: list[Row] = []
     for (layout,), part in cells.groups("layout").items():
         if len(part.groups("algorithm", "population")) < LEAST_AGENTS:
             raise InterplayError(f"a rank table needs at least {LEAST_AGENTS} agents")
-        found = agreement(part, seed=seed, level=level, replicates=replicates)
-        ranked += [{"layout": layout, **row} for row in found.ranks]
-        pairs += [{"layout": layout, **row} for row in found.pairs]
+        agreed = agreement(part, seed=seed, level=level, replicates=replicates)
+        ranked += [{"layout": layout, **row} for row in agreed.ranks]
+        pairs += [{"layout": layout, **row} for row in agreed.pairs]
     return Table.of(ranked, "Ranks"), Table.of(pairs, "Do they rank the same agents alike?")
 
 
@@ -60,10 +74,18 @@ def _statistic(cells: Table) -> dict[str, str]:
 def against(
     cells: Table, reference: Mapping[str, float], *, seed: int, level: float = 0.95, replicates: int = 2000
 ) -> Table:
-    """Spearman and Kendall between BR-Prox and ranks given for algorithms (1 is best), for each population size.
+    """Return Spearman and Kendall between BR-Prox and ranks given for algorithms, for each population size.
 
     Sizes are matched by their order within an algorithm (12, 24, 36 beside 25, 50, 75); an algorithm without
-    populations stands in every one. Intervals come from drawing seeds and partners again, p from all orders."""
+    populations stands in every one. Intervals come from drawing seeds and partners again, p from all orders.
+
+    Args:
+        cells: The cells.
+        reference: The ranks by algorithm, 1 is best.
+        seed: The seed of the bootstrap.
+        level: The confidence level.
+        replicates: Bootstrap replicates.
+    """
     rows: list[Row] = []
     for place, chosen in enumerate(sizes(cells)):
         part = Table(cells.columns, [r for r in cells if chosen.get(r["algorithm"], _NONE) == r["population"]])
@@ -76,15 +98,15 @@ def against(
                 f"{len(extra)} of the ranked algorithms ({', '.join(reference)}) are in the table; "
                 f"a rank correlation needs {LEAST_AGENTS}"
             )
-        found = rank_agreement(
+        agreed = rank_agreement(
             Table.of([*table.rows, *extra]), seed=seed, lower=[REFERENCE],
             statistic=_statistic(part), level=level, replicates=replicates,
         )  # fmt: skip
         rows += [
-            {"size": place + 1, "populations": _told(chosen, reference), "measure": row["measure"]}
+            {"size": place + 1, "populations": _format_populations(chosen, reference), "measure": row["measure"]}
             | {k: v for k, v in row.items() if k not in ("measure", "other")}
             | {"without": ", ".join(missing) or None}
-            for row in found.pairs
+            for row in agreed.pairs
             if row["other"] == REFERENCE
         ]
     return Table.of(rows, "Rank correlation with the given ranks")
@@ -118,10 +140,16 @@ def sizes(table: Table) -> list[dict[str, Any]]:
     for row in table:
         if row["population"] not in known.setdefault(row["algorithm"], []):
             known[row["algorithm"]].append(row["population"])
-    ordered = {a: sorted(found, key=lambda v: (v is None, isinstance(v, str), v)) for a, found in known.items()}
-    most = max(len(found) for found in ordered.values())
+    ordered = {
+        a: sorted(populations, key=lambda v: (v is None, isinstance(v, str), v)) for a, populations in known.items()
+    }
+    most = max(len(populations) for populations in ordered.values())
     return [
-        {a: found[place] if len(found) > 1 else found[0] for a, found in ordered.items() if len(found) in (1, most)}
+        {
+            a: populations[place] if len(populations) > 1 else populations[0]
+            for a, populations in ordered.items()
+            if len(populations) in (1, most)
+        }
         for place in range(most)
     ]
 
@@ -130,6 +158,6 @@ def _one_each(part: Table) -> list[Row]:
     return [rows.rows[0] for rows in part.groups("algorithm", "population").values()]
 
 
-def _told(chosen: Mapping[str, Any], reference: Mapping[str, float]) -> str:
-    held = {a: p for a, p in chosen.items() if a in reference and p is not None}
-    return ", ".join(f"{a} {p}" for a, p in held.items()) or "none"
+def _format_populations(chosen: Mapping[str, Any], reference: Mapping[str, float]) -> str:
+    populations = {a: p for a, p in chosen.items() if a in reference and p is not None}
+    return ", ".join(f"{a} {p}" for a, p in populations.items()) or "none"

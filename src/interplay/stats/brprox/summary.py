@@ -1,10 +1,10 @@
 """BR-Prox of algorithms: IQM of the ratios with intervals that respect seeds and partners, in both ways of counting.
 
-    found = br_prox(returns, best_responses, seed=0)      # tidy rows; see metrics.brprox.cells
-    found = summarise(read_table("TABLE.csv"), seed=0)    # a table that holds both
+    result = br_prox(returns, best_responses, seed=0)      # tidy rows; see metrics.brprox.cells
+    result = summarise(read_table("TABLE.csv"), seed=0)    # a table that holds both
 
-Above 1 an ego does better than the best response: then the ruler is too short, or it is noise. Every such pair is
-named; where standard errors or episodes are known, `beyond_noise` says which of the two (Welch's test of the
+Above 1 an ego does better than the best response: then the best response is too weak, or it is noise. Every such pair
+is named; where standard errors or episodes are known, `beyond_noise` says which of the two (Welch's test of the
 difference, Holm's correction over all cells that can be tested).
 """
 
@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.metrics.brprox.ratios import CELL, RULER, Cells, cells
+from interplay.metrics.brprox.ratios import BEST_RESPONSE_KEY, CELL, Cells, cells
 from interplay.stats.bootstrap import bootstrap_counts
-from interplay.stats.brprox.best_response_returns import Rulers
+from interplay.stats.brprox.best_response_returns import BestResponses
 from interplay.stats.estimators import iqm, quantile
 from interplay.stats.multiplicity import holm
 from interplay.stats.ranks import ranks
@@ -37,13 +37,15 @@ CHANCE = 0.05  # of naming any pair as beyond noise where all are noise
 
 @dataclass(frozen=True)
 class BRProx:
-    """What a table of cells amounts to."""
+    """The BR-Prox of a table of cells."""
 
     summary: Table  # a row per algorithm and population: iqm, low, high, honest_iqm, ...
     cells: Table
     above: Table  # every cell above 1
     excluded: Table  # best responses without a positive return: the honest column leaves their cells out
-    rulers: Table  # every best response: its return, expert or moderate, and how often and how far it was exceeded
+    best_responses: (
+        Table  # every best response: its return, expert or moderate, and how often and how far it was exceeded
+    )
     split_by: str  # what tells expert from moderate partners
     notes: tuple[str, ...]
 
@@ -76,20 +78,21 @@ def br_prox(
     return summarise(cells(returns, best_responses, seats=seats), seed=seed, **options)
 
 
-def summarise(found: Cells, *, seed: int, **options: Any) -> BRProx:
+def summarise(cells: Cells, *, seed: int, **options: Any) -> BRProx:
     """Summary, offending pairs and best responses of cells. `options`: those of `BRProxOptions`."""
     chosen = BRProxOptions(seed=seed, **options)
-    rulers = Rulers.of(found)
-    if chosen.propagate and not rulers.uncertain:
+    best_responses = BestResponses.of(cells)
+    if chosen.propagate and not best_responses.uncertain:
         raise InterplayError(
             "the best responses come without spread: give their episodes or standard errors, "
             "or leave their uncertainty out (propagate=False)"
         )
-    table = _with_groups(found.table, rulers)
-    above = _above(table, rulers, chosen.times)
+    table = _with_groups(cells.table, best_responses)
+    above = _above(table, best_responses, chosen.times)
     named = {tuple(row[name] for name in CELL): row for row in above}
     rows = [
-        dict(zip(BY, key, strict=True)) | _row(part, named, rulers, chosen) for key, part in table.groups(*BY).items()
+        dict(zip(BY, key, strict=True)) | _row(part, named, best_responses, chosen)
+        for key, part in table.groups(*BY).items()
     ]
     _rank(rows)
     summary = Table.of(sorted(rows, key=lambda r: (str(r["layout"]), r["rank"])), "Best-response proximity")
@@ -97,22 +100,24 @@ def summarise(found: Cells, *, seed: int, **options: Any) -> BRProx:
         summary=summary,
         cells=table,
         above=above,
-        excluded=Table.of(rulers.without_return(), "Best responses without a positive return", columns=RULER),
-        rulers=Table.of(rulers.exceeded(table, chosen.level), "Best responses"),
-        split_by=rulers.split_by,
-        notes=found.notes,
+        excluded=Table.of(
+            best_responses.without_return(), "Best responses without a positive return", columns=BEST_RESPONSE_KEY
+        ),
+        best_responses=Table.of(best_responses.exceeded(table, chosen.level), "Best responses"),
+        split_by=best_responses.split_by,
+        notes=cells.notes,
     )
 
 
-def _with_groups(table: Table, rulers: Rulers) -> Table:
+def _with_groups(table: Table, best_responses: BestResponses) -> Table:
     """The cells with their partner's group."""
-    return Table.of([r | rulers.groups_of(r) for r in table], table.title)
+    return Table.of([r | best_responses.groups_of(r) for r in table], table.title)
 
 
-def _above(table: Table, rulers: Rulers, times: float) -> Table:
+def _above(table: Table, best_responses: BestResponses, times: float) -> Table:
     """The cells above 1, each with the p value of doing better than the best response."""
     measured = [row for row in table if row["ratio"] is not None]
-    p = [rulers.p_value(row, times) for row in measured]
+    p = [best_responses.p_value(row, times) for row in measured]
     known = [i for i, value in enumerate(p) if value is not None]
     corrected = dict(zip(known, holm([p[i] for i in known]), strict=True)) if known else {}
     rows = [
@@ -124,18 +129,20 @@ def _above(table: Table, rulers: Rulers, times: float) -> Table:
     return Table.of(rows, "Above the best response", columns=[*CELL, *PAIR[4:], "p", "beyond_noise"])
 
 
-def _row(part: Table, named: Mapping[tuple[Any, ...], Row], rulers: Rulers, options: BRProxOptions) -> Row:
+def _row(
+    part: Table, named: Mapping[tuple[Any, ...], Row], best_responses: BestResponses, options: BRProxOptions
+) -> Row:
     ratios = [v for v in part.column("ratio") if v is not None]
-    clipped, honest = part.column("compatible"), [v for v in part.column("honest") if v is not None]
+    clipped, defined = part.column("compatible"), [v for v in part.column("honest") if v is not None]
     pairs = [named[key] for row in part if (key := tuple(row[n] for n in CELL)) in named]
     judged = [p["beyond_noise"] for p in pairs]
-    found: Row = {
+    result: Row = {
         "rank": None,
         "honest_rank": None,
-        **_intervals(part, rulers, options),
+        **_intervals(part, best_responses, options),
         "unclipped_iqm": iqm(ratios) if ratios else None,
         **_quartiles(clipped, ""),
-        **_quartiles(honest, "honest_"),
+        **_quartiles(defined, "honest_"),
         "above_share": len(pairs) / len(ratios) if ratios else None,
         "n_above": len(pairs),
         "n_beyond_noise": None if None in judged else sum(judged),
@@ -143,8 +150,8 @@ def _row(part: Table, named: Mapping[tuple[Any, ...], Row], rulers: Rulers, opti
     for column, infix in SPLIT_COLUMNS.items():
         for split in SPLITS:
             of = Table(part.columns, [row for row in part if row[column] == split])
-            found |= _intervals(of, rulers, options, prefix=f"{split}_{infix}")
-    return found | {
+            result |= _intervals(of, best_responses, options, prefix=f"{split}_{infix}")
+    return result | {
         "n": len(part),
         "n_excluded": len(part) - len(ratios),
         "n_seeds": len(set(part.column("seed"))),
@@ -160,39 +167,43 @@ def _quartiles(values: list[float], prefix: str) -> Row:
     return {f"{prefix}q25": low, f"{prefix}q75": high, f"{prefix}iqr": width}
 
 
-def _intervals(part: Table, rulers: Rulers, options: BRProxOptions, prefix: str = "") -> Row:
+def _intervals(part: Table, best_responses: BestResponses, options: BRProxOptions, prefix: str = "") -> Row:
     """IQM with its interval in both ways of counting."""
-    found: Row = {}
-    for honest in (False, True):
-        if honest and not options.propagate and None not in part.column("ratio"):
-            made = tuple(found.values())  # no cell is left out, so both are one
+    columns: Row = {}
+    for excluding_undefined in (False, True):
+        if excluding_undefined and not options.propagate and None not in part.column("ratio"):
+            interval = tuple(columns.values())  # no cell is left out, so both are one
         else:
-            made = _interval(part, rulers, options, honest=honest)
-        names = [prefix + ("honest_" if honest else "") + name for name in ("iqm", "low", "high")]
-        found |= dict(zip(names, made, strict=True))
-    return found
+            interval = _interval(part, best_responses, options, excluding_undefined=excluding_undefined)
+        names = [prefix + ("honest_" if excluding_undefined else "") + name for name in ("iqm", "low", "high")]
+        columns |= dict(zip(names, interval, strict=True))
+    return columns
 
 
 def _interval(
-    part: Table, rulers: Rulers, options: BRProxOptions, *, honest: bool
+    part: Table, best_responses: BestResponses, options: BRProxOptions, *, excluding_undefined: bool
 ) -> tuple[float | None, float | None, float | None]:
     """IQM, low, high; null limits where nothing was sampled twice, null throughout where there are no cells."""
-    rows = [row for row in part if row["ratio"] is not None] if honest else part.rows
+    rows = [row for row in part if row["ratio"] is not None] if excluding_undefined else part.rows
     if not rows:
         return None, None, None
-    column = "honest" if honest else "compatible"
+    column = "honest" if excluding_undefined else "compatible"
     rows = sorted(rows, key=lambda row: row[column])
     values = np.array([row[column] for row in rows])
     columns = {name: [str(row[name]) for row in rows] for name in (*UNITS, *FIXED)}  # a skill may be null
     plan = design(columns, len(rows), units=UNITS, fixed=FIXED)
     if not plan.resampled:
         return iqm(values), None, None
-    redrawn = rulers.redrawn(rows, honest=honest, seed=options.seed) if options.propagate else None
-    made = bootstrap_counts(
+    redrawn = (
+        best_responses.redrawn(rows, excluding_undefined=excluding_undefined, seed=options.seed)
+        if options.propagate
+        else None
+    )
+    interval = bootstrap_counts(
         lambda counts: iqm(values, counts), plan, seed=options.seed,
         level=options.level, method=options.method, replicates=options.replicates, redrawn=redrawn,
     )  # fmt: skip
-    return made.estimate, made.low, made.high
+    return interval.estimate, interval.low, interval.high
 
 
 def _rank(rows: list[Row]) -> None:

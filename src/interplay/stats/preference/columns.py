@@ -29,6 +29,11 @@ def codes(table: Table, name: str) -> tuple[np.ndarray, list]:
 
 
 def check_columns(table: Table, names: Sequence[str]) -> None:
+    """Check that a table has these columns.
+
+    Raises:
+        InterplayError: It lacks one.
+    """
     for name in names:
         if name not in table.columns:
             raise InterplayError(f"no column {name!r}; this table has {', '.join(table.columns)}")

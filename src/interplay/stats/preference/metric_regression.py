@@ -60,20 +60,20 @@ def relations(
         rows = [row for row in table if row[agent] not in without]
         samples[f"without {', '.join(without)}"] = Table(table.columns, rows, table.title)
     rng = generator(seed)
-    found: list[Row] = [
+    fits: list[Row] = [
         {"sample": name} | _relate(part, metric, rating, agent, metric in peaked, orders, rng)
         for name, part in samples.items()
         for metric in metrics
     ]
-    given = [row["p"] for row in found]
-    count = tests if tests is not None else sum(p is not None for p in given)
+    p_values = [row["p"] for row in fits]
+    count = tests if tests is not None else sum(p is not None for p in p_values)
     if count:
         threshold = bonferroni_threshold(alpha, count)
-        adjusted = bonferroni([np.nan if p is None else p for p in given], tests=max(count, 1))
-        for row, p in zip(found, adjusted, strict=True):
+        adjusted = bonferroni([np.nan if p is None else p for p in p_values], tests=max(count, 1))
+        for row, p in zip(fits, adjusted, strict=True):
             row["p_bonferroni"] = p
             row["significant"] = None if row["p"] is None else bool(row["p"] < threshold)
-    return Table.of(found, f"{rating}: one metric at a time ({count} tests)", columns=COLUMNS)
+    return Table.of(fits, f"{rating}: one metric at a time ({count} tests)", columns=COLUMNS)
 
 
 def _relate(

@@ -125,14 +125,14 @@ class _Data:
 def _data(table: Table, metrics: Sequence[str], rating: str, unit: str | None, missing: Missing) -> _Data:
     columns = [numbers(table, name) for name in (rating, *metrics)]
     keep = present(*columns, names=[rating, *metrics], missing=missing)
-    kept = Table(table.columns, [row for row, k in zip(table.rows, keep, strict=True) if k], table.title)
-    who = codes(kept, unit)[0] if unit else np.arange(len(kept))
-    if len(kept) < 10:
-        raise InterplayError(f"{rating}: {len(kept)} ratings; a prediction needs at least 10")
+    complete_rows = Table(table.columns, [row for row, k in zip(table.rows, keep, strict=True) if k], table.title)
+    who = codes(complete_rows, unit)[0] if unit else np.arange(len(complete_rows))
+    if len(complete_rows) < 10:
+        raise InterplayError(f"{rating}: {len(complete_rows)} ratings; a prediction needs at least 10")
     y = columns[0][keep]
     if np.ptp(y) == 0:
         raise InterplayError(f"{rating}: all {len(y)} ratings are {y[0]:g}; there is nothing to predict")
-    return _Data(np.column_stack([c[keep] for c in columns[1:]]), y, who, kept)
+    return _Data(np.column_stack([c[keep] for c in columns[1:]]), y, who, complete_rows)
 
 
 @dataclass(frozen=True)
@@ -177,20 +177,20 @@ def _cross_validate(
     x: np.ndarray, y: np.ndarray, outer: np.ndarray, inner: list[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, list[dict]]:
     """Predictions and mean guesses [row, outcome], each made without the row's own part."""
-    guess, base, told = np.empty_like(y), np.empty_like(y), []
+    guess, base, parts = np.empty_like(y), np.empty_like(y), []
     for part, within in enumerate(inner):
         test = outer == part
         guess[test], penalty = fit_predict(x[~test], y[~test], x[test], within)
         base[test] = y[~test].mean(axis=0)
         wrong, plainest = (float(np.sum((y[test] - g[test])[:, 0] ** 2)) for g in (guess, base))
-        told.append(
+        parts.append(
             {
                 "n": int(test.sum()), "mean_rating": float(y[test, 0].mean()),
                 "mean_guess": float(guess[test, 0].mean()),
                 "r_squared": 1 - wrong / plainest if plainest > 0 else None, "penalty": _penalty(penalty[0]),
             }
         )  # fmt: skip
-    return guess, base, told
+    return guess, base, parts
 
 
 def _penalty(value: float) -> float | str:

@@ -22,6 +22,7 @@ class Prepared:
 
     @classmethod
     def of(cls, x: Float[np.ndarray, "row metric"]) -> Prepared:
+        """Centre, scale and decompose the predictors."""
         centre, scale = x.mean(axis=0), x.std(axis=0)
         scale = np.where(scale > 1e-12 * np.maximum(1e-300, np.abs(x).max(axis=0)), scale, 0.0)
         u, s, vt = np.linalg.svd(_scaled(x, centre, scale), full_matrices=False)
@@ -37,7 +38,7 @@ class Prepared:
         return np.einsum("mk,...k,ko->...mo", self.v, shrink, centred)
 
     def predict(self, x: Float[np.ndarray, "new metric"], y: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-        """[*penalty, new, outcome]"""
+        """Return predictions [*penalty, new, outcome]."""
         return _scaled(x, self.centre, self.scale) @ self.coefficients(y, penalty) + y.mean(axis=0)
 
 

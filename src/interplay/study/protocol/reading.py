@@ -19,7 +19,7 @@ def load(path: str | Path) -> Protocol:
     Raises:
         InterplayError: There is no such file or study, or it is not valid.
     """
-    file = STUDIES.meant(path)
+    file = STUDIES.resolve(path)
     return parse(STUDIES.read(file), str(file))
 
 

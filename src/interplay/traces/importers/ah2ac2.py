@@ -31,19 +31,23 @@ def import_ah2ac2(source: str | os.PathLike[str]) -> Iterator[Episode | LeftOut]
     path = Path(source)
     arrays = _load(path)
     game = hanabi(int(arrays["num_players"].reshape(-1)[0]))
-    kept = hanabi(game.num_seats, bomb="keep")
+    keeping_points = hanabi(game.num_seats, bomb="keep")
     for item in settle(_drafts(game, arrays, path.name)):
         if isinstance(item, LeftOut):
             yield item
             continue
         draft = item.draft
-        told = draft.episode.events[0].payload["score"]
-        if item.episode.score == told:
+        recorded_score = draft.episode.events[0].payload["score"]
+        if item.episode.score == recorded_score:
             yield item.episode
             continue
-        retry = Draft(where=draft.where, episode=replace(draft.episode, options=dict(kept.options)), score=told)
-        for again in settle([retry]):
-            yield again.episode if isinstance(again, Settled) else again
+        retry = Draft(
+            where=draft.where,
+            episode=replace(draft.episode, options=dict(keeping_points.options)),
+            score=recorded_score,
+        )
+        for retried in settle([retry]):
+            yield retried.episode if isinstance(retried, Settled) else retried
 
 
 def _load(path: Path) -> dict[str, np.ndarray]:
@@ -77,10 +81,10 @@ def _check_shapes(path: Path, arrays: dict[str, np.ndarray]) -> None:
     }  # fmt: skip
     for name, shape in wanted.items():
         if arrays[name].shape != shape:
-            told = f"[{', '.join(map(str, shape))}]"
+            expected = f"[{', '.join(map(str, shape))}]"
             raise TraceError(
                 f"{path}: {name} has the shape {list(arrays[name].shape)}; with {games} games of {players} players it "
-                f"must be {told}"
+                f"must be {expected}"
             )
 
 
@@ -116,9 +120,9 @@ def _draft(game: Hanabi, arrays: dict[str, np.ndarray], where: str, index: int) 
         )
     agents = (recorded(HUMAN, data="AH2AC2"),) * rules.players
     episode = draft_episode(game, agents, {"deck": deck}, played, index=index)
-    told = {"game": int(arrays["game_ids"][index]), "score": int(arrays["scores"][index])}
+    source = {"game": int(arrays["game_ids"][index]), "score": int(arrays["scores"][index])}
     return Draft(
-        where=where, episode=remark(episode, RecordedEvent(t=0, seq=0, seat=None, kind="source", payload=told))
+        where=where, episode=remark(episode, RecordedEvent(t=0, seq=0, seat=None, kind="source", payload=source))
     )
 
 

@@ -1,4 +1,4 @@
-"""From what a source says to an episode: played again under our rules, compared, and given its checksums."""
+"""Drafts of episodes: what a source says, replayed under our rules, compared, and given its checksums."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from interplay.rollout.episode import CHECK_EVERY, Episode, RecordedEvent
 from interplay.table import plain
 from interplay.traces.compare import compare
 from interplay.traces.importers.table import LeftOut
-from interplay.traces.replay import Replay, game_key, game_of, play_again
+from interplay.traces.replay import Replay, game_key, game_of, replay_unchecked
 
 CHUNK = 256  # games replayed at once
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """A game as its source tells it."""
+    """A game as its source records it."""
 
     where: str  # in the source, for messages
     episode: Episode  # checksums, rewards and the end are still to come
@@ -82,46 +82,46 @@ def settle(drafts: Iterable[Draft | LeftOut]) -> Iterator[Settled | LeftOut]:
     """Play drafts again, in their order. One that our rules or its own score contradict is left out."""
     remaining = iter(drafts)
     while chunk := list(islice(remaining, CHUNK)):
-        found: list[Settled | LeftOut | None] = [d if isinstance(d, LeftOut) else None for d in chunk]
+        results: list[Settled | LeftOut | None] = [d if isinstance(d, LeftOut) else None for d in chunk]
         groups: dict[tuple[str, str], list[tuple[int, Draft]]] = {}
         for place, draft in enumerate(chunk):
             if isinstance(draft, Draft):
                 groups.setdefault(game_key(draft.episode), []).append((place, draft))
         for group in groups.values():
             game = game_of(group[0][1].episode)
-            again = play_again(game, [draft.episode for _, draft in group], CHUNK)
-            for (place, draft), (_, replayed) in zip(group, again, strict=True):
-                found[place] = _settle_one(game, draft, replayed)
-        yield from (item for item in found if item is not None)
+            replays = replay_unchecked(game, [draft.episode for _, draft in group], CHUNK)
+            for (place, draft), (_, replayed) in zip(group, replays, strict=True):
+                results[place] = _settle_one(game, draft, replayed)
+        yield from (item for item in results if item is not None)
 
 
-def _settle_one(game: Game, draft: Draft, again: Replay) -> Settled | LeftOut:
+def _settle_one(game: Game, draft: Draft, replay: Replay) -> Settled | LeftOut:
     length = draft.episode.length
     at = np.unique([*range(0, length, CHECK_EVERY), length]).astype(np.int32)
-    rewards = np.asarray(again.steps.reward, np.float64).reshape(length, game.num_seats).sum(axis=0)
+    rewards = np.asarray(replay.steps.reward, np.float64).reshape(length, game.num_seats).sum(axis=0)
     episode = replace(
         draft.episode,
         check_steps=at,
-        checks=np.asarray(again.checks)[at],
+        checks=np.asarray(replay.checks)[at],
         rewards=rewards,
-        terminated=bool(np.asarray(again.steps.terminated)[-1:].any()),
+        terminated=bool(np.asarray(replay.steps.terminated)[-1:].any()),
     )
-    problems = compare(game, episode, again)
+    problems = compare(game, episode, replay)
     if problems:
-        return LeftOut(draft.where, _why_illegal(game, episode, again) or str(problems[0]))
+        return LeftOut(draft.where, _why_illegal(game, episode, replay) or str(problems[0]))
     if draft.score is not None and episode.score != draft.score:
         return LeftOut(draft.where, f"the source says {draft.score:g} points, the replay gives {episode.score:g}")
-    return Settled(draft=draft, episode=episode, replay=again)
+    return Settled(draft=draft, episode=episode, replay=replay)
 
 
-def _why_illegal(game: Game, episode: Episode, again: Replay) -> str | None:
+def _why_illegal(game: Game, episode: Episode, replay: Replay) -> str | None:
     """The game's own words on the first move that it forbids, where it has some."""
-    illegal = np.argwhere(~again.legal)
+    illegal = np.argwhere(~replay.legal)
     if not illegal.size or not hasattr(game, "checked_step"):
         return None
     t = int(illegal[0, 0])
     try:
-        game.checked_step(again.state(t), np.asarray(episode.actions[t]))  # type: ignore[attr-defined]
+        game.checked_step(replay.state(t), np.asarray(episode.actions[t]))  # type: ignore[attr-defined]
     except InterplayError as error:
         return str(error)
     return None

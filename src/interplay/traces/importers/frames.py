@@ -59,8 +59,8 @@ def find_pickles(source: str | Path, patterns: tuple[str, ...]) -> Iterator[tupl
     """(name, bytes) of the wanted files in a source archive (.tar.gz), in a folder, or of a single file."""
     path = Path(source)
     if path.is_dir():
-        found = sorted(p for p in path.rglob("*") if p.is_file() and _fits(p.name, patterns))
-        pairs: Iterator[tuple[str, bytes]] = ((str(p), read_bytes(p, within=path)) for p in found)
+        paths = sorted(p for p in path.rglob("*") if p.is_file() and _fits(p.name, patterns))
+        pairs: Iterator[tuple[str, bytes]] = ((str(p), read_bytes(p, within=path)) for p in paths)
     elif not path.is_file():
         raise TraceError(f"{path}: no such file or folder")
     elif tarfile.is_tarfile(path):

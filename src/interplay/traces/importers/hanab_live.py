@@ -100,8 +100,8 @@ def _draft(record: Any, where: str, index: int) -> Draft:
         game, agents[first:] + agents[:first], {"deck": seated_first(deck, game.rules, first)},
         joint_moves(moves, game.rules), index=index,
     )  # fmt: skip
-    kept = {k: v for k, v in record.items() if k not in ("deck", "actions")}
-    remarks = [RecordedEvent(t=0, seq=0, seat=None, kind="source", payload=kept)]
+    source = {k: v for k, v in record.items() if k not in ("deck", "actions")}
+    remarks = [RecordedEvent(t=0, seq=0, seat=None, kind="source", payload=source)]
     if ending is not None:
         remarks.append(RecordedEvent(t=len(moves), seq=0, seat=None, kind="end", payload=ending))
     return Draft(where=where, episode=remark(episode, *remarks))
@@ -178,13 +178,13 @@ class Exported(NamedTuple):
     cut: str | None
 
 
-def to_hanab_live(episode: Episode, again: Replay | None = None) -> Exported:
+def to_hanab_live(episode: Episode, replayed: Replay | None = None) -> Exported:
     """An episode of Hanabi as an object that hanab.live opens ("Watch specific replay", JSON)."""
     game = game_of(episode)
     if not isinstance(game, Hanabi):
         raise InterplayError(f"hanab.live shows games of Hanabi; this is one of {episode.game_id}")
     rules, options = game.rules, _site_options(game.rules)
-    states = (again or replay(game, episode)).states
+    states = (replayed or replay(game, episode)).states
     moves = np.asarray(episode.actions)[np.arange(episode.length), np.arange(episode.length) % rules.players]
     actions, cut = _site_actions(rules, states, moves)
     if not (cut.over if cut else episode.terminated):  # the site wants to know who ended an unfinished game
@@ -213,12 +213,12 @@ def _site_options(rules: HanabiRules) -> dict[str, Any]:
     same = (rules.copies, rules.hint_tokens, rules.lives) == (usual.copies, usual.hint_tokens, usual.lives)
     if suits not in PLAIN_VARIANTS or not (plain or rules.wild == rules.suits[-1]) or abs(extra) > 1 or not same:
         raise InterplayError("hanab.live has no variant with these rules; it has 3 to 6 suits, the last rainbow or not")
-    found: dict[str, Any] = {"variant": PLAIN_VARIANTS[suits] if plain else f"Rainbow ({suits} Suits)"}
+    options: dict[str, Any] = {"variant": PLAIN_VARIANTS[suits] if plain else f"Rainbow ({suits} Suits)"}
     if extra:
-        found["oneExtraCard" if extra > 0 else "oneLessCard"] = True
+        options["oneExtraCard" if extra > 0 else "oneLessCard"] = True
     if rules.empty_hints:
-        found["emptyClues"] = True
-    return found
+        options["emptyClues"] = True
+    return options
 
 
 def _site_actions(rules: HanabiRules, states: Any, moves: np.ndarray) -> tuple[list[dict[str, int]], _Cut | None]:
@@ -256,22 +256,22 @@ def _nothing_left(rules: HanabiRules, states: Any, turn: int) -> bool:
     lost = states.discards[turn].astype(int)
     drawn_out = int(np.argmax(states.dealt == rules.deck_size)) if states.dealt[turn] == rules.deck_size else turn
     for past in range(drawn_out, turn):
-        held = states.hands[turn][past % rules.players]
-        np.add.at(lost, held[held >= 0], 1)
+        hand = states.hands[turn][past % rules.players]
+        np.add.at(lost, hand[hand >= 0], 1)
     wanted = [suit * rules.ranks + height for suit, height in enumerate(fireworks) if height < rules.ranks]
     return bool((lost[wanted] >= rules.total_copies[wanted]).all())
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
     """The site tells players apart by name."""
-    found: list[str] = []
+    unique_names: list[str] = []
     for name in names:
         number, unique = 1, name
-        while unique in found:
+        while unique in unique_names:
             number += 1
             unique = f"{name} {number}"
-        found.append(unique)
-    return found
+        unique_names.append(unique)
+    return unique_names
 
 
 def write_hanab_live(

@@ -104,8 +104,8 @@ def _draft(record: Any, where: str, index: int) -> Draft:
         game, agents[first:] + agents[:first], {"deck": seated_first(deck, rules, first)}, moves,
         seed=_seed(record), index=index,
     )  # fmt: skip
-    kept = {k: v for k, v in record.items() if k not in ("deck", "actions")}
-    remarks = [RecordedEvent(t=0, seq=0, seat=None, kind="source", payload=kept)]
+    source = {k: v for k, v in record.items() if k not in ("deck", "actions")}
+    remarks = [RecordedEvent(t=0, seq=0, seat=None, kind="source", payload=source)]
     if swapped:
         note = {"note": "the person's clicks ran in the AI's seat: leave this game out of anything about the AI"}
         remarks.append(RecordedEvent(t=0, seq=0, seat=(0 - first) % 2, kind="mark", payload=note))

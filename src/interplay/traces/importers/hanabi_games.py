@@ -50,6 +50,6 @@ def seated_first(deck: np.ndarray, rules: HanabiRules, first: int) -> np.ndarray
 
     In our games seat 0 moves first. Seat s of ours is seat s + first of the source.
     """
-    held = rules.players * rules.hand_size
-    hands = deck[:held].reshape(rules.players, rules.hand_size, 2)
-    return np.concatenate([np.roll(hands, -first, axis=0).reshape(held, 2), deck[held:]])
+    dealt = rules.players * rules.hand_size
+    hands = deck[:dealt].reshape(rules.players, rules.hand_size, 2)
+    return np.concatenate([np.roll(hands, -first, axis=0).reshape(dealt, 2), deck[dealt:]])

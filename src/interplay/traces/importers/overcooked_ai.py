@@ -41,6 +41,7 @@ class Row(NamedTuple):
     index: Any
 
     def error(self, column: str, problem: str) -> TraceError:
+        """Return an error that names this place."""
         return TraceError(f"{self.file}: row {self.index}, column {column!r}: {problem}")
 
 
@@ -56,14 +57,14 @@ def human_episodes() -> list[Episode]:
 
 def read_games(source: str | Path) -> list[HumanGame]:
     """All games in a source, by layout and pair, without repeats."""
-    found: dict[tuple[Any, ...], tuple[str, HumanGame]] = {}
+    by_key: dict[tuple[Any, ...], tuple[str, HumanGame]] = {}
     for name, data in find_pickles(source, PICKLES):
         for key, game in _games_of(name, read_frame(name, data)):
-            file, before = found.setdefault(key, (name, game))
+            file, before = by_key.setdefault(key, (name, game))
             if before != game:
                 where = ", ".join(f"{column} {value}" for column, value in zip(GROUP, key, strict=True))
                 raise TraceError(f"{name}: the game of {where} is also in {file}, but differs there")
-    return sorted((game for _, game in found.values()), key=lambda game: (game.layout, game.pair))
+    return sorted((game for _, game in by_key.values()), key=lambda game: (game.layout, game.pair))
 
 
 def _games_of(file: str, frame: Any) -> Iterable[tuple[tuple[Any, ...], HumanGame]]:
@@ -141,12 +142,12 @@ def _start(place: Row, cell: Any) -> tuple[np.ndarray, np.ndarray]:
         players, objects = state["players"], state["objects"]
         positions = np.array([player["position"] for player in players], np.int8)
         facing = np.array([DIRECTIONS[tuple(player["orientation"])] for player in players], np.int8)
-        held = [player.get("held_object") for player in players]
+        objects_held = [player.get("held_object") for player in players]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise place.error("state", f"has no players with a position and an orientation ({error})") from error
     if positions.shape != (2, 2):
         raise place.error("state", f"{len(positions)} chefs with positions {positions.tolist()}; two are expected")
-    if objects or any(held):
+    if objects or any(objects_held):
         raise place.error("state", "the game does not begin with an empty kitchen and empty hands")
     return positions, facing
 

@@ -37,19 +37,19 @@ class LeftOut(NamedTuple):
         return f"{self.where}: {self.why}"
 
 
-def sort_out(found: Iterable[Episode | LeftOut], *, partial: bool = False) -> tuple[list[Episode], list[LeftOut]]:
+def sort_out(items: Iterable[Episode | LeftOut], *, partial: bool = False) -> tuple[list[Episode], list[LeftOut]]:
     """The episodes, and the games left out. Without `partial`, any game left out is an error that names them."""
     episodes: list[Episode] = []
     left: list[LeftOut] = []
-    for item in found:
+    for item in items:
         if isinstance(item, LeftOut):
             left.append(item)
         else:
             episodes.append(item)
     if left and not (partial and episodes):
-        told = "\n".join(f"  {item}" for item in left[:NAMED])
+        listed = "\n".join(f"  {item}" for item in left[:NAMED])
         more = f"\n  and {len(left) - NAMED} more" if len(left) > NAMED else ""
         advice = "import the others with `partial` (--partial)" if episodes else "none is left to import"
         count = f"{len(left)} of {len(left) + len(episodes)} games"
-        raise TraceError(f"{count} cannot be imported; {advice}:\n{told}{more}")
+        raise TraceError(f"{count} cannot be imported; {advice}:\n{listed}{more}")
     return episodes, left

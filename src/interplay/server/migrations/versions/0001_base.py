@@ -10,6 +10,7 @@ down_revision = None
 
 
 def upgrade() -> None:
+    """Create the tables that every server has."""
     op.create_table(
         "accounts",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -57,5 +58,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Drop the tables that every server has."""
     for table in ("secrets", "audit", "sessions", "keys", "accounts"):
         op.drop_table(table)
