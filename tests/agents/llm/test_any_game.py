@@ -8,6 +8,7 @@ import pytest
 import interplay
 from interplay.agents.llm.limits import Limits, Price, Prices
 from interplay.agents.llm.player import parse_model
+from interplay.cli.commands.play import tell_fallbacks
 from interplay.cli.main import run as command
 from interplay.errors import InterplayError, UnknownName
 from interplay.llm import GamePlan, game_summary, run
@@ -127,3 +128,20 @@ def test_options_stand_in_names():
         parse_model("a/b?conventions=1")
     with pytest.raises(InterplayError, match="has no value"):
         parse_model("a/b?conventions")
+
+
+def test_plays_warn_of_fallbacks_and_end_with_a_code_if_a_model_cannot_be_asked(capsys):
+    game = interplay.make("overcooked/cramped_room", horizon=4)
+
+    def told(model: str) -> tuple[int, str]:
+        measured = interplay.api.measured_traces(interplay.play(game, [model, "stay"], episodes=1))
+        code = tell_fallbacks(interplay.api.team_scores(measured), measured)
+        return code, capsys.readouterr().err
+
+    code, words = told("llm:scripted/prose")
+    assert code == 0
+    assert "100% of the models' moves were made by default" in words
+    code, words = told("llm:tests.agents.llm.test_other_games:Locked")
+    assert code == 2
+    assert "a model could not be asked any more: the key is refused" in words
+    assert told("llm:scripted/first") == (0, "")

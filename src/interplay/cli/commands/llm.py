@@ -154,6 +154,7 @@ class RunCommand:
         from interplay.llm.plan import read_levels
         from interplay.llm.watch import watched
 
+        admit([name.partition("?")[0] for name in (*self.chef, *self.assistant)])
         plan = RunPlan(
             chefs=self.chef,
             assistants=self.assistant,
