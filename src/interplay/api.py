@@ -111,7 +111,7 @@ def measure(
 
 
 def team_scores(traces: TraceSet | MeasuredTraces, *, seed: int = 0) -> Table:
-    """A row per team: its mean score with an interval.
+    """A row per team: its mean score with an interval; with language models also the share of their fallback moves.
 
     Args:
         traces: Traces, or what was measured of them already.
@@ -128,6 +128,11 @@ def team_scores(traces: TraceSet | MeasuredTraces, *, seed: int = 0) -> Table:
         {**{b: r[b] for b in by}, "mean": r["estimate"], "low": r["low"], "high": r["high"], "episodes": r["n"]}
         for r in intervals
     ]
+    if any("llm:" in row["agents"] for row in rows):
+        from interplay.metrics.model_calls import fallback_by_team
+
+        shares = fallback_by_team(measured.samples)
+        rows = [row | {"fallback": shares.get((row["game"], row["agents"]))} for row in rows]
     return Table.of(rows, "Mean score of each team, with its 95 % interval")
 
 

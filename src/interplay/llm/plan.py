@@ -13,6 +13,7 @@ from interplay.agents.llm.player import make as make_player
 from interplay.agents.llm.settings import LLMSettings
 from interplay.agents.registry import agent as registered
 from interplay.errors import InterplayError
+from interplay.games.api import Game
 from interplay.games.collab_kitchen.dishes import dish
 from interplay.games.registry import make
 from interplay.rollout.dialogue import DialogueJob
@@ -30,7 +31,7 @@ class RunPlan:
     assistants: tuple[str, ...]
     levels: tuple[int, ...] = (1, 2, 3)
     dishes: tuple[str, ...] = ()  # in place of levels: so many episodes of each of these
-    layout: str = "original"
+    layout: str = "original"  # the name of a kitchen, or one as text, rows split by "/"
     episodes: int = 10  # of a pairing and level; they take the level's five dishes in turn
     seed: int = 0
     horizon: int | None = None
@@ -55,18 +56,23 @@ class RunPlan:
     def described(self) -> dict[str, Any]:
         """Return the plan as plain values, for the manifest of the traces."""
         plan = {k: list(v) if isinstance(v, tuple) else v for k, v in vars(self).items() if k != "settings"}
-        return {"llm_run": plan | {"settings": vars(self.settings)}}
+        return {"llm_run": plan | {"settings": self.settings.recorded()}}
 
     def jobs(self, pool: ModelPool) -> Iterator[DialogueJob]:
         """In an order that fills every pairing and level evenly, so that a run that is stopped is still balanced."""
         agents = {name: self._agent(name, pool) for name in dict.fromkeys([*self.chefs, *self.assistants])}
         for episode in range(self.episodes):
             for options in self._servings(episode):
-                game = make(f"kitchen/{self.layout}", **options)
+                game = self._kitchen(options)
                 for chef in self.chefs:
                     for assistant in self.assistants:
                         helpers = [agents[assistant]] * (game.num_seats - 1)
                         yield DialogueJob(game, Team.of(game, [agents[chef], *helpers]), self.seed, episode)
+
+    def _kitchen(self, options: dict[str, Any]) -> Game:
+        if "/" in self.layout:
+            return make("kitchen/custom", layout=self.layout, **options)
+        return make(f"kitchen/{self.layout}", **options)
 
     def _servings(self, episode: int) -> list[dict[str, Any]]:
         extra = self.options | ({"horizon": self.horizon} if self.horizon is not None else {})

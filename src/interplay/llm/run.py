@@ -6,12 +6,14 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from interplay.agents.llm.chat import OUTAGES
 from interplay.agents.llm.limits import Limits, Prices, Usage
 from interplay.agents.llm.models import ModelPool
 from interplay.agents.llm.response_cache import ResponseCache
 from interplay.errors import InterplayError
+from interplay.llm.game_plan import GamePlan
 from interplay.llm.plan import RunPlan, job_key
 from interplay.rollout.dialogue import AT_ONCE, DialogueJob, play_jobs
 from interplay.rollout.episode import Episode
@@ -45,6 +47,7 @@ class Service:
     timeout_s: float = 120.0
     retries: int = 4
     backoff_s: float = 1.0
+    patience_s: float = 0.0  # go on trying an endpoint that fails for so long
 
     def model_pool(self, journal: ResponseCache, *, offline: bool = False) -> ModelPool:
         """Return the models with these limits.
@@ -53,19 +56,21 @@ class Service:
             journal: The cache of answers.
             offline: Take answers from the cache alone.
         """
-        endpoint = {name: getattr(self, name) for name in ("at_once", "timeout_s", "retries", "backoff_s")}
+        names = ("at_once", "timeout_s", "retries", "backoff_s", "patience_s")
+        endpoint = {name: getattr(self, name) for name in names}
         return ModelPool(
             cache=journal,
             prices=self.prices,
             limits=self.limits,
             offline=offline,
+            ends_episodes=True,
             base_urls=dict(self.base_urls),
             endpoint=endpoint,
         )
 
 
 def run(
-    plan: RunPlan,
+    plan: RunPlan | GamePlan,
     out: str | os.PathLike[str] | None = None,
     *,
     service: Service | None = None,
@@ -81,9 +86,10 @@ def run(
     journal = _journal(folder, replay)
     pool = (service or Service()).model_pool(journal, offline=replay is not None)
     jobs = list(plan.jobs(pool))  # what is wrong with names and keys is told before anything is written
-    traces = _open(folder, plan)
-    done = {job_key(r["game"], r["options"], r["hashes"], r["seed"], r["index"]) for r in traces.summary()}
-    left = [job for job in jobs if _key(job) not in done]
+    prices = service.prices.described() if service and service.prices.table else None
+    traces = _open(folder, plan.described() | ({"prices": prices} if prices else {}))
+    done = played_keys(traces)
+    left = [job for job in jobs if episode_key(job) not in done]
     keeper = _EpisodeKeeper(traces, folder, len(jobs) - len(left), len(jobs), pool.usage, progress)
     try:
         play_jobs(left, keeper.ended, at_once=(service or Service()).at_once)
@@ -94,17 +100,23 @@ def run(
     return LLMRun(traces, replace(pool.usage), len(jobs), keeper.played, keeper.aside, keeper.stopped)
 
 
-def _key(job: DialogueJob) -> str:
+def played_keys(traces: TraceSet) -> set[str]:
+    """Return the keys of the episodes that a set holds."""
+    return {job_key(r["game"], r["options"], r["hashes"], r["seed"], r["index"]) for r in traces.summary()}
+
+
+def episode_key(job: DialogueJob) -> str:
+    """Return what makes a job's episode this one and no other."""
     hashes = [i.hash for i in job.team.identities]
     return job_key(job.game.id, dict(job.game.options), hashes, job.seed, job.index)
 
 
-def _open(folder: Path | None, plan: RunPlan) -> TraceSet:
+def _open(folder: Path | None, meta: dict[str, Any]) -> TraceSet:
     if folder is None:
-        return TraceSet.in_memory(meta=plan.described())
+        return TraceSet.in_memory(meta=meta)
     if (folder / "manifest.json").exists():
         return TraceSet.open(folder)
-    return TraceSet.create(folder, plan.described())
+    return TraceSet.create(folder, meta)
 
 
 def _journal(folder: Path | None, replay: str | os.PathLike[str] | None) -> ResponseCache:

@@ -8,18 +8,22 @@ from typing import Any
 from interplay.agents.llm.chat import total
 from interplay.games.collab_kitchen.dishes import Dish, dish, dish_of
 from interplay.games.collab_kitchen.game import DEFAULT_DISH
+from interplay.llm.game_tables import usage_row
 from interplay.rollout.episode import Episode
 from interplay.table import Row, Table
 
 
 def summary(traces: Iterable[Episode]) -> Table:
     """One row per pairing, kitchen and level."""
-    groups: dict[tuple, list[Row]] = {}
+    groups: dict[tuple, list[tuple[Row, Episode]]] = {}
     for episode in traces:
         row = episode_row(episode)
-        groups.setdefault((row["chef"], row["assistant"], row["game"], row["level"]), []).append(row)
+        key = (row["chef"], row["assistant"], row["game"], row["level"])
+        groups.setdefault(key, []).append((row, episode))
     rows = [
-        dict(zip(("chef", "assistant", "game", "level"), key, strict=True)) | _summary_row(group)
+        dict(zip(("chef", "assistant", "game", "level"), key, strict=True))
+        | _summary_row([row for row, _ in group])
+        | usage_row([episode for _, episode in group])
         for key, group in groups.items()
     ]
     return Table.of(rows, "Teams by pairing and level; steps are those of episodes that delivered the dish")
@@ -72,8 +76,7 @@ def _summary_row(group: Sequence[Row]) -> Row:
         "episodes": len(group),
         "success": _mean([r["success"] for r in group]),
         "steps": _mean(solved),
-        **{n: _mean([r[n] for r in group]) for n in ("messages", "refused", "calls", "tokens", "scaffold_tokens")},
-        "cost": total([r["cost"] for r in group]) if all(r["cost"] is not None for r in group) else None,
+        **{n: _mean([r[n] for r in group]) for n in ("messages", "refused", "scaffold_tokens")},
         "limit": sum(r["end"] == "limit" for r in group),
     }
 

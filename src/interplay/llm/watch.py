@@ -15,6 +15,8 @@ EVERY_S = 15.0  # seconds between two lines
 def spent(meter: Usage) -> str:
     """What a run has used, in words; a cost that is not wholly known is said to be so."""
     words = f"{meter.calls:,} calls, {meter.tokens:,} tokens"
+    if meter.tokens_estimated:
+        words += f" ({meter.tokens_estimated:,} of them estimated, since the provider does not count)"
     if meter.calls and meter.unpriced == meter.calls:
         return f"{words}, cost unknown"
     more = f" and {meter.unpriced:,} calls of unknown price" if meter.unpriced else ""

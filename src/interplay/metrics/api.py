@@ -27,6 +27,7 @@ METRICS = Registry(
         "counterfactual": "interplay.metrics.counterfactual:COUNTERFACTUAL",
         "crossplay": "interplay.metrics.crossplay:CROSSPLAY",
         "information": "interplay.metrics.information:INFORMATION",
+        "model_calls": "interplay.metrics.model_calls:MODEL_CALLS",
         "prediction": "interplay.metrics.prediction:PREDICTION",
         "hanabi/dominance": "interplay.metrics.hanabi.dominance:DOMINANCE",
         "hanabi/behaviour": "interplay.metrics.hanabi.behaviour:BEHAVIOUR",

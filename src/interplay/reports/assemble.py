@@ -11,7 +11,7 @@ from interplay.games.api import Game
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.registry import capability
 from interplay.metrics.measured import MeasuredTraces
-from interplay.reports import communication, teamwork
+from interplay.reports import communication, model_calls, teamwork
 from interplay.reports.build import build_report, crossplay_report, grade_report
 from interplay.reports.diagrams import Mark
 from interplay.reports.dialogue import dialogue_lines
@@ -35,7 +35,8 @@ def trace_document(measured: MeasuredTraces, scores: Table, *, title: str | None
         report = crossplay_report(pairs, title=title or "Cross-play", replays=replays, provenance=provenance)
     else:
         report = build_report({"scores": scores}, replays, title=title or "Report", provenance=provenance)
-    return _before_replays(report, [*teamwork.sections(measured), *communication.sections(measured)])
+    more = [*teamwork.sections(measured), *communication.sections(measured), *model_calls.sections(measured)]
+    return _before_replays(report, more)
 
 
 def grade_document(

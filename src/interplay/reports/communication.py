@@ -17,6 +17,7 @@ from interplay.metrics.communication.foreign import write_transcripts
 from interplay.metrics.communication.measures import detail, rows
 from interplay.metrics.communication.metric import transcripts
 from interplay.metrics.communication.model_reader import ModelReader, read_by_model
+from interplay.metrics.communication.profiles import profile_name
 from interplay.metrics.communication.reader_error import errors_of, known_errors, share_bounds
 from interplay.metrics.communication.records import CATEGORIES, REASONS, AuditSettings, Transcript
 from interplay.metrics.communication.source import open_source, transcripts_of
@@ -148,6 +149,7 @@ class CommunicationAudit:
         """
         provenance = {"source": self.name, "episodes": len(self.transcripts), "window": self.settings.window_name}
         provenance |= {"redundancy": self.settings.redundancy, "reader": self.reader_model or "rules"}
+        provenance["judging"] = profile_name(self.settings)
         return Report(title, self.sections(links), "What messages achieve", provenance)
 
     def sections(self, links: Sequence[int] = ()) -> list[Section]:

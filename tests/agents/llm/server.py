@@ -1,4 +1,4 @@
-"""A tiny OpenAI-compatible server that answers as it is told, to prove the real client against real HTTP."""
+"""A tiny server for both APIs that answers as it is told, to prove the real clients against real HTTP."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class Fake:
     def __init__(self, respond: Callable[[dict, int], tuple[int, Any]] | None = None, text: str = "", delay: float = 0):
         self.respond, self.text, self.delay = respond, text, delay
         self.requests: list[dict] = []
+        self.calls: list[tuple[str, dict]] = []  # path and headers of each request
         self.most_at_once = 0
         self._now = 0
         self._lock = threading.Lock()
@@ -46,6 +47,14 @@ def completion(text: str, finish: str = "stop", usage: bool = True) -> dict:
     return body | ({"usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}} if usage else {})
 
 
+def message(*blocks: dict, stop: str = "end_turn", usage: dict | None = None) -> dict:
+    """An answer of Anthropic's API."""
+    counts = {"input_tokens": 80, "output_tokens": 10} if usage is None else usage
+    return {"id": "m", "type": "message", "role": "assistant", "content": list(blocks), "stop_reason": stop} | (
+        {"usage": counts} if counts else {}
+    )
+
+
 def error(message: str, code: str = "x") -> dict:
     return {"error": {"message": message, "type": "error", "code": code}}
 
@@ -67,6 +76,7 @@ def serving(fake: Fake):
 
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            fake.calls.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
             status, answer = fake.handle(body)
             data = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
             self.send_response(status)

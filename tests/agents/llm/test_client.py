@@ -6,7 +6,7 @@ import json
 import pytest
 
 from interplay.agents.llm.answers import TEXT, TEXTS, AnswerShape
-from interplay.agents.llm.chat import Answer, ChatMessage, ChatRequest, ModelRefusal, Unavailable
+from interplay.agents.llm.chat import Answer, ChatMessage, ChatRequest, ModelRefusal, RequestRejected, Unavailable
 from interplay.agents.llm.client import EndpointConfig, OpenAIModel
 from interplay.agents.llm.limits import Limits, Price, Prices, Usage, check
 from interplay.agents.llm.models import ModelPool
@@ -100,8 +100,10 @@ def test_what_a_server_does_not_know_is_left_out_from_then_on():
 
 
 def test_another_bad_request_and_a_page_of_html_end_it():
-    with pytest.raises(Unavailable, match="cannot take the question"):
-        ask(Fake(lambda body, n: (400, error("context length exceeded"))))
+    fake = Fake(lambda body, n: (400, error("'max_tokens' is too large: the context length is exceeded")))
+    with pytest.raises(RequestRejected, match="cannot take the question"):
+        ask(fake)
+    assert len(fake.requests) == 1  # a result, not an outage: nothing is tried again or left out
     with pytest.raises(Unavailable):
         ask(Fake(lambda body, n: (200, "<html>login</html>")))
 
@@ -120,7 +122,8 @@ def test_sixteen_slow_calls_are_in_flight_at_once_and_no_more():
         ('{"analysis": "x", "plan": ["wai', "stop", "not a JSON object"),
         (GOOD, "length", "cut off"),
         ('{"analysis": "x", "plan": []}', "stop", "'pick' is missing"),
-        ('{"analysis": "x", "plan": "wait(1)", "pick": "a"}', "stop", "'plan' must be a list"),
+        ('{"analysis": "x", "plan": 3, "pick": "a"}', "stop", "'plan' must be a list"),
+        ("<think>hm, so many", "length", "thinking took all the room"),
         ('{"analysis": "x", "plan": [], "pick": "c"}', "stop", "must be one of: a, b"),
         ('{"analysis": 3, "plan": [], "pick": "a"}', "stop", "'analysis' must be a text"),
         ('["a list"]', "stop", "not a JSON object"),

@@ -151,7 +151,8 @@ def test_models_are_asked_only_when_their_plan_is_done():
 
 
 @pytest.mark.parametrize("name", ["proagent", "belief", "adaptive"])
-def test_scaffolds_add_to_the_prompt_and_to_nothing_else(name):
+def test_scaffolds_add_to_the_prompt_and_to_nothing_else(name, monkeypatch):
+    monkeypatch.setattr(Scripted, "counted", True)
     plain = one(team("reference"))
     episode = one(team("reference", settings=LLMSettings(scaffold=name)))
     assert episode.actions.tolist() == plain.actions.tolist()
@@ -184,7 +185,8 @@ def test_the_adaptive_order_learns_from_what_the_partner_did():
     assert all(sum(w) == pytest.approx(1, abs=0.01) for w in weights)
 
 
-def test_a_limit_of_tokens_ends_the_episode_cleanly_and_it_is_scored():
+def test_a_limit_of_tokens_ends_the_episode_cleanly_and_it_is_scored(monkeypatch):
+    monkeypatch.setattr(Scripted, "counted", True)
     traces = run(team("reference"), service=Service(limits=Limits(episode_tokens=5000))).traces
     (episode,) = traces
     (end,) = told(episode, "end")

@@ -41,9 +41,12 @@ class AnswerShape:
 
     def read(self, text: str, finish: str = "stop") -> ParsedAnswer:
         """Parse an answer into its fields, or say what is wrong in words that a model can act on."""
+        text, thought = without_thinking(text)
         if finish == "length":
-            return ParsedAnswer(None, "the answer was cut off: it is too long. Write a shorter one", False)
-        value, repaired = _find_object(text)
+            what = "thinking took all the room: think less" if thought and not text.strip() else "it is too long"
+            return ParsedAnswer(None, f"the answer was cut off: {what}. Write a shorter one", False)
+        value, repaired = find_object(text)
+        repaired = repaired or (thought and value is not None)
         if value is None:
             return ParsedAnswer(
                 None, f"the answer is not a JSON object with the fields {', '.join(self.fields)}", False
@@ -53,6 +56,8 @@ class AnswerShape:
             if name not in value:
                 return ParsedAnswer(None, f"the field {name!r} is missing", repaired)
             entry = value[name]
+            if kind == TEXTS and isinstance(entry, str):
+                entry, repaired = split_calls(entry), True
             problem = _problem(name, kind, entry)
             if problem:
                 return ParsedAnswer(None, problem, repaired)
@@ -98,21 +103,86 @@ def _some(names: Sequence[str], most: int = 40) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def _find_object(text: str) -> tuple[dict[str, Any] | None, bool]:
-    """Find the JSON object of an answer; the flag is True if other text stands around it."""
+def without_thinking(text: str) -> tuple[str, bool]:
+    """Return what stands after the thinking of a reasoning model, and whether it thought.
+
+    Some chat templates put `<think>` into the prompt, so that only its end stands in the answer.
+    """
+    _before, end, after = text.rpartition("</think>")
+    if end:
+        return after, True
+    start = text.find("<think>")
+    return (text[:start], True) if start >= 0 else (text, False)
+
+
+def find_object(text: str) -> tuple[dict[str, Any] | None, bool]:
+    """Find the last complete JSON object of an answer; the flag is True if something had to be overlooked.
+
+    Overlooked are text around it, other objects before it, and commas before a closing bracket.
+    """
     try:
         value = json.loads(text)
         return (value, False) if isinstance(value, dict) else (None, False)
     except (json.JSONDecodeError, RecursionError):
         pass
-    decoder = json.JSONDecoder()
-    at = text.find("{")
+    last, at = None, text.find("{")
     while at >= 0:
+        value, end = _object_at(text, at)
+        if value is not None:
+            last = value
+        at = text.find("{", end)
+    return last, last is not None
+
+
+def _object_at(text: str, at: int) -> tuple[dict[str, Any] | None, int]:
+    """Read the object that begins here; also return where to look on: behind it, or behind the bracket."""
+    try:
+        value, end = json.JSONDecoder().raw_decode(text, at)
+        return value, end
+    except (json.JSONDecodeError, RecursionError):
+        pass
+    plain, end = _without_trailing_commas(text, at)
+    if end is not None:
         try:
-            value, _ = decoder.raw_decode(text, at)
-            if isinstance(value, dict):
-                return value, True
+            value = json.loads(plain)
+            return (value, end) if isinstance(value, dict) else (None, at + 1)
         except (json.JSONDecodeError, RecursionError):
             pass
-        at = text.find("{", at + 1)
-    return None, False
+    return None, at + 1
+
+
+def _without_trailing_commas(text: str, at: int) -> tuple[str, int | None]:
+    """Copy up to the bracket that closes the first, commas before closing brackets left out; None: never closed."""
+    kept: list[str] = []
+    depth, inside, escaped = 0, False, False
+    for place in range(at, len(text)):
+        letter = text[place]
+        if inside:
+            inside = escaped or letter != '"'
+            escaped = letter == "\\" and not escaped
+        elif letter == '"':
+            inside = True
+        elif letter in "{[":
+            depth += 1
+        elif letter in "}]":
+            depth -= 1
+            while kept and (kept[-1].isspace() or kept[-1] == ","):
+                kept.pop()
+        kept.append(letter)
+        if depth == 0:
+            return "".join(kept), place + 1
+    return "", None
+
+
+def split_calls(text: str) -> list[str]:
+    """Split a plan that is one text: at semicolons, new lines, and commas outside of brackets."""
+    parts, depth, current = [], 0, ""
+    for letter in text:
+        depth += (letter in "([") - (letter in ")]")
+        if letter in ";\n" or (letter == "," and depth <= 0):
+            parts.append(current)
+            current = ""
+        else:
+            current += letter
+    found = (part.strip().lstrip("-*0123456789. ").strip() for part in [*parts, current])
+    return [part for part in found if part]

@@ -32,6 +32,8 @@ class ChatRequest:
     episode: int = 0  # the seat's own seed, from the run's seed, the team and the episode's number
     seat: int = 0
     ordinal: int = 0  # number of this request within the seat's episode
+    reasoning_tokens: int = 0  # room for thinking, on top of max_tokens
+    reasoning_effort: str = ""  # for endpoints that know it: low, medium, high
     context: Any = field(default=None, compare=False)  # for scripted models; never sent anywhere
 
     def key(self, model: str) -> str:
@@ -43,6 +45,8 @@ class ChatRequest:
             [self.temperature, self.max_tokens, self.purpose],
             [self.game, self.episode, self.seat, self.ordinal],
         ]
+        if self.reasoning_tokens or self.reasoning_effort:  # keys of journals without them stay as they were
+            parts.append([self.reasoning_tokens, self.reasoning_effort])
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
     @property
@@ -58,7 +62,9 @@ class Answer:
     text: str
     finish: str = "stop"  # "length": cut off, so not to be trusted
     tokens_in: int | None = None
-    tokens_out: int | None = None
+    tokens_out: int | None = None  # thinking included
+    tokens_cached: int | None = None  # of tokens_in, what the provider had cached
+    tokens_reasoning: int | None = None  # of tokens_out, what was thinking
     latency_s: float | None = None
     cost: float | None = None  # US dollars, where a price is known
     retries: int = 0
@@ -97,6 +103,12 @@ class Unavailable(ModelError):
     reason = "unavailable"
 
 
+class RequestRejected(ModelError):
+    """The endpoint cannot take this request, such as a prompt beyond its context: a result, not an outage."""
+
+    reason = "rejected"
+
+
 class LimitReached(ModelError):
     """The episode's limit of tokens, money or calls is used up."""
 
@@ -115,6 +127,17 @@ OUTAGES = (ModelRefusal.reason, Unavailable.reason, RunLimitReached.reason)  # e
 def system_and_user(system: str, user: str) -> tuple[ChatMessage, ...]:
     """Return a prompt of a system and a user message."""
     return (ChatMessage("system", system), ChatMessage("user", user))
+
+
+def alternating(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+    """Join messages of one role that follow each other: many chat templates want user and assistant in turn."""
+    joined: list[ChatMessage] = []
+    for message in messages:
+        if joined and joined[-1].role == message.role:
+            joined[-1] = ChatMessage(message.role, f"{joined[-1].text}\n\n{message.text}")
+        else:
+            joined.append(message)
+    return tuple(joined)
 
 
 def estimate_tokens(text: str) -> int:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from interplay.agents.llm.anthropic_client import AnthropicModel
 from interplay.agents.llm.chat import Model
-from interplay.agents.llm.client import EndpointConfig, OpenAIModel
+from interplay.agents.llm.client import OpenAIModel
+from interplay.agents.llm.endpoint import EndpointConfig
 from interplay.agents.llm.limits import Limits, Prices, Usage
 from interplay.agents.llm.response_cache import CachedModel, ResponseCache
 from interplay.errors import InterplayError
@@ -43,8 +45,9 @@ class ModelPool:
     limits: Limits = field(default_factory=Limits)
     usage: Usage = field(default_factory=Usage)
     offline: bool = False  # answers come from the cache alone
+    ends_episodes: bool = False  # whether a model that cannot be asked ends the episode, rather than play by default
     base_urls: dict[str, str] = field(default_factory=dict)  # by provider
-    endpoint: dict[str, Any] = field(default_factory=dict)  # at_once, timeout_s, retries, backoff_s
+    endpoint: dict[str, Any] = field(default_factory=dict)  # fields of EndpointConfig
     _models: dict[str, Model] = field(default_factory=dict)
 
     def model(self, name: str) -> Model:
@@ -74,9 +77,9 @@ class ModelPool:
         priced = self.limits.episode_cost is not None or self.limits.run_cost is not None
         if priced and name not in self.prices.table:
             raise InterplayError(f"a limit of cost needs the price of {name}: give a price table that has it")
-        return OpenAIModel(
-            name, EndpointConfig.from_provider(provider, self.base_urls.get(provider), **self.endpoint), self.prices
-        )
+        endpoint = EndpointConfig.from_provider(provider, self.base_urls.get(provider), **self.endpoint)
+        client = AnthropicModel if endpoint.api == "anthropic" else OpenAIModel
+        return client(name, endpoint, self.prices)
 
 
 @dataclass

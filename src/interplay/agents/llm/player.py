@@ -13,7 +13,7 @@ from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.models import ModelPool
 from interplay.agents.llm.settings import LLMSettings
 from interplay.agents.llm.text_session import TextSession
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game
 from interplay.games.registry import capability
 
@@ -61,6 +61,8 @@ class LLMPlayer:
             usage,
             self.settings.temperature,
             self.settings.max_tokens,
+            self.settings.reasoning_tokens,
+            self.settings.reasoning_effort,
         )
 
 
@@ -68,16 +70,52 @@ def make(model: str, pool: ModelPool | None = None, *, encoding: str = "nothing"
     """Make the agent `llm:MODEL`.
 
     Args:
-        model: The model's name, provider/model.
+        model: The model's name, provider/model; options may follow, as in openai/gpt-4o?max_tokens=2048&memory=full.
+            They go before `options`.
         pool: The pool that the players of a run share; None: one of its own.
         encoding: For games played remotely, where a player gets no other encoding: `seen` for Hanabi, `state` for
             Overcooked.
-        **options: Fields of `LLMSettings`.
+        **options: Fields of `LLMSettings`, and `deadline_s`, the seconds after which a move is made by default.
     """
+    model, written = parse_model(model)
+    options = options | written
+    deadline = options.pop("deadline_s", None)
     settings = LLMSettings.from_options(options)
     pool = pool or ModelPool()
     pool.model(model)  # an unknown provider or a missing key fails now, not in mid-episode
-    changes = settings.changes()
+    changes = settings.changes() | ({} if deadline is None else {"deadline_s": deadline})
     labels = ",".join(str(v) if k == "scaffold" else f"{k}={v}" for k, v in changes.items())
     name = f"llm:{model}[{labels}]" if changes else f"llm:{model}"
-    return Agent(name, LLMPlayer(model, settings, pool, encoding), {"model": model, **dataclasses.asdict(settings)})
+    config = {"model": model, **settings.recorded()} | ({} if deadline is None else {"deadline_s": deadline})
+    return Agent(name, LLMPlayer(model, settings, pool, encoding, deadline), config)
+
+
+def parse_model(text: str) -> tuple[str, dict[str, Any]]:
+    """Split `provider/model?name=value&...` into the model and its options, each of its option's type.
+
+    Raises:
+        InterplayError: An option has no value, or one of another type.
+        UnknownName: There is no such option.
+    """
+    model, _, query = text.partition("?")
+    kinds = {f.name: type(f.default) for f in dataclasses.fields(LLMSettings)} | {"deadline_s": float}
+    options = {}
+    for entry in filter(None, query.split("&")):
+        name, equals, value = entry.partition("=")
+        if name not in kinds:
+            raise UnknownName("option of a language model", name, list(kinds))
+        if not equals or not value:
+            raise InterplayError(f"{text}: {name} has no value; write {name}=...")
+        options[name] = _typed(text, name, value, kinds[name])
+    return model, options
+
+
+def _typed(text: str, name: str, value: str, kind: type) -> Any:
+    if kind is bool:
+        if value.lower() not in ("true", "false"):
+            raise InterplayError(f"{text}: {name} is {value!r}; write true or false")
+        return value.lower() == "true"
+    try:
+        return kind(value)
+    except ValueError:
+        raise InterplayError(f"{text}: {name} is {value!r}; write a number") from None

@@ -10,6 +10,7 @@ from interplay.errors import InterplayError, UnknownName
 
 MEMORIES = ("none", "recent", "full")
 DIALOGUES = ("cap", "one_way", "silent")
+ACTIONS = ("all", "none")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,11 +23,14 @@ class LLMSettings:
     turn_cap: int = 6  # messages in one dialogue
     temperature: float = 0.0
     max_tokens: int = 1024  # of one answer; one that is cut off counts as a format error
+    actions: str = "all"  # of those possible now, which a prompt lists: all, none (kitchen)
+    reasoning_tokens: int = 0  # room for thinking, on top of max_tokens; for Anthropic's API the budget of thinking
+    reasoning_effort: str = ""  # for endpoints that know it: low, medium, high
     conventions: bool = False  # Hanabi: tell the level-1 conventions
     printed_rules: bool = False  # Hanabi: the token counts as first printed (3 clues, 8 lives), which are swapped
 
     def __post_init__(self):
-        for name, known in (("memory", MEMORIES), ("dialogue", DIALOGUES)):
+        for name, known in (("memory", MEMORIES), ("dialogue", DIALOGUES), ("actions", ACTIONS)):
             if getattr(self, name) not in known:
                 raise UnknownName(name, str(getattr(self, name)), list(known))
         if self.turn_cap < 1:
@@ -35,6 +39,8 @@ class LLMSettings:
             raise InterplayError(f"temperature: {self.temperature}; it is between 0 and 2")
         if self.max_tokens < 16:
             raise InterplayError(f"max_tokens: {self.max_tokens}; an answer needs more")
+        if self.reasoning_tokens < 0:
+            raise InterplayError(f"reasoning_tokens: {self.reasoning_tokens}; at least 0")
 
     @classmethod
     def from_options(cls, options: dict[str, Any]) -> LLMSettings:
@@ -48,6 +54,12 @@ class LLMSettings:
             if option not in known:
                 raise UnknownName("option of a language model", option, known)
         return cls(**options)
+
+    def recorded(self) -> dict[str, Any]:
+        """Return what identifies a player: fields added later only where they differ from the default."""
+        later = ("actions", "reasoning_tokens", "reasoning_effort")
+        changed = self.changes()
+        return {name: value for name, value in dataclasses.asdict(self).items() if name not in later or name in changed}
 
     def changes(self) -> dict[str, Any]:
         """Return what differs from the defaults."""

@@ -10,6 +10,7 @@ from interplay.agents.llm.chat import ChatMessage
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.settings import LLMSettings
 
+VERSION = "1"  # of the prompts; a change that a model could notice is a new one
 REMEMBERED = {"none": 0, "recent": 12, "full": 1000}  # own past actions that a prompt tells, by `LLMSettings.memory`
 
 
@@ -21,6 +22,7 @@ class TextSession:
 
     def __init__(self, caller: Caller, settings: LLMSettings):
         self._caller, self._remembered = caller, REMEMBERED[settings.memory]
+        caller.template = f"text/{VERSION}"
         self._past: list[str] = []
         self._over = False
 

@@ -10,6 +10,7 @@ import tyro
 
 from interplay.cli.show import note, show
 from interplay.errors import InterplayError
+from interplay.metrics.communication.profiles import ProfileName, with_profile
 from interplay.metrics.communication.records import AuditSettings
 from interplay.progress import bar
 
@@ -18,8 +19,8 @@ from interplay.progress import bar
 class AuditCommand:
     """What messages achieved: every request read from talk, settled by what the partner then did.
 
-    SOURCE is a trace set of kitchens, or a file of JSON lines with the events of other programs (the format is in
-    docs/metrics/communication.md).
+    SOURCE is a trace set of kitchens, a file of JSON lines with the events of other programs (the format is in
+    docs/metrics/communication.md), or experiment logs of Collab-Overcooked, one or a folder of them.
 
     Examples:
       interplay llm audit traces
@@ -27,11 +28,12 @@ class AuditCommand:
       interplay llm audit transcript.jsonl --show judged
       interplay llm audit traces --window 20 --redundancy literal --report audit.html
       interplay llm audit traces --transcript events.jsonl
+      interplay llm audit logs --judging paper authors ours --by all
       interplay llm audit events.jsonl --reader openai/gpt-4o --reader-journal readings.jsonl
     """
 
     source: Annotated[Path, tyro.conf.Positional]
-    """Folder of a trace set, or a file of JSON lines."""
+    """Folder of a trace set, a file of JSON lines, or experiment logs of Collab-Overcooked."""
     show: Literal["summary", "episodes", "judged", "outcomes"] = "summary"
     """Means with intervals; every value of every episode; every judged message; or shares of outcomes."""
     by: Literal["all", "level", "pairing", "cell", "dish", "seat"] = "cell"
@@ -40,6 +42,8 @@ class AuditCommand:
     """Metrics of the summary; by default the headlines."""
     settings: tyro.conf.OmitArgPrefixes[AuditSettings] = field(default_factory=AuditSettings)
     """How to judge and weigh."""
+    judging: tuple[ProfileName, ...] = ()
+    """Named rules of judging in place of the single ones: paper, authors, ours. Several are shown side by side."""
     reader: str | None = None
     """A model, as provider/model, that reads the requests in place of the rules: for languages other than English."""
     reader_journal: Path | None = None
@@ -70,7 +74,10 @@ class AuditCommand:
         check_metrics(self.metrics)
         opened = open_source(self.source)
         with bar("auditing", len(opened)) as advance:
-            audited = audit(opened, self.settings, advance, name=self.source.name, reader=self._reader())
+            audited = audit(opened, self._settings(), advance, name=self.source.name, reader=self._reader())
+        if len(self.judging) > 1:
+            self._compare(audited)
+            return
         chosen = self.metrics or HEADLINES
         if self.show == "summary":
             table = audited.summary(self.by, chosen, self.seed)
@@ -92,6 +99,17 @@ class AuditCommand:
             note(f"report: {audited.report().write(self.report)}")
         if self.transcript:
             note(f"{audited.write_transcripts(self.transcript)} episodes: {self.transcript}")
+
+    def _settings(self) -> AuditSettings:
+        return with_profile(self.settings, self.judging[0]) if len(self.judging) == 1 else self.settings
+
+    def _compare(self, audited) -> None:
+        from interplay.reports.judging import compare_judgings
+
+        if self.by == "seat" or self.show != "summary" or self.report:
+            raise InterplayError("several profiles give one table, by all, level, pairing, cell or dish: name one else")
+        table = compare_judgings(audited, self.judging, self.by, self.seed)
+        show(table, json=self.json, episodes=len(audited.transcripts))
 
     def _reader(self):
         if self.reader is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from interplay.cli.commands.play import tell_fallbacks
 from interplay.cli.show import note, options, show
 from interplay.errors import InterplayError
 
@@ -38,8 +39,8 @@ class GradeCommand:
     json: bool = False
     """Print one JSON object."""
 
-    def run(self) -> None:
-        """Grade the agent, print the tables, and say where the report is."""
+    def run(self) -> int:
+        """Grade the agent, print the tables, and say where the report is; 2 if a model could not be asked any more."""
         from interplay import api
         from interplay.partners.grade import LEAST_EPISODES
 
@@ -60,9 +61,18 @@ class GradeCommand:
         )
         standing = graded.grade.standing
         grade_facts = {"grade": graded.grade.overall.rows[0], "standing": None if standing is None else standing.rows}
+        measured = api.measured_traces(graded.traces) if "llm:" in self.agent else None
+        scores = api.team_scores(measured, seed=self.seed) if measured is not None else None
+        if scores is not None:
+            grade_facts["fallback"] = {row["agents"]: row["fallback"] for row in scores}
         show(graded.table, json=self.json, cells=graded.grade.cells.rows, report=str(graded.report), **grade_facts)
         if not self.json:
             show(graded.grade.overall, json=False)
             if standing is not None:
                 show(standing, json=False)
         note(f"report: {graded.report}")
+        if measured is None or scores is None:
+            return 0
+        if not self.json:
+            show(scores, json=False)
+        return tell_fallbacks(scores, measured)

@@ -1,15 +1,20 @@
-"""`interplay llm run`, `interplay llm solo`, `interplay llm serve`."""
+"""`interplay llm run`, `interplay llm play`, `interplay llm solo`, `interplay llm serve`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from interplay.cli.show import note, show
+from interplay.cli.show import note, options, show
 from interplay.errors import InterplayError
+from interplay.table import Table
+from interplay.trust import admit
+
+if TYPE_CHECKING:
+    from interplay.llm import GamePlan, LLMRun, RunPlan
 
 Names = tuple[str, ...]
 
@@ -26,14 +31,21 @@ class Models:
     """Answers within the step up to the turn cap, messages without answers, or no talk."""
     turn_cap: int = 6
     """Messages in one dialogue."""
+    actions: Literal["all", "none"] = "all"
+    """Whether a prompt lists the actions that are possible now."""
     temperature: float = 0.0
     """Sampling temperature."""
     max_tokens: int = 1024
     """Tokens of one answer; one that is cut off is a format error."""
+    reasoning_tokens: int = 0
+    """Room for the thinking of reasoning models, on top of --max-tokens; limits count it."""
+    reasoning_effort: Literal["", "low", "medium", "high"] = ""
+    """For endpoints that know it."""
     base_url: Names = ()
     """Endpoints as provider=URL, as in vllm=http://localhost:8000/v1; else PROVIDER_BASE_URL."""
     prices: Path | None = None
-    """Price table, JSON: {"openai/gpt-4o": {"in": 2.5, "out": 10}}, US dollars for a million tokens."""
+    """Price table, JSON: {"date": "2026-11-01", "prices": {"openai/gpt-4o": {"in": 2.5, "out": 10, "cached": 1.25}}},
+    US dollars for a million tokens."""
     episode_tokens: int | None = None
     """An episode ends, and keeps its score, after so many tokens read and written."""
     episode_cost: float | None = None
@@ -48,6 +60,8 @@ class Models:
     """Seconds until a call counts as failed."""
     retries: int = 4
     """Tries after the first for errors that may pass, each after twice the wait."""
+    patience_s: float = 0.0
+    """Go on trying for so many seconds, however many tries that takes."""
 
     def service(self):
         """Return the service that these options describe.
@@ -78,6 +92,7 @@ class Models:
             at_once=self.at_once,
             timeout_s=self.timeout_s,
             retries=self.retries,
+            patience_s=self.patience_s,
         )
 
     def settings(self):
@@ -85,6 +100,7 @@ class Models:
         from interplay.agents.llm.settings import LLMSettings
 
         names = ("scaffold", "memory", "dialogue", "turn_cap", "temperature", "max_tokens")
+        names += ("actions", "reasoning_tokens", "reasoning_effort")
         return LLMSettings(**{name: getattr(self, name) for name in names})
 
 
@@ -99,6 +115,7 @@ class RunCommand:
     Examples:
       interplay llm run --chef scripted/reference --assistant scripted/reference --levels 1-3 --episodes 10
       interplay llm run --chef openai/gpt-4o --assistant openai/gpt-4o --scaffold belief --out teams
+      interplay llm run --chef openai/gpt-4o?scaffold=belief --assistant vllm/gemma --layout open
       interplay llm run --chefs openai/gpt-4o vllm/gemma --assistants openai/gpt-4o vllm/gemma --out matrix
       interplay llm run --chef openai/gpt-4o --assistant openai/gpt-4o --scaffold belief --replay teams
     """
@@ -111,8 +128,9 @@ class RunCommand:
     """Levels of dishes, 1 to 6: 1-3, or 1,3,6. Episodes take the five dishes of a level in turn."""
     dishes: Names = ()
     """Dishes by name in place of levels."""
-    layout: Literal["original", "rc", "nrc"] = "original"
-    """The kitchen: the original, or the twins with and without required cooperation."""
+    layout: str = "original"
+    """The kitchen: original, its twins rc and nrc with and without required cooperation, the open room (open), or one
+    of your own as text, rows split by /."""
     episodes: int = 10
     """Episodes of each pairing and level."""
     horizon: int | None = None
@@ -123,6 +141,8 @@ class RunCommand:
     """Folder for traces and journal; by default a new one under out/."""
     replay: Path | None = None
     """A folder of an earlier run, whose answers are given again, offline."""
+    forecast: bool = False
+    """Print what the episodes that are left will use, and play nothing."""
     models: tyro.conf.OmitArgPrefixes[Models] = Models()
     json: bool = False
     """Print one JSON object."""
@@ -132,8 +152,9 @@ class RunCommand:
         from interplay.api import new_folder
         from interplay.llm import RunPlan, run, summary
         from interplay.llm.plan import read_levels
-        from interplay.llm.watch import spent, watched
+        from interplay.llm.watch import watched
 
+        admit([name.partition("?")[0] for name in (*self.chef, *self.assistant)])
         plan = RunPlan(
             chefs=self.chef,
             assistants=self.assistant,
@@ -145,6 +166,8 @@ class RunCommand:
             seed=self.seed,
             settings=self.models.settings(),
         )
+        if self.forecast:
+            return show_forecast(plan, self.out, self.models, json=self.json)
         out = self.out or new_folder("llm")
         try:
             with watched() as progress:
@@ -152,15 +175,95 @@ class RunCommand:
         except KeyboardInterrupt:
             note(f"interrupted; what was played and asked is in {out}: the same command with --out {out} goes on")
             return 130
-        used = vars(finished.meter)
-        show(summary(finished.traces), json=self.json, out=str(out), used=used, stopped=finished.stopped)
-        note(f"traces: {out}; {spent(finished.meter)}")
-        if finished.set_aside:
-            note(f"{finished.set_aside} episodes were cut short by an outage or the run's limit and set aside")
-        if finished.stopped:
-            note(f"stopped: {finished.stopped}\nthe same command with --out {out} goes on")
-            return 2
-        return 0
+        return show_run(summary(finished.traces), finished, out, json=self.json)
+
+
+def show_forecast(plan: RunPlan | GamePlan, out: Path | None, models: Models, *, json: bool) -> int:
+    """Show what a plan will use."""
+    from interplay.llm.forecast import forecast
+
+    show(forecast(plan, out, models.service().prices), json=json)
+    return 0
+
+
+def show_run(table: Table, finished: LLMRun, out: Path, *, json: bool) -> int:
+    """Show what came of a run; return 2 if it stopped before its end."""
+    from interplay.llm.watch import spent
+    from interplay.metrics.model_calls import fallback_warnings
+
+    show(table, json=json, out=str(out), used=vars(finished.meter), stopped=finished.stopped)
+    note(f"traces: {out}; {spent(finished.meter)}")
+    for warning in fallback_warnings(table):
+        note(warning)
+    if finished.set_aside:
+        note(f"{finished.set_aside} episodes were cut short by an outage or the run's limit and set aside")
+    if finished.stopped:
+        note(f"stopped: {finished.stopped}\nthe same command with --out {out} goes on")
+        return 2
+    return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayCommand:
+    """Language models in any game, with whom you like: cached, within limits, resumed by the same command.
+
+    A model is llm:provider/model, and options of its own may follow: llm:openai/gpt-4o?max_tokens=2048&memory=full. A
+    model that cannot be asked any more ends the episode, which is set aside and played again by the next run.
+
+    Examples:
+      interplay llm play --game hanabi/2p --agents llm:openai/gpt-4o?conventions=true hanabi/smart --out hanabi
+      interplay llm play --game overcooked/cramped_room --agents llm:anthropic/claude-sonnet-4-0 overcooked/greedy
+      interplay llm play --game hanabi/2p --agents llm:vllm/qwen llm:openai/gpt-4o --crossplay --out matrix
+    """
+
+    game: str
+    """The game: a name of `interplay list games`, or module:Thing."""
+    agents: Names
+    """One for each seat; with --crossplay, every one with every one in every seating."""
+    crossplay: bool = False
+    """Play every team of these agents."""
+    episodes: int = 10
+    """Episodes of each team."""
+    seed: int = 0
+    """Names the episodes: another seed asks everything anew."""
+    options: Names = ()
+    """Options of the game as name=value."""
+    out: Path | None = None
+    """Folder for traces and journal; by default a new one under out/."""
+    replay: Path | None = None
+    """A folder of an earlier run, whose answers are given again, offline."""
+    forecast: bool = False
+    """Print what the episodes that are left will use, and play nothing."""
+    models: tyro.conf.OmitArgPrefixes[Models] = Models()
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> int:
+        """Play what the folder does not yet hold, and print the summary."""
+        from interplay.api import new_folder
+        from interplay.llm import GamePlan, game_summary, run
+        from interplay.llm.watch import watched
+
+        admit([name.partition("?")[0] for name in (self.game, *self.agents)])
+        plan = GamePlan(
+            game=self.game,
+            agents=self.agents,
+            crossplay=self.crossplay,
+            episodes=self.episodes,
+            seed=self.seed,
+            options=options(self.options),
+            settings=self.models.settings(),
+        )
+        if self.forecast:
+            return show_forecast(plan, self.out, self.models, json=self.json)
+        out = self.out or new_folder("llm")
+        try:
+            with watched() as progress:
+                finished = run(plan, out, service=self.models.service(), replay=self.replay, progress=progress)
+        except KeyboardInterrupt:
+            note(f"interrupted; what was played and asked is in {out}: the same command with --out {out} goes on")
+            return 130
+        return show_run(game_summary(finished.traces), finished, out, json=self.json)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,8 +282,8 @@ class SoloCommand:
     """Models to try."""
     alone: str | None = None
     """Another model for the lone roles: scripted/reference waits for its partner, scripted/soloist does not."""
-    layouts: tuple[Literal["original", "rc", "nrc"], ...] = ("rc", "nrc")
-    """Kitchens: the twins with and without required cooperation."""
+    layouts: Names = ("rc", "nrc")
+    """Kitchens by name: the twins with and without required cooperation by default."""
     levels: str = "1"
     """Levels of dishes."""
     episodes: int = 10

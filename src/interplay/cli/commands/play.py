@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from interplay.cli.show import note, options, show
+from interplay.table import Table
+
+if TYPE_CHECKING:
+    from interplay.metrics.measured import MeasuredTraces
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,19 +39,18 @@ class PlayCommand:
     json: bool = False
     """Print one JSON object."""
 
-    def run(self) -> None:
+    def run(self) -> int:
         """Play the episodes and print the team's scores."""
         from interplay import api
 
         game = api.make(self.game, **options(self.options))
         traces = api.play(game, self.agents, episodes=self.episodes, seed=self.seed, out=self.out, progress=True)
-        show(
-            api.team_scores(api.measured_traces(traces), seed=self.seed),
-            json=self.json,
-            out=str(self.out) if self.out else None,
-        )
+        measured = api.measured_traces(traces)
+        scores = api.team_scores(measured, seed=self.seed)
+        show(scores, json=self.json, out=str(self.out) if self.out else None)
         if self.out:
             note(f"traces: {self.out}")
+        return tell_fallbacks(scores, measured)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +80,7 @@ class Crossplay:
     json: bool = False
     """Print one JSON object."""
 
-    def run(self) -> None:
+    def run(self) -> int:
         """Play all teams and print their scores."""
         from interplay import api
 
@@ -92,3 +96,18 @@ class Crossplay:
         for what, where in (("traces", self.out), ("report", written)):
             if where:
                 note(f"{what}: {where}")
+        return tell_fallbacks(scores, measured)
+
+
+def tell_fallbacks(scores: Table, measured: MeasuredTraces) -> int:
+    """Warn of language models that did not choose their moves; return 2 if one could not be asked any more."""
+    if "fallback" not in scores.columns:
+        return 0
+    from interplay.metrics.model_calls import fallback_warnings, outage
+
+    for warning in fallback_warnings(scores):
+        note(warning)
+    reason = outage(measured.samples)
+    if reason:
+        note(f"a model could not be asked any more: {reason}")
+    return 2 if reason else 0

@@ -209,7 +209,7 @@ class KitchenOptions:
 
 
 def variants() -> list[str]:
-    """List the original kitchen, and its twins with (rc) and without (nrc) required cooperation."""
+    """List the original kitchen, its twins with (rc) and without (nrc) required cooperation, and the open room."""
     return list(layouts.LAYOUTS)
 
 

@@ -17,7 +17,8 @@ from interplay.games.text_maps import check_size
 ORIGINAL = "XXXPX/I X1X/C2X X/D X O/XBXSX"
 NRC = "XXXXPXX/I  X 1X/C 2X  X/D  X  O/X     X/XXBXSXX"
 RC = "XXXXPXX/I  X 1X/C 2X  X/D  X  O/X  X  X/XXBXSXX"  # the twin: the one gap between the rooms is closed
-LAYOUTS = {"original": ORIGINAL, "nrc": NRC, "rc": RC}
+OPEN = "XXXPX/I  1X/C2  X/D   O/XBXSX"  # one room: the published kitchen without required cooperation
+LAYOUTS = {"original": ORIGINAL, "nrc": NRC, "rc": RC, "open": OPEN}
 
 FLOOR, WALL = " ", "#"
 PLACES = {"X": "counter", "I": "ingredient_dispenser", "D": "dish_dispenser", "S": "serving_hatch"} | {

@@ -164,12 +164,17 @@ class _Audit:
         for number, event in enumerate(e for e in self.execs if e.when < message.when):
             if not _is(event, unit.act, unit.lineage):
                 continue
-            if unit.act.verb == "pickup" and event.agent != unit.to and self.settings.redundancy == "demand":
+            if event.agent != unit.to and self._only_partner(unit.act.verb):
                 continue
             if unit.act.verb == "place_obj_on_counter" and self._taken_back(event, message):
                 continue
             things.add(event.lineage or f"event {number}")
         return len(things)
+
+    def _only_partner(self, verb: str) -> bool:
+        """Whether only what the partner itself has done counts as done."""
+        redundancy = self.settings.redundancy
+        return redundancy == "partner" or (redundancy == "demand" and verb == "pickup")
 
     def _taken_back(self, put: TranscriptEvent, message: TranscriptEvent) -> bool:
         return self.settings.redundancy == "demand" and any(
@@ -184,15 +189,19 @@ class _Audit:
         unit, message = item.unit, item.message
         if unit.to is None or unit.act.object is None or unit.to == message.agent:
             return self._judged(item, INEFFECTIVE, "unresolved")
-        if not item.need:
+        settings = self.settings
+        if not item.need and settings.checks != "none":
             return self._judged(item, INEFFECTIVE, "irrelevant")
-        if not self.transcript.roles[unit.to].can(unit.act):
+        if not self.transcript.roles[unit.to].can(unit.act) and settings.checks == "recipe and reach":
             return self._judged(item, INEFFECTIVE, "infeasible")
-        literal = self.settings.redundancy == "literal"
-        if item.done >= (1 if literal else item.need):
+        literal = settings.redundancy != "demand"
+        if item.done >= (1 if literal else max(1, item.need)):
             return self._judged(item, REDUNDANT, "done before" if literal else "done")
+        if settings.repeats == "redundant" and any(o.message.when < message.when for o in _alike(item, before)):
+            return self._judged(item, REDUNDANT, "repeat")
         settled_later = [o for o in _alike(item, before) if o.judged and o.judged.followed and _after(o, message)]
-        if settled_later and (literal or item.done + len(settled_later) >= item.need):
+        repeated = settled_later and (literal or item.done + len(settled_later) >= item.need)
+        if repeated and settings.repeats == "ineffective":
             return self._judged(item, INEFFECTIVE, "repeat", settled_later[-1].judged.settled)  # type: ignore[union-attr]
         match = self._match(item, message.t + self.window)
         if match is None:
@@ -210,7 +219,7 @@ class _Audit:
         still_open = [
             o for o in _alike(item, before) if o.message.t + self.window >= message.t and not _over(o, message)
         ]
-        if still_open:
+        if still_open and self.settings.repeats == "ineffective":
             return self._judged(item, INEFFECTIVE, "repeat")
         later = [e for e in self.execs if e.when > message.when]
         mine = [e for e in later if e.t <= until and e.agent == message.agent and _is(e, unit.act, unit.lineage)]
@@ -233,7 +242,8 @@ class _Audit:
         """The first execution by the partner after the message that no earlier request has claimed."""
         for event in self.execs:
             in_time = event.when > item.message.when and (until is None or event.t <= until)
-            free = event.agent == item.unit.to and event.when not in self.claimed
+            unclaimed = self.settings.claims == "many" or event.when not in self.claimed
+            free = event.agent == item.unit.to and unclaimed
             if in_time and free and _is(event, item.unit.act, item.unit.lineage):
                 return event
         return None
@@ -244,7 +254,11 @@ class _Audit:
         """The verifier's first refusal of this act after the message, before the match or within the window."""
         for event in self.verdicts:
             before = event.when < match.when if match else event.t <= message.t + self.window
-            if event.agent == unit.to and event.when > message.when and before and _speaks_of(event.act, unit.act):
+            if match and self.settings.corrections == "any":
+                helped = message.t < event.t <= match.t  # by steps, as the authors' scripts count
+            else:
+                helped = event.when > message.when and before and _speaks_of(event.act, unit.act)
+            if event.agent == unit.to and helped:
                 return event
         return None
 

@@ -9,6 +9,7 @@ from typing import Any
 from interplay.metrics.api import Metric, Sample
 from interplay.metrics.communication.episodes import transcript
 from interplay.metrics.communication.measures import detail, rows
+from interplay.metrics.communication.profiles import with_profile
 from interplay.metrics.communication.records import AuditSettings, Transcript
 from interplay.table import Row
 
@@ -25,7 +26,8 @@ def transcripts(sample: Sample) -> Iterator[Transcript]:
 
 def settings_of(options: Mapping[str, Any]) -> AuditSettings:
     """Return the audit's settings that a metric's options name."""
-    return AuditSettings(**{name: options[name] for name in FIELDS if options.get(name) is not None})
+    settings = AuditSettings(**{name: options[name] for name in FIELDS if options.get(name) is not None})
+    return with_profile(settings, options["judging"]) if options.get("judging") else settings
 
 
 def compute(sample: Sample) -> Iterator[Row]:
@@ -45,7 +47,12 @@ COMMUNICATION = Metric(
     options={
         "window": "steps in which a request can be followed; by default alpha x the level's horizon",
         "alpha": "share of the horizon, .15 by default",
-        "redundancy": "demand (default): done as often as the recipe needs; literal: done at all",
+        "judging": "a named set of the five rules below: paper, authors or ours (default)",
+        "redundancy": "demand (default): done as often as the recipe needs; literal: done; partner: by the partner",
+        "checks": "recipe and reach (default), recipe or none: what makes a request ineffective from the start",
+        "repeats": "ineffective (default): of an open request; redundant: any repeat; apart: judged by itself",
+        "claims": "one (default) or many: requests that an action can settle",
+        "corrections": "same (default) or any: refusals that make a followed request assisted",
         "gamma": "discount of the reward in the utility",
         "cost_time": "points of utility that a step costs",
         "cost_tokens": "points of utility that a token costs",

@@ -27,7 +27,7 @@ REASONS: Mapping[str, str] = {
     "unresolved": "which object or which partner is meant cannot be told",
     "irrelevant": "the recipe does not need it",
     "infeasible": "the partner has no such action or cannot reach the place",
-    "repeat": "the same was asked before and was still open",
+    "repeat": "the same was asked before and was still open (with repeats redundant: asked before at all)",
     "self-executed": "the speaker did it",
     "delayed": "the partner did it after the window",
     "rejected": "the partner tried within the window and the verifier refused",
@@ -170,6 +170,15 @@ class JudgedRequest:
         return self.settled.t - self.message.t if self.followed and self.settled else None
 
 
+JUDGING: Mapping[str, tuple[str, ...]] = {  # the rules of judging, and what each can be
+    "redundancy": ("demand", "literal", "partner"),
+    "checks": ("recipe and reach", "recipe", "none"),
+    "repeats": ("ineffective", "redundant", "apart"),
+    "claims": ("one", "many"),
+    "corrections": ("same", "any"),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class AuditSettings:
     """How requests are judged and how costs are weighed."""
@@ -178,8 +187,16 @@ class AuditSettings:
     """Steps in which a request can be followed; None: `alpha` times the level's horizon, rounded up."""
     alpha: float = 0.15
     """Share of the horizon."""
-    redundancy: Literal["demand", "literal"] = "demand"
-    """`demand`: done as often as the recipe needs; `literal`: done at all."""
+    redundancy: Literal["demand", "literal", "partner"] = "demand"
+    """`demand`: done as often as the recipe needs; `literal`: done at all; `partner`: done at all by the partner."""
+    checks: Literal["recipe and reach", "recipe", "none"] = "recipe and reach"
+    """What makes a request ineffective from the start: that the recipe does not need it, that the partner cannot."""
+    repeats: Literal["ineffective", "redundant", "apart"] = "ineffective"
+    """A repeat of an open request is ineffective; any repeat is redundant; or each request is judged apart."""
+    claims: Literal["one", "many"] = "one"
+    """Whether an action settles one request, or every request that it fits."""
+    corrections: Literal["same", "any"] = "same"
+    """What makes a followed request assisted: a refusal of the same act, or any refusal of the partner."""
     gamma: float = 1.0
     """Discount of the reward in U."""
     cost_time: float = 0.1
@@ -194,8 +211,9 @@ class AuditSettings:
     """Weight of brevity against progress in TES."""
 
     def __post_init__(self):
-        if self.redundancy not in ("demand", "literal"):
-            raise InterplayError(f"redundancy: {self.redundancy!r}; write demand or literal")
+        for name, known in JUDGING.items():
+            if getattr(self, name) not in known:
+                raise InterplayError(f"{name}: {getattr(self, name)!r}; write {' or '.join(known)}")
         if self.window is not None and (not isinstance(self.window, int) or self.window < 0):
             raise InterplayError(f"window: {self.window!r}; a whole number of steps, or nothing for alpha x horizon")
         if not 0 < self.alpha <= 1:

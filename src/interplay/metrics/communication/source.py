@@ -8,6 +8,7 @@ from pathlib import Path
 
 from interplay.errors import InterplayError
 from interplay.metrics.api import samples
+from interplay.metrics.communication.collab_overcooked import is_experiment_log, read_experiment_logs
 from interplay.metrics.communication.episodes import readable
 from interplay.metrics.communication.foreign import read_transcripts
 from interplay.metrics.communication.metric import transcripts
@@ -18,10 +19,12 @@ from interplay.traces.schema import FORMAT
 
 
 def open_source(source: TraceSet | str | os.PathLike[str]) -> TraceSet | list[Transcript]:
-    """A trace set (a folder, or its export as JSON lines), or the transcripts of a file of events."""
+    """A trace set (a folder, or its export as JSON lines), or the transcripts of events or of experiment logs."""
     if isinstance(source, TraceSet):
         return source
     path = Path(source)
+    if is_experiment_log(path):
+        return read_experiment_logs(path)
     if not path.is_file():
         return TraceSet.open(path)
     return TraceSet.in_memory(read_jsonl(path)) if _is_export(path) else read_transcripts(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, HanabiRules
 
+VERSION = "1"  # of the prompts; a change that a model could notice is a new one
 NAMES = {"R": "Red", "Y": "Yellow", "G": "Green", "W": "White", "B": "Blue", "M": "Multicolour"}
 PLAYERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 TIMES = {1: "one copy", 2: "two copies", 3: "three copies", 4: "four copies"}

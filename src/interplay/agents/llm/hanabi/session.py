@@ -9,7 +9,15 @@ import numpy as np
 from interplay.agents.api import Move, View
 from interplay.agents.llm.answers import TEXT, AnswerShape
 from interplay.agents.llm.chat import ChatMessage
-from interplay.agents.llm.hanabi.prompts import CONVENTIONS, INSTRUCTION, NAMES, hint_name, move_name, rules_text
+from interplay.agents.llm.hanabi.prompts import (
+    CONVENTIONS,
+    INSTRUCTION,
+    NAMES,
+    VERSION,
+    hint_name,
+    move_name,
+    rules_text,
+)
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.settings import LLMSettings
 from interplay.games.hanabi.state import DISCARD, NO_CARD, NOOP, PLAY, HanabiRules
@@ -23,6 +31,7 @@ class HanabiSession:
 
     def __init__(self, caller: Caller, settings: LLMSettings):
         self._caller, self._rules = caller, caller.game.rules  # type: ignore[attr-defined]
+        caller.template = f"hanabi/{VERSION}"
         self._head = rules_text(self._rules, printed=settings.printed_rules)
         if settings.conventions:
             self._head += "\n\n" + CONVENTIONS

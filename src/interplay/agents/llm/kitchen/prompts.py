@@ -1,14 +1,21 @@
-"""Prompts for the kitchen. Only seats that know the recipe read it, and nothing says who cannot finish alone."""
+"""Prompts for the kitchen. Only seats that know the recipe read it, and nothing says who cannot finish alone.
+
+The words are in `templates/VERSION`; a change that a model could notice is a new version, which every call records.
+"""
 
 from __future__ import annotations
 
+from interplay.agents.llm import templates
 from interplay.agents.llm.answers import TEXT, TEXTS, AnswerShape
 from interplay.agents.llm.chat import ChatMessage
 from interplay.agents.llm.kitchen.situation import Situation
+from interplay.agents.llm.settings import LLMSettings
 from interplay.games.collab_kitchen.dishes import INGREDIENTS
 from interplay.games.collab_kitchen.game import Kitchen
+from interplay.games.collab_kitchen.layouts import PLACES
 from interplay.games.collab_kitchen.macros import legal_macros
 
+VERSION = "2"
 PLAN = AnswerShape({"analysis": TEXT, "plan": TEXTS, "say": TEXT})
 SILENT_PLAN = AnswerShape({"analysis": TEXT, "plan": TEXTS})
 RECENT = 12  # lines of memory
@@ -19,7 +26,7 @@ USAGE = {
     "put_obj_in_utensil": "put_obj_in_utensil(utensil): put what you hold into it",
     "fill_dish_with_food": "fill_dish_with_food(utensil): fill the empty dish that you hold with what is ready there",
     "wait": "wait(n): do nothing for n steps",
-    "request": "request('...'): ask your partner to do an action, for example request('pickup(tofu, counter)')",
+    "request": "request('...'): ask your partner to do an action, for example request('pickup(X, counter)')",
     "cook": "cook(pot): start the pot",
     "bake": "bake(oven): start the oven",
     "deliver": "deliver(): hand what you hold over at the serving hatch; ends the task if it is the order",
@@ -30,52 +37,44 @@ USAGE = {
 
 def system_text(game: Kitchen, seat: int, *, talk: bool) -> str:
     """Return role, rules and actions: the same throughout an episode."""
-    role = game.roles[seat]
-    partners = " and the ".join(name for s, name in enumerate(game.seat_names) if s != seat)
-    verbs = [v for v in role.verbs if talk or v != "request"]
-    lines = [
-        f"You are the {game.seat_names[seat]} in a kitchen. You work with the {partners or 'nobody'}. Together you "
-        f"make one dish, in as few steps as you can and within {game.horizon} steps.",
-        "",
-        "How the kitchen works:",
-        "- All cooks act at the same time, one small step (a move or a grip) per time step. Walking is done for you.",
-        "- You plan in actions. Your plan is carried out one action after the other; you are asked again when it is "
-        "done, when an action turns out to be impossible" + (", or when somebody speaks to you." if talk else "."),
-        "- A cook holds one thing at a time. A counter holds one thing.",
-        "- Every utensil works for 3 steps once started: the chopping_board cuts X into X~slices, the pot makes "
-        "boiled(X), the oven baked(X), the blender mashed(X). Several things in one utensil give, for example, "
-        "boiled(X+Y).",
-        "- Names of foods are written exactly as in the state, for example tofu~slices or boiled(tofu).",
-        f"- The ingredient_dispenser has: {', '.join(INGREDIENTS)}.",
-        "",
-        "Your actions:",
-        *(f"- {USAGE[verb]}" for verb in verbs),
-    ]
-    for other, other_role in enumerate(game.roles):
-        if other != seat:
-            lines.append(f"Actions of the {game.seat_names[other]}: {', '.join(other_role.verbs)}.")
-    return "\n".join(lines)
+    others = [s for s in range(game.num_seats) if s != seat]
+    return templates.fill(
+        "kitchen",
+        VERSION,
+        "system",
+        name=game.seat_names[seat],
+        partners=" and the ".join(game.seat_names[s] for s in others),
+        horizon=game.horizon,
+        talk=talk,
+        ingredients=INGREDIENTS,
+        usages=[USAGE[verb] for verb in game.roles[seat].verbs if talk or verb != "request"],
+        reach=_reach(game, seat),
+        others=[{"name": game.seat_names[s], "verbs": game.roles[s].verbs, "reach": _reach(game, s)} for s in others],
+    )
 
 
-def user_text(situation: Situation, memory: str, aside: str, *, talk: bool) -> str:
+def _reach(game: Kitchen, seat: int) -> list[str]:
+    """Kinds of stations that a cook can come to, in the order of the map."""
+    layout = game.layout
+    return list(dict.fromkeys(PLACES[s.letter] for s in layout.stations if layout.reaches(seat, s)))
+
+
+def user_text(situation: Situation, settings: LLMSettings, aside: str, *, talk: bool) -> str:
     """Return the current state, the past, a scaffold's note, the last error, and what to answer."""
-    game, state, seat = situation.game, situation.state, situation.seat
-    blocks = ["# Kitchen\n" + game.render(state, seat)]
-    past = _past(situation, memory)
-    if past:
-        blocks.append("# What happened\n" + "\n".join(past))
-    now = [f"{situation.name(m.sender)}: {m.text}" for m in situation.messages if m.t == situation.t]
-    if now:
-        blocks.append("# Dialogue in this step\n" + "\n".join(now))
-    if situation.queue:
-        blocks.append("# Left of your plan\n" + ", ".join(str(m) for m in situation.queue))
-    if aside:
-        blocks.append(aside)
-    legal = ", ".join(str(m) for m in _shortened(situation))
-    blocks.append(f"# Actions that you could do right now\n{legal}")
-    if situation.feedback:
-        blocks.append(f"# Correct yourself\nThat did not work: {situation.feedback}\nPlan again.")
-    return "\n\n".join([*blocks, _instruction(situation, talk)])
+    return templates.fill(
+        "kitchen",
+        VERSION,
+        "user",
+        kitchen=situation.game.render(situation.state, situation.seat),
+        past=_past(situation, settings.memory),
+        dialogue=[f"{situation.name(m.sender)}: {m.text}" for m in situation.messages if m.t == situation.t],
+        queue=[str(m) for m in situation.queue],
+        aside=aside,
+        actions=_actions(situation) if settings.actions == "all" else [],
+        feedback=situation.feedback,
+        reply=situation.purpose == "reply",
+        talk=talk,
+    )
 
 
 def _past(situation: Situation, memory: str) -> list[str]:
@@ -85,33 +84,19 @@ def _past(situation: Situation, memory: str) -> list[str]:
     return lines[-RECENT:] if memory == "recent" else lines
 
 
-def _shortened(situation: Situation) -> list:
-    """Return what can be done now, with two ingredients standing for all."""
+def _actions(situation: Situation) -> list[str]:
+    """All that can be done now; pick-ups of ingredients are one line, in which X stands for every one of them."""
     macros = legal_macros(situation.game, situation.state, situation.seat)
     raw = [m for m in macros if m.verb == "pickup" and m.place == "ingredient_dispenser"]
-    return [m for m in macros if m not in raw[2:]]
+    rest = [str(m) for m in macros if m not in raw]
+    if len(raw) < len(INGREDIENTS):
+        return [*(str(m) for m in raw), *rest]
+    return ["pickup(X, ingredient_dispenser), with any ingredient in place of X", *rest]
 
 
-def _instruction(situation: Situation, talk: bool) -> str:
-    reply = situation.purpose == "reply"
-    lines = [
-        "# Your answer",
-        "One JSON object with these fields in this order and nothing else:",
-        '- "analysis": think about what the dish still needs, who does what best, and what to do now; be brief.',
-        '- "plan": your next actions, a list of texts such as ["pickup(tofu, counter)", "put_obj_in_utensil(pot)"]'
-        + ("; an empty list keeps your plan as it is." if reply else "."),
-    ]
-    if talk:
-        lines.append(
-            '- "say": what you tell your partner now, or an empty text. '
-            + ("Say something only if an answer is needed: an empty text ends the dialogue." if reply else "")
-        )
-    return "\n".join(lines)
-
-
-def prompt_messages(situation: Situation, memory: str, aside: str, *, talk: bool) -> tuple[ChatMessage, ...]:
+def prompt_messages(situation: Situation, settings: LLMSettings, aside: str, *, talk: bool) -> tuple[ChatMessage, ...]:
     """Return the prompt for a situation."""
     return (
         ChatMessage("system", system_text(situation.game, situation.seat, talk=talk)),
-        ChatMessage("user", user_text(situation, memory, aside, talk=talk)),
+        ChatMessage("user", user_text(situation, settings, aside, talk=talk)),
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from interplay.agents.api import Move, TraceEvent
 from interplay.agents.dialogue import DialogueObservation, Message
-from interplay.agents.llm.kitchen.prompts import PLAN, SILENT_PLAN, prompt_messages
+from interplay.agents.llm.kitchen.prompts import PLAN, SILENT_PLAN, VERSION, prompt_messages
 from interplay.agents.llm.kitchen.situation import Situation, SituationEvent
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.scaffolds.registry import scaffold
@@ -42,6 +42,7 @@ class KitchenSession:
 
     def __init__(self, caller: Caller, settings: LLMSettings):
         self._caller, self._settings = caller, settings
+        caller.template = f"kitchen/{VERSION}"
         self._game: Kitchen = caller.game  # type: ignore[assignment]
         self._seat = caller.seat
         self._talk = settings.dialogue != "silent"
@@ -87,7 +88,7 @@ class KitchenSession:
                 return Move(self._carry_on(sight, macro))
             self._queue, self._begun = [], None
             if self._corrected == sight.t:
-                self._queue = [REST]
+                self._fall_back()
                 continue
             self._corrected = sight.t
             self._late += await self._think(sight, "correct", feedback=refused)
@@ -119,7 +120,8 @@ class KitchenSession:
             if self._corrected != sight.t:
                 self._corrected = sight.t
                 return await self._think(sight, "correct", turn=turn, feedback=problem, replying=replying)
-            self._queue = self._queue or [REST]
+            if not self._queue:
+                self._fall_back()
             return []
         if macros or not replying:
             self._queue, self._begun = macros, None
@@ -129,7 +131,7 @@ class KitchenSession:
 
     async def _ask(self, situation: Situation, aside: str) -> Any:
         shape = PLAN if self._talk else SILENT_PLAN
-        prompt = prompt_messages(situation, self._settings.memory, aside, talk=self._talk)
+        prompt = prompt_messages(situation, self._settings, aside, talk=self._talk)
         return await self._caller.ask(prompt, shape, situation.purpose, context=situation)
 
     async def _aside_of(self, situation: Situation) -> str:
@@ -237,6 +239,11 @@ class KitchenSession:
                         t=t, text=f"{who} did {execution.verb} of {execution.object} at the {execution.place}"
                     )
                 )
+
+    def _fall_back(self) -> None:
+        """Wait a step, since neither the plan nor its correction could be used."""
+        self._queue = [REST]
+        self._caller.note("fallback", action=str(REST))
 
     def _note_refusal(self, t: int, error: str, message: str) -> None:
         """Record an answer, or an entry of a plan, that cannot be read."""

@@ -13,6 +13,7 @@ from interplay.agents.llm.settings import LLMSettings
 from interplay.games.overcooked.game import Overcooked
 from interplay.games.overcooked.state import INTERACT, STAY, OvercookedItem
 
+VERSION = "1"  # of the prompts; a change that a model could notice is a new one
 PATIENCE = 6  # steps without getting on, after which the chef thinks again
 REMEMBERED = 8
 REST = MacroTask("wait for 1 step", steps=1)
@@ -24,6 +25,7 @@ class OvercookedSession:
 
     def __init__(self, caller: Caller, settings: LLMSettings):
         self._caller, self._settings = caller, settings
+        caller.template = f"overcooked/{VERSION}"
         self._game: Overcooked = caller.game  # type: ignore[assignment]
         self._task: MacroTask | None = None
         self._left = 0  # steps of waiting, or of patience
@@ -73,7 +75,7 @@ class OvercookedSession:
 
     async def _choose(self, view: View, now: MacroKitchen) -> MacroTask:
         if self._over:
-            return REST
+            return self._fall_back()
         options = {task.text: task for task in tasks(self._game, now, view.seat)}
         shape = AnswerShape({"analysis": TEXT, "task": tuple(options)})
         messages = system_and_user(self._system(view.seat), self._user(view, now, list(options)))
@@ -85,10 +87,14 @@ class OvercookedSession:
         answer = await self._caller.ask_corrected(messages, shape, "task", correct)
         if answer is None:
             self._over = True
-            return REST
-        chosen = options[answer.fields["task"]] if answer.fields else REST
+            return self._fall_back()
+        chosen = options[answer.fields["task"]] if answer.fields else self._fall_back()
         self._caller.note("plan", task=chosen.text, fallback=answer.fields is None)
         return chosen
+
+    def _fall_back(self) -> MacroTask:
+        self._caller.note("fallback", action=REST.text)
+        return REST
 
     def _system(self, seat: int) -> str:
         game, menu = self._game, self._game.menu

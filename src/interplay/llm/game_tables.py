@@ -1,0 +1,61 @@
+"""What the traces of language models in any game say at a glance: score, fallback moves, calls, tokens and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from interplay.metrics.model_calls import SeatCalls, fallback_share, seats_with_models
+from interplay.rollout.episode import Episode
+from interplay.table import Row, Table
+
+
+def game_summary(traces: Iterable[Episode]) -> Table:
+    """Return one row per game and team: score, share of fallback moves, and what its models used per episode."""
+    groups: dict[tuple, list[Episode]] = {}
+    for episode in traces:
+        names = " | ".join(identity.name for identity in episode.agents)
+        groups.setdefault((episode.game_id, names), []).append(episode)
+    rows = [
+        {"game": game, "agents": agents, "episodes": len(group), "score": sum(e.score for e in group) / len(group)}
+        | {"steps": sum(e.length for e in group) / len(group)}
+        | usage_row(group)
+        for (game, agents), group in groups.items()
+    ]
+    return Table.of(rows, "Teams with language models; tokens, cost and waiting are means over episodes")
+
+
+def usage_row(episodes: Sequence[Episode]) -> Row:
+    """Return what the models of some episodes used, as means over the episodes; the cost is their sum."""
+    seats = [one for episode in episodes for one in seats_with_models(episode)]
+    values = [one.values() for one in seats]
+    count = len(episodes)
+
+    def mean(name: str) -> float | None:
+        known = [v[name] for v in values]
+        if not known or any(v is None for v in known):
+            return None
+        return sum(known) / count
+
+    read, written = mean("tokens_in"), mean("tokens_out")
+    costs = [v["cost"] for v in values]
+    return {
+        "fallback": fallback_share(episodes),
+        "calls": sum(v["calls"] for v in values) / count,
+        "tokens": None if read is None or written is None else read + written,
+        **{name: _mean_of_known(values, name, count) for name in ("tokens_cached", "tokens_reasoning")},
+        "tokens_estimated": sum(v["tokens_estimated"] for v in values) / count,
+        "cost": None if any(c is None for c in costs) else sum(costs),
+        "waiting_s": _mean_of_known(values, "waiting_s", count),
+        "latency_s": _latency(seats),
+    }
+
+
+def _mean_of_known(values: Sequence[Row], name: str, count: int) -> float | None:
+    known = [v[name] for v in values if v[name] is not None]
+    return sum(known) / count if known else None
+
+
+def _latency(seats: Sequence[SeatCalls]) -> float | None:
+    """Seconds of a call, mean over the calls of all seats."""
+    known = [c["latency_s"] for one in seats for c in one.calls if c["latency_s"] is not None]
+    return sum(known) / len(known) if known else None
