@@ -45,7 +45,7 @@ def test_every_run_has_its_own_partners(experiment):
     partners = FrozenPartners.from_populations(game, [[says(0), says(0)], [says(1), says(1)]])
     assert partners.arrays.side.tolist() == [[0, 0], [1, 1]]
     assert partners.number == 2
-    assert partners.of_runs([1]).arrays.side.tolist() == [[1, 1]]
+    assert partners.select_runs([1]).arrays.side.tolist() == [[1, 1]]
     with pytest.raises(InterplayError, match="equally many partners; here they are 1, 2"):
         FrozenPartners.from_populations(game, [[says(0)], [says(0), says(1)]])
     noisy = FrozenPartners.from_agents(game, [says(0), _noisy(says(1))])

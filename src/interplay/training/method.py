@@ -154,7 +154,7 @@ class Method:
         assert setup.partners is not None
         arrays = jax.tree_util.tree_map(lambda x: x[assignment.partners], partners)
         places = self.plan.envs_per_table(setup.experiment.envs)
-        memory = partner_rollout.new_memories(setup.partners, arrays, places, keys[1])
+        memory = partner_rollout.new_memories(setup.partners, arrays, len(self.plan.partner_slots), places, keys[1])
         return PartnerPlacement(assignment, memory)
 
     def update_stats(

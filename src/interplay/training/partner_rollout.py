@@ -58,7 +58,7 @@ def act_in_groups(
     return jax.vmap(one)(arrays, world.partner_memory, seen, legal, seats, start, keys)
 
 
-def new_memories(frozen: FrozenPartners, arrays: Any, places: int, key: PRNGKeyArray) -> Any:
+def new_memories(frozen: FrozenPartners, arrays: Any, groups: int, places: int, key: PRNGKeyArray) -> Any:
     """Return memories [group, place, ...] of partners with arrays [group, ...].
 
     Their contents are set at the start of each episode.
@@ -67,5 +67,4 @@ def new_memories(frozen: FrozenPartners, arrays: Any, places: int, key: PRNGKeyA
     def one(arrays: Any, key: PRNGKeyArray) -> Any:
         return jax.vmap(lambda k: frozen.policy(arrays).init(k, jnp.int32(0)))(jax.random.split(key, places))
 
-    groups = jax.tree_util.tree_leaves(arrays)[0].shape[0]
     return jax.vmap(one)(arrays, jax.random.split(key, groups))

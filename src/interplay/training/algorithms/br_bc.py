@@ -84,7 +84,7 @@ class BestResponseToClones(Method):
             super()
             .place_partners(setup, partners, stats, keys)
             ._replace(
-                memory=new_memories(setup.partners, partners, places, keys[1]),
+                memory=new_memories(setup.partners, partners, setup.partners.number, places, keys[1]),
                 episode_state=self.draw(0.0, jax.random.uniform(keys[0], (envs, roles))),
             )
         )
