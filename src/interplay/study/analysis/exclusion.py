@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from interplay.study.analysis.data import PEOPLE, Data
+from interplay.study.analysis.data import PEOPLE, Data, near_games
 from interplay.study.analysis.plan import Exclude
 from interplay.table import Row, Table
 
@@ -128,7 +128,10 @@ def gaps(data: Data) -> Table:
             rows.append({"what": f"no answer to {question}", "times": len(empty), "people": len(set(empty))})
     forms = _rating_forms(data)
     rated = [row for row in data.answers if row["form"] in forms]
-    lost = [row for row in rated if row["partner"] is None and row["first"] is None]
+    games: dict[str, list[Row]] = {}
+    for row in data.games:
+        games.setdefault(row["person"], []).append(row)
+    lost = [row for row in rated if not near_games(row["page"], games.get(row["person"], []))]
     if lost:
         rows.append(
             {"what": "answers about a partner without a game on record", "times": len(lost),
