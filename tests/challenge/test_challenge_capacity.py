@@ -29,7 +29,7 @@ def small(tmp_path_factory):
         prediction=[],
         rules={"concurrency": 4, "connections": 3},
     )
-    database = admin.open_books(str(tmp_path_factory.mktemp("full") / "books.db"))
+    database = admin.open_challenge_database(str(tmp_path_factory.mktemp("full") / "books.db"))
     base = Base(database)
     with serving(build(told, base, sizes=(8,), capacity=16), base) as found:
         found.disk = Disk(database)
@@ -181,7 +181,7 @@ def test_tests_leave_room_for_evaluations(small):
     finally:
 
         async def leave():
-            host.let_go(holder)
+            host.release(holder)
 
         small.call(leave())
 

@@ -169,7 +169,7 @@ def test_the_books_are_exact_when_many_race_for_them(held):
                 result = {"score": 1.0, "length": 2, "episode": b"x"}
                 last.append(held.write(repository.finish, clock, own, game, **result))
                 with pytest.raises(ApiError, match="booked already"):
-                    held.write(repository.finish, clock, own, game, **result)
+                    held.write(repository.finish, clock, own, game, **result | {"episode": b"another"})
 
     threads = [threading.Thread(target=one) for _ in range(20)]
     for thread in threads:

@@ -111,7 +111,7 @@ def test_the_command_makes_the_challenge_ready_before_it_serves(tmp_path, monkey
     )
     warmed, served = [], []
     monkeypatch.setattr(CompiledEngine, "warm", lambda self, encoding=None: warmed.append(encoding))
-    monkeypatch.setattr("interplay.server.serve.run", lambda app, listen: served.append(app.state.host))
+    monkeypatch.setattr("interplay.server.serve.run", lambda app, listen, base: served.append(app.state.host))
     command = ["challenge", "serve", str(file), "--database", str(tmp_path / "small.db"), "--batch", "1", "--port", "0"]
     assert run(command) == 0, capsys.readouterr().err
     assert warmed == list(served[0].stages["room"].encodings)

@@ -137,7 +137,7 @@ def test_connections_of_a_key_are_limited():
     key = Key(1, "a", "evaluation", "submission:1")
     held.enter(key)
     held.enter(key)
-    with pytest.raises(ApiError, match="2 connections open"):
+    with pytest.raises(ApiError, match="2 connections are open"):
         held.enter(key)
     held.leave(key)
     held.enter(key)

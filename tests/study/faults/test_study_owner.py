@@ -160,6 +160,7 @@ def test_an_old_database_with_steps_stored_twice_is_upgraded(address):
     with database.engine.begin() as tx:  # as the version before it was
         tx.exec_driver_sql("DROP INDEX study_events_step")
         tx.exec_driver_sql("ALTER TABLE study_games DROP COLUMN owner")
+        tx.exec_driver_sql("ALTER TABLE study_answers DROP COLUMN about")
         tx.exec_driver_sql("UPDATE study_version SET version_num = 'study_0004'")
         tx.exec_driver_sql("DROP TABLE leases")
         tx.exec_driver_sql("UPDATE server_version SET version_num = 'server_0001'")
