@@ -17,7 +17,8 @@ ALLOWED = {room: set(FLOW[: FLOW.index(room) + 1]) for room in FLOW} | {
     "study": {*FLOW, "partners", "server", "study"},
     "challenge": {*FLOW, "partners", "server", "challenge"},
     "llm": {*FLOW, "llm"},
-    "cli": {*FLOW, "partners", "training", "server", "study", "challenge", "llm", "api", "cli"},
+    "papers": {*FLOW, "partners", "training", "llm", "study", "challenge", "api", "papers"},
+    "cli": {*FLOW, "partners", "training", "server", "study", "challenge", "llm", "api", "papers", "cli"},
     "api": {*FLOW, "partners", "training", "api"},
 }
 DECLARATIONS = {"interplay.symbolic.declare"}  # the leaf that games import to declare their symbolic domain

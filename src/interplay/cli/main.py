@@ -17,9 +17,10 @@ from typing import Any
 from interplay import __version__
 from interplay.errors import InterplayError
 from interplay.hub.cache import cache_folder
+from interplay.papers.index import paper_commands
 from interplay.trust import TrustWarning, admit, import_object, trust_data
 
-# A command of two words, such as "partners select", belongs to a group that `interplay partners` lists.
+# A command of several words, such as "partners select", belongs to a group that `interplay partners` lists.
 COMMANDS = {
     "list": ("interplay.cli.commands.listing:List", "games, agents, metrics and panels by name"),
     "play": ("interplay.cli.commands.play:PlayCommand", "let agents play a game and keep the traces"),
@@ -54,6 +55,10 @@ COMMANDS = {
     "llm serve": ("interplay.cli.commands.llm:ServeCommand", "a small real model on this machine"),
     "llm solo": ("interplay.cli.commands.llm:SoloCommand", "each role alone with an idle partner, against the team"),
     "llm audit": ("interplay.cli.commands.audit:AuditCommand", "what messages achieved, on traces or transcripts"),
+    "paper list": (
+        "interplay.cli.commands.paper:ListResults",
+        "tables and figures of the papers, made by one command each",
+    ),
     "bench": ("interplay.cli.commands.bench:Bench", "steps per second of a game on this machine"),
     "challenge check": (
         "interplay.cli.commands.challenge:ChallengeCheck",
@@ -90,13 +95,14 @@ COMMANDS = {
     "study audit": ("interplay.cli.commands.study_admin:StudyAudit", "who did what with a study's data"),
     "study power": ("interplay.cli.commands.study_analyse:Power", "how many people a study needs"),
 }
+COMMANDS |= paper_commands()
 
 USAGE = f"""usage: interplay COMMAND [arguments]
 
 interplay {__version__}: measure how agents work together, not only what they score.
 
 commands:
-{chr(10).join(f"  {name:<18} {what}" for name, (_, what) in COMMANDS.items())}
+{chr(10).join(f"  {name:<18} {what}" for name, (_, what) in COMMANDS.items() if name.count(" ") < 2)}
 
 examples:
   interplay grade --game overcooked/counter_circuit --agent overcooked/greedy
@@ -127,23 +133,30 @@ def run(arguments: list[str]) -> int:
     if arguments[0] in ("-V", "--version"):
         print(f"interplay {__version__}")
         return 0
-    group = {name: what for name, what in COMMANDS.items() if name.startswith(f"{arguments[0]} ")}
-    if group and (len(arguments) == 1 or arguments[1] in ("-h", "--help")):
-        print(_usage_of(arguments[0], group))
-        return 0 if len(arguments) > 1 else 2
-    words = 2 if group else 1
-    name, rest = " ".join(arguments[:words]), arguments[words:]
-    if name not in COMMANDS:
-        known = group or COMMANDS
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"commands: {', '.join(known)}"
-        return _refuse(f"unknown command {name!r}; {hint}")
-    return _guarded(name, rest)
+    words = next((n for n in (3, 2, 1) if " ".join(arguments[:n]) in COMMANDS and len(arguments) >= n), 0)
+    if words:
+        return _guarded(" ".join(arguments[:words]), arguments[words:])
+    for n in (2, 1):
+        name = " ".join(arguments[:n])
+        group = {full: what for full, what in COMMANDS.items() if full.startswith(f"{name} ")}
+        if len(arguments) >= n and group:
+            if len(arguments) == n or arguments[n] in ("-h", "--help"):
+                print(_usage_of(name, group))
+                return 0 if len(arguments) > n else 2
+            return _unknown(" ".join(arguments[: n + 1]), group)
+    return _unknown(arguments[0], COMMANDS)
+
+
+def _unknown(name: str, known: dict[str, tuple[str, str]]) -> int:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"commands: {', '.join(known)}"
+    return _refuse(f"unknown command {name!r}; {hint}")
 
 
 def _usage_of(name: str, group: dict[str, tuple[str, str]]) -> str:
-    wide = max(10, *(len(full.split()[1]) for full in group))
-    lines = (f"  {full.split()[1]:<{wide}} {what}" for full, (_, what) in group.items())
+    inner = {full.removeprefix(f"{name} "): what for full, (_, what) in group.items()}
+    wide = max(10, *map(len, inner))
+    lines = (f"  {word:<{wide}} {what}" for word, what in inner.items())
     return f"usage: interplay {name} COMMAND [arguments]\n\ncommands:\n" + "\n".join(lines)
 
 

@@ -1,0 +1,31 @@
+"""`interplay paper list`: the tables and figures of the papers that can be made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from interplay.cli.show import show
+from interplay.papers.index import PAPERS
+from interplay.table import Table
+
+
+@dataclass(frozen=True)
+class ListResults:
+    """Tables and figures of the papers, each made by `interplay paper PAPER RESULT`, and what each needs.
+
+    Examples:
+      interplay paper list
+      interplay paper list --json
+    """
+
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Print one row a table or figure."""
+        rows = [
+            {"paper": name, "result": word, "what": result.what, "needs": result.needs}
+            for name, paper in PAPERS.items()
+            for word, result in paper.results.items()
+        ]
+        show(Table.of(rows), json=self.json)
