@@ -110,13 +110,18 @@ export type FromServer =
   | Tick
   | { type: "ack"; seq: number; t: number }
   | { type: "pause"; reason: string; grace_s: number }
+  | { type: "countdown"; seconds: number } // then the game begins, or goes on
+  | { type: "ready"; pressed: boolean } // the game begins when everyone has pressed a key
+  | { type: "moved"; socket: string } // another process plays this game
   | { type: "end"; score: number; next: boolean; reason?: string } // reason "stopped": the partner takes part no more
   | { type: "pong"; at: number }
   | { type: "elsewhere" } // the game was opened in another window, which plays on
   | { type: "error"; message: string };
 
 export type ToServer =
-  | { type: "hello"; seen: number; page: string }
+  | { type: "hello"; seen: number; page: string; acknowledges: boolean }
+  | { type: "seen"; t: number } // this tick was drawn
+  | { type: "ready" }
   | { type: "act"; seq: number; action: string; t?: number } // t: the tick that a move answers
   | { type: "flag"; seq: number; id: string; t: number }
   | { type: "chat"; seq: number; text: string }
