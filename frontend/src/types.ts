@@ -6,12 +6,21 @@ export interface State {
   languages: string[];
   progress: { done: number; of: number };
   page: Page;
+  test?: boolean; // the study is only tried out
+  device?: Device; // what the device must have
+}
+
+export interface Device {
+  min_width: number;
+  min_height: number;
+  keyboard: boolean;
 }
 
 interface Common {
   id: string;
   title: string;
   text: string; // safe HTML, made by the server
+  left_s?: number | null; // seconds left for this page, where it has a limit
 }
 
 export interface ConsentPage extends Common {

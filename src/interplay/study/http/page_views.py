@@ -6,22 +6,35 @@ from collections.abc import Mapping
 from typing import Any
 
 from interplay.games.registry import make_recorded
-from interplay.study.db.participants import DONE, OVER, WITHDRAWN, ParticipantContext, Person
+from interplay.study.db.participants import DONE, DROPPED, NEW, OVER, WITHDRAWN, ParticipantContext, Person
 from interplay.study.live.browser_views import browser_view
 from interplay.study.protocol import answers
 from interplay.study.protocol.flow import Page
-from interplay.study.protocol.model import Protocol, Question
+from interplay.study.protocol.model import Device, Protocol, Question
 from interplay.study.protocol.words import html, phrase, say
 
 
 def state(
-    protocol: Protocol, who: Person, context: ParticipantContext, csrf: str, figures: Mapping[str, str]
+    protocol: Protocol,
+    who: Person,
+    context: ParticipantContext,
+    csrf: str,
+    figures: Mapping[str, str],
+    *,
+    closed: bool = False,
 ) -> dict[str, Any]:
     """Return the answer to `GET state`: the open page, with languages and progress."""
     all_pages = who.pages(protocol)
-    over = who.status in OVER
-    page = done(protocol, who) if over else screen(protocol, who, all_pages, context, figures)
-    return {
+    if closed:
+        page = closed_page(protocol, who.language)
+    elif who.status in OVER:
+        page = done(protocol, who)
+    else:
+        page = screen(protocol, who, all_pages, context, figures)
+    more: dict[str, Any] = {"test": True} if who.test else {}
+    if who.status == NEW and protocol.device != Device():
+        more["device"] = protocol.device.model_dump()
+    return more | {
         "csrf": csrf,
         "language": who.language,
         "languages": list(protocol.languages),
@@ -73,7 +86,7 @@ def game(protocol: Protocol, who: Person, page: Page) -> dict[str, Any]:
     alias = who.aliases(protocol)[page.value(page.item.partner)].record(who.language)
     return {
         "game": browser_view(make_recorded(setting.game, setting.options)).board,
-        "socket": f"/api/study/{protocol.name}/play",
+        "socket": "",  # the application says which process plays the game
         "alias": {name: alias[name] for name in ("label", "colour", "shape")},
         "flags": [{"id": flag.id, "label": say(flag.label, who.language)} for flag in page.item.flags],
         "practice": page.practice,
@@ -139,9 +152,31 @@ def _last_words(protocol: Protocol, who: Person) -> str:
     language, own = who.language, protocol.withdrawal.text
     if who.status == DONE:
         return say(protocol.end, language)
+    if who.status == DROPPED and protocol.dropout.text:
+        return say(protocol.dropout.text, language)
     if who.status == WITHDRAWN and who.position == 0:  # before the consent: the file does not speak to these
         return phrase("declined", language)
     return say(own, language) if who.status == WITHDRAWN and own else phrase(who.status, language)
+
+
+def closed_page(protocol: Protocol, language: str) -> dict[str, Any]:
+    """Return the page of those who come when no more participants are taken."""
+    own = protocol.recruitment.closed_text
+    text = html(say(own, language) if own else phrase("closed", language))
+    nothing = {"code": None, "url": None, "payment": None, "erasable": False}
+    return {"id": "closed", "kind": "done", "title": say(protocol.title, language), "text": text, **nothing}
+
+
+def closed(protocol: Protocol, language: str) -> dict[str, Any]:
+    """Return the state of a visitor who is nobody yet, when no more participants are taken."""
+    return {
+        "csrf": "",
+        "language": language,
+        "languages": [language],
+        "title": say(protocol.title, language),
+        "progress": {"done": 0, "of": 0},
+        "page": closed_page(protocol, language),
+    }
 
 
 def erased(protocol: Protocol, who: Person) -> dict[str, Any]:
