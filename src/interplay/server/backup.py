@@ -87,10 +87,10 @@ def _sqlite_file(url: sa.URL) -> Path:
 
 
 def _copy_sqlite(source: Path, target: Path) -> None:
-    with closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True, timeout=30)) as old:
-        with closing(sqlite3.connect(target)) as new:
-            old.backup(new)
-            (verdict,) = new.execute("PRAGMA integrity_check").fetchone()
+    old = sqlite3.connect(f"file:{source}?mode=ro", uri=True, timeout=30)
+    with closing(old), closing(sqlite3.connect(target)) as new:
+        old.backup(new)
+        (verdict,) = new.execute("PRAGMA integrity_check").fetchone()
     if verdict != "ok":
         raise InterplayError(f"{source} is damaged: {verdict}")
 
