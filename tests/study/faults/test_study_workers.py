@@ -26,13 +26,15 @@ from tests.study.faults.visitor import Visitor as Persistent
 from tests.study.texts import FIVE_EUROS, game, study
 from tests.study.visitor import Visitor
 
-STEPS = 40
+STEPS, LONG = 30, 84
 TEXT = study(
     "faulty",
-    game("soup", "kitchen", "still"),
+    game("soup", "long", "still"),
     "{kind: wait, id: lobby, title: Waiting, patience_s: 20, otherwise: still}",
     game("together", "kitchen", "lobby"),
-    games=f"\n  kitchen: {{game: overcooked/cramped_room, options: {{horizon: {STEPS}}}, tick_hz: 12, countdown_s: 0}}",
+    games=f"""
+  kitchen: {{game: overcooked/cramped_room, options: {{horizon: {STEPS}}}, tick_hz: 12, countdown_s: 0}}
+  long: {{game: overcooked/cramped_room, options: {{horizon: {LONG}}}, tick_hz: 12, countdown_s: 0}}""",
     partners="{still: stay}",
     after={"payment": FIVE_EUROS},
 )
@@ -116,13 +118,13 @@ def test_two_processes_share_games_waiting_rooms_and_limits(postgres, monkeypatc
         within_a_minute(pair(again, other, owner))
     rows = audit.held(address)
     steps = [(e["game"], e["t"]) for e in rows["study_events"] if e["kind"] == "step"]
-    assert len(steps) == len(set(steps)) == 3 * STEPS
+    assert len(steps) == len(set(steps)) == 2 * LONG + STEPS
     audit.replayed(rows)
 
 
 def test_people_who_wait_at_two_processes_meet(postgres):  # noqa: F811
     address = fresh_address(postgres)
-    text = TEXT.replace(f"  - {game('soup', 'kitchen', 'still')}\n", "")
+    text = TEXT.replace(f"  - {game('soup', 'long', 'still')}\n", "")
 
     async def go(first, second):
         one, two = await consented(first), await consented(second)
