@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from interplay.hub.store import require
+from interplay.partners.returns import dead_egos
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "zsc" / "results"
@@ -92,8 +93,10 @@ class Found:
 
     layout: str
     yard: Yardstick
-    returns: list[dict[str, str]]
+    returns: list[dict[str, str]]  # of the egos that are alive, as are those of crossplay
     crossplay: list[dict[str, str]]
+    dead: dict[tuple[str, int], float]  # egos that deliver less than one soup with themselves -> what they score
+    all_returns: list[dict[str, str]]  # the dead among them
     baselines: dict[str, dict[str, Any]]  # by method
     stages: dict[str, Any]  # of the panel's building
     raised: list[dict[str, Any]]  # cells whose best response is a known agent
@@ -107,8 +110,11 @@ class Found:
 
     @property
     def methods(self) -> dict[str, dict[str, Any]]:
-        """The baselines that are methods of training."""
-        return {name: self.baselines[name] for name in METHODS}
+        """The baselines that are methods of training with a seed that is alive."""
+        return {name: self.baselines[name] for name in METHODS if self.baselines[name]["br_prox"] is not None}
+
+    def count_dead(self, method: str) -> int:
+        return sum(name == method for name, _ in self.dead)
 
     @property
     def settings(self) -> list[dict[str, Any]]:
@@ -179,11 +185,19 @@ def load(layout: str) -> Found:
     if "draft" in training:
         stages = training["draft"]["stages"] | stages
     contest = stages.get("contest", {})
+    returns, crossplay = _rows(folder / "returns.csv"), _rows(folder / "crossplay.csv")
+    dead = dead_egos(crossplay)
     return Found(
         layout=layout,
         yard=YARDSTICKS[layout],
-        returns=_rows(folder / "returns.csv"),
-        crossplay=_rows(folder / "crossplay.csv"),
+        returns=[r for r in returns if (r["algorithm"], int(r["seed"])) not in dead],
+        crossplay=[
+            r
+            for r in crossplay
+            if not {(r["algorithm"], int(r["seed"])), (r["partner"], int(r["partner_seed"]))} & dead.keys()
+        ],
+        dead=dead,
+        all_returns=returns,
         baselines={row["agent"]: row for row in baselines["rows"]},
         stages=stages,
         raised=provenance["raised_rulers"] if "raised_rulers" in provenance else contest["not_closed"],
