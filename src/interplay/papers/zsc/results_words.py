@@ -1,4 +1,4 @@
-"""The words of docs/results/zsc.md. `zsc_results.py` fills in the numbers and checks what is claimed."""
+"""The words of docs/results/zsc.md. `results_page.py` fills in the numbers and checks what is claimed."""
 
 INTRO = """\
 # Zero-shot coordination, trained here
@@ -20,8 +20,8 @@ soup in an episode with themselves. They do not ship, values are over the seeds 
 [below](#dead-seeds) is what the dead would make of them.
 
 All of it comes from `python benchmarks/zsc/pipeline.py LAYOUT --out RUNS` on one {device}. Within a layout every method
-has the same network. This page is written by `python studies/zsc_results.py`, which stops if a claim in it does not
-hold.
+has the same network. This page is written by `python -m interplay.papers.zsc.results_page`, which stops if a claim in
+it does not hold.
 
 ## BR-Prox
 """

@@ -9,19 +9,19 @@ from __future__ import annotations
 import csv
 import json
 import math
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from interplay.errors import InterplayError
 from interplay.hub.store import require
 from interplay.partners.returns import dead_egos
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[4]
 RESULTS = ROOT / "benchmarks" / "zsc" / "results"
-PUBLIC = ROOT / "docs" / "results" / "br_prox.md"
+PUBLIC = Path(__file__).with_name("public_br_prox.json")
 METHODS = {"sp": "SP", "e3t": "E3T", "fcp": "FCP", "mep": "MEP", "trajedi": "TrajeDi", "hsp": "HSP", "cole": "COLE"}
 ANEW = ("coordination_ring", "counter_circuit")
 TRAINED_ANEW = ("sp", "e3t", "fcp", "mep", "hsp")
@@ -84,6 +84,7 @@ class Job:
 
     @property
     def million(self) -> float:
+        """Steps in millions."""
         return self.steps / 1e6
 
 
@@ -114,6 +115,7 @@ class Found:
         return {name: self.baselines[name] for name in METHODS if self.baselines[name]["br_prox"] is not None}
 
     def count_dead(self, method: str) -> int:
+        """Return how many seeds of a method are dead."""
         return sum(name == method for name, _ in self.dead)
 
     @property
@@ -132,14 +134,17 @@ class Found:
 
     @property
     def best_pair(self) -> float:
+        """The highest return of a candidate with its best response."""
         return max(self.candidates.values())
 
     @property
     def steps(self) -> float:
+        """Steps of all jobs together."""
         return sum(job.steps for job in self.jobs)
 
     @property
     def cells(self) -> set[tuple[str, str, str]]:
+        """Partners, skills and seats that were measured."""
         return {(r["partner"], r["skill"], r["ego_seat"]) for r in self.returns}
 
     @property
@@ -159,6 +164,7 @@ class Found:
 
 
 def is_faint(row: dict[str, str]) -> bool:
+    """Return whether a best response delivers less than one soup."""
     return _ruler(row) < 20
 
 
@@ -176,6 +182,13 @@ def _error(row: dict[str, str]) -> float:
 
 
 def load(layout: str) -> Found:
+    """Return what was measured of a layout.
+
+    Raises:
+        InterplayError: The results of training are not here: they are in a checkout of the project, not in its wheel.
+    """
+    if not (RESULTS / layout).is_dir():
+        raise InterplayError(f"{RESULTS / layout} is not here: results of training come with a checkout of the project")
     folder, at = RESULTS / layout, require(f"overcooked/{layout}:generated")
     panel = json.loads((at / "panel.json").read_text())
     training = json.loads((folder / "training.json").read_text())
@@ -212,6 +225,7 @@ def load(layout: str) -> Found:
 
 
 def load_all() -> list[Found]:
+    """Return the results of all layouts."""
     return [load(layout) for layout in YARDSTICKS]
 
 
@@ -270,18 +284,10 @@ def _earlier_job(line: dict[str, Any], training: dict[str, Any], stages: dict[st
 
 def published(layout: str) -> dict[str, list[float]]:
     """By method: BR-Prox of the public results in every size of population, undefined cells left out."""
-    title = YARDSTICKS[layout].title
-    title = f"{title[0].upper()}{title[1:]}"
-    every = PUBLIC.read_text().partition("## Every agent")[2]
-    section = every.partition(f"### {title}\n")[2].partition("###")[0]
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line.startswith("|")]
-    column = rows[0].index("honest") if "honest" in rows[0] else rows[0].index("compatible")
-    found: dict[str, list[float]] = {}
-    for row in rows[2:]:
-        value = re.match(r"[-0-9.]+", row[column])
-        if value:
-            found.setdefault(row[0].split()[0], []).append(float(value[0]))
-    return found
+    values: dict[str, list[float]] = {}
+    for row in json.loads(PUBLIC.read_text())["layouts"].get(layout, ()):
+        values.setdefault(row["algorithm"], []).append(row["excluding_undefined"])
+    return values
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
@@ -301,5 +307,6 @@ def other_panels(layout: str) -> dict[str, list[dict[str, str]]]:
 
 
 def ratios_of(rows: list[dict[str, str]], method: str) -> np.ndarray:
+    """Return the clipped ratios of a method's rows."""
     mine = [r for r in rows if r["algorithm"] == method]
     return np.minimum(1.0, [float(r["return"]) / _ruler(r) for r in mine])

@@ -1,7 +1,7 @@
 """Do BR-Prox, returns, cross-play, self-play and interdependence rank the trained agents alike? A page of the docs.
 
-python studies/zsc_rankings_page.py
-python studies/zsc_rankings_page.py --tables FOLDER     # also FOLDER/LAYOUT.csv, for studies/zsc_rankings.py
+python -m interplay.papers.zsc.rankings_page
+python -m interplay.papers.zsc.rankings_page --tables FOLDER     # also FOLDER/LAYOUT.csv
 
 Reads what benchmarks/zsc left; writes docs/results/zsc_rankings.md and its figures. What the words claim is checked.
 """
@@ -15,10 +15,9 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from br_prox import grid, number
-from interdependence_page import check
-from zsc_data import METHODS, ROOT, Found, load_all
 
+from interplay.papers.zsc.data import METHODS, ROOT, Found, load_all
+from interplay.papers.zsc.public_tables import check, grid, number
 from interplay.reports.figures import heat_map
 from interplay.reports.rankings import bump_chart, wide
 from interplay.stats.rankings import Agreement, rank_agreement
@@ -48,7 +47,7 @@ Spearman's correlation of the ranks that two measures give the seven methods. Wi
 to be 0.79 or more to have p below 0.05; intervals draw seeds and partners again. Measures of the last kind have one
 seed and are not drawn, so their intervals hold the other measure's uncertainty only.
 
-Made by `python studies/zsc_rankings_page.py`.
+Made by `python -m interplay.papers.zsc.rankings_page`.
 
 ## BR-Prox and the others
 """
@@ -114,6 +113,7 @@ def _rest(percent: float | None) -> float | None:
 
 
 def agreement(found: Found, replicates: int = 1000) -> Agreement:
+    """Return how alike the measures rank the methods of a layout."""
     return rank_agreement(Table.of(tidy(found)), seed=0, statistic={PROX: "iqm"}, replicates=replicates)
 
 
@@ -153,6 +153,7 @@ def check_claims(everyone: Sequence[Found], made: dict[str, Agreement]) -> None:
 
 
 def correlations(everyone: Sequence[Found], made: dict[str, Agreement]) -> list[str]:
+    """Return the table of correlations with BR-Prox."""
     rows = []
     for found in everyone:
         line = [found.yard.title]
@@ -165,6 +166,7 @@ def correlations(everyone: Sequence[Found], made: dict[str, Agreement]) -> list[
 
 
 def ranks(everyone: Sequence[Found], made: dict[str, Agreement]) -> Iterator[str]:
+    """Yield the tables of ranks."""
     for found in everyone:
         yield from (f"### {found.yard.title[0].upper()}{found.yard.title[1:]}", "")
         lines = list(wide(made[found.layout].ranks))
@@ -191,6 +193,7 @@ def figure(made: dict[str, Agreement]) -> str:
 
 
 def page(everyone: Sequence[Found], made: dict[str, Agreement]) -> Iterator[str]:
+    """Yield the lines of the page."""
     told = {"mean_cross_self": spread(list(made.values()), CROSS, SELF).mean()}
     named = {"return": RETURN, "cross": CROSS, "self": SELF, "gets": GETS, "gives": GIVES, "accept": ACCEPTS}
     for name, measure in named.items():
@@ -204,6 +207,7 @@ def page(everyone: Sequence[Found], made: dict[str, Agreement]) -> Iterator[str]
 
 
 def write_table(found: Found, folder: Path) -> None:
+    """Write the tidy table of a layout."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"{found.layout}.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, ["agent", "measure", "value", "seed", "partner"])
@@ -212,6 +216,7 @@ def write_table(found: Found, folder: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Write the page and its figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=PAGE)
     parser.add_argument("--images", type=Path, default=IMAGES)

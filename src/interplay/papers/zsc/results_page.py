@@ -1,4 +1,4 @@
-"""The trained benchmark of zero-shot coordination as a page: `python studies/zsc_results.py`.
+"""The trained benchmark of zero-shot coordination as a page: `python -m interplay.papers.zsc.results_page`.
 
 Reads what benchmarks/zsc left in benchmarks/zsc/results and in the shipped panels; writes docs/results/zsc.md and its
 figure. Every claim of the page's words is checked against the data first; one that does not hold ends the script.
@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-import zsc_results_words as words
-from br_prox import grid, number
-from interdependence_page import check
-from zsc_data import (
+
+from interplay.papers.zsc import results_words as words
+from interplay.papers.zsc.data import (
     ANEW,
     GREEDY,
     KINDS,
@@ -30,7 +29,7 @@ from zsc_data import (
     ratios,
     ratios_of,
 )
-
+from interplay.papers.zsc.public_tables import check, grid, number
 from interplay.stats import iqm, spearman
 
 PAGE = ROOT / "docs" / "results" / "zsc.md"
@@ -40,10 +39,12 @@ EGOS = ("fcp", "mep", "trajedi", "hsp", "e3t", "cole")
 
 
 def mean(values: Sequence[float]) -> float:
+    """Return the mean."""
     return float(np.mean(values))
 
 
 def titles(found: Sequence[Found]) -> str:
+    """Return the titles of layouts in a row."""
     return "; ".join(f.yard.title for f in found)
 
 
@@ -53,14 +54,17 @@ def order(found: Found) -> list[str]:
 
 
 def seeds_of(found: Found, method: str) -> int:
+    """Return how many seeds of a method were trained."""
     return 5 if method == "sp" or (found.layout in ANEW and method in TRAINED_ANEW) else 3
 
 
 def greedy_leads(found: Found) -> bool:
+    """Return whether the scripted chef is above all trained methods."""
     return found.baselines[GREEDY]["br_prox"] > found.baselines[order(found)[0]]["br_prox"]
 
 
 def whole(values: Sequence[float]) -> str:
+    """Return rounded numbers in a row."""
     return ", ".join(f"{v:.0f}" for v in values)
 
 
@@ -149,6 +153,7 @@ def check_claims(by: dict[str, Found]) -> None:
 
 
 def prox(everyone: Sequence[Found]) -> list[str]:
+    """Return the table of BR-Prox."""
     rows = []
     for found in everyone:
         line, best = [found.yard.title], order(found)[0]
@@ -196,6 +201,7 @@ def beside_published(everyone: Sequence[Found]) -> list[str]:
 
 
 def floors(everyone: Sequence[Found]) -> list[str]:
+    """Return the table of self-play and candidate pairs."""
     head = ["layout", "self-play", "floor", "best candidate pair", "best published pair", "candidates that deliver"]
     rows = []
     for found in everyone:
@@ -211,6 +217,7 @@ def floors(everyone: Sequence[Found]) -> list[str]:
 
 
 def rulers(everyone: Sequence[Found]) -> list[str]:
+    """Return the table of best responses."""
     head = [
         "layout",
         "seatings",
@@ -231,11 +238,13 @@ def rulers(everyone: Sequence[Found]) -> list[str]:
 
 
 def own(everyone: Sequence[Found]) -> list[str]:
+    """Return the table of returns with training partners."""
     rows = [[f.yard.title, *(whole(f.last[j]) for j in EGOS)] for f in everyone]
     return grid(["layout", *(METHODS[j] for j in EGOS)], rows)
 
 
 def selection(everyone: Sequence[Found]) -> list[str]:
+    """Return the table of selections."""
     rows = []
     for found in everyone:
         chosen = found.stages["selection"]
@@ -256,6 +265,7 @@ def by_kind(found: Found) -> dict[str, dict[str, float]]:
 
 
 def kinds(everyone: Sequence[Found]) -> list[str]:
+    """Return the table by other kinds of partners."""
     rows = []
     for found in everyone:
         made = by_kind(found)
@@ -290,6 +300,7 @@ def audited() -> list[str]:
 
 
 def times(everyone: Sequence[Found]) -> list[str]:
+    """Return the table of steps and seconds."""
     names = [job.name for job in everyone[0].jobs if job.steps or job.seconds]
     rows = []
     for name in names:
@@ -301,6 +312,7 @@ def times(everyone: Sequence[Found]) -> list[str]:
 
 
 def page(everyone: Sequence[Found]) -> Iterator[str]:
+    """Yield the lines of the page."""
     by = {found.layout: found for found in everyone}
     blocked = by["blocked_corridor"]
     anew, earlier = [f for f in everyone if f.layout in ANEW], [f for f in everyone if f.layout not in ANEW]
@@ -333,6 +345,7 @@ def page(everyone: Sequence[Found]) -> Iterator[str]:
 
 
 def draw(everyone: Sequence[Found], path: Path) -> None:
+    """Write the figure."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -358,6 +371,7 @@ def draw(everyone: Sequence[Found], path: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Check the claims, then write the page and its figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=PAGE)
     parser.add_argument("--figure", type=Path, default=FIGURE)
