@@ -5,53 +5,57 @@ export interface State {
   language: string;
   languages: string[];
   progress: { done: number; of: number };
-  page: Page;
+  page: Page | PageView;
 }
 
-interface Common {
+/** What every page has; those of other packages have more. */
+export interface PageView {
   id: string;
+  kind: string;
   title: string;
   text: string; // safe HTML, made by the server
+  scripts?: string[]; // modules that must be loaded first
 }
 
-export interface ConsentPage extends Common {
+export interface ConsentPage extends PageView {
   kind: "consent";
   version: string;
   checkboxes: { id: string; label: string }[];
 }
-export interface FormPage extends Common {
+export interface FormPage extends PageView {
   kind: "form";
   questions: Question[];
 }
-export interface InstructionsPage extends Common {
+export interface InstructionsPage extends PageView {
   kind: "instructions";
   figures: string[];
 }
-export interface QuizPage extends Common {
+export interface QuizPage extends PageView {
   kind: "quiz";
   questions: Question[];
   feedback: Record<string, string> | null;
   tries_left: number;
 }
-export interface RankingPage extends Common {
+export interface RankingPage extends PageView {
   kind: "ranking";
   items: Alias[];
   fixed: string[]; // ids that are already in order, best first
 }
-export interface GamePage extends Common {
+export interface GamePage extends PageView {
   kind: "game";
-  game: GameName;
+  game: string; // its board
+  real_time: boolean;
   socket: string;
   alias: Omit<Alias, "id">;
   flags: { id: string; label: string }[];
   practice: boolean;
 }
-export interface WaitPage extends Common {
+export interface WaitPage extends PageView {
   kind: "wait";
   until_s: number; // seconds from now until the wait is over, at the latest
   message: string;
 }
-export interface DonePage extends Common {
+export interface DonePage extends PageView {
   kind: "done";
   code: string | null;
   url: string | null;
@@ -87,11 +91,9 @@ export interface Question {
 export type Answer = string | number | boolean | (string | number)[] | null;
 export type Answers = Record<string, Answer>;
 
-export type GameName = "overcooked" | "hanabi" | "rescue" | "kitchen" | "scene";
-
 export interface Start {
   type: "start";
-  game: GameName;
+  game: string;
   tick_hz: number;
   ticks: number;
   you: number;

@@ -144,7 +144,7 @@ class Simulate:
                         at_once=self.at_once, done=advance,
                     )  # fmt: skip
                     walks = asyncio.run(work)
-                if self.out:
+                if self.out and protocol.games:
                     note(f"traces: {write_traces(database, protocol, folder / 'traces').path}")
             finally:
                 database.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interplay.study.protocol.model import Consent, Protocol, Question, Quiz
+from interplay.study.protocol.model import Protocol, Question
 from interplay.study.protocol.words import phrase
 
 LONGEST = 4000  # characters of a text
@@ -66,30 +66,3 @@ def _problem(protocol: Protocol, question: Question, value: Any, language: str) 
             most = int(question.max) if question.max is not None else LONGEST
             fine = isinstance(value, str) and len(value) <= most and "\x00" not in value
             return None if fine else phrase("text", language, high=most)
-
-
-def check_consent(page: Consent, submitted: Mapping[str, Any], language: str) -> Errors:
-    """Return an error for each box of a consent page that is not ticked."""
-    return {box.id: phrase("agree", language) for box in page.checkboxes if submitted.get(box.id) is not True}
-
-
-def check_order(items: Sequence[str], submitted: Mapping[str, Any], language: str) -> tuple[list[str], Errors]:
-    """Return the ranking that was sent, or an error if it does not hold every item once."""
-    order = submitted.get("order")
-    if (
-        not isinstance(order, list)
-        or not all(isinstance(item, str) for item in order)
-        or sorted(order) != sorted(items)
-    ):
-        return [], {"order": phrase("order", language)}
-    return order, {}
-
-
-def wrong_answers(page: Quiz, answers: Mapping[str, Any]) -> list[Question]:
-    """Return the questions of a quiz that were not answered correctly."""
-
-    def right(question: Question) -> bool:
-        wanted = question.right_answer
-        return answers.get(question.id) == (wanted if isinstance(wanted, str) else sorted(wanted or ()))
-
-    return [question for question in page.questions if not right(question)]
