@@ -7,7 +7,7 @@ import { PAGES } from "./pages";
 import type { Shell, Shown } from "./pages/page";
 import { allLoaded, load } from "./plugins";
 import type { Answers, PageView, QuizPage, State } from "./types";
-import { languageName, say, speak } from "./words";
+import { direction, languageName, say, speak } from "./words";
 
 class App implements Shell {
   private shown: Shown | null = null;
@@ -132,8 +132,9 @@ class App implements Shell {
     // Whoever is asked for consent is new here: nothing is shown to them of who sat here before.
     if (state.page.kind === "consent") memory.forgetAll(`${this.study}:`);
     this.since = performance.now();
-    speak(state.language);
+    speak(state.language, state.words);
     document.documentElement.lang = state.language;
+    document.documentElement.dir = direction(state.language);
     document.title = state.page.title || say("study");
     this.fillHead(state);
     const heading = h("h1", { tabindex: -1 }, state.page.title);

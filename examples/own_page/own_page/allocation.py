@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from pydantic import Field
+
 from interplay.study.pages.page_type import Answers, Checked, PageType, PageVisit, SimulatedOpinion
 from interplay.study.protocol.model import Option, StudyPage
-from pydantic import Field
 
 
 class Allocation(StudyPage):

@@ -56,7 +56,7 @@ class Person:
 
     def aliases(self, protocol: Protocol) -> dict[str, aliases.Alias]:
         """Return the alias of each partner that this participant meets."""
-        return aliases.draw(partners_of(protocol, self.pages(protocol)), self.seed)
+        return aliases.draw(partners_of(protocol, self.pages(protocol)), self.seed, protocol.words)
 
 
 def open_study(tx: Tx, clock: Clock, protocol: Protocol) -> None:

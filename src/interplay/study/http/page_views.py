@@ -9,6 +9,7 @@ from interplay.study.db.participants import DONE, OVER, WITHDRAWN, ParticipantCo
 from interplay.study.http.scripts import page_scripts
 from interplay.study.pages.page_type import PageVisit, page_type
 from interplay.study.protocol.flow import Page
+from interplay.study.protocol.frame_words import browser_overrides
 from interplay.study.protocol.model import Protocol
 from interplay.study.protocol.words import html, phrase, say
 
@@ -26,6 +27,7 @@ def state(
         "languages": list(protocol.languages),
         "title": say(protocol.title, who.language),
         "progress": {"done": len(all_pages) if who.status == DONE else who.position, "of": len(all_pages)},
+        "words": browser_overrides(protocol.words, who.language),
         "page": page,
     }
 
@@ -74,7 +76,12 @@ def done(protocol: Protocol, who: Person) -> dict[str, Any]:
     language, made = who.language, protocol.completion
     url = made.url.replace("{code}", who.code) if made.url and who.code else None
     paid = f"{protocol.payment.currency} {who.payment:.2f}" if who.payment else None
-    view = {"id": "done", "kind": "done", "title": phrase("thanks", language), "text": html(_last_words(protocol, who))}
+    view = {
+        "id": "done",
+        "kind": "done",
+        "title": phrase("thanks", language, protocol.words),
+        "text": html(_last_words(protocol, who)),
+    }
     mine = who.status == WITHDRAWN and protocol.withdrawal.erase
     return view | {"code": who.code, "url": url, "payment": paid, "erasable": mine}
 
@@ -84,13 +91,13 @@ def _last_words(protocol: Protocol, who: Person) -> str:
     if who.status == DONE:
         return say(protocol.end, language)
     if who.status == WITHDRAWN and who.position == 0:  # before the consent: the file does not speak to these
-        return phrase("declined", language)
-    return say(own, language) if who.status == WITHDRAWN and own else phrase(who.status, language)
+        return phrase("declined", language, protocol.words)
+    return say(own, language) if who.status == WITHDRAWN and own else phrase(who.status, language, protocol.words)
 
 
 def erased(protocol: Protocol, who: Person) -> dict[str, Any]:
     """Return the last page of someone who was erased, with a code that is no longer stored."""
-    page = done(protocol, who) | {"id": "erased", "text": html(phrase("erased", who.language))}
+    page = done(protocol, who) | {"id": "erased", "text": html(phrase("erased", who.language, protocol.words))}
     page |= {"payment": None, "erasable": False}
     return {
         "csrf": "",
@@ -98,5 +105,6 @@ def erased(protocol: Protocol, who: Person) -> dict[str, Any]:
         "languages": [who.language],
         "title": say(protocol.title, who.language),
         "progress": {"done": who.position, "of": len(who.pages(protocol))},
+        "words": browser_overrides(protocol.words, who.language),
         "page": page,
     }

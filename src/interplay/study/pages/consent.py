@@ -10,7 +10,7 @@ from pydantic import Field
 from interplay.study.pages.page_type import Answers, Checked, PageType, PageVisit, SimulatedOpinion
 from interplay.study.protocol.model import Name, StudyPage, StudyPart
 from interplay.study.protocol.validation import PageScope
-from interplay.study.protocol.words import Text, phrase
+from interplay.study.protocol.words import Text
 
 
 class Checkbox(StudyPart):
@@ -45,7 +45,7 @@ class ConsentPages(PageType[Consent]):
 
     def check(self, page: Consent, visit: PageVisit, submitted: Answers) -> Checked:
         """Return an error for each box that is not ticked."""
-        errors = {b.id: phrase("agree", visit.language) for b in page.checkboxes if submitted.get(b.id) is not True}
+        errors = {b.id: visit.phrase("agree") for b in page.checkboxes if submitted.get(b.id) is not True}
         return Checked({box.id: True for box in page.checkboxes}, errors)
 
     def simulate(self, page: Consent, view: Mapping[str, Any], opinion: SimulatedOpinion) -> dict[str, Any]:

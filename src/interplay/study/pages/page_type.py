@@ -21,7 +21,7 @@ from interplay.registry import Registry
 from interplay.study.protocol.aliases import Alias
 from interplay.study.protocol.model import Protocol, StudyPage
 from interplay.study.protocol.validation import PageScope
-from interplay.study.protocol.words import Text, say
+from interplay.study.protocol.words import Text, phrase, say
 
 if TYPE_CHECKING:
     from interplay.study.protocol.flow import Page
@@ -70,6 +70,10 @@ class PageVisit:
     def say(self, text: Text) -> str:
         """Return a text of the study file in the participant's language, with `{names}` replaced by their values."""
         return say(text, self.language, **self.values)
+
+    def phrase(self, name: str) -> str:
+        """Return one of our error messages in the participant's language, in the study's own words if it has any."""
+        return phrase(name, self.language, self.protocol.words)
 
 
 class PageType(Generic[Spec]):

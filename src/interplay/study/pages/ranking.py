@@ -8,7 +8,6 @@ from typing import Any, Literal
 from interplay.study.pages.page_type import Answers, Checked, PageType, PageVisit, SimulatedOpinion
 from interplay.study.protocol.model import Name, StudyPage
 from interplay.study.protocol.validation import PageScope
-from interplay.study.protocol.words import phrase
 
 
 class Ranking(StudyPage):
@@ -47,7 +46,7 @@ class RankingPages(PageType[Ranking]):
             or not all(isinstance(item, str) for item in order)
             or sorted(order) != sorted(names)
         ):
-            return Checked({"order": []}, {"order": phrase("order", visit.language)})
+            return Checked({"order": []}, {"order": visit.phrase("order")})
         return Checked({"order": [names[alias_id] for alias_id in order]}, {})
 
     def simulate(self, page: Ranking, view: Mapping[str, Any], opinion: SimulatedOpinion) -> dict[str, Any]:

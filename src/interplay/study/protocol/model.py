@@ -11,7 +11,7 @@ from pydantic_core import core_schema
 
 from interplay.errors import InterplayError
 from interplay.study.analysis.plan import Analysis, PlanError, check_plan
-from interplay.study.live.kitchen_phrases import check as check_words
+from interplay.study.protocol.frame_words import check_words
 from interplay.study.protocol.payment import check_formula, games_in
 from interplay.study.protocol.validation import Misplaced, check_flow, check_spoken
 from interplay.study.protocol.words import Text
@@ -230,7 +230,7 @@ class Protocol(StudyPart):
     payment: Payment = Payment()
     completion: Completion = Completion()
     withdrawal: Withdrawal = Withdrawal()
-    words: dict[str, Text] = {}  # what the kitchen says, by its English: in other languages, or otherwise
+    words: dict[str, Text] = {}  # what the frame and the kitchen say, by its English: in other languages, or otherwise
     grace_s: float = Field(default=60.0, gt=0)  # a game waits so long for a person who has gone
     away_min: float = Field(default=60.0, gt=0)  # after so long, a place is given to someone else
     erasure: Literal["erase_games", "keep_games"] = "erase_games"  # what becomes of games when a person is erased
