@@ -20,6 +20,14 @@ export interface PageView {
   title: string;
   text: string; // safe HTML, made by the server
   scripts?: string[]; // modules that must be loaded first
+  left_s?: number | null; // seconds left for this page, where it has a limit
+}
+
+/** What a participant's device must have. */
+export interface Device {
+  min_width: number;
+  min_height: number;
+  keyboard: boolean;
 }
 
 /** The answer to every request: which page is open, in which language. */
@@ -31,6 +39,8 @@ export interface State {
   progress: Progress;
   words?: Record<string, string>; // of the frame, as the study says them
   page: PageView;
+  test?: boolean; // the study is only tried out
+  device?: Device; // what the device must have
 }
 
 /** A box to tick, or a button to flag something. */
@@ -170,6 +180,24 @@ export interface Pause {
   grace_s: number;
 }
 
+/** Then the game begins, or goes on. */
+export interface Countdown {
+  type: "countdown";
+  seconds: number;
+}
+
+/** The game begins when everyone has pressed a key. */
+export interface Ready {
+  type: "ready";
+  pressed: boolean;
+}
+
+/** Another process plays this game. */
+export interface Moved {
+  type: "moved";
+  socket: string;
+}
+
 /** The game is over and stored. */
 export interface End {
   type: "end";
@@ -200,6 +228,18 @@ export interface Hello {
   type: "hello";
   seen: number;
   page: string;
+  acknowledges: boolean; // whether ticks are answered with `seen`
+}
+
+/** This tick was drawn. */
+export interface Seen {
+  type: "seen";
+  t: number;
+}
+
+/** The participant is ready to begin. */
+export interface PressedReady {
+  type: "ready";
 }
 
 /** An action. */
@@ -365,6 +405,9 @@ export type FromServer =
   | Tick
   | Ack
   | Pause
+  | Countdown
+  | Ready
+  | Moved
   | End
   | Pong
   | Elsewhere
@@ -372,6 +415,8 @@ export type FromServer =
 
 export type ToServer =
   | Hello
+  | Seen
+  | PressedReady
   | Act
   | FlagPress
   | Chat

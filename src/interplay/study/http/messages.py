@@ -28,6 +28,15 @@ class PageView(TypedDict):
     title: str
     text: str  # safe HTML, made by the server
     scripts: NotRequired[list[str]]  # modules that must be loaded first
+    left_s: NotRequired[float | None]  # seconds left for this page, where it has a limit
+
+
+class Device(TypedDict):
+    """What a participant's device must have."""
+
+    min_width: int
+    min_height: int
+    keyboard: bool
 
 
 class State(TypedDict):
@@ -40,6 +49,8 @@ class State(TypedDict):
     progress: Progress
     words: NotRequired[dict[str, str]]  # of the frame, as the study says them
     page: PageView
+    test: NotRequired[bool]  # the study is only tried out
+    device: NotRequired[Device]  # what the device must have
 
 
 class Labelled(TypedDict):
@@ -199,6 +210,27 @@ class Pause(TypedDict):
     grace_s: float
 
 
+class Countdown(TypedDict):
+    """Then the game begins, or goes on."""
+
+    type: Literal["countdown"]
+    seconds: float
+
+
+class Ready(TypedDict):
+    """The game begins when everyone has pressed a key."""
+
+    type: Literal["ready"]
+    pressed: bool
+
+
+class Moved(TypedDict):
+    """Another process plays this game."""
+
+    type: Literal["moved"]
+    socket: str
+
+
 class End(TypedDict):
     """The game is over and stored."""
 
@@ -228,7 +260,7 @@ class Error(TypedDict):
     message: str
 
 
-FromServer = Start | Tick | Ack | Pause | End | Pong | Elsewhere | Error
+FromServer = Start | Tick | Ack | Pause | Countdown | Ready | Moved | End | Pong | Elsewhere | Error
 
 
 # Over the socket of a game, from the browser.
@@ -240,6 +272,20 @@ class Hello(TypedDict):
     type: Literal["hello"]
     seen: int
     page: str
+    acknowledges: bool  # whether ticks are answered with `seen`
+
+
+class Seen(TypedDict):
+    """This tick was drawn."""
+
+    type: Literal["seen"]
+    t: int
+
+
+class PressedReady(TypedDict):
+    """The participant is ready to begin."""
+
+    type: Literal["ready"]
 
 
 class Act(TypedDict):
@@ -283,7 +329,7 @@ class Ping(TypedDict):
     rtt_ms: float | None
 
 
-ToServer = Hello | Act | FlagPress | Chat | Visibility | Ping
+ToServer = Hello | Seen | PressedReady | Act | FlagPress | Chat | Visibility | Ping
 OurPage = ConsentPage | FormPage | InstructionsPage | QuizPage | RankingPage | GamePage | WaitPage | DonePage
 
 

@@ -62,7 +62,8 @@ def figure(game: Game) -> str:
 
 def faster(setting: GameSetting, speed: float) -> GameSetting:
     """Return a setting with ticks and partners that are `speed` times faster."""
-    changes: dict[str, float] = {"tick_hz": setting.tick_hz * speed, "partner_delay_s": setting.partner_delay_s / speed}
+    slower = {name: getattr(setting, name) / speed for name in ("partner_delay_s", "countdown_s")}
+    changes: dict[str, float] = {"tick_hz": setting.tick_hz * speed, **slower}
     return setting.model_copy(update=changes)
 
 
