@@ -1,6 +1,6 @@
 /** The words of the frame around a study; what the study itself says comes from the server in the same language. */
 
-const EN = {
+export const EN = {
   study: "Study",
   language: "Language",
   progress: "Progress",
@@ -153,7 +153,7 @@ const EN = {
 
 export type Word = keyof typeof EN;
 
-const ZH: Record<Word, string> = {
+export const ZH: Record<Word, string> = {
   study: "研究",
   language: "语言",
   progress: "进度",
@@ -304,11 +304,11 @@ const ZH: Record<Word, string> = {
   multi: "彩色",
 };
 
-const NAMES: Record<string, string> = { en: "English", zh: "中文" };
 let table: Record<Word, string> = EN;
 
-export function speak(language: string): void {
-  table = language.toLowerCase().startsWith("zh") ? ZH : EN;
+/** Speak a language: ours if we have it, and over it what the study says in its own words. */
+export function speak(language: string, own: Partial<Record<string, string>> = {}): void {
+  table = { ...(/^zh\b/i.test(language) ? ZH : EN), ...own };
 }
 
 export function say(word: Word, ...values: (string | number)[]): string {
@@ -327,8 +327,20 @@ export function reasonOf(code: string): string {
   return word in table ? table[word as Word] : code;
 }
 
+/** A language's name in itself. */
 export function languageName(code: string): string {
-  return NAMES[code] ?? code;
+  try {
+    const name = new Intl.DisplayNames([code], { type: "language" }).of(code) ?? code;
+    return name.charAt(0).toLocaleUpperCase(code) + name.slice(1);
+  } catch {
+    return code;
+  }
+}
+
+const RIGHT_TO_LEFT = new Set(["ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"]);
+
+export function direction(code: string): "rtl" | "ltr" {
+  return RIGHT_TO_LEFT.has(code.split("-")[0] ?? "") ? "rtl" : "ltr";
 }
 
 export function clock(seconds: number): string {

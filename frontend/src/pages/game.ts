@@ -1,12 +1,8 @@
 /** A game: its board, who the partner is, score and time, flags, and what happens to the line. */
 
 import { h, html } from "../dom";
+import { BOARDS } from "../games";
 import type { Board, Controls } from "../games/board";
-import { GridBoard } from "../games/grid";
-import { HanabiBoard } from "../games/hanabi";
-import { SceneBoard } from "../games/scene";
-import { drawOvercooked } from "../games/overcooked";
-import { drawRescue } from "../games/rescue";
 import { Line } from "../games/socket";
 import { badge } from "../shapes";
 import type { FromServer, GamePage } from "../types";
@@ -15,23 +11,12 @@ import { Countdown } from "./countdown";
 import type { Shell, Shown } from "./page";
 import { Result } from "./result";
 
-const COMPASS = { up: "north", down: "south", left: "west", right: "east" };
 const SILENCE_MS = 1000; // without a tick in real time: the line is slow, whatever the browser says
-const PLAIN = { up: "up", down: "down", left: "left", right: "right" };
 
 function boardOf(page: GamePage, controls: Controls): Board {
-  switch (page.game) {
-    case "overcooked":
-      return new GridBoard(controls, drawOvercooked, COMPASS);
-    case "rescue":
-      return new GridBoard(controls, drawRescue, PLAIN);
-    case "hanabi":
-      return new HanabiBoard(controls);
-    case "kitchen":
-      return new SceneBoard(controls, true);
-    case "scene":
-      return new SceneBoard(controls, false);
-  }
+  const make = BOARDS[page.game];
+  if (make === undefined) throw new Error(`no board ${page.game}`);
+  return make(controls);
 }
 
 class Round {
@@ -201,15 +186,14 @@ export function game(page: GamePage, shell: Shell): Shown {
   const round = new Round(page, shell);
   const info = h("div", { class: "game-info" },
     h("span", { class: "pair" }, h("span", { class: "quiet" }, say("partner")), badge(page.alias)),
-    (page.game === "overcooked" || page.game === "rescue") && badge({ label: say("you"), colour: "#ffffff", shape: "circle" }),
+    page.real_time && badge({ label: say("you"), colour: "#ffffff", shape: "circle" }),
     h("span", { class: "pair" }, h("span", { class: "quiet" }, say("score")), round.score),
     round.clock,
     page.practice && h("span", { class: "practice" }, say("practice")));
   const flags = h("div", { class: "flags" }, ...round.flags, round.noted);
   const elements = [info, round.banner, round.result.element, round.countdown.element, round.board.element];
   // By turns there is time to look for it, and much below the hands: it stands before them. Else the game comes first.
-  const turns = page.game !== "overcooked" && page.game !== "rescue";
-  if (page.flags.length > 0) elements.splice(turns ? 4 : 5, 0, flags);
+  if (page.flags.length > 0) elements.splice(page.real_time ? 5 : 4, 0, flags);
   if (page.text) elements.push(html(page.text));
   return { elements, opened: () => round.board.focus(), close: () => round.close() };
 }

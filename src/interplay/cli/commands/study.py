@@ -67,6 +67,7 @@ class StudyServe(Listen):
         _needs_server()
         from interplay.server.serve import check_listen
         from interplay.study.http.serve import ServeSettings, serve
+        from interplay.study.protocol.frame_words import untranslated
 
         self._check()
         listen = Listen(
@@ -78,6 +79,12 @@ class StudyServe(Listen):
             self.prefix, self.test, self.recruiter_keys, self.workers, self.proxy_config, self.logs,
         )  # fmt: skip
         protocols = settings.protocols
+        for protocol in protocols:
+            for language in protocol.languages:
+                if lacking := untranslated(protocol.words, language):
+                    note(
+                        f"{len(lacking)} texts of the frame are English in {language}: interplay study words {language}"
+                    )
         if self.check:
             self._try(settings)
             return
@@ -159,7 +166,7 @@ class Simulate:
                         at_once=self.at_once, done=advance,
                     )  # fmt: skip
                     walks = asyncio.run(work)
-                if self.out:
+                if self.out and protocol.games:
                     note(f"traces: {write_traces(database, protocol, folder / 'traces').path}")
             finally:
                 database.close()
@@ -206,14 +213,17 @@ class StudyExample(ExampleCommand):
 
 @dataclass(frozen=True)
 class Words:
-    """All that the kitchen of language models says to people, as `words:` of a study file, to be translated there.
+    """All that pages, boards and errors say to participants, as `words:` of a study file, to be translated there.
 
     Examples:
       interplay study words de >> my_study.yaml
+      interplay study words de --of kitchen
     """
 
     language: Annotated[str, tyro.conf.Positional]
     """The language, such as de; what we have in it is filled in, the rest is English."""
+    of: Literal["frame", "kitchen", "all"] = "frame"
+    """The frame of every study; what the kitchen of language models says; or both."""
     json: bool = False
     """Print one JSON object."""
 
@@ -223,16 +233,17 @@ class Words:
         import yaml
         from pydantic import TypeAdapter, ValidationError
 
-        from interplay.study.live.kitchen_phrases import skeleton
+        from interplay.study.live.kitchen_phrases import PHRASES
+        from interplay.study.protocol.frame_words import all_phrases, frame_phrases, skeleton
         from interplay.study.protocol.model import Language
 
         try:
             language = TypeAdapter(Language).validate_python(self.language)
         except ValidationError:
             raise InterplayError(f"{self.language!r} is no language; write one as de or pt-BR") from None
-        phrases = skeleton(language)
+        phrases = skeleton({"frame": frame_phrases(), "kitchen": PHRASES, "all": all_phrases()}[self.of], language)
         if self.json:
             rows = [{"phrase": phrase, "said": translations[language]} for phrase, translations in phrases.items()]
-            show(Table.of(rows, "What the kitchen says"), json=True)
+            show(Table.of(rows, "What can be translated"), json=True)
             return
         print(yaml.safe_dump({"words": phrases}, allow_unicode=True, sort_keys=False, width=120), end="")

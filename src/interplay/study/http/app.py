@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,6 +31,7 @@ from interplay.study.db.participants import Person
 from interplay.study.http import page_views
 from interplay.study.http.metrics import add_metrics
 from interplay.study.http.recruiter_ids import RecruiterIds
+from interplay.study.http.scripts import study_scripts
 from interplay.study.live.app_state import FRAMES_A_SECOND, LARGEST_FRAME, StudyState, hold_off, refuse
 from interplay.study.protocol.model import Device, Protocol
 
@@ -256,9 +257,13 @@ def _add_files(app: FastAPI, prefix: str, protocols: Sequence[Protocol], researc
             links = "".join(f'<li><a href="{researchers}/{name}">{name}</a></li>' for name in names)
             return HTMLResponse(f"<!doctype html><title>Studies</title><h1>Studies</h1><ul>{links}</ul>")
 
+    scripts: dict[str, bytes] = {}  # of page types and games of other packages
+    for protocol in protocols:
+        scripts |= study_scripts(protocol)
+
     @app.get(f"{prefix}/static/{{name}}")
     async def static(name: str) -> Response:
-        return _file(name)
+        return _file(name, scripts)
 
 
 async def _shell() -> Response:
@@ -275,9 +280,9 @@ def suitable(protocol: Protocol, device: DeviceReport | None) -> bool:
     return device.width >= rule.min_width and device.height >= rule.min_height
 
 
-def _file(name: str) -> Response:
-    """Return a file of the shipped build by its plain name, and nothing else on this machine."""
-    content = _build().get(name)
+def _file(name: str, more: Mapping[str, bytes] | None = None) -> Response:
+    """Return a file of the shipped build, or one of `more`, by its plain name, and nothing else on this machine."""
+    content = _build().get(name) or (more or {}).get(name)
     if content is None:
         return PlainTextResponse("there is no such file", 404)
     return Response(content, media_type=TYPES[Path(name).suffix])

@@ -15,7 +15,9 @@ from interplay.games.registry import make_recorded
 from interplay.partners.panels import panel
 from interplay.rollout.live import LiveEngine, live_engine
 from interplay.study.analysis.plan import pages
-from interplay.study.protocol.model import GameSetting, PlayPage, Protocol, Repeat, Wait
+from interplay.study.pages.game import PlayPage
+from interplay.study.pages.wait import Wait
+from interplay.study.protocol.model import GameSetting, Protocol, Repeat
 
 PANEL = "panel:"  # prefix of a panel's name: every game is played with one of its partners
 

@@ -7,11 +7,12 @@ import json
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic_core import core_schema
 
 from interplay.errors import InterplayError
 from interplay.study.analysis.plan import Analysis, PlanError, check_plan
-from interplay.study.live.kitchen_phrases import check as check_words
+from interplay.study.protocol.frame_words import check_words
 from interplay.study.protocol.payment import check_formula, games_in
 from interplay.study.protocol.validation import Misplaced, check_flow, check_spoken
 from interplay.study.protocol.words import Text
@@ -79,16 +80,12 @@ class Question(StudyPart):
         return self
 
 
-class Checkbox(StudyPart):
-    """A box that must be ticked to consent."""
+class StudyPage(StudyPart):
+    """A page of a study. Its types are in `study.pages`, and in packages of others."""
 
-    id: Name
-    label: Text
-
-
-class _Page(StudyPart):
     LATER = frozenset({"limit_s"})
 
+    kind: str
     id: Name
     title: Text
     text: Text = ""
@@ -105,88 +102,10 @@ class _Page(StudyPart):
         return self
 
 
-class Consent(_Page):
-    """The first page. The study begins when all boxes are ticked: sequences of the designs are assigned then."""
-
-    kind: Literal["consent"]
-    version: Annotated[str, Field(min_length=1, max_length=40)]
-    checkboxes: tuple[Checkbox, ...] = Field(min_length=1)
-
-
-class Form(_Page):
-    """A page of questions."""
-
-    kind: Literal["form"]
-    questions: tuple[Question, ...] = Field(min_length=1)
-
-
-class Instructions(_Page):
-    """A page to read."""
-
-    kind: Literal["instructions"]
-    figures: tuple[Name, ...] = ()  # games whose start is drawn
-
-
-class Quiz(_Page):
-    """Questions with right answers. Participants who need too many tries are screened out."""
-
-    kind: Literal["quiz"]
-    questions: tuple[Question, ...] = Field(min_length=1)
-    tries: int = Field(default=2, ge=1, le=20)
-    most_wrong: int = Field(default=0, ge=0)  # wrong answers that still pass
-
-    @model_validator(mode="after")
-    def _answerable(self) -> Quiz:
-        for question in self.questions:
-            if question.right_answer is None:
-                raise ValueError(f"question {question.id!r} of a quiz has no right_answer")
-        return self
-
-
-class Flag(StudyPart):
-    """A button that participants may press during a game."""
-
-    id: Name
-    label: Text
-
-
-class PlayPage(_Page):
-    """One game with one partner.
-
-    Game and partner may come from a design: `$NAME` is the present value of that factor. With the id of a waiting room
-    as its partner, the game is played with the participants who were met there.
-    """
-
-    kind: Literal["game"]
-    game: str
-    partner: str
-    practice: bool | Literal["first"] = False  # `first`: in the first turn of the innermost repeat
-    flags: tuple[Flag, ...] = ()
-
-
-class Wait(_Page):
-    """A waiting room.
-
-    Participants who are here at the same time go on together, and play the games whose `partner` is this page's id.
-    Whoever waited long enough, and whoever was left, plays with the partner of `otherwise`.
-    """
-
-    kind: Literal["wait"]
-    people: int = Field(default=2, ge=2, le=6)  # of one group
-    patience_s: float = Field(default=120.0, gt=0, le=3600)
-    otherwise: Name
-    someone_leaves: Literal["bot", "end"] = "bot"  # after `grace_s`: a bot plays on, or the game ends with its score
-
-
-class Ranking(_Page):
-    """Put the partners met so far in this repeat into an order, best first."""
-
-    kind: Literal["ranking"]
-    of: Name  # a design with the factor `partner`
-
-
 class Repeat(StudyPart):
     """Pages that are shown once for each row of a design, or a number of times."""
+
+    model_config = ConfigDict(defer_build=True)
 
     kind: Literal["repeat"]
     id: Name
@@ -201,8 +120,18 @@ class Repeat(StudyPart):
         return self
 
 
-Item = Annotated[Consent | Form | Instructions | Quiz | PlayPage | Wait | Ranking | Repeat, Field(discriminator="kind")]
-Repeat.model_rebuild()
+class _ItemSchema:
+    """Reads a part of the flow by its `kind`. The page types are looked up when the first study is read."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        from interplay.study.pages.page_type import page_specs
+
+        choices = {kind: handler.generate_schema(model) for kind, model in page_specs().items()}
+        return core_schema.tagged_union_schema({**choices, "repeat": handler.generate_schema(Repeat)}, "kind")
+
+
+Item = Annotated[StudyPage | Repeat, _ItemSchema]
 
 
 class GameSetting(StudyPart):
@@ -354,6 +283,8 @@ class Protocol(StudyPart):
 
     LATER = frozenset({"withdrawal", "words", "dropout", "recruitment", "device"})
 
+    model_config = ConfigDict(defer_build=True)
+
     name: Name
     title: Text
     languages: tuple[Language, ...] = ("en",)
@@ -370,7 +301,7 @@ class Protocol(StudyPart):
     dropout: Dropout = Dropout()
     recruitment: Recruitment = Recruitment()
     device: Device = Device()
-    words: dict[str, Text] = {}  # what the kitchen says, by its English: in other languages, or otherwise
+    words: dict[str, Text] = {}  # what the frame and the kitchen say, by its English: in other languages, or otherwise
     grace_s: float = Field(default=60.0, gt=0)  # a game waits so long for a person who has gone
     away_min: float = Field(default=60.0, gt=0)  # after so long, a place is given to someone else
     erasure: Literal["erase_games", "keep_games"] = "erase_games"  # what becomes of games when a person is erased
