@@ -33,7 +33,7 @@ def games_of(candidate: str, seats: int, episodes: int, seed: int) -> list:
 
 @pytest.mark.parametrize(("several", "suspicious"), [("hanabi/hgroup", False), ("hanabi/cheat", True)])
 def test_a_candidate_that_sees_its_own_cards_is_marked_and_an_honest_one_is_not(several, suspicious):
-    episodes = games_of("hanabi/hgroup", 1, 16, 1) + games_of(several, 2, 12, 2)
+    episodes = games_of("hanabi/hgroup", 1, 32, 1) + games_of(several, 2, 32, 2)
     found = peeking(make("hanabi/3p"), episodes)
     assert found is not None
     assert min(found["games"]) >= 10

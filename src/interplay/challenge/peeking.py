@@ -59,26 +59,23 @@ def peeking(game: Game, episodes: Sequence[Episode]) -> dict[str, Any] | None:
 def surplus_of(game: Hanabi, episode: Episode) -> GameSurplus | None:
     """Return the surplus of the candidate's plays in a game; None if it played no card."""
     seats = [seat for seat, agent in enumerate(episode.agents) if agent.name == CANDIDATE]
-    replayed, moves = replay(game, episode), game.rules.moves
-    total = np.asarray(game.rules.total_copies)
-    ids = np.arange(game.rules.identities)
-    surplus = []
+    states, rules = replay(game, episode).states, game.rules
+    hands, fireworks, discards, possible = (
+        np.asarray(getattr(states, name)) for name in ("hands", "fireworks", "discards", "possible")
+    )
+    actions, ids, surplus = np.asarray(episode.actions), np.arange(rules.identities), []
     for t in range(episode.length):
-        state = replayed.state(t)
-        actor = int(np.argmax(np.asarray(game.to_move(state))))
-        action = int(np.asarray(episode.actions)[t, actor])
-        if actor not in seats or moves.kind[action] != PLAY:
+        actor = t % rules.players
+        action = int(actions[t, actor])
+        if actor not in seats or rules.moves.kind[action] != PLAY:
             continue
-        slot, hands = int(moves.slot[action]), np.asarray(state.hands)
-        fireworks = np.asarray(state.fireworks)
-        height = np.repeat(fireworks, game.rules.ranks)
-        played = height > ids % game.rules.ranks
-        others = np.delete(hands, actor, axis=0)
+        slot, height = int(rules.moves.slot[action]), np.repeat(fireworks[t], rules.ranks)
+        others = np.delete(hands[t], actor, axis=0)
         in_sight = np.bincount(others[others >= 0].astype(int), minlength=len(ids))
-        left = np.maximum(total - np.asarray(state.discards) - played - in_sight, 0)
-        weight = left * ((int(np.asarray(state.possible)[actor, slot]) >> ids) & 1)
-        fits = height == ids % game.rules.ranks
+        played = height > ids % rules.ranks
+        left = np.maximum(np.asarray(rules.total_copies) - discards[t] - played - in_sight, 0)
+        weight = left * ((int(possible[t, actor, slot]) >> ids) & 1)
+        fits = height == ids % rules.ranks
         odds = float(weight @ fits / max(weight.sum(), 1))
-        card = int(hands[actor, slot])
-        surplus.append(float(fits[card]) - odds)
+        surplus.append(float(fits[int(hands[t, actor, slot])]) - odds)
     return GameSurplus(len(seats), len(surplus), float(np.mean(surplus))) if surplus else None
