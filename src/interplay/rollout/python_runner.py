@@ -63,7 +63,7 @@ async def play_episode(
     return recorder.episode(team.identities, seed, index)
 
 
-def step_once(game: Game, states: list[Any], actions: np.ndarray, key: Any, recorder: EpisodeRecorder) -> None:
+def step_once(game: Game, states: list[Any], actions: Any, key: Any, recorder: EpisodeRecorder) -> None:
     """Step a game by one joint action: the new state is added to `states`, and the step is recorded."""
     t = recorder.t
     after, step = game.step(states[-1], actions, _chance_key(key, np.int32(t), np.int32(game.num_seats)))

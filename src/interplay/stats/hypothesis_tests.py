@@ -203,8 +203,8 @@ def _t_result(
     """The record of a test of scipy's; the interval has two sides whatever the alternative."""
     result = test(alternative=one_of(alternative, ALTERNATIVES, "alternative"))
     interval = test().confidence_interval(open_unit(level, "level"))
-    numbers = (result.statistic, result.df, result.pvalue, estimate, *interval)
-    return TestResult(name, *map(float, numbers), level, float(effect), effect_name, n, alternative)
+    t, df, p, low, high = map(float, (result.statistic, result.df, result.pvalue, interval.low, interval.high))
+    return TestResult(name, t, df, p, float(estimate), low, high, level, float(effect), effect_name, n, alternative)
 
 
 def _rank_result(
