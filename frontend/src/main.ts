@@ -1,22 +1,21 @@
 /** The shell: asks the server which page comes now, shows it, sends what was answered. */
 
 import { Api, type Reply } from "./api";
+import { device, screen } from "./device";
 import { ask } from "./ask";
 import { h, memory } from "./dom";
-import { consent } from "./pages/consent";
-import { done } from "./pages/done";
-import { form, quiz } from "./pages/form";
-import { game } from "./pages/game";
-import { instructions } from "./pages/instructions";
+import { PAGES } from "./pages";
 import type { Shell, Shown } from "./pages/page";
-import { ranking } from "./pages/ranking";
-import { wait } from "./pages/wait";
-import type { Answers, Page, State } from "./types";
-import { languageName, say, speak } from "./words";
+import { limited } from "./pages/limit";
+import { allLoaded, load } from "./plugins";
+import { study } from "./site";
+import type { Answers, PageView, QuizPage, State } from "./types";
+import { direction, languageName, say, speak } from "./words";
 
 class App implements Shell {
   private shown: Shown | null = null;
   private state: State | null = null;
+  private latest: State | null = null; // the last that the server has sent, perhaps not yet shown
   private since = 0;
   private busy = false;
   private left = false; // stopped taking part: replies that were on their way count no more
@@ -41,14 +40,15 @@ class App implements Shell {
     else if (told(reply.state.page) !== told(this.state.page)) this.show(reply.state);
   }
 
-  async answer(answers: Answers): Promise<Record<string, string> | null> {
+  async answer(answers: Answers, timedOut = false): Promise<Record<string, string> | null> {
     if (this.busy || this.state === null) return null;
-    const { id: page, ...shown } = this.state.page;
-    const left = shown.kind === "quiz" ? shown.tries_left : null;
+    const { id: page } = this.state.page;
+    const left = (this.state.page as Partial<QuizPage>).tries_left ?? null;
     this.busy = true;
     this.main.setAttribute("aria-busy", "true");
     try {
-      const reply = await this.api.answer(page, answers, (performance.now() - this.since) / 1000, left);
+      const more = { ...(timedOut ? { timed_out: true } : {}), ...(this.state.device ? { device: device() } : {}) };
+      const reply = await this.api.answer(page, answers, (performance.now() - this.since) / 1000, left, more);
       if (reply.kind === "errors") return reply.errors;
       if (reply.kind === "state" && reply.state.page.id !== page) this.forget(page);
       this.take(reply);
@@ -123,26 +123,61 @@ class App implements Shell {
 
   private show(state: State): void {
     if (this.left && state.page.kind !== "done") return;
+    const scripts = state.page.scripts ?? [];
+    this.latest = state;
+    if (!allLoaded(scripts)) {
+      const failed = (error: unknown): void => this.refuse(500, String(error));
+      void load(scripts).then(() => this.latest === state && this.show(state), failed);
+      return;
+    }
     this.shown?.close?.();
     const moved = this.state !== null;
     this.state = state;
     // Whoever is asked for consent is new here: nothing is shown to them of who sat here before.
     if (state.page.kind === "consent") memory.forgetAll(`${this.study}:`);
     this.since = performance.now();
-    speak(state.language);
+    speak(state.language, state.words);
     document.documentElement.lang = state.language;
+    document.documentElement.dir = direction(state.language);
     document.title = state.page.title || say("study");
     this.fillHead(state);
     const heading = h("h1", { tabindex: -1 }, state.page.title);
     this.main.className = `page is-${state.page.kind}`;
     this.main.dataset["page"] = state.page.id;
     this.main.replaceChildren(heading);
-    this.shown = render(state.page, this);
+    try {
+      this.shown = render(state.page, this);
+    } catch (error) { // a module of another package
+      this.refuse(500, String(error));
+      return;
+    }
     this.main.append(...this.shown.elements);
+    this.addFrame(state, heading);
     this.shown.opened?.();
     // A page that has no wish of its own starts at its heading, so that screen readers say where one is.
     if (moved && !this.main.contains(document.activeElement)) heading.focus({ preventScroll: true });
     if (moved) scrollTo(0, 0);
+  }
+
+  /** What stands around any page: a note that this is a test, the time left, what the device lacks. */
+  private addFrame(state: State, heading: HTMLElement): void {
+    if (state.test) heading.before(h("p", { class: "banner test", role: "note" }, say("test_mode")));
+    const parts: { element: HTMLElement; close(): void }[] = [];
+    const left = state.page.left_s;
+    if (left !== undefined && left !== null) parts.push(limited(left, () => void this.answer(this.draft(), true)));
+    if (state.device && state.page.kind === "consent") {
+      parts.push(screen(state.device, (stopped) => {
+        for (const button of this.main.querySelectorAll<HTMLButtonElement>("button[type=submit]")) button.disabled = stopped;
+      }));
+    }
+    heading.after(...parts.map((part) => part.element));
+    const close = this.shown?.close;
+    if (this.shown !== null && parts.length > 0) {
+      this.shown.close = () => {
+        for (const part of parts) part.close();
+        close?.();
+      };
+    }
   }
 
   private fillHead(state: State): void {
@@ -171,40 +206,25 @@ class App implements Shell {
   }
 }
 
-/** `?new` starts one visit, and not another one with every reload. */
+/** `?new` starts one visit, and a re-entry link opens one, not another one with every reload. */
 function notNew(): void {
   const address = new URL(location.href);
-  if (!address.searchParams.has("new")) return;
-  address.searchParams.delete("new");
+  const once = ["new", "enter"].filter((name) => address.searchParams.has(name));
+  if (once.length === 0) return;
+  for (const name of once) address.searchParams.delete(name);
   history.replaceState(null, "", address);
 }
 
 /** What a page says, less the time that runs on it. */
-function told(page: Page): string {
-  return JSON.stringify({ ...page, until_s: null });
+function told(page: PageView): string {
+  return JSON.stringify({ ...page, until_s: null, left_s: null });
 }
 
-function render(page: Page, shell: Shell): Shown {
-  switch (page.kind) {
-    case "consent":
-      return consent(page, shell);
-    case "form":
-      return form(page, shell);
-    case "quiz":
-      return quiz(page, shell);
-    case "instructions":
-      return instructions(page, shell);
-    case "ranking":
-      return ranking(page, shell);
-    case "game":
-      return game(page, shell);
-    case "wait":
-      return wait(page, shell);
-    case "done":
-      return done(page, shell);
-  }
+function render(page: PageView, shell: Shell): Shown {
+  const show = PAGES[page.kind];
+  if (show === undefined) throw new Error(`no page of the kind ${page.kind}`);
+  return show(page, shell);
 }
 
 const root = document.getElementById("app");
-const study = /^\/study\/([^/]+)/.exec(location.pathname)?.[1];
-if (root !== null && study !== undefined) void new App(root, decodeURIComponent(study)).next();
+if (root !== null && study !== null) void new App(root, study).next();

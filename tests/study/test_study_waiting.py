@@ -12,10 +12,11 @@ from interplay.server.app import Base
 from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database
 from interplay.study.db import game_rows, groups, participants
+from interplay.study.db.groups import HERE_S
 from interplay.study.db.schema import HISTORY, events, games, members, people
 from interplay.study.http.app import build
 from interplay.study.live.staging import make_engine
-from interplay.study.live.waiting_room import HERE_S, WaitingRooms
+from interplay.study.live.waiting_room import WaitingRooms
 from interplay.study.protocol.flow import first_slots, pages
 from interplay.study.protocol.reading import load, parse
 from interplay.traces.replay import game_of, replay
@@ -31,8 +32,8 @@ STUDY = study(
     game("one", "soups", "lobby"),
     repeat("rounds", game("game", "$layout", "lobby", "More")),
     games="""
-  soups: {game: overcooked/cramped_room, options: {horizon: 30}, tick_hz: 10, seat: alternate}
-  ring: {game: overcooked/cramped_room, options: {horizon: 32}, tick_hz: 10}""",
+  soups: {game: overcooked/cramped_room, options: {horizon: 30}, tick_hz: 10, seat: alternate, countdown_s: 0}
+  ring: {game: overcooked/cramped_room, options: {horizon: 32}, tick_hz: 10, countdown_s: 0}""",
     partners="{bot: stay}",
     designs="{rounds: {factors: {layout: [soups, ring]}, order: latin}}",
     grace_s=0.6,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -17,11 +17,12 @@ import sqlalchemy as sa
 from interplay.errors import InterplayError
 from interplay.server import sessions
 from interplay.server.api_error import ApiError
-from interplay.server.clock import Clock
+from interplay.server.clock import Clock, seconds_since, stamp
 from interplay.server.database import Tx
 from interplay.study.db.schema import answers as answer_rows
-from interplay.study.db.schema import consents, files, games, people, recruits, slots
-from interplay.study.protocol import aliases, answers
+from interplay.study.db.schema import consents, files, games, people, recruits, slots, waiting
+from interplay.study.pages.page_type import Checked, PageVisit, page_type
+from interplay.study.protocol import aliases
 from interplay.study.protocol.about import PlayedGame, about, played
 from interplay.study.protocol.design import count, least_used, places
 from interplay.study.protocol.flow import Page, first_slots, pages, partners_of
@@ -48,6 +49,8 @@ class Person:
     slots: Mapping[str, int | None]  # by use of a design: the sequence; empty before the consent
     payment: float | None
     code: str | None
+    test: bool = False  # came while the study was being tried out: not in the data
+    page_opened: str | None = None  # when the open page was first shown, as `clock.stamp`
 
     def pages(self, protocol: Protocol) -> list[Page]:
         """Return all pages of this participant, in order."""
@@ -55,7 +58,7 @@ class Person:
 
     def aliases(self, protocol: Protocol) -> dict[str, aliases.Alias]:
         """Return the alias of each partner that this participant meets."""
-        return aliases.draw(partners_of(protocol, self.pages(protocol)), self.seed)
+        return aliases.draw(partners_of(protocol, self.pages(protocol)), self.seed, protocol.words)
 
 
 def open_study(tx: Tx, clock: Clock, protocol: Protocol) -> None:
@@ -81,11 +84,12 @@ def open_study(tx: Tx, clock: Clock, protocol: Protocol) -> None:
 
 
 def enter(
-    tx: Tx, clock: Clock, protocol: Protocol, language: str, recruit: str | None
+    tx: Tx, clock: Clock, protocol: Protocol, language: str, recruit: str | None, *, test: bool = False
 ) -> tuple[Person, sessions.LoginSession, str]:
     """Create a participant and the session of their visit.
 
-    A participant who comes again with the same recruiter's id before consenting gets a new session.
+    A recruiter's id belongs to whoever consents with it first, not to whoever comes first: until then everyone who
+    comes with it is somebody else, so that a visit with another's id shares nothing with theirs.
 
     Args:
         tx: The transaction.
@@ -93,6 +97,7 @@ def enter(
         protocol: The study.
         language: The language in which pages are shown.
         recruit: The keyed hash of a recruiter's id; None without a recruiter.
+        test: Whether the study is only tried out.
 
     Returns:
         The participant, the session, and the session's cookie.
@@ -100,24 +105,20 @@ def enter(
     Raises:
         ApiError: A participant with this recruiter's id has begun already.
     """
-    if recruit is not None:
-        query = sa.select(recruits.c.person).where(recruits.c.study == protocol.name, recruits.c.hash == recruit)
-        known = tx.execute(query).scalar_one_or_none()
-        if known is not None:
-            before = person(tx, known, lock=True)
-            if before.status != NEW:
-                raise ApiError("conflict", "you have begun this study already: go on in the browser in which you began")
-            # The cookie of the first visit may be lost, and nothing was agreed to or answered yet.
-            session, token = sessions.begin(tx, clock, f"{SUBJECT}{known}", {"study": protocol.name})
-            return before, session, token
+    _check_recruit(tx, protocol, recruit)
     now = clock.now()
     row = {"public": secrets.token_hex(6), "study": protocol.name, "status": NEW, "language": language, "position": 0}
-    row |= {"tries": 0, "seed": secrets.randbits(31), "created": now, "seen": now}
+    row |= {"tries": 0, "seed": secrets.randbits(31), "created": now, "seen": now, "test": test}
     number = tx.execute(sa.insert(people).values(**row).returning(people.c.id)).scalar_one()
-    if recruit is not None:
-        tx.execute(sa.insert(recruits).values(study=protocol.name, hash=recruit, person=number))
-    session, token = sessions.begin(tx, clock, f"{SUBJECT}{number}", {"study": protocol.name})
+    data = {"study": protocol.name} | ({} if recruit is None else {"recruit": recruit})
+    session, token = sessions.begin(tx, clock, f"{SUBJECT}{number}", data)
     return person(tx, number), session, token
+
+
+def _check_recruit(tx: Tx, protocol: Protocol, recruit: str | None) -> None:
+    query = sa.select(recruits.c.person).where(recruits.c.study == protocol.name, recruits.c.hash == recruit)
+    if recruit is not None and tx.execute(query).first() is not None:
+        raise ApiError("conflict", "you have begun this study already: go on in the browser in which you began")
 
 
 def person_of_session(
@@ -137,7 +138,7 @@ def person(tx: Tx, number: int, *, lock: bool = False) -> Person:
     slot_rows = tx.execute(sa.select(slots.c.key, slots.c.number).where(slots.c.person == number))
     return Person(
         row.id, row.public, row.status, row.language, row.position, row.tries, row.seed,
-        {r.key: r.number for r in slot_rows}, row.payment, row.code,
+        {r.key: r.number for r in slot_rows}, row.payment, row.code, row.test, row.page_opened,
     )  # fmt: skip
 
 
@@ -156,7 +157,10 @@ def submit(
     submitted: Mapping[str, Any],
     seconds: float | None,
     tries_left: int | None = None,
-) -> answers.Errors:
+    *,
+    recruit: str | None = None,
+    timed_out: bool = False,
+) -> dict[str, str]:
     """Store the answers to a participant's open page, and move on if they pass.
 
     Answers that were stored before may be sent again, since the reply can get lost.
@@ -170,6 +174,8 @@ def submit(
         submitted: The answers by question.
         seconds: How long the page was open; None if unknown.
         tries_left: What a quiz showed, to tell a repeated try from a new one.
+        recruit: The keyed hash of the recruiter's id with which the participant came; it is theirs once they consent.
+        timed_out: Whether the page's time was over: then questions may be left open.
 
     Returns:
         What is wrong, by question; empty if the answers were taken.
@@ -180,27 +186,46 @@ def submit(
     who = person(tx, number, lock=True)
     all_pages = who.pages(protocol)
     page = None if who.status in OVER else all_pages[who.position]
-    if page is None or page.id != page_id or (page.item.kind == "quiz" and _is_old_try(page, who, tries_left)):
+    if page is None or page.id != page_id or _is_old_try(page, who, tries_left):
         _check_repeated(tx, protocol, who, all_pages, page_id, submitted)
         return {}
     clean, errors = _read(protocol, who, page, submitted)
+    if errors and timed_out and _time_is_over(clock, who, page):
+        clean, errors = {name: value for name, value in clean.items() if name not in errors}, {}
     if errors:
         return errors
-    passed, tries = True, 0
-    if page.item.kind == "quiz":
-        passed = len(answers.wrong_answers(page.item, clean)) <= page.item.most_wrong
-        tries = 0 if passed else who.tries + 1
+    kind = page_type(page.item.kind)
+    passed = kind.passed(page.item, clean)
+    tries, most = 0 if passed else who.tries + 1, kind.tries(page.item)
     row = {"person": number, "page": page_id, "answers": clean, "passed": passed, "at": clock.now()}
     told = about(page_id, begun_games(tx, number), page.values.get("partner"))
     tx.execute(sa.insert(answer_rows).values(**row, seconds=seconds, about=told._asdict()))
     tx.execute(sa.update(people).where(people.c.id == number).values(tries=tries, seen=clock.now()))
     if page.item.kind == "consent":
-        _begin(tx, clock, protocol, who, page)
+        _begin(tx, clock, protocol, who, page, recruit)
     if passed:
         advance(tx, clock, protocol, person(tx, number))
-    elif tries >= page.item.tries:
+    elif most is not None and tries >= most:
         end(tx, clock, protocol, who, SCREENED)
     return {}
+
+
+def _time_is_over(clock: Clock, who: Person, page: Page) -> bool:
+    passed = seconds_since(clock, who.page_opened)
+    return page.item.limit_s is not None and passed is not None and passed >= page.item.limit_s - 1
+
+
+def time_left(clock: Clock, who: Person, page: Page) -> float | None:
+    """Return the seconds left for the open page; None if it has no limit."""
+    if page.item.limit_s is None:
+        return None
+    return max(0.0, page.item.limit_s - (seconds_since(clock, who.page_opened) or 0.0))
+
+
+def opened_page(tx: Tx, clock: Clock, number: int) -> Person:
+    """Note that a page with a time limit is shown for the first time, or since the machine was started."""
+    tx.execute(sa.update(people).where(people.c.id == number).values(page_opened=stamp(clock)))
+    return person(tx, number)
 
 
 def begun_games(tx: Tx, number: int) -> list[PlayedGame]:
@@ -210,27 +235,16 @@ def begun_games(tx: Tx, number: int) -> list[PlayedGame]:
 
 
 def _is_old_try(page: Page, who: Person, tries_left: int | None) -> bool:
-    return tries_left is not None and tries_left != page.item.tries - who.tries
+    most = page_type(page.item.kind).tries(page.item)
+    return most is not None and tries_left is not None and tries_left != most - who.tries
 
 
-def _read(
-    protocol: Protocol, who: Person, page: Page, submitted: Mapping[str, Any]
-) -> tuple[dict[str, Any], answers.Errors]:
+def _read(protocol: Protocol, who: Person, page: Page, submitted: Mapping[str, Any]) -> Checked:
     """Return what is to be stored of the answers to a page, and what is wrong with them."""
-    match page.item.kind:
-        case "consent":
-            return {box.id: True for box in page.item.checkboxes}, answers.check_consent(
-                page.item, submitted, who.language
-            )
-        case "form" | "quiz":
-            return answers.check_form(protocol, page.item.questions, submitted, who.language)
-        case "ranking":
-            known = {alias.id: name for name, alias in who.aliases(protocol).items() if name in page.met}
-            order, errors = answers.check_order(list(known), submitted, who.language)
-            return {"order": [known[alias_id] for alias_id in order]}, errors
-        case "instructions":
-            return {}, {}
-    raise ApiError("conflict", "a game is played, not answered")
+    kind = page_type(page.item.kind)
+    if not kind.answered:
+        raise ApiError("conflict", "a game is played, not answered")
+    return kind.check(page.item, PageVisit(protocol, page, who.language, who.aliases(protocol)), submitted)
 
 
 def _check_repeated(
@@ -247,8 +261,14 @@ def _check_repeated(
         raise ApiError("conflict", "this page was answered before, and otherwise: the first answers count")
 
 
-def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page) -> None:
-    """Store the consent and assign a sequence of every design."""
+def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page, recruit: str | None) -> None:
+    """Store the consent, take the recruiter's id and assign a sequence of every design."""
+    from interplay.study.db.admission import require_open
+
+    require_open(tx, clock, protocol, who)
+    _check_recruit(tx, protocol, recruit)
+    if recruit is not None:
+        tx.execute(sa.insert(recruits).values(study=protocol.name, hash=recruit, person=who.id))
     row = {"version": page.item.version, "language": who.language, "protocol": protocol.hash, "at": clock.now()}
     tx.execute(sa.insert(consents).values(person=who.id, **row))
     # Lock the study's row: two people who consent at the same time must not get the same least-used sequence.
@@ -264,7 +284,8 @@ def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page) ->
                 .group_by(slots.c.number)
             )
             number = least_used({r[0]: r[1] for r in tx.execute(query)}, size, chance)
-        row = {"study": protocol.name, "key": place.key, "number": number, "person": who.id, "released": False}
+        # Who only tries the study out takes no place in the design.
+        row = {"study": protocol.name, "key": place.key, "number": number, "person": who.id, "released": who.test}
         tx.execute(sa.insert(slots).values(**row))
     tx.execute(sa.update(people).where(people.c.id == who.id).values(status=ACTIVE))
 
@@ -275,12 +296,17 @@ def advance(tx: Tx, clock: Clock, protocol: Protocol, who: Person) -> None:
     if position >= len(who.pages(protocol)):
         end(tx, clock, protocol, who, DONE)
         return
-    tx.execute(sa.update(people).where(people.c.id == who.id).values(position=position, tries=0, seen=clock.now()))
+    tx.execute(
+        sa.update(people)
+        .where(people.c.id == who.id)
+        .values(position=position, tries=0, seen=clock.now(), page_opened=None)
+    )
 
 
 def end(tx: Tx, clock: Clock, protocol: Protocol, who: Person, status: str) -> None:
     """End a participant's study: store payment and code, and release the sequences of those who did not finish."""
     code = paid = None
+    tx.execute(sa.delete(waiting).where(waiting.c.person == who.id))
     if status == DONE:
         code = protocol.completion.code or secrets.token_hex(4).upper()
         paid = payment(tx, protocol.payment.formula, who.id)
@@ -288,6 +314,11 @@ def end(tx: Tx, clock: Clock, protocol: Protocol, who: Person, status: str) -> N
         code = protocol.completion.screened_code
     elif status == WITHDRAWN and who.status == ACTIVE:  # who never consented took no part that could be paid
         code, formula = protocol.withdrawal.code, protocol.withdrawal.payment
+        paid = payment(tx, formula, who.id) if formula is not None else None
+    elif status == DROPPED:
+        rule, other = protocol.dropout, protocol.withdrawal
+        code = rule.code or other.code or secrets.token_hex(4).upper()
+        formula = other.payment if rule.payment is None else rule.payment
         paid = payment(tx, formula, who.id) if formula is not None else None
     values = {"status": status, "finished": clock.now(), "payment": paid, "code": code}
     tx.execute(sa.update(people).where(people.c.id == who.id).values(**values))
@@ -322,9 +353,10 @@ def drop_away(tx: Tx, clock: Clock, protocol: Protocol) -> int:
     query = sa.select(people.c.id).where(
         people.c.study == protocol.name, people.c.status == ACTIVE, people.c.seen < before
     )
-    gone = [row.id for row in tx.execute(query)]
-    for number in gone:
-        end(tx, clock, protocol, person(tx, number, lock=True), DROPPED)
+    gone = [person(tx, number, lock=True) for number in sorted(tx.execute(query).scalars())]
+    gone = [who for who in gone if who.status == ACTIVE]  # another process may have been first
+    for who in gone:
+        end(tx, clock, protocol, who, DROPPED)
     return len(gone)
 
 
@@ -332,8 +364,8 @@ def drop_away(tx: Tx, clock: Clock, protocol: Protocol) -> int:
 class ParticipantContext:
     """Earlier answers that the open page shows."""
 
-    failed: Mapping[str, Any] | None = None  # the answers of the last try at this quiz
-    order: tuple[str, ...] = ()  # the ranking so far
+    failed: Mapping[str, Any] | None = None  # the answers of the last try at this page
+    earlier: Mapping[str, Any] | None = None  # the answers to the last page of its type in the same repeat
 
 
 def context(tx: Tx, protocol: Protocol, who: Person) -> ParticipantContext:
@@ -341,15 +373,12 @@ def context(tx: Tx, protocol: Protocol, who: Person) -> ParticipantContext:
     if who.status in OVER:
         return ParticipantContext()
     all_pages = who.pages(protocol)
-    page, earlier = all_pages[who.position], ParticipantContext()
-    if page.item.kind == "quiz" and who.tries:
-        query = sa.select(answer_rows.c.answers).where(answer_rows.c.person == who.id, answer_rows.c.page == page.id)
-        earlier = replace(earlier, failed=tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one())
-    if page.item.kind == "ranking":
-        same = [p.id for p in all_pages[: who.position] if p.item.kind == "ranking" and p.loop == page.loop]
-        query = sa.select(answer_rows.c.answers).where(
-            answer_rows.c.person == who.id, answer_rows.c.page.in_(same[-1:])
-        )
-        last = tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one_or_none()
-        earlier = replace(earlier, order=tuple(last["order"]) if last else ())
-    return earlier
+    page = all_pages[who.position]
+
+    def last(*ids: str) -> Mapping[str, Any] | None:
+        query = sa.select(answer_rows.c.answers).where(answer_rows.c.person == who.id, answer_rows.c.page.in_(ids))
+        return tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one_or_none()
+
+    before = [p.id for p in all_pages[: who.position] if p.item.kind == page.item.kind and p.loop == page.loop]
+    failed = last(page.id) if who.tries else None
+    return ParticipantContext(failed, last(*before[-1:]) if before and page.item.kind != "game" else None)
