@@ -48,8 +48,8 @@ def test_the_agent_does_what_it_would_do_in_our_own_game():
         asyncio.run(serve_bot(url, "Bot-x", "secret", agent("hanabi/hgroup"), **FAST))
     game = make("hanabi/2p")
     known = SiteGame(2, 1)
-    for action in site.rules.log:  # the whole truth, own draws included
-        known.apply(action)
+    for action in site.rules.log:
+        known.apply(site.rules.seen(action))
     deck = np.array([[suit, rank - 1] for suit, rank in site.rules.deck])
     state, policy = game.init(jax.random.key(0), deck=deck), agent("hanabi/hgroup").policy.bind(game)
     memory, noop = policy.init(jax.random.key(0), 1), game.rules.moves.noop

@@ -105,7 +105,7 @@ class HanabLiveBot:
         self.tables.pop(content["tableID"], None)
 
     async def _on_left(self, content: dict[str, Any]) -> None:
-        self.games.pop(content.get("TableID", content.get("tableID")), None)
+        self.games.pop(content.get("TableID", content.get("tableID", -1)), None)
 
     _on_boot = _on_left
 

@@ -51,12 +51,13 @@ def peeking(game: Game, episodes: Sequence[Episode]) -> dict[str, Any] | None:
     several = [row.surplus for row in rows if row.seats > 1]
     if len(one) < LEAST or len(several) < LEAST:
         return None
-    p = float(stats.ttest_ind(several, one, equal_var=False, alternative="greater").pvalue)
+    test: Any = stats.ttest_ind(several, one, equal_var=False, alternative="greater")
+    p = float(test.pvalue)
     means = {"one_seat": float(np.mean(one)), "several_seats": float(np.mean(several))}
     return {**means, "games": [len(one), len(several)], "p": p, "suspicious": p < LEVEL}
 
 
-def surplus_of(game: Hanabi, episode: Episode) -> GameSurplus | None:
+def surplus_of(game: Any, episode: Episode) -> GameSurplus | None:
     """Return the surplus of the candidate's plays in a game; None if it played no card."""
     seats = [seat for seat, agent in enumerate(episode.agents) if agent.name == CANDIDATE]
     states, rules = replay(game, episode).states, game.rules

@@ -209,16 +209,19 @@ def load(
         InterplayError: An array is missing or has the wrong shape, or the header lacks something.
     """
     path = Path(path)
-    training, rules, care = about.get("training"), about.get("rules"), about.get("care")
+    training: Any = about.get("training")
+    rules: Any = about.get("rules")
+    care: Any = about.get("care")
     numbers = isinstance(rules, int | float) and isinstance(care, int | float)
     if about.get("version") != VERSION or not isinstance(training, dict) or not numbers:
         raise InterplayError(f"{path}: its header is not that of version {VERSION} of {FORMAT}")
-    units = np.shape(arrays.get("last"))
+    sizes = {name: tuple(array.shape) for name, array in arrays.items()}
+    units = sizes.get("last", ())
     wanted = {"first": (FEATURES + FACTS, *units), "first_bias": units, "second": (2 * (units or (0,))[0], *units)}
     wanted |= {"second_bias": units, "last": units}
     for name, shape in wanted.items():
-        if len(units) != 1 or np.shape(arrays.get(name)) != shape:
-            raise InterplayError(f"{path}: {name} is {list(np.shape(arrays.get(name)))}; expected {list(shape)}")
+        if len(units) != 1 or sizes.get(name) != shape:
+            raise InterplayError(f"{path}: {name} is {list(sizes.get(name, ()))}; expected {list(shape)}")
     network = MoveNetwork(*(jnp.asarray(arrays[name], jnp.float32) for name in PARTS))
     config = {"greedy": greedy, "rules": rules, "care": care} | {
         k: v for k, v in training.items() if isinstance(v, str | int | float)

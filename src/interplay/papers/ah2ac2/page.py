@@ -240,7 +240,7 @@ def table3(found: Found) -> list[str]:
     for players, own in sorted(found.table3.items()):
         rows = [[r["agent"], *(number(r.get(c), 3) for c in TABLE3)] for r in own]
         for agent, values in PUBLISHED_TABLE3.items() if players == 2 else ():
-            printed = dict(zip(TABLE3_COLUMNS, values, strict=True))
+            printed: dict[str, str] = dict(zip(TABLE3_COLUMNS, values, strict=True))
             rows.append([f"*{agent}, published*", *(printed.get(c, "–") for c in TABLE3)])
         none = "" if players == 2 else "The paper has two players only."
         lines += [f"### {players} players", "", *([none, ""] if none else []), *table(["agent", *TABLE3], rows)]

@@ -62,8 +62,8 @@ def decisions_of(game: Game, games: Sequence[Recorded]) -> MoveDecisions:
             of_block = stream.game[block][place]
             described_moves = [np.asarray(x)[place, step] for x in seen]
             parts.append([*described_moves, arrays.actions[of_block, step, seats[block][place]], of_block])
-    columns = [np.concatenate(x) for x in zip(*parts, strict=True)]
-    return MoveDecisions(*columns[:3], columns[3].astype(np.int32), columns[4])
+    moves, table, legal, action, of_game = (np.concatenate(x) for x in zip(*parts, strict=True))
+    return MoveDecisions(moves, table, legal, action.astype(np.int32), of_game)
 
 
 def _looked_on(bot: HGroup, game: Game, by: Any, start: Any, actions: Array, seat: Array) -> Any:
