@@ -1,7 +1,7 @@
 """A light football in JAX: the pitch, seats, actions and events of the real engine, with simple physics.
 
 What differs from Google Research Football, which takes its time for bodies and animations:
-- a player is a point with a way and a speed; a kick leaves in the step in which it is chosen and cannot be spoilt;
+- a player is a point with a way and a speed; a kick leaves four steps after it was chosen, unless the ball is lost;
 - the defender runs at the ball and tackles by chance; the keeper stands between ball and goal and dives at shots;
 - passes go to the team mate who is nearest to the way that the passer faces; aim and tackles err by chance;
 - `slide` does nothing, there are no fouls, no throw-ins and no second half, and an episode is shorter.
@@ -39,7 +39,6 @@ from interplay.games.football.pitch import (
     RELEASE_DRIBBLE,
     RELEASE_SPRINT,
     SEATS,
-    SHORT_PASS,
     SHOT,
     SIDE_Y,
     SPRINT,
@@ -50,11 +49,12 @@ from interplay.games.football.pitch import (
 from interplay.games.records import record
 
 # Speeds in lengths of the pitch's half a step, close to those measured in the real engine (docs/guide/football.md).
-RUN, SPRINTING, DRIBBLING, WITH_BALL = 0.0078, 0.0105, 0.0055, 0.93
-DEFENDER_SPEED, KEEPER_SPEED = 0.0092, 0.0075
-TURNING = 0.35  # share of the wanted way that is reached in a step
-PASS_SPEED, PASS_BY_DISTANCE, LONG_FACTOR, SHOT_SPEED = 0.020, 0.045, 1.35, 0.046
-FRICTION, GRAVITY, OVERHEAD = 0.97, 0.1, 0.6  # of a rolling ball; of one in the air, whom nobody reaches above this
+RUN, SPRINTING, DRIBBLING, WITH_BALL = 0.0092, 0.0139, 0.0065, 0.85
+DEFENDER_SPEED, KEEPER_SPEED = 0.0108, 0.0085
+KICK_STEPS = 4  # from the choice of a kick to the kick
+TURNING = 0.25  # share of the wanted way that is reached in a step
+PASS_SPEED, PASS_BY_DISTANCE, LONG_FACTOR, SHOT_SPEED = 0.018, 0.035, 1.15, 0.046
+FRICTION, GRAVITY, GROUND, OVERHEAD = 0.97, 0.1, 0.11, 0.7  # of a ball; height of a rolling one; out of reach
 PASS_ERROR, LONG_ERROR, HIGH_ERROR = 0.05, 0.08, 0.1  # standard deviations of the angle
 SHOT_ERROR, SHOT_ERROR_BY_DISTANCE = 0.010, 0.075  # of the place on the goal's line
 REACH, DIVE = 0.022, 0.019  # how near a ball must come to be taken; the keeper's, of a shot
@@ -73,6 +73,8 @@ class LightState:
     history: BallHistory
     facing: Float[Array, "3 2"]  # the way that each seat last wanted to go
     wait: Int[Array, " 3"]  # steps until each seat can take the ball
+    kick: Int[Array, ""]  # the kick that the owner of the ball is about to make, or NOBODY
+    kick_steps: Int[Array, ""]  # until it is made
     shot: Bool[Array, ""]  # the free ball was shot at the goal
     chance: UInt32[Array, " 2"]  # the key of what chance decides next
 
@@ -99,6 +101,8 @@ def start(places: Float[Array, "3 2"], chance: UInt32[Array, " 2"]) -> LightStat
         history=event_rules.new_history(pitch, jnp),
         facing=jnp.tile(jnp.array([1.0, 0.0], jnp.float32), (SEATS, 1)),
         wait=jnp.zeros(SEATS, jnp.int32),
+        kick=jnp.int32(NOBODY),
+        kick_steps=jnp.int32(0),
         shot=jnp.bool_(False),
         chance=chance,
     )
@@ -118,8 +122,8 @@ def step(state: LightState, actions: Int[Array, " seat"], horizon: int) -> tuple
     owner = jnp.where(before.owner_team == OURS, before.owner_player - 1, NOBODY)
     facing, places, ways = _run(state, sticky, owner)
     right, right_ways = _defend(before, state.shot)
-    action = actions[jnp.maximum(owner, 0)]
-    kicks = (owner >= 0) & (action >= LONG_PASS) & (action <= SHOT)
+    action, kick_steps = _chosen_kick(state, actions, owner)
+    kicks = (action >= 0) & (kick_steps == 0)
     moved = replace(before, left=places, left_direction=ways, right=right, right_direction=right_ways, sticky=sticky)
     kicked = _kick(moved, facing, owner, action, normal)
     ball, ball_way = _ball(before, moved, facing, owner, kicks, kicked)
@@ -147,10 +151,26 @@ def step(state: LightState, actions: Int[Array, " seat"], horizon: int) -> tuple
         truncated=~over & (after.time >= horizon),
         events=events,
     )
+    keeps = (owner >= 0) & ~kicks & (player == owner + 1) & (team == OURS)
     new = LightState(
-        pitch=after, history=history, facing=facing, wait=wait, shot=shot, chance=jax.random.key_data(key)
+        pitch=after,
+        history=history,
+        facing=facing,
+        wait=wait,
+        kick=jnp.where(keeps, action, NOBODY),
+        kick_steps=jnp.where(keeps, kick_steps, 0),
+        shot=shot,
+        chance=jax.random.key_data(key),
     )
     return new, outcome
+
+
+def _chosen_kick(state: LightState, actions: Int[Array, " seat"], owner: Array) -> tuple[Array, Array]:
+    """Return the kick under way (NOBODY: none) and the steps until it is made; a new choice does not change it."""
+    action = actions[jnp.maximum(owner, 0)]
+    begins = (owner >= 0) & (action >= LONG_PASS) & (action <= SHOT) & (state.kick < 0)
+    kick = jnp.where(begins, action, state.kick)
+    return kick, jnp.where(begins, KICK_STEPS, jnp.maximum(state.kick_steps - 1, 0))
 
 
 def _sticky(sticky: Int[Array, "3 10"], actions: Int[Array, " seat"]) -> Int[Array, "3 10"]:
@@ -232,15 +252,15 @@ def _ball(
 ) -> tuple[Float[Array, " 3"], Float[Array, " 3"]]:
     """Return the place and the way of the ball: in front of its owner, or rolling, or in the air."""
     seat = jnp.maximum(owner, 0)
-    in_air = (before.ball[2] > 0) | (before.ball_direction[2] > 0)
+    in_air = (before.ball[2] > GROUND) | (before.ball_direction[2] > 0)
     friction = jnp.where(in_air, 1.0, FRICTION)
     falling = jnp.where(in_air, before.ball_direction[2] - GRAVITY, 0.0)
     rolls = jnp.concatenate([before.ball_direction[:2] * friction, falling[None]])
     way = jnp.where(kicks, kicked, rolls)
     free = before.ball + way
-    free = free.at[2].max(0.0)
-    way = way.at[2].set(jnp.where(free[2] > 0, way[2], 0.0))
-    led = jnp.concatenate([moved.left[seat + 1] + 0.012 * facing[seat], jnp.zeros(1)])
+    free = free.at[2].max(GROUND)
+    way = way.at[2].set(jnp.where(free[2] > GROUND, way[2], 0.0))
+    led = jnp.concatenate([moved.left[seat + 1] + 0.012 * facing[seat], jnp.full(1, GROUND)])
     is_led = (owner >= 0) & ~kicks
     return jnp.where(is_led, led, free), jnp.where(is_led, led - before.ball, way)
 
