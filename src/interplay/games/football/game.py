@@ -21,7 +21,7 @@ from interplay.games.football.pitch import ACTIONS, SEAT_NAMES, SEATS
 from interplay.games.scene import Scene
 
 REAL, LIGHT = "3v1", "keepaway"
-HORIZONS = {REAL: 400, LIGHT: 150}  # steps of an episode
+HORIZONS = {REAL: 400, LIGHT: 100}  # steps of an episode
 ENCODINGS = {
     "relative": Encoding((encodings.RELATIVE,), "float32", "58 numbers, places as the own player sees them (ZSC-Eval)"),
     "simple115": Encoding((encodings.SIMPLE115,), "float32", "the 115 numbers of Google Research Football"),
@@ -34,7 +34,7 @@ ENCODINGS = {
 class FootballOptions:
     """The options of football."""
 
-    horizon: int | None = None  # steps of an episode; null: 400 of the real engine, 150 of the light one
+    horizon: int | None = None  # steps of an episode; null: 400 of the real engine, 100 of the light one
 
 
 class KeepAway:
@@ -137,7 +137,9 @@ def make(variant: str, options: Mapping[str, Any]) -> Game:
         InterplayError: The horizon is no number of steps.
     """
     if variant not in variants():
-        raise UnknownName("game", f"football/{variant}" if variant else "football", [f"football/{v}" for v in variants()])
+        raise UnknownName(
+            "game", f"football/{variant}" if variant else "football", [f"football/{v}" for v in variants()]
+        )
     horizon = build(FootballOptions, options).horizon
     horizon = HORIZONS[variant] if horizon is None else horizon
     if not 1 <= horizon <= LONGEST:

@@ -12,6 +12,7 @@ drawn from a seed that the start state holds, so that an episode can be replayed
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -50,16 +51,16 @@ from interplay.games.records import record
 
 # Speeds in lengths of the pitch's half a step, close to those measured in the real engine (docs/guide/football.md).
 RUN, SPRINTING, DRIBBLING, WITH_BALL = 0.0092, 0.0139, 0.0065, 0.85
-DEFENDER_SPEED, KEEPER_SPEED = 0.0108, 0.0085
+DEFENDER_SPEED, KEEPER_SPEED, DIVE_SPEED = 0.0100, 0.0060, 0.002
 KICK_STEPS = 4  # from the choice of a kick to the kick
 TURNING = 0.25  # share of the wanted way that is reached in a step
-PASS_SPEED, PASS_BY_DISTANCE, LONG_FACTOR, SHOT_SPEED = 0.018, 0.035, 1.15, 0.046
+PASS_SPEED, PASS_BY_DISTANCE, LONG_FACTOR, SHOT_SPEED = 0.018, 0.035, 1.15, 0.05
 FRICTION, GRAVITY, GROUND, OVERHEAD = 0.97, 0.1, 0.11, 0.7  # of a ball; height of a rolling one; out of reach
 PASS_ERROR, LONG_ERROR, HIGH_ERROR = 0.05, 0.08, 0.1  # standard deviations of the angle
 SHOT_ERROR, SHOT_ERROR_BY_DISTANCE = 0.010, 0.075  # of the place on the goal's line
-REACH, DIVE = 0.022, 0.019  # how near a ball must come to be taken; the keeper's, of a shot
+REACH, DIVE = 0.022, 0.013  # how near a ball must come to be taken; the keeper's, of a shot
 FAST = 0.03  # a ball faster than this is reached from half as far
-TACKLE_REACH, TACKLE_CHANCE = 0.021, 0.22
+TACKLE_REACH, TACKLE_CHANCE = 0.020, 0.08
 WAIT = 5  # steps in which who kicked the ball cannot take it
 JITTER = 0.01  # of the places at the start
 KEEPER_LINE = 0.05  # how far the keeper comes off the goal's line
@@ -212,11 +213,13 @@ def _defend(pitch: Pitch, shot: Array) -> tuple[Array, Array]:
     post = jnp.where(shot, jnp.array([keeper[0], jnp.clip(meets, -GOAL_Y * 1.5, GOAL_Y * 1.5)]), post)
     ahead = jnp.where(pitch.owner_team == NOBODY, 4.0, 1.0)  # where a rolling ball will be
     at_ball = pitch.ball[:2] + ahead * pitch.ball_direction[:2]
-    ways = jnp.stack([_towards(keeper, post, KEEPER_SPEED), _towards(defender, at_ball, DEFENDER_SPEED)])
+    ways = jnp.stack(
+        [_towards(keeper, post, jnp.where(shot, DIVE_SPEED, KEEPER_SPEED)), _towards(defender, at_ball, DEFENDER_SPEED)]
+    )
     return pitch.right + ways, ways
 
 
-def _towards(place: Array, target: Array, speed: float) -> Array:
+def _towards(place: Array, target: Array, speed: Any) -> Array:
     way = target - place
     return way * jnp.minimum(speed / (jnp.linalg.norm(way) + 1e-6), 1.0)
 
@@ -238,7 +241,9 @@ def _kick(pitch: Pitch, facing: Array, owner: Array, action: Array, normal: Arra
     rolling = (PASS_SPEED + PASS_BY_DISTANCE * far) * jnp.where(action == LONG_PASS, LONG_FACTOR, 1.0)
     air = 8.0 + 30.0 * far  # steps in the air
     high = action == HIGH_PASS
-    passed = jnp.concatenate([turned * jnp.where(high, far / air, rolling), jnp.where(high, GRAVITY * air / 2, 0.0)[None]])
+    passed = jnp.concatenate(
+        [turned * jnp.where(high, far / air, rolling), jnp.where(high, GRAVITY * air / 2, 0.0)[None]]
+    )
     # A shot aims at the corner that is farther from the keeper.
     corner = jnp.where(pitch.right[0, 1] > 0, -1.0, 1.0) * GOAL_Y * 0.75
     to_goal = jnp.linalg.norm(jnp.array([GOAL_X, 0.0]) - here)

@@ -1,6 +1,6 @@
 """The pitch as both engines show it: actions, seats, places, and who has the ball.
 
-Places are those of Google Research Football: x from -1 to 1 with the attacked goal at x = 1, y from -0.42 (top) to 0.42.
+Places are those of Google Research Football: x from -1 to 1 with the attacked goal at 1, y from -0.42 (top) to 0.42.
 """
 
 from __future__ import annotations

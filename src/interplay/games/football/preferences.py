@@ -8,7 +8,11 @@ from interplay.games.api import Game
 
 CHOICES = {"pass": [-5, 0, 1], "catch": [-5, 0, 1], "shot": [-5, 0, 1], "task": [1, 5]}
 FEATURES = ("possession", "pass", "catch", "shot", "assist", "goal")
-WORDS = {"pass": ["passes", "never passes"], "catch": ["catches", "avoids the ball"], "shot": ["shoots", "never shoots"]}
+WORDS = {
+    "pass": ["passes", "never passes"],
+    "catch": ["catches", "avoids the ball"],
+    "shot": ["shoots", "never shoots"],
+}
 
 
 def reward_space(game: Game) -> dict[str, Any]:
