@@ -34,7 +34,16 @@ class Paper(NamedTuple):
 PAPERS = {
     "interdependence": Paper("interdependence in human-AI teaming (Overcooked)", {}),
     "ah2ac2": Paper("the ad-hoc human-AI coordination challenge (Hanabi)", {}),
-    "zsc": Paper("ZSC-Eval: evaluating zero-shot coordination", {}),
+    "zsc": Paper(
+        "ZSC-Eval: evaluating zero-shot coordination",
+        {
+            "football": PaperResult(
+                "interplay.cli.commands.paper_football:FootballResults",
+                "Tables 3 and 10: BR-Prox and goals in football, from the public results",
+                "the public table football.csv.gz",
+            ),
+        },
+    ),
     "llm": Paper("trace-grounded audits of language-model teams", {}),
     "preference": Paper("objective metrics of human preference (Hanabi)", {}),
 }

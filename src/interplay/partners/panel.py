@@ -14,8 +14,8 @@ from interplay.agents.api import Agent, Identity
 from interplay.agents.neural import game_key
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.metrics.brprox.rows import SET_JOIN
 
-SET_JOIN = "|"  # between the names of partners who sit together
 MOST_SETS = 10_000
 KINDS = ("generated", "human proxy", "self-play", "scripted")
 SKILLS = ("mid", "final")

@@ -7,7 +7,7 @@ from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.partners.panel import Panel, PanelMember, PartnerSet
+from interplay.partners.panel import SET_JOIN, Panel, PanelMember, PartnerSet
 from interplay.stats.brprox.summary import BRProx, br_prox
 from interplay.table import Row, Table
 
@@ -38,15 +38,12 @@ def unit(member: PanelMember) -> str:
 
 
 def set_unit(panel: Panel, beside: PartnerSet) -> tuple[str, str | None]:
-    """The partner that a set stands for in intervals, and what tells sets of the same partner apart.
-
-    A set of one partner is that partner with its skill. A mixed one stands for its partners in any order and skill;
-    its name says which set it is.
-    """
+    """The name and skill of a set of partners in tables of BR-Prox: a|b with mid|final where the panel has sets."""
     members = [panel.members[i] for i in beside.numbers]
-    if len(set(beside.numbers)) == 1:
+    if not panel.sets:
         return unit(members[0]), members[0].skill
-    return "+".join(sorted({unit(m) for m in members})), panel.name_of(beside)
+    skills = [m.skill or "" for m in members]
+    return SET_JOIN.join(unit(m) for m in members), SET_JOIN.join(skills) if any(skills) else None
 
 
 def by_cell(panel: Panel, result: BRProx) -> dict[tuple[str, int], Row]:

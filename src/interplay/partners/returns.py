@@ -42,7 +42,7 @@ def panel_returns(game: Game, panel: Panel, egos: Egos, *, episodes: int, seed: 
                         "algorithm": method,
                         "population": "",
                         "seed": number,
-                        "partner": member.candidate if alone and member.candidate is not None else name,
+                        "partner": name if panel.sets or member.candidate is None else member.candidate,
                         "prefers": about[panel.name_of(one)]["prefers"] or "",
                         "skill": skill or "",
                         "ego_seat": best.seat,

@@ -30,7 +30,7 @@ from interplay.games.records import record
 from interplay.games.scene import Scene
 
 SCENARIO = "interplay_3v1"
-NOT_BUILT = """Google Research Football is not installed. It is built from source in ten minutes: run `make football`, or
+NOT_BUILT = """Google Research Football is not installed. It is built from source in minutes: run `make football`, or
   apt-get install build-essential cmake python3-dev libgl1-mesa-dev libegl-dev libsdl2-dev libsdl2-image-dev \\
     libsdl2-ttf-dev libsdl2-gfx-dev libboost-python-dev libboost-thread-dev libboost-system-dev libboost-filesystem-dev
   pip install setuptools wheel psutil gym==0.25.2 six absl-py opencv-python-headless
