@@ -115,6 +115,10 @@ class RealFootball:
         )
         return RealState(pitch=pitch, history=history, seed=state.seed, played=played, over=np.bool_(over)), step
 
+    def separate(self) -> RealFootball:
+        """Return the same game with an engine of its own, for whoever plays several episodes at the same time."""
+        return RealFootball(self.horizon, self.options)
+
     def _reset(self, seed: int) -> Pitch:
         if self._engine is None:
             self._engine = Engine(self.horizon)
