@@ -7,14 +7,21 @@ without doubt: so the numbers differ from the paper's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
+from interplay.games.registry import make
+from interplay.metrics.api import measure
 from interplay.metrics.brprox.ratios import Cells, cells
 from interplay.metrics.brprox.rows import read_rows
+from interplay.rollout.engine import run
+from interplay.rollout.teams import Team
 from interplay.stats.brprox.summary import BRProx, summarise
+from interplay.stats.intervals import mean_interval
 from interplay.table import Row, Table
+from interplay.traces import TraceSet
 
 FILE = "zsc_eval/football.csv.gz"
 # Wang et al., ZSC-Eval, NeurIPS 2024: (BR-Prox, low, high) of Table 3 and (goals, low, high) of Table 10.
@@ -88,3 +95,49 @@ def comparison(result: BRProx) -> Table:
             }
         )
     return Table.of(sorted(rows, key=lambda r: -(r["br_prox"] or 0.0)), "ZSC-Eval's football, from its public results")
+
+
+# Our own agents, trained in the light engine
+
+
+def in_both_engines(
+    teams: Mapping[str, Sequence[Any]], *, light: int, real: int, seed: int = 0, horizon: int | None = None
+) -> Table:
+    """Return goals, passes and assists of teams in the light engine and in the real one.
+
+    Args:
+        teams: Three agents each, by a name for the table.
+        light: Episodes of each team in the light engine.
+        real: Episodes in the real engine; 0: none, as where it is not built.
+        seed: Of all chance.
+        horizon: Steps of an episode of the real engine; None: its own 400.
+
+    Raises:
+        InterplayError: A team has not three agents, or the real engine is asked for and not built.
+    """
+    games = {"light": (make("football/keepaway"), light)}
+    if real:
+        games["real"] = (make("football/3v1", **({} if horizon is None else {"horizon": horizon})), real)
+    rows: list[Row] = []
+    for engine, (game, episodes) in games.items():
+        for name, agents in teams.items():
+            team = Team.of(game, agents)
+            traces = TraceSet.in_memory(run(game, [team], episodes=episodes, seed=seed))
+            rows.append({"team": name, "engine": engine, "episodes": episodes} | _played(traces, seed))
+    return Table.of(rows, "Teams in both engines")
+
+
+def _played(traces: TraceSet, seed: int) -> Row:
+    """Return goals with their interval, and means per episode of what the team did and of who helped whom."""
+    measured = measure(traces, ["score", "events", "interdependence"])
+    goals = measured.where(metric="score").column("value")
+    interval = mean_interval(goals)
+    row: Row = {"goals": interval.estimate, "low": interval.low, "high": interval.high}
+    events = measured.where(metric="events")
+    for event in ("possession", "pass", "catch", "shot", "assist"):
+        row[event] = sum(r["value"] for r in events if r["event"] == event) / len(goals)
+    unlimited = measured.where(window="unlimited")
+    for kind in ("constructive", "irrelevant", "looping"):
+        row[kind] = sum(r["value"] or 0 for r in unlimited if r["metric"] == kind) / len(goals)
+    row["length"] = sum(measured.where(metric="length").column("value")) / len(goals)
+    return row

@@ -42,6 +42,11 @@ PAPERS = {
                 "Tables 3 and 10: BR-Prox and goals in football, from the public results",
                 "the public table football.csv.gz",
             ),
+            "football-engines": PaperResult(
+                "interplay.cli.commands.paper_football:FootballEngines",
+                "teams in the light football and in the real one: what carries over",
+                "`make football` for the real engine",
+            ),
         },
     ),
     "llm": Paper("trace-grounded audits of language-model teams", {}),

@@ -42,3 +42,44 @@ class FootballResults:
         more = {"cells": result.cells.rows} if self.json else {}
         show(football.comparison(result), json=self.json, **more)
         note("the paper's tables are over 168 combinations of partners, the public files name 108 best responses")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FootballEngines:
+    """Teams of football in the light engine and in the real one: goals, passes, assists, who helped whom.
+
+    Agents that were trained in the light engine play in the real one without further training. A team is one agent in
+    all three seats, or three agents joined by commas. The real engine is built by `make football`.
+
+    Examples:
+      interplay paper zsc football-engines --teams football/passer football/shooter --real 20
+      interplay paper zsc football-engines --teams runs/sp/policies/run0.safetensors football/passer,random,random
+    """
+
+    teams: tuple[str, ...]
+    """Teams: names of agents or files of trained policies."""
+    light: int = 200
+    """Episodes of each team in the light engine."""
+    real: int = 0
+    """Episodes of each team in the real engine, about 300 steps a second; 0: none."""
+    horizon: int | None = None
+    """Steps of an episode in the real engine; by default 400."""
+    seed: int = 0
+    """Seed of all chance."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Print a row for each team and engine."""
+        from interplay.agents.registry import agent
+        from interplay.papers import football
+
+        teams = {}
+        for text in self.teams:
+            names = text.split(",")
+            names = names * 3 if len(names) == 1 else names
+            teams[text] = [
+                agent(name, any_game=True) if name.endswith(".safetensors") else agent(name) for name in names
+            ]
+        table = football.in_both_engines(teams, light=self.light, real=self.real, seed=self.seed, horizon=self.horizon)
+        show(table, json=self.json)
