@@ -216,3 +216,23 @@ class Trio:
 
     def scene(self, state, seat=None):
         raise NotImplementedError
+
+
+class Three(Toy):
+    """The same for three seats."""
+
+    num_seats = 3
+    seat_names = ("one", "two", "three")
+
+    def observe(self, state, encoding):
+        if encoding == "nothing":
+            return no_observation(3)
+        cue = jax.nn.one_hot(state.cue, 2)
+        return jnp.stack([jnp.concatenate([cue, jnp.array([0.0, float(seat)])]) for seat in range(3)])
+
+    def step(self, state, actions, key):
+        after, step = super().step(state, actions, key)
+        return after, Step(**vars(step) | {"shaped": jnp.zeros(3, jnp.float32)})
+
+    def to_move(self, state):
+        return jnp.ones(3, bool)
