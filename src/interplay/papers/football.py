@@ -16,6 +16,7 @@ from interplay.games.registry import make
 from interplay.metrics.api import measure
 from interplay.metrics.brprox.ratios import Cells, cells
 from interplay.metrics.brprox.rows import read_rows
+from interplay.papers.zsc import printed
 from interplay.rollout.engine import run
 from interplay.rollout.teams import Team
 from interplay.stats.brprox.summary import BRProx, summarise
@@ -24,16 +25,6 @@ from interplay.table import Row, Table
 from interplay.traces import TraceSet
 
 FILE = "zsc_eval/football.csv.gz"
-# Wang et al., ZSC-Eval, NeurIPS 2024: (BR-Prox, low, high) of Table 3 and (goals, low, high) of Table 10.
-PUBLISHED = {
-    "sp": ((0.20, 0.14, 0.24), (0.09, 0.07, 0.12)),
-    "e3t": ((0.66, 0.59, 0.74), (0.31, 0.29, 0.37)),
-    "fcp": ((0.78, 0.72, 0.85), (0.38, 0.35, 0.43)),
-    "mep": ((0.78, 0.71, 0.85), (0.38, 0.36, 0.42)),
-    "trajedi": ((0.81, 0.75, 0.89), (0.40, 0.37, 0.45)),
-    "cole": ((0.75, 0.69, 0.84), (0.36, 0.33, 0.42)),
-    "hsp": ((0.80, 0.72, 0.88), (0.40, 0.36, 0.44)),
-}
 INCOMPLETE = ("fcp", "")  # a run of the public files that lacks more than half of its cells
 
 
@@ -71,10 +62,10 @@ def br_prox_of(path: str | Path, *, seed: int = 0) -> BRProx:
 
 def comparison(result: BRProx) -> Table:
     """Return a row for each method: the published BR-Prox and goals beside those of the public files."""
+    tables = [{r["algorithm"]: r for r in printed.football(goals)} for goals in (False, True)]
     rows: list[Row] = []
     for row in result.summary:
-        published = PUBLISHED.get(str(row["algorithm"]))
-        near, goals = published or ((None,) * 3, (None,) * 3)
+        near, goals = (table.get(str(row["algorithm"]), {}) for table in tables)
         own = row["honest_iqm"]
         rows.append(
             {
@@ -83,12 +74,12 @@ def comparison(result: BRProx) -> Table:
                 "low": row["honest_low"],
                 "high": row["honest_high"],
                 "br_prox_zero_as_one": row["iqm"],
-                "published": near[0],
-                "published_low": near[1],
-                "published_high": near[2],
-                "inside_published": None if near[0] is None or own is None else near[1] <= own <= near[2],
+                "published": near.get("value"),
+                "published_low": near.get("low"),
+                "published_high": near.get("high"),
+                "inside_published": near["low"] <= own <= near["high"] if near and own is not None else None,
                 "goals": row["mean_return"],
-                "published_goals": goals[0],
+                "published_goals": goals.get("value"),
                 "cells": row["n"],
                 "undefined": row["n_excluded"],
                 "above_share": row["above_share"],
