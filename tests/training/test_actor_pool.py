@@ -55,6 +55,7 @@ def test_a_failing_game_and_a_dead_process_are_named():
         pool.step(np.zeros((2, 3), int))
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_from_its_checkpoint(experiment, tmp_path):
     """SIGKILL after the first checkpoint; the same command then ends as if nothing had happened."""
     settings = experiment(**GAME, steps=16 * 8 * 400, output={"folder": str(tmp_path / "run"), "logs": 40})
@@ -63,7 +64,7 @@ def test_a_killed_run_goes_on_from_its_checkpoint(experiment, tmp_path):
     command = [sys.executable, "-m", "interplay.training", str(config), "--out", str(tmp_path / "run"), "--quiet"]
     manifest = tmp_path / "run" / "manifest.json"
     process = subprocess.Popen([*command, "--trust"])
-    deadline = time.monotonic() + 240
+    deadline = time.monotonic() + 480
     while not manifest.exists() or json.loads(manifest.read_text())["state"]["update"] == 0:
         assert time.monotonic() < deadline
         assert process.poll() is None

@@ -52,7 +52,7 @@ def public_cells(path: str | Path) -> Cells:
     for at, row in rows:
         key = tuple(row[n] for n in ("ego_seat", "partner_a", "partner_b", "skill_a", "skill_b"))
         best.setdefault(key, (at, row | {"return": row["best_response_return"]}))
-    return cells(rows, list(best.values()))
+    return cells(rows, list(best.values()))  # type: ignore[arg-type] - rows with their lines, for messages
 
 
 def br_prox_of(path: str | Path, *, seed: int = 0) -> BRProx:

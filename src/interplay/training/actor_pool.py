@@ -282,9 +282,9 @@ class PoolProgram(Program):
             progress = (int(first) + i) / self.experiment.updates if pace is None else float(pace[0] + i * pace[1])
             new, logs = [], []
             for run in range(self.experiment.runs):
-                own = jax.tree_util.tree_map(lambda x, run=run: x[run], (runs, weights))
-                its = partners if self._partner_axis is None else jax.tree_util.tree_map(lambda x: x[run], partners)  # noqa: B023
-                state, line = self._one_update(run, *own, its, int(first) + i, progress)
+                mine, paid = _of_run(runs, run), _of_run(weights, run)
+                beside = partners if self._partner_axis is None else _of_run(partners, run)
+                state, line = self._one_update(run, mine, paid, beside, int(first) + i, progress)
                 new.append(state)
                 logs.append(jax.tree_util.tree_map(np.asarray, line))
             runs = jax.tree_util.tree_map(lambda *x: jnp.stack(x), *new)
@@ -349,6 +349,10 @@ class PoolProgram(Program):
         for pool in self._pools or ():
             pool.close()
         self._pools = None
+
+
+def _of_run(tree: Any, run: int) -> Any:
+    return jax.tree_util.tree_map(lambda x: x[run], tree)
 
 
 def _pool_seeds(runs: RunState, many: int) -> list[int]:
