@@ -58,6 +58,7 @@ def test_rewards_are_the_goals_of_who_had_the_ball_last(random_play):
     assert (assists.sum(-1) <= goals.sum(-1)).all()
 
 
+@pytest.mark.slow
 def test_a_shot_from_near_scores_more_often_than_one_from_far():
     def rate(x):
         def one(key):

@@ -56,7 +56,8 @@ def test_a_thousand_random_steps_without_drift_or_leak(game):
         while not over and int(pitch.time) < 400:
             after, over = engine.step(rng.integers(0, len(ACTIONS), 3))
             assert engine.controlled == [1, 2, 3]
-            assert np.linalg.norm(after.left - pitch.left, axis=1).max() < 0.03  # nobody jumps to another's place
+            moved = np.linalg.norm(after.left - pitch.left, axis=1).max()
+            assert over or moved < 0.03  # nobody jumps to another's place; at the end all go to a set piece
             pitch, steps = after, steps + 1
         before = before or (now.memory_info().rss if steps > 200 else None)
     assert now.memory_info().rss - before < 20e6
