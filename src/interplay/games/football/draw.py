@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -46,11 +47,11 @@ def _owner(pitch: Pitch) -> str:
     return "our keeper has it" if player == 0 else f"{SEAT_NAMES[player - 1]} has it"
 
 
-def _place(place: np.ndarray) -> str:
+def _place(place: Any) -> str:
     return f"({float(place[0]):.2f}, {float(place[1]):.2f})"
 
 
-def _pressed(sticky: np.ndarray) -> str:
+def _pressed(sticky: Any) -> str:
     names = (*DIRECTION_NAMES, "sprint", "dribble")
     return " and ".join(n for n, on in zip(names, np.asarray(sticky), strict=True) if on) or "nothing"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -12,13 +12,16 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
 from interplay.config import build
 from interplay.errors import InterplayError, UnknownName
-from interplay.games.api import NOTHING, Encoding, Game, Step, no_observation
+from interplay.games.api import NOTHING, Encoding, Step, no_observation
 from interplay.games.compiled import compiled
 from interplay.games.family import LONGEST
 from interplay.games.football import encodings, events, light
 from interplay.games.football.light import LightState
 from interplay.games.football.pitch import ACTIONS, SEAT_NAMES, SEATS
 from interplay.games.scene import Scene
+
+if TYPE_CHECKING:
+    from interplay.games.football.real import RealFootball
 
 REAL, LIGHT = "3v1", "keepaway"
 HORIZONS = {REAL: 400, LIGHT: 100}  # steps of an episode
@@ -129,7 +132,7 @@ def variants() -> list[str]:
     return [REAL, LIGHT]
 
 
-def make(variant: str, options: Mapping[str, Any]) -> Game:
+def make(variant: str, options: Mapping[str, Any]) -> KeepAway | RealFootball:
     """Make football on the real engine (`3v1`) or on the light one (`keepaway`).
 
     Raises:
