@@ -95,11 +95,11 @@ class FootballReader:
 
 def _columns(states: Any) -> tuple[np.ndarray, ...]:
     """Return owner's team, owner's number, the ball's place and our goals, [step + 1, ...]."""
-    pitches = [s.pitch for s in states] if isinstance(states, list) else None
+    pitches: Any = [s.pitch for s in states] if isinstance(states, list) else states.pitch
 
     def column(name: str) -> np.ndarray:
-        if pitches is not None:
+        if isinstance(pitches, list):
             return np.stack([np.asarray(getattr(p, name)) for p in pitches])
-        return np.asarray(getattr(states.pitch, name))
+        return np.asarray(getattr(pitches, name))
 
     return column("owner_team"), column("owner_player"), column("ball"), column("score")[:, 0]

@@ -50,7 +50,7 @@ def new_history(pitch: Pitch, xp: Any) -> BallHistory:
 
 
 def record_step(
-    history: BallHistory, before: Pitch, after: Pitch, actions: Int[Array, " seat"], xp: Any
+    history: BallHistory, before: Pitch, after: Pitch, actions: Any, xp: Any
 ) -> tuple[BallHistory, Int[Array, "seat event"], Float[Array, " seat"]]:
     """Return the history after a step, the events of each seat, and the shaped help of each seat.
 
@@ -58,7 +58,7 @@ def record_step(
         history: Before the step.
         before: The pitch before the step.
         after: The pitch after it.
-        actions: What the seats chose.
+        actions: What the seats chose, [seat].
         xp: `numpy` or `jax.numpy`.
     """
     seats = xp.arange(SEATS)
