@@ -36,7 +36,7 @@ class LabelledMessage:
 
     model: str
     episode: str
-    half: str  # "fitting" or "testing"
+    half: str  # "fitting", "testing" or "blind"
     speaker: str  # role
     text: str
     requests: tuple[ObservedAct, ...]

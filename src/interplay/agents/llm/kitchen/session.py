@@ -12,7 +12,7 @@ from typing import Any
 
 from interplay.agents.api import Move, TraceEvent
 from interplay.agents.dialogue import DialogueObservation, Message
-from interplay.agents.llm.kitchen.prompts import PLAN, SILENT_PLAN, VERSION, prompt_messages
+from interplay.agents.llm.kitchen.prompts import answer_shape, plan_and_speech, prompt_messages
 from interplay.agents.llm.kitchen.situation import Situation, SituationEvent
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.scaffolds.registry import scaffold
@@ -42,7 +42,7 @@ class KitchenSession:
 
     def __init__(self, caller: Caller, settings: LLMSettings):
         self._caller, self._settings = caller, settings
-        caller.template = f"kitchen/{VERSION}"
+        caller.template = f"kitchen/{settings.prompts}"
         self._game: Kitchen = caller.game  # type: ignore[assignment]
         self._seat = caller.seat
         self._talk = settings.dialogue != "silent"
@@ -114,7 +114,8 @@ class KitchenSession:
         problem = reading.error
         if problem is not None:
             self._note_refusal(sight.t, "format", problem)
-        macros, requests, bad = self._read_plan(sight.t, reading.fields["plan"]) if reading.fields else ([], [], None)
+        plan, say = plan_and_speech(reading.fields) if reading.fields else ([], "")
+        macros, requests, bad = self._read_plan(sight.t, plan)
         problem = problem or (bad if not macros and not requests else None)
         if problem is not None:
             if self._corrected != sight.t:
@@ -126,11 +127,10 @@ class KitchenSession:
         if macros or not replying:
             self._queue, self._begun = macros, None
             self._caller.note("plan", macros=[m._asdict() for m in macros])
-        say = (reading.fields or {}).get("say", "") if self._talk else ""
         return self._say(sight.t, turn, say, requests)
 
     async def _ask(self, situation: Situation, aside: str) -> Any:
-        shape = PLAN if self._talk else SILENT_PLAN
+        shape = answer_shape(self._settings, talk=self._talk)
         prompt = prompt_messages(situation, self._settings, aside, talk=self._talk)
         return await self._caller.ask(prompt, shape, situation.purpose, context=situation)
 
