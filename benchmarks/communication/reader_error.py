@@ -5,8 +5,8 @@ INTERPLAY_DATA=FOLDER python benchmarks/communication/reader_error.py --reader o
 
 FOLDER holds collab_logs/messages.jsonl. Halves: fitting and testing by episode; blind was labelled before the rules of
 November 2026 were run on it; tricky is made up. `--errors` prints what is misread in a half; look at the fitting half
-only while you change rules. `--write` renews the table that `interplay llm audit` prints. `--reader` measures a model as
-the reader, and how often it agrees with the rules.
+only while you change rules. `--write` renews the table that `interplay llm audit` prints. `--reader` measures a model
+as the reader, and how often it agrees with the rules.
 """
 
 from __future__ import annotations

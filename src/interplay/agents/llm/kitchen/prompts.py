@@ -7,6 +7,7 @@ first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,7 +58,10 @@ def plan_and_speech(fields: Mapping[str, Any]) -> tuple[list[str], str]:
     action = fields["action"].strip()
     if action and "(" not in action:
         action = f"{action}({fields['target']})"
-    return [action] if action else [], fields.get("message", "")
+    message = fields.get("message", "")
+    requests = re.findall(r"request\('[^']*'\)", message)  # explicit ones count as such, wherever they are written
+    said = re.sub(r"request\('[^']*'\)[;, ]*", "", message).strip()
+    return [*requests, *([action] if action else [])], said
 
 
 def system_text(game: Kitchen, seat: int, version: str, *, talk: bool) -> str:

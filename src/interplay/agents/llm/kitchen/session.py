@@ -7,13 +7,13 @@ used is reported to the model, which may correct it once in a step; then the coo
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interplay.agents.api import Move, TraceEvent
 from interplay.agents.dialogue import DialogueObservation, Message
 from interplay.agents.llm.kitchen.prompts import answer_shape, plan_and_speech, prompt_messages
-from interplay.agents.llm.kitchen.situation import Situation, SituationEvent
+from interplay.agents.llm.kitchen.situation import Refusal, Situation, SituationEvent
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.scaffolds.registry import scaffold
 from interplay.agents.llm.settings import LLMSettings
@@ -57,6 +57,7 @@ class KitchenSession:
         self._late: list[Message] = []  # said while settling; heard in the next step
         self._executions: list[Execution] = []
         self._memory: list[SituationEvent] = []
+        self._refusals: list[Refusal] = []
         self._aside: tuple[int, str] = (-1, "")
         self._seen = 0  # the step up to which executions are known
 
@@ -92,6 +93,11 @@ class KitchenSession:
                 continue
             self._corrected = sight.t
             self._late += await self._think(sight, "correct", feedback=refused)
+
+    def see_refusal(self, seat: int, payload: Mapping[str, Any]) -> None:
+        """Note what the verifier refused to another cook; scaffolds are told."""
+        act = f"{payload['verb']}({payload['object'] or ''})" if payload.get("verb") else "its answer"
+        self._refusals.append(Refusal(t=self._seen, seat=seat, text=f"{act}: {payload['message']}"))
 
     def take_events(self) -> list[TraceEvent]:
         """Return the events since the last call."""
@@ -148,6 +154,7 @@ class KitchenSession:
             messages=tuple(self._messages),
             executions=tuple(self._executions),
             memory=tuple(self._memory),
+            refusals=tuple(self._refusals),
             feedback=feedback,
         )
 
@@ -200,6 +207,7 @@ class KitchenSession:
             self._begun = macro
             return None
         self._blocked_steps = self._age = 0
+        self._refusals.append(Refusal(t=sight.t, seat=self._seat, text=f"{macro}: {message}"))
         self._memory.append(SituationEvent(t=sight.t, text=f"your {macro} was impossible: {message}"))
         return f"{macro}: {message}"
 
