@@ -14,10 +14,10 @@ from interplay.agents.llm.kitchen.situation import Situation
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.scaffolds import partner_facts
 
-SYSTEM = """You keep a belief about your partner in a kitchen. You get the belief so far, what your partner has done and \
-said since, and what the kitchen's verifier refused to it. Change only what the new evidence speaks to, and carry the \
-rest over as it is. Answer with one JSON object: "analysis", "subgoal" (what the partner is after), "blocked_actions" \
-(what it seems unable to do), "communication_style"."""
+SYSTEM = """You keep a belief about your partner in a kitchen. You get the belief so far, what your partner has done \
+and said since, and what the kitchen's verifier refused to it. Change only what the new evidence speaks to, and carry \
+the rest over as it is. Answer with one JSON object: "analysis", "subgoal" (what the partner is after), \
+"blocked_actions" (what it seems unable to do), "communication_style"."""
 SHAPE = AnswerShape({"analysis": TEXT, "subgoal": TEXT, "blocked_actions": TEXTS, "communication_style": TEXT})
 LAST = 5  # requests over which latency and fulfilment are taken
 
