@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from interplay.errors import InterplayError, UnknownName
 from interplay.hub.cache import cache_folder
@@ -107,9 +108,10 @@ def serving(
         conversations: How many beginnings of prompts the server keeps at hand: one for each seat that it plays.
     """
     try:
-        import xllamacpp as llama  # type: ignore[import-not-found]
+        import xllamacpp  # type: ignore[import-not-found]
     except ImportError:
         raise InterplayError("a model on this machine needs llama.cpp: pip install 'interplay[local]'") from None
+    llama: Any = xllamacpp  # its compiled names are not known to type checkers
     settings = llama.CommonParams()
     settings.model.path = str(weights_of(os.fspath(weights)))
     settings.n_ctx, settings.n_parallel, settings.port = context * conversations, conversations, port
