@@ -47,7 +47,7 @@ def requests(situation: Situation, by: int, of: int) -> list[PartnerRequest]:
 
     Messages are read by the audit's own reader, which the game declares.
     """
-    read = capability(situation.game, "request_reader")
+    read = capability(situation.sight.game, "request_reader")
     executed = [d for d in situation.executions if d.seat == of]
     asked = []
     for request in read(situation.game, situation.messages, situation.executions):
