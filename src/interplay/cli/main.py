@@ -81,6 +81,11 @@ COMMANDS = {
     "challenge result": ("interplay.cli.commands.challenge:ChallengeResult", "fetch a signed result and its traces"),
     "challenge verify": ("interplay.cli.commands.challenge:ChallengeVerify", "check what a server signed"),
     "challenge issue": ("interplay.cli.commands.challenge:ChallengeIssue", "hand out an evaluation as the host"),
+    "challenge baselines": (
+        "interplay.cli.commands.challenge:ChallengeBaselines",
+        "fill the leaderboard with baselines",
+    ),
+    "bridge hanab-live": ("interplay.cli.commands.bridge:HanabLive", "an agent plays with people on hanab.live"),
     "challenge books": ("interplay.cli.commands.challenge:DatabaseCommand", "audit log and traces, for the host"),
     "study serve": ("interplay.cli.commands.study:StudyServe", "run a study with people in the browser"),
     "study simulate": ("interplay.cli.commands.study:Simulate", "stand-ins for people try a study before it goes out"),
@@ -93,6 +98,11 @@ COMMANDS = {
     "study erase": ("interplay.cli.commands.study_admin:Erase", "forget a participant for good"),
     "study researcher": ("interplay.cli.commands.study_admin:Researcher", "who may look into a study"),
     "study audit": ("interplay.cli.commands.study_admin:StudyAudit", "who did what with a study's data"),
+    "study backup": ("interplay.cli.commands.study_operate:Backup", "all of a study's database in one file"),
+    "study restore": ("interplay.cli.commands.study_operate:Restore", "bring a backup back into an empty database"),
+    "study close": ("interplay.cli.commands.study_operate:Close", "take no more new participants"),
+    "study open": ("interplay.cli.commands.study_operate:Open", "take new participants again"),
+    "study readmit": ("interplay.cli.commands.study_operate:Readmit", "a link by which someone comes back to a study"),
     "study power": ("interplay.cli.commands.study_analyse:Power", "how many people a study needs"),
 }
 COMMANDS |= paper_commands()

@@ -34,6 +34,7 @@ class Paper(NamedTuple):
 _LLM = "interplay.cli.commands.paper_llm"
 _STUDY = "a folder of paper llm play"
 
+AH2AC2 = "interplay.cli.commands.paper_ah2ac2"
 PAPERS = {
     "interdependence": Paper("interdependence in human-AI teaming (Overcooked)", {}),
     "ah2ac2": Paper(
@@ -42,11 +43,28 @@ PAPERS = {
             "models": PaperResult(
                 f"{_LLM}:HanabiModels", "language models in Hanabi", "a folder of llm play --game hanabi/2p"
             ),
+            "table1": PaperResult(
+                f"{AH2AC2}:Table1", "agents with hidden proxies", "a challenge's database: `challenge baselines`"
+            ),
+            "table2": PaperResult(f"{AH2AC2}:Table2", "proxies with themselves and their clone", "interplay-agents"),
+            "table3": PaperResult(f"{AH2AC2}:Table3", "who foresees people", "imported games of people"),
+            "table4": PaperResult(f"{AH2AC2}:Table4", "how people and proxies behave", "interplay-agents"),
+            "page": PaperResult(f"{AH2AC2}:ResultsPage", "the page of learned agents", "a checkout of the repository"),
         },
     ),
     "zsc": Paper(
         "ZSC-Eval: evaluating zero-shot coordination",
         {
+            "football": PaperResult(
+                "interplay.cli.commands.paper_football:FootballResults",
+                "Tables 3 and 10: BR-Prox and goals in football, from the public results",
+                "the public table football.csv.gz",
+            ),
+            "football-engines": PaperResult(
+                "interplay.cli.commands.paper_football:FootballEngines",
+                "teams in the light football and in the real one: what carries over",
+                "`make football` for the real engine",
+            ),
             "figure2": PaperResult(
                 "interplay.cli.commands.paper_zsc:ZscFigure2",
                 "diversity of best responses to subsets selected in two ways",
@@ -91,6 +109,11 @@ PAPERS = {
                 "interplay.cli.commands.paper_zsc:ZscTable10",
                 "goals in football",
                 "nothing; a table of returns for values beside the printed",
+            ),
+            "convert": PaperResult(
+                "interplay.cli.commands.paper_zsc:ZscConvert",
+                "result files of the ZSC-Eval repository as a table for `interplay brprox`",
+                "the repository's folder eval/results",
             ),
             "table11": PaperResult(
                 "interplay.cli.commands.paper_zsc:ZscTable11",

@@ -118,7 +118,7 @@ def serving(
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
     settings.n_gpu_layers = 0
     settings.verbosity = -1
-    server = llama.Server(settings)
+    server = llama.Server(settings)  # type: ignore[attr-defined]
     try:
         yield f"{server.listening_address}/v1"
     finally:
