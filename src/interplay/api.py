@@ -48,7 +48,8 @@ def agent(name: str, **options: Any) -> Agent:
     Args:
         name: A registered agent (`overcooked/greedy`, `trained/...`), the path of a checkpoint, `llm:provider/model`,
             or a reference `module:Thing` or `file.py:thing` to your own. `NAME+0.1` acts at random in one turn of
-            ten, `greedy:NAME` takes a trained policy's likeliest actions.
+            ten, `greedy:NAME` takes a trained policy's likeliest actions. Where a game is played with an agent,
+            `{layout}` in its name is the place for the game's layout.
         options: The agent's options.
     """
     from interplay.agents import registry
@@ -178,7 +179,8 @@ def grade(
     from interplay.reports.assemble import grade_document
 
     admit([agent, *partners])
-    world, ego = _game(game), as_agent(agent)
+    world = _game(game)
+    ego = as_agent(agent, game=world)
     chosen = find_panel(world, panel, partners)
     folder = Path(out) if out is not None else new_folder("grade")
     teams = grading.teams(world, ego, chosen)
@@ -318,7 +320,8 @@ def compare(
     from interplay.reports.build import build_report
 
     admit([*agents, *partners])
-    world, known = _game(game), [as_agent(agent) for agent in agents]
+    world = _game(game)
+    known = [as_agent(agent, game=world) for agent in agents]
     chosen = find_panel(world, panel, partners)
     teams = comparing.teams(world, known, chosen)
     folder = None if out is None else Path(out)

@@ -31,7 +31,7 @@ class Team:
         Raises:
             InterplayError: There are more or fewer agents than seats, or one cannot read any encoding of the game.
         """
-        seated = tuple(as_agent(agent) for agent in agents)
+        seated = tuple(as_agent(agent, game=game) for agent in agents)
         if len(seated) != game.num_seats:
             names = ", ".join(a.name for a in seated)
             raise InterplayError(f"{game.id} has {game.num_seats} seats, but {len(seated)} agents were given: {names}")
@@ -42,7 +42,7 @@ class Team:
 
 def all_teams(game: Game, agents: Sequence[Any]) -> list[Team]:
     """Every way to fill the seats with these agents, self-play included."""
-    seated = [as_agent(agent) for agent in agents]
+    seated = [as_agent(agent, game=game) for agent in agents]
     names = [agent.name for agent in seated]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
@@ -57,6 +57,6 @@ def all_teams(game: Game, agents: Sequence[Any]) -> list[Team]:
 
 def ego_teams(game: Game, agent: Any, partners: Sequence[Any]) -> list[Team]:
     """The agent in each seat in turn, with all other seats taken by one partner."""
-    ego = as_agent(agent)
-    seats = range(game.num_seats)
-    return [Team.of(game, [ego if s == seat else p for s in seats]) for p in map(as_agent, partners) for seat in seats]
+    ego, seats = as_agent(agent, game=game), range(game.num_seats)
+    others = [as_agent(partner, game=game) for partner in partners]
+    return [Team.of(game, [ego if s == seat else p for s in seats]) for p in others for seat in seats]

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from interplay.agents.registry import agent as find_agent
+from interplay.agents.api import as_agent
 from interplay.errors import InterplayError
 from interplay.games.overcooked.state import ACTIONS, IDLE, OvercookedItem, OvercookedState, soup
 from interplay.games.registry import make_recorded
@@ -39,7 +39,7 @@ class SimulatedChef:
 
     def __init__(self, setting: GameSetting, name: str):
         self.game: Any = make_recorded(setting.game, setting.options)
-        self.agent = find_agent(name)
+        self.agent = as_agent(name, game=self.game)
         if not self.agent.is_policy:
             raise InterplayError(f"{name!r} cannot stand in for a person: it is no policy")
 
