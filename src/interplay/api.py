@@ -372,17 +372,18 @@ def read_traces(traces: TraceSet | str | os.PathLike[str], *, trust: bool = Fals
 
 
 def import_traces(
-    kind: str, source: str | os.PathLike[str], out: str | os.PathLike[str], *, partial: bool = False
+    kind: str, source: str | os.PathLike[str], out: str | os.PathLike[str], *, partial: bool = False, **options: Any
 ) -> TraceSet:
     """Others' recordings as a trace set in a folder.
 
     With `partial`, games that cannot be imported are left out and named in the set's manifest (`meta["left_out"]`).
+    `options` are the importer's own, such as `partners` of overcooked-web.
     """
     from interplay.traces import TraceSet
     from interplay.traces.importers.table import IMPORTERS, sort_out
 
     # Nothing is written if the source turns out to be unreadable.
-    episodes, left = sort_out(IMPORTERS.load(kind)(source), partial=partial)
+    episodes, left = sort_out(IMPORTERS.load(kind)(source, **options), partial=partial)
     if not episodes:
         raise InterplayError(f"{os.fspath(source)} holds no games, so nothing was imported")
     meta = {"imported": kind, "source": os.path.basename(os.fspath(source)), "left_out": [str(item) for item in left]}

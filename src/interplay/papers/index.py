@@ -31,8 +31,42 @@ class Paper(NamedTuple):
     results: dict[str, PaperResult]
 
 
+_INTERDEPENDENCE = "interplay.cli.commands.paper_interdependence"
+
 PAPERS = {
-    "interdependence": Paper("interdependence in human-AI teaming (Overcooked)", {}),
+    "interdependence": Paper(
+        "interdependence in human-AI teaming (Overcooked)",
+        {
+            "table1": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable1",
+                "trained agents with a scripted cooperative partner",
+                "interplay-agents, minutes",
+            ),
+            "table2": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable2", "trained agents in self-play", "interplay-agents, minutes"
+            ),
+            "table3": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable3",
+                "trained agents with models of people",
+                "interplay-agents, minutes",
+            ),
+            "table4": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable4",
+                "people, and for each who offered and who accepted",
+                "nothing; rounds of people with agents by --traces",
+            ),
+            "figure3": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceFigure3",
+                "agents that are paid for hand-overs, over the price",
+                "a GPU for the whole budget",
+            ),
+            "correlations": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceCorrelations",
+                "reward against constructive hand-overs",
+                "interplay-agents, minutes",
+            ),
+        },
+    ),
     "ah2ac2": Paper("the ad-hoc human-AI coordination challenge (Hanabi)", {}),
     "zsc": Paper("ZSC-Eval: evaluating zero-shot coordination", {}),
     "llm": Paper("trace-grounded audits of language-model teams", {}),

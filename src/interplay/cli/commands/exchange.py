@@ -12,6 +12,8 @@ import tyro
 from interplay.cli.show import note, show
 from interplay.errors import InterplayError
 
+RecordingKind = Literal["overcooked-ai", "overcooked-web", "hanabi-humans", "hanab-live", "ah2ac2", "jsonl"]
+
 
 @dataclass(frozen=True)
 class Import:
@@ -19,6 +21,9 @@ class Import:
 
     overcooked-ai: the human-human games of 2019; SOURCE is the source archive of overcooked-ai 1.1.0 from PyPI, a
     folder that holds its pickles, or one pickle.
+    overcooked-web: rounds of web studies in the JSON of overcooked-demo, one file a round
+    (D_M_YYYY_h_m_s_human=SEAT.json); SOURCE is their folder. Who the partner was stands in its partners.csv (columns
+    file, partner and, if known, person), or in the table of --partners. Personal fields are never read.
     hanabi-humans: the human-AI Hanabi games and surveys of 2017 (HanabiData); SOURCE is games.jsonl.gz or its folder.
     hanab-live: export JSON of hanab.live; SOURCE is a file with one game, a list or a game a line, or a folder of them.
     ah2ac2: the data sets of the ad-hoc human-AI coordination challenge; SOURCE is one .safetensors file.
@@ -30,17 +35,20 @@ class Import:
     Examples:
       interplay import overcooked-ai overcooked_ai-1.1.0.tar.gz --out humans
       interplay import overcooked-ai clean_train_trials.pickle --out humans --json
+      interplay import overcooked-web rounds --out traces --partners who.csv --partial
       interplay import hanabi-humans hanabi_humans --out humans
       interplay import hanab-live game.json --out games
       interplay import jsonl traces.jsonl --out traces
     """
 
-    kind: Annotated[Literal["overcooked-ai", "hanabi-humans", "hanab-live", "ah2ac2", "jsonl"], tyro.conf.Positional]
+    kind: Annotated[RecordingKind, tyro.conf.Positional]
     """Which recordings."""
     source: Annotated[Path, tyro.conf.Positional]
     """Where they are."""
     out: Path
     """Folder for the traces."""
+    partners: Path | None = None
+    """For overcooked-web: CSV that says who the partner of each file was."""
     partial: bool = False
     """Import what can be imported, and name the rest."""
     json: bool = False
@@ -50,7 +58,10 @@ class Import:
         """Import the recordings and print the episodes by game."""
         from interplay import api
 
-        traces = api.import_traces(self.kind, self.source, self.out, partial=self.partial)
+        if self.partners is not None and self.kind != "overcooked-web":
+            raise InterplayError("--partners tells the partners of overcooked-web; the other recordings name theirs")
+        options = {} if self.partners is None else {"partners": self.partners}
+        traces = api.import_traces(self.kind, self.source, self.out, partial=self.partial, **options)
         left_out = list(traces.manifest.meta["left_out"])
         counts = api.episodes_by_game(traces)
         show(counts, json=self.json, episodes=len(traces), out=str(self.out), left_out=left_out)

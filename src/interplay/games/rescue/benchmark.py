@@ -24,4 +24,11 @@ class BenchmarkHouse(NamedTuple):
     hidden: int
 
 
-BENCHMARK: dict[str, BenchmarkHouse] = {}
+BENCHMARK: dict[str, BenchmarkHouse] = {
+    "required_1": BenchmarkHouse(
+        "#########/#...#?..#/#n.fD...#/#...#..K#/##D###D##/#...#E..#/#...D...#/#..?#F.?#/#########", 83, 30, 2
+    ),
+    "required_2": BenchmarkHouse(
+        "#########/#.n.#...#/#...D...#/#.fE#?..#/##D###D##/#...#..?#/#...D...#/#..?#F.K#/#########", 95, 30, 2
+    ),
+}

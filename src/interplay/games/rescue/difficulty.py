@@ -163,12 +163,13 @@ def assess(text: str, *, spread: int = SPREAD, hidden: int = HIDDEN) -> tuple[Be
 def main() -> None:
     """Print houses of each class."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--classes", nargs="*", default=DIFFICULTIES, choices=DIFFICULTIES)
     parser.add_argument("--each", type=int, default=2, help="houses of each class")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--tries", type=int, default=40, help="seeds tried for each class")
     args = parser.parse_args()
-    for wanted, spec in SPECS.items():
-        number = 0
+    for wanted in args.classes:
+        spec, number = SPECS[wanted], 0
         for seed in range(args.seed, args.seed + args.tries):
             result = assess(drawn(spec, seed))
             if result is None or result[1] != wanted:

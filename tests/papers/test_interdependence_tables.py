@@ -10,8 +10,8 @@ import pytest
 import interplay
 from interplay.errors import InterplayError
 from interplay.metrics.interdependence import Window
-from interplay.reports import Report
-from interplay.reports.paper_tables import (
+from interplay.papers.interdependence.published import METRICS, PRINTED, SETTINGS, published
+from interplay.papers.interdependence.tables import (
     HandOverCounts,
     best_teams,
     by_channel,
@@ -22,7 +22,7 @@ from interplay.reports.paper_tables import (
     sections,
     summary,
 )
-from interplay.reports.paper_values import METRICS, PRINTED, SETTINGS, published
+from interplay.reports import Report
 from interplay.table import Table
 from interplay.traces import TraceSet
 from tests.reports.report_helpers import Page
