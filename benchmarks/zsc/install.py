@@ -33,6 +33,7 @@ from interplay.hub.store import CHECKOUT, DEMONSTRATION, write_index
 from interplay.metrics.brprox.table import read_table
 from interplay.partners.baselines import measure_baselines
 from interplay.partners.known import scripted_agents
+from interplay.partners.leaderboard import HELP
 from interplay.partners.panel_file import PANEL, read_panel, write_baselines, write_panel
 from interplay.partners.proximity import headline
 from interplay.stats.brprox.summary import summarise
@@ -198,10 +199,10 @@ def baselines(
         {"agent": name, "seeds": len(agents)}
         | headline(found, name)
         | {"mean": statistics.fmean(returns[name])}
-        | {k: helped[name].get(k) for k in ("gives", "gets", "ignored_percent")}
+        | {k: helped[name].get(k) for k in HELP}
         for name, agents in known.items()
     ]
-    write_baselines(at, panel, rows, episodes=50, helped_episodes=episodes, seed=0)
+    write_baselines(at, panel, rows, episodes=50, helped_episodes=episodes, seed=0, channel="counters+pots")
     return rows
 
 

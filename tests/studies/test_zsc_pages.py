@@ -16,7 +16,7 @@ def studies():
     """The scripts import each other, as they do when run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(STUDIES))
-        names = ("zsc_data", "zsc_results", "zsc_rankings_page", "teaming")
+        names = ("zsc_data", "zsc_results", "zsc_rankings_page")
         yield {name: importlib.import_module(name) for name in names}
 
 
@@ -84,13 +84,3 @@ def test_cross_play_leaves_self_play_out_and_null_stays_null(studies, layouts):
     assert {r["partner"] for r in own} == {None}
     assert sum(r["measure"] == "cross-play" for r in rows) == 2 * 23 * 22
     assert {r["value"] for r in rows if r["measure"] in ("gives", "gets", "acceptance")} == {None}
-
-
-def test_the_page_of_the_teaming_reward_is_what_its_script_writes(studies, tmp_path):
-    written, teaming = tmp_path / "teaming.md", studies["teaming"]
-    teaming.main(["--out", str(written), "--figure", str(tmp_path / "figure.png")])
-    assert written.read_text() == (DOCS / "teaming.md").read_text()
-    curves, held = teaming.read(teaming.CURVES)
-    more = dataclasses.replace(curves["hsp_teaming"], handovers=curves["hsp_teaming"].handovers + 5)
-    with pytest.raises(SystemExit, match="little changed with hsp"):
-        teaming.check_claims(curves | {"hsp_teaming": more}, held)

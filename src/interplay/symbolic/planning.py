@@ -24,6 +24,13 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.planning_task import PlanAction, PlanningTask
 from interplay.games.registry import capability
+from interplay.games.search import SearchResult
+from interplay.rollout.episode import Episode
+from interplay.symbolic.certify import solver
+from interplay.symbolic.pddl import export
+from interplay.symbolic.read import symbolic_trace
+from interplay.table import Row
+from interplay.traces.replay import game_of
 
 SECONDS = 45  # of one search
 OPTIMAL, ANY = "astar(lmcut())", "lazy_greedy([ff()], preferred=[ff()])"
@@ -148,3 +155,83 @@ def played(game: Game, model: PlanningModel, plan: Iterable[Sequence[str]], reac
             if steps >= game.horizon:
                 return None
     return None
+
+
+def cross_check(game: Game, *, seconds: int = SECONDS) -> list[Row]:
+    """Compare a game's certificate with Fast Downward: who can reach the goal, and in how many steps.
+
+    Alone, the least cost of the model bounds our plan from below, and the planner's plan, played, from above. Together,
+    a joint plan of n steps holds at most n actions of each seat, so the least cost divided by the seats bounds ours.
+
+    Args:
+        game: The game; its family declares a solver and a planning model.
+        seconds: Of each search.
+
+    Returns:
+        A row for each seat alone and for all together; `agrees` is None where neither says anything of the other.
+    """
+    search, model = solver(game), planning_model(game)
+    everyone = tuple(range(game.num_seats))
+    rows = []
+    for seats in (*((s,) for s in everyone), everyone):
+        ours = search.alone(seats[0]) if len(seats) == 1 else search.together()
+        task = model.task(seats)
+        theirs = fast_downward(task, seconds=seconds)
+        if theirs.solvable is None:
+            theirs = fast_downward(task, optimal=False, seconds=seconds)
+        steps = played(game, model, theirs.plan, search.reached) if theirs.plan else None
+        who = "all together" if len(seats) > 1 else f"{game.seat_names[seats[0]]} alone"
+        row: Row = {
+            "game": game.id,
+            "who": who,
+            "ours": ours.length,
+            "our_bound": ours.lower,
+            "possible": ours.possible,
+        }
+        row |= {"planner_solvable": theirs.solvable, "planner_cost": theirs.cost, "planner_optimal": theirs.optimal}
+        rows.append(row | {"planner_played": steps, "agrees": _agrees(ours, theirs, steps, len(seats))})
+    return rows
+
+
+def _agrees(ours: SearchResult, theirs: Planned, steps: int | None, seats: int) -> bool | None:
+    """Return whether two results can both be true; None where they say nothing of each other."""
+    if ours.possible is None or theirs.solvable is None:
+        return None
+    if ours.possible != theirs.solvable:
+        return False
+    if not ours.possible:
+        return True
+    assert ours.length is not None
+    assert ours.lower is not None
+    below = not theirs.optimal or theirs.cost is None or theirs.cost <= seats * ours.length
+    return below and (steps is None or ours.lower <= steps)
+
+
+def write_pddl(game: Game, folder: str | Path) -> list[Path]:
+    """Write a game's planning task (all seats act) into a folder, and return the files."""
+    task, where = planning_model(game).task(range(game.num_seats)), Path(folder)
+    return _write(where, {"domain.pddl": task.domain, "problem.pddl": task.problem})
+
+
+def write_episode(episode: Episode, folder: str | Path) -> list[Path]:
+    """Write an episode as PDDL: the plan that was played, and the game's planning task where it has one.
+
+    Args:
+        episode: Of a game with a symbolic domain.
+        folder: `domain.pddl`, `problem.pddl` and `plan.txt` validate the plan; `task/` holds the planning task.
+
+    Returns:
+        The files.
+    """
+    game = game_of(episode)
+    made = export(symbolic_trace(game, episode), name=game.id.replace("/", "-"))
+    where = Path(folder)
+    paths = _write(where, {"domain.pddl": made.domain, "problem.pddl": made.problem, "plan.txt": made.plan})
+    return paths + (write_pddl(game, where / "task") if capability(game, "planning_model") else [])
+
+
+def _write(folder: Path, texts: dict[str, str]) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return [folder / name for name in texts]

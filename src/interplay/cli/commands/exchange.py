@@ -74,9 +74,10 @@ class Import:
 class ExportCommand:
     """Write a trace set as JSON lines (all of it) or CSV (a row per episode), or in the form of another program.
 
-    Other forms are games of Hanabi for hanab.live, and recorded games to learn from (the small .npz that the algorithm
-    bc reads). For hanab.live there is a game a line: to open it, paste the line there under "Watch specific replay",
-    "JSON data".
+    Other forms are games of Hanabi for hanab.live; an episode as PDDL (domain, problem and the plan that was played,
+    and, where the game has a planning model, a task that a planner can solve); and recorded games to learn from (the
+    small .npz that the algorithm bc reads). For hanab.live there is a game a line: to open it, paste the line there
+    under "Watch specific replay", "JSON data".
 
     Examples:
       interplay export traces --out traces.jsonl
@@ -84,29 +85,32 @@ class ExportCommand:
       interplay export traces --to csv | head
       interplay export traces --to hanab-live --episodes 3 --out game.json
       interplay export humans --to recorded --learn human --out humans.npz
+      interplay export traces --to pddl --episodes 0 --out episode
     """
 
     traces: Annotated[Path, tyro.conf.Positional]
     """Folder of a trace set."""
-    to: Literal["jsonl", "csv", "hanab-live", "recorded"] = "jsonl"
+    to: Literal["jsonl", "csv", "hanab-live", "recorded", "pddl"] = "jsonl"
     """The form."""
     learn: tuple[str, ...] | None = None
     """For recorded: only the seats of these agents are to be learnt from; by default everybody's."""
     episodes: tuple[int, ...] | None = None
-    """For hanab-live: only these, by number."""
+    """For hanab-live and pddl: only these, by number."""
     out: Path | None = None
-    """The file; standard output by default."""
+    """The file (pddl: the folder); standard output by default."""
 
     def run(self) -> None:
         """Write the trace set in the form that is asked for."""
         from interplay.traces import TraceSet, episodes_csv, write_jsonl
 
         traces = TraceSet.open(self.traces)
-        if self.episodes is not None and self.to != "hanab-live":
-            raise InterplayError("--episodes chooses games for --to hanab-live; the other forms write the whole set")
+        if self.episodes is not None and self.to not in ("hanab-live", "pddl"):
+            raise InterplayError("--episodes chooses games for --to hanab-live and pddl; others write the whole set")
         if self.learn is not None and self.to != "recorded":
             raise InterplayError("--learn chooses whom to learn from, for --to recorded")
-        if self.to == "recorded":
+        if self.to == "pddl":
+            count = self._pddl(traces)
+        elif self.to == "recorded":
             count = self._recorded(traces)
         elif self.to == "jsonl":
             count = write_jsonl(traces, self.out if self.out else sys.stdout)
@@ -124,6 +128,18 @@ class ExportCommand:
                 sys.stdout.write(text)
         if self.out:
             note(f"{count} episodes: {self.out}")
+
+    def _pddl(self, traces) -> int:
+        from interplay.symbolic.planning import write_episode
+
+        if self.out is None:
+            raise InterplayError("an episode as PDDL is several files: say into which folder with --out")
+        numbers = (0,) if self.episodes is None else self.episodes
+        for number in numbers:
+            if not 0 <= number < len(traces):
+                raise InterplayError(f"--episodes {number}: the set has the episodes 0 to {len(traces) - 1}")
+            write_episode(traces[number], self.out if len(numbers) == 1 else self.out / str(number))
+        return len(numbers)
 
     def _recorded(self, traces) -> int:
         from interplay.rollout.recorded_games import save

@@ -161,10 +161,13 @@ class InterdependenceFigure3:
       interplay paper interdependence figure3 --runs runs/figure3 --out figure3
       interplay paper interdependence figure3 --runs /tmp/try --scale 0.002 --seeds 2 --layouts cramped_room
       interplay paper interdependence figure3 --runs runs/figure3 --no-train --json
+      interplay paper interdependence figure3 --earlier
     """
 
-    runs: Path
+    runs: Path = Path("runs/figure3")
     """Folder of the training runs."""
+    earlier: bool = False
+    """Print the earlier run with FCP, MEP and HSP, whose curves come with interplay, and train nothing."""
     layouts: tuple[str, ...] = ("counter_circuit", "forced_coordination")
     """Kitchens."""
     prices: tuple[float, ...] = (0.0, 0.1, 0.3, 1.0, 3.0)
@@ -184,6 +187,9 @@ class InterdependenceFigure3:
         """Train, read the logs, print the table and draw the figure."""
         from interplay.papers.interdependence import figure3
 
+        if self.earlier:
+            show(figure3.earlier(), json=self.json)
+            return
         conditions = figure3.conditions(self.layouts, self.prices)
         if self.train:
             for condition in conditions:

@@ -57,6 +57,12 @@ class _Chains:
 def count(trace: SymbolicTrace, options: InterdependenceOptions = InterdependenceOptions()) -> Interdependence:  # noqa: B008
     """All interdependencies, triggers and sub-tasks of an episode."""
     channels = _channels(trace, options)
+    blind = sorted(p for p in trace.unseen_uses if trace.domain.predicates[p].channel in channels)
+    if blind:
+        raise InterplayError(
+            f"hand-overs through {', '.join(channels)} cannot be counted from facts alone: {', '.join(blind)} is never "
+            "deleted in this trace, so nobody's use of it is seen; record the operators, or tell derive what is used_up"
+        )
     possessions = Possessions(trace, options.states)
     chains = _follow(trace, frozenset(channels), possessions)
     reached = _backward(chains, trace)

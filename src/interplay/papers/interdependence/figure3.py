@@ -152,3 +152,18 @@ def write(made: Table, folder: Path) -> list[Path]:
         paths.append(folder / f"{measure}.svg")
         paths[-1].write_text(draw(made, measure))
     return paths
+
+
+def earlier() -> Table:
+    """Return the end of an earlier run on a GPU: FCP, MEP and HSP with alpha 0 and .3, three seeds, counter circuit.
+
+    Hand-overs are those over counters that end in a soup, in an episode, as means over seeds; paid at the delivery.
+    """
+    data = json.loads((files(__package__) / "figure3_earlier.json").read_text())
+    rows: list[Row] = []
+    for name, run in data["runs"].items():
+        returns = np.array(run["returns"][-10:]).mean(axis=0)
+        row: Row = {"method": name.removesuffix("_teaming"), "alpha": run["alpha"], "steps": run["steps"][-1]}
+        row |= {"handovers": float(np.mean(run["handovers"][-10:])), "return": float(returns.mean())}
+        rows.append(row | {"returns_by_seed": ", ".join(f"{r:.0f}" for r in returns)})
+    return Table.of(rows, "An earlier run: the last ten lines of the log (counter circuit, alpha paid at the delivery)")
