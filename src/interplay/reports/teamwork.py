@@ -22,7 +22,7 @@ MOST_GROUPS = 6  # teams told apart by colour in the scatter
 
 HELP_TEXT = (
     "A hand-over counts when one seat puts something where another uses it: over a counter, through a pot. It is "
-    "**constructive** if it ended in the goal and did not go in a circle, **looping** if it came back or had been there "
+    "**constructive** if it ended in the goal and did not go in a circle, **looping** if it came back or was there "
     "before, **irrelevant** otherwise. *Triggers* are things put within a teammate's reach: *accepted* ones a teammate "
     "used, *parked* ones their giver took back, *ignored* ones nobody used. The table counts each channel apart, and "
     "all together; *a goal* is for each soup delivered or victim treated."
