@@ -5,6 +5,7 @@ import pytest
 import interplay
 from interplay.errors import InterplayError
 from interplay.papers.interdependence import experiment, figure3
+from interplay.table import Table
 from interplay.traces import TraceSet
 from interplay.traces.importers.overcooked_ai import human_episodes
 
@@ -31,9 +32,9 @@ def test_the_claim_is_told_by_the_numbers():
     def row(agent, share):
         return {"layout": "counter_circuit", "agent": agent, "pct_trig_not_accepted": share, "cons_a_soup": None}
 
-    rows = interplay.table.Table.of([row("fcp", 20.0), row("hsp", 9.0)])
+    rows = Table.of([row("fcp", 20.0), row("hsp", 9.0)])
     assert "does not carry over: ours leave FCP 20 %, HSP 9 %" in experiment.statements(1, rows)[0]
-    rows = interplay.table.Table.of([row("fcp", 80.0), row("hsp", 99.0)])
+    rows = Table.of([row("fcp", 80.0), row("hsp", 99.0)])
     assert "carries over" in experiment.statements(1, rows)[0]
 
 
@@ -57,6 +58,7 @@ def test_the_rule_of_the_authors_equals_ours_where_only_counters_pass_things():
         interplay.measure(rescue, ["interdependence"], rule="authors")
 
 
+@pytest.mark.slow
 def test_figure_3_trains_reads_and_draws_at_tiny_size(tmp_path):
     conditions = figure3.conditions(["cramped_room"], [0.0, 0.3])
     assert [c.folder for c in conditions] == [
