@@ -78,9 +78,10 @@ def partial_correlation(
     weights = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), replicates)
     drawn = _partial(np.tensordot(weights, scatter, axes=1))
     drawn = drawn[np.isfinite(drawn)]
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]) if len(drawn) else (None, None)
-    ends = (None, None) if low is None else (float(low), float(high))
-    return PartialCorrelation(float(r), *ends, rows_used, count)
+    if not len(drawn):
+        return PartialCorrelation(float(r), None, None, rows_used, count)
+    low, high = (float(q) for q in np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]))
+    return PartialCorrelation(float(r), low, high, rows_used, count)
 
 
 def _partial(scatter: np.ndarray) -> np.ndarray:

@@ -172,8 +172,9 @@ def cross_check(game: Game, *, seconds: int = SECONDS) -> list[Row]:
     """
     search, model = solver(game), planning_model(game)
     everyone = tuple(range(game.num_seats))
+    groups: list[tuple[int, ...]] = [*((seat,) for seat in everyone), everyone]
     rows = []
-    for seats in (*((s,) for s in everyone), everyone):
+    for seats in groups:
         ours = search.alone(seats[0]) if len(seats) == 1 else search.together()
         task = model.task(seats)
         theirs = fast_downward(task, seconds=seconds)

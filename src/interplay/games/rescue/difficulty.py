@@ -141,7 +141,7 @@ def difficulty(solved: list[Solved]) -> str | None:
     if not all(s.alone_first.possible for s in solved):
         return None
     whole = {s.alone_all.possible for s in solved}
-    return {frozenset({True}): USELESS, frozenset({False}): HELPFUL}.get(frozenset(whole))
+    return USELESS if whole == {True} else HELPFUL if whole == {False} else None
 
 
 def assess(text: str, *, spread: int = SPREAD, hidden: int = HIDDEN) -> tuple[BenchmarkHouse, str] | None:

@@ -37,10 +37,11 @@ def _directed(counted: Interdependence, base: Row) -> Iterable[Row]:
             pair = {**base, "seat": None, "giver": giver, "receiver": receiver}
             possible = receiver in counted.partners.get(giver, ())
             mine = [k for k in counted.links if (k.giver, k.receiver) == (giver, receiver)]
-            numbers = {kind: sum(k.kind == kind for k in mine) for kind in CLASSES}
+            numbers: dict[str, float | None] = {kind: sum(k.kind == kind for k in mine) for kind in CLASSES}
             numbers["reciprocal"] = sum(k.kind == CONSTRUCTIVE and k.reciprocal for k in mine)
-            numbers["sequential"] = numbers[CONSTRUCTIVE] - numbers["reciprocal"]
-            numbers["constructive_per_goal"] = numbers[CONSTRUCTIVE] / counted.goals if counted.goals else None
+            useful = sum(k.kind == CONSTRUCTIVE for k in mine)
+            numbers["sequential"] = useful - sum(k.kind == CONSTRUCTIVE and k.reciprocal for k in mine)
+            numbers["constructive_per_goal"] = useful / counted.goals if counted.goals else None
             for metric, value in numbers.items():
                 yield {**pair, "metric": metric, "window": UNLIMITED.name, "value": value if possible or mine else None}
 

@@ -59,7 +59,7 @@ def experiment(condition: Condition, *, seeds: int, scale: float, folder: Path) 
     from interplay.training.config import Experiment
     from interplay.training.loader import build
 
-    values = json.loads((files(__package__) / CONFIG).read_text())
+    values = json.loads((files("interplay.papers.interdependence") / CONFIG).read_text())
     values["game"] = {"name": f"overcooked/{condition.layout}"}
     values["runs"] = seeds
     values["steps"] = max(values["steps"] * scale, values["envs"] * values["rollout"])
@@ -159,7 +159,7 @@ def earlier() -> Table:
 
     Hand-overs are those over counters that end in a soup, in an episode, as means over seeds; paid at the delivery.
     """
-    data = json.loads((files(__package__) / "figure3_earlier.json").read_text())
+    data = json.loads((files("interplay.papers.interdependence") / "figure3_earlier.json").read_text())
     rows: list[Row] = []
     for name, run in data["runs"].items():
         returns = np.array(run["returns"][-10:]).mean(axis=0)
