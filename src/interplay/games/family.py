@@ -38,7 +38,7 @@ class GameFamily:
     llm_dialogue: str | None = None  # class that lets a language model talk within a step
     reward_space: str | None = None  # function (game) -> what evaluation partners may prefer
     partners: tuple[str, ...] = ()  # agents of the default panel
-    browser_view: str | None = None  # `study.views.BrowserView`: how people see and play it
+    browser_view: str | None = None  # `study.live.browser_views.BrowserView`: how people see and play it
     replay_events: tuple[str, ...] = ()  # events that are marked on a replay's bar
 
     def make(self, variant: str = "", **options: Any) -> Game:

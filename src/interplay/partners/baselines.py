@@ -8,14 +8,13 @@ from pathlib import Path
 from interplay.agents.api import Agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.metrics.interdependence.metric import readable
+from interplay.metrics.interdependence.metric import counted_channels
 from interplay.partners import grade as grading
-from interplay.partners.leaderboard import HELP
+from interplay.partners.leaderboard import HANDOVERS
 from interplay.partners.panel import Panel
 from interplay.partners.panel_file import read_panel, write_baselines
 from interplay.partners.proximity import headline, proximity
 from interplay.rollout.engine import run
-from interplay.symbolic.read import reader
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 
@@ -34,7 +33,7 @@ def measure_baselines(
     near_best = proximity(panel, game, played, seed)
     rows: list[Row] = []
     for name, of_seeds in helped.items():
-        means = {c: _mean([row.get(c) for row in of_seeds]) for c in ("mean", *HELP)}
+        means = {c: _mean([row.get(c) for row in of_seeds]) for c in ("mean", *HANDOVERS)}
         near = headline(near_best, name) if near_best is not None else {}
         rows.append({"agent": name, "seeds": len(of_seeds), **near, **means})
     return Table.of(rows, "Baselines")
@@ -48,9 +47,7 @@ def add_baselines(
         raise InterplayError("name the agents to measure, as in sp=runs/sp")
     panel = read_panel(folder, game)
     table = measure_baselines(panel, game, egos, episodes=episodes, seed=seed)
-    domain = reader(game).domain if readable(game) else None
-    channel = "+".join(domain.default_channels) if domain else None
-    write_baselines(folder, panel, table.rows, episodes=episodes, seed=seed, channel=channel)
+    write_baselines(folder, panel, table.rows, episodes=episodes, seed=seed, channels=counted_channels(game))
     return table
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from interplay.agents.api import Agent
 from interplay.games.api import Game
-from interplay.metrics.interdependence.metric import readable
+from interplay.metrics.interdependence.metric import counted_channels, readable
 from interplay.metrics.interdependence.records import IGNORED, PARKED
 from interplay.metrics.measured import MeasuredTraces
 from interplay.partners.describe import descriptions
@@ -68,8 +68,7 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
             "privileged": ego.identity(game).privileged,
         }
     ]
-    counted = measured.measure(["score", "interdependence"]) if readable(game) else None
-    helped = {} if counted is None else teamwork(counted, values)
+    helped = teamwork(measured.measure(["score", "interdependence"]), values) if readable(game) else {}
     partners = _means(values, ["agent", "partner", "game"], seed)
     cells = _means(values, ["agent", "partner", "game", "seat_of_agent"], seed)
     near = proximity(panel, game, [(ego.name, 0, values)], seed)
@@ -83,7 +82,7 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
         cells=cells,
         values=values,
         measured=measured,
-        standing=standing(panel, overall, None if counted is None else channel_of(counted)),
+        standing=standing(panel, overall, counted_channels(game)),
         proximity=near,
     )
 
@@ -160,12 +159,6 @@ def _pooled(helped: dict[str, Row]) -> Row:
     ends = (f"{end}_percent" for end in (PARKED, IGNORED))
     shares = {end: sum(r["partner_offers"] * r[end] for r in offered) / total if total else None for end in ends}
     return {"gives": mean("gives"), "gets": mean("gets"), **shares}
-
-
-def channel_of(counted: Table) -> str | None:
-    """Return the channels that were counted, joined by +."""
-    channels = counted.column("channel") if "channel" in counted.columns else []
-    return next((c for c in channels if c is not None), None)
 
 
 def _means(values: Table, by: list[str], seed: int) -> Table:

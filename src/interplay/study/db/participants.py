@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -21,7 +21,8 @@ from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.study.db.schema import answers as answer_rows
 from interplay.study.db.schema import consents, files, games, people, recruits, slots
-from interplay.study.protocol import aliases, answers
+from interplay.study.pages.page_type import Checked, PageVisit, page_type
+from interplay.study.protocol import aliases
 from interplay.study.protocol.about import PlayedGame, about, played
 from interplay.study.protocol.design import count, least_used, places
 from interplay.study.protocol.flow import Page, first_slots, pages, partners_of
@@ -55,7 +56,7 @@ class Person:
 
     def aliases(self, protocol: Protocol) -> dict[str, aliases.Alias]:
         """Return the alias of each partner that this participant meets."""
-        return aliases.draw(partners_of(protocol, self.pages(protocol)), self.seed)
+        return aliases.draw(partners_of(protocol, self.pages(protocol)), self.seed, protocol.words)
 
 
 def open_study(tx: Tx, clock: Clock, protocol: Protocol) -> None:
@@ -156,7 +157,7 @@ def submit(
     submitted: Mapping[str, Any],
     seconds: float | None,
     tries_left: int | None = None,
-) -> answers.Errors:
+) -> dict[str, str]:
     """Store the answers to a participant's open page, and move on if they pass.
 
     Answers that were stored before may be sent again, since the reply can get lost.
@@ -180,16 +181,15 @@ def submit(
     who = person(tx, number, lock=True)
     all_pages = who.pages(protocol)
     page = None if who.status in OVER else all_pages[who.position]
-    if page is None or page.id != page_id or (page.item.kind == "quiz" and _is_old_try(page, who, tries_left)):
+    if page is None or page.id != page_id or _is_old_try(page, who, tries_left):
         _check_repeated(tx, protocol, who, all_pages, page_id, submitted)
         return {}
     clean, errors = _read(protocol, who, page, submitted)
     if errors:
         return errors
-    passed, tries = True, 0
-    if page.item.kind == "quiz":
-        passed = len(answers.wrong_answers(page.item, clean)) <= page.item.most_wrong
-        tries = 0 if passed else who.tries + 1
+    kind = page_type(page.item.kind)
+    passed = kind.passed(page.item, clean)
+    tries, most = 0 if passed else who.tries + 1, kind.tries(page.item)
     row = {"person": number, "page": page_id, "answers": clean, "passed": passed, "at": clock.now()}
     told = about(page_id, begun_games(tx, number), page.values.get("partner"))
     tx.execute(sa.insert(answer_rows).values(**row, seconds=seconds, about=told._asdict()))
@@ -198,7 +198,7 @@ def submit(
         _begin(tx, clock, protocol, who, page)
     if passed:
         advance(tx, clock, protocol, person(tx, number))
-    elif tries >= page.item.tries:
+    elif most is not None and tries >= most:
         end(tx, clock, protocol, who, SCREENED)
     return {}
 
@@ -210,27 +210,16 @@ def begun_games(tx: Tx, number: int) -> list[PlayedGame]:
 
 
 def _is_old_try(page: Page, who: Person, tries_left: int | None) -> bool:
-    return tries_left is not None and tries_left != page.item.tries - who.tries
+    most = page_type(page.item.kind).tries(page.item)
+    return most is not None and tries_left is not None and tries_left != most - who.tries
 
 
-def _read(
-    protocol: Protocol, who: Person, page: Page, submitted: Mapping[str, Any]
-) -> tuple[dict[str, Any], answers.Errors]:
+def _read(protocol: Protocol, who: Person, page: Page, submitted: Mapping[str, Any]) -> Checked:
     """Return what is to be stored of the answers to a page, and what is wrong with them."""
-    match page.item.kind:
-        case "consent":
-            return {box.id: True for box in page.item.checkboxes}, answers.check_consent(
-                page.item, submitted, who.language
-            )
-        case "form" | "quiz":
-            return answers.check_form(protocol, page.item.questions, submitted, who.language)
-        case "ranking":
-            known = {alias.id: name for name, alias in who.aliases(protocol).items() if name in page.met}
-            order, errors = answers.check_order(list(known), submitted, who.language)
-            return {"order": [known[alias_id] for alias_id in order]}, errors
-        case "instructions":
-            return {}, {}
-    raise ApiError("conflict", "a game is played, not answered")
+    kind = page_type(page.item.kind)
+    if not kind.answered:
+        raise ApiError("conflict", "a game is played, not answered")
+    return kind.check(page.item, PageVisit(protocol, page, who.language, who.aliases(protocol)), submitted)
 
 
 def _check_repeated(
@@ -332,8 +321,8 @@ def drop_away(tx: Tx, clock: Clock, protocol: Protocol) -> int:
 class ParticipantContext:
     """Earlier answers that the open page shows."""
 
-    failed: Mapping[str, Any] | None = None  # the answers of the last try at this quiz
-    order: tuple[str, ...] = ()  # the ranking so far
+    failed: Mapping[str, Any] | None = None  # the answers of the last try at this page
+    earlier: Mapping[str, Any] | None = None  # the answers to the last page of its type in the same repeat
 
 
 def context(tx: Tx, protocol: Protocol, who: Person) -> ParticipantContext:
@@ -341,15 +330,12 @@ def context(tx: Tx, protocol: Protocol, who: Person) -> ParticipantContext:
     if who.status in OVER:
         return ParticipantContext()
     all_pages = who.pages(protocol)
-    page, earlier = all_pages[who.position], ParticipantContext()
-    if page.item.kind == "quiz" and who.tries:
-        query = sa.select(answer_rows.c.answers).where(answer_rows.c.person == who.id, answer_rows.c.page == page.id)
-        earlier = replace(earlier, failed=tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one())
-    if page.item.kind == "ranking":
-        same = [p.id for p in all_pages[: who.position] if p.item.kind == "ranking" and p.loop == page.loop]
-        query = sa.select(answer_rows.c.answers).where(
-            answer_rows.c.person == who.id, answer_rows.c.page.in_(same[-1:])
-        )
-        last = tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one_or_none()
-        earlier = replace(earlier, order=tuple(last["order"]) if last else ())
-    return earlier
+    page = all_pages[who.position]
+
+    def last(*ids: str) -> Mapping[str, Any] | None:
+        query = sa.select(answer_rows.c.answers).where(answer_rows.c.person == who.id, answer_rows.c.page.in_(ids))
+        return tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one_or_none()
+
+    before = [p.id for p in all_pages[: who.position] if p.item.kind == page.item.kind and p.loop == page.loop]
+    failed = last(page.id) if who.tries else None
+    return ParticipantContext(failed, last(*before[-1:]) if before and page.item.kind != "game" else None)

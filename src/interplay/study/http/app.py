@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,6 +29,7 @@ from interplay.study.admin.payments import hashed
 from interplay.study.db import groups, participants
 from interplay.study.db.participants import Person
 from interplay.study.http import page_views
+from interplay.study.http.scripts import study_scripts
 from interplay.study.live.app_state import FRAMES_A_SECOND, LARGEST_FRAME, StudyState, hold_off, refuse
 from interplay.study.protocol.model import Protocol
 
@@ -163,14 +164,16 @@ def _add_files(app: FastAPI, protocol: Protocol) -> None:
     async def shell() -> Response:
         return _file("index.html")
 
+    scripts = study_scripts(protocol)  # of page types and games of other packages
+
     @app.get("/static/{name}")
     async def static(name: str) -> Response:
-        return _file(name)
+        return _file(name, scripts)
 
 
-def _file(name: str) -> Response:
-    """Return a file of the shipped build by its plain name, and nothing else on this machine."""
-    content = _build().get(name)
+def _file(name: str, more: Mapping[str, bytes] | None = None) -> Response:
+    """Return a file of the shipped build, or one of `more`, by its plain name, and nothing else on this machine."""
+    content = _build().get(name) or (more or {}).get(name)
     if content is None:
         return PlainTextResponse("there is no such file", 404)
     return Response(content, media_type=TYPES[Path(name).suffix])

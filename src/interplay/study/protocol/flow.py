@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from interplay.study.pages.game import PlayPage
+from interplay.study.pages.ranking import Ranking
 from interplay.study.protocol.design import Cell, count, places, sequence
-from interplay.study.protocol.model import PlayPage, Protocol, Ranking, Repeat
+from interplay.study.protocol.model import Protocol, Repeat
 
 Slots = Mapping[str, int | None]  # by use of a design: the number of the sequence; None: drawn
 

@@ -1,21 +1,16 @@
-"""Texts in several languages, and the subset of Markdown that study files use, as safe HTML."""
+"""Texts of study files in several languages, and the phrases of the server."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from html import escape
 from typing import Annotated
 
 from pydantic import Field
 
-Text = Annotated[str | dict[str, str], Field(union_mode="left_to_right")]  # one text for all languages, or one each
+from interplay.markdown import to_html
 
-_INLINE = (
-    (re.compile(r"\*\*(.+?)\*\*"), r"<strong>\1</strong>"),
-    (re.compile(r"\*(.+?)\*"), r"<em>\1</em>"),
-    (re.compile(r"`(.+?)`"), r"<kbd>\1</kbd>"),
-)
+Text = Annotated[str | dict[str, str], Field(union_mode="left_to_right")]  # one text for all languages, or one each
 
 
 def say(text: Text, language: str, **values: str) -> str:
@@ -30,39 +25,8 @@ def missing(text: Text, languages: tuple[str, ...]) -> list[str]:
 
 
 def html(text: str) -> str:
-    """Convert Markdown to HTML: paragraphs, headings, lists, **strong**, *emphasis* and `keys`; the rest is escaped."""
-    blocks = re.split(r"\n\s*\n", text.strip()) if text.strip() else []
-    return "".join(_block(block.strip().splitlines()) for block in blocks)
-
-
-def _block(lines: list[str]) -> str:
-    if heading := re.match(r"(#{1,3})\s+(.*)", lines[0]):
-        level = len(heading[1]) + 1  # the page's title is its first heading
-        rest = _block(lines[1:]) if lines[1:] else ""
-        return f"<h{level}>{_inline(heading[2])}</h{level}>{rest}"
-    for tag, mark in (("ul", r"\s*[-*]\s+"), ("ol", r"\s*\d+[.)]\s+")):
-        if re.match(mark, lines[0]):
-            items = "".join(f"<li>{_inline(item)}</li>" for item in _items(lines, mark))
-            return f"<{tag}>{items}</{tag}>"
-    return f"<p>{_inline(' '.join(line.strip() for line in lines))}</p>"
-
-
-def _items(lines: list[str], mark: str) -> list[str]:
-    """Return the items of a list; a line without a mark continues the item before it."""
-    items: list[str] = []
-    for line in lines:
-        if re.match(mark, line):
-            items.append(re.sub(mark, "", line, count=1).strip())
-        else:
-            items[-1] += f" {line.strip()}"
-    return items
-
-
-def _inline(text: str) -> str:
-    safe = escape(text)
-    for pattern, shape in _INLINE:
-        safe = pattern.sub(shape, safe)
-    return safe
+    """Convert a study's Markdown to HTML; the page's title is its first heading, and keys stand in backquotes."""
+    return to_html(text, heading=2, code="kbd")
 
 
 PHRASES: Mapping[str, Mapping[str, str]] = {
@@ -97,7 +61,31 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def phrase(name: str, language: str, **values: object) -> str:
-    """Return a phrase of the server in a language, English if there is no translation."""
+def phrase(name: str, language: str, words: Mapping[str, Text] | None = None, **values: object) -> str:
+    """Return a phrase of the server in a language, English if there is no translation.
+
+    Args:
+        name: The phrase, one of `PHRASES`.
+        language: The language.
+        words: The study's own words.
+        values: What is put into its braces.
+    """
     known = PHRASES[name]
-    return known.get(language, known["en"]).format(**values)
+    text = own_words(known["en"], known, language, words or {})
+    return re.sub(r"\{(\w+)\}", lambda slot: str(values.get(slot[1], slot[0])), text)
+
+
+def own_words(english: str, known: Mapping[str, str], language: str, words: Mapping[str, Text]) -> str:
+    """Return a text, known by its English, as a study says it in a language.
+
+    Args:
+        english: The text.
+        known: Our translations of it, by language.
+        language: The language; `de-AT` falls back to `de`, and every language to English.
+        words: The study's own words, by their English.
+    """
+    own = words.get(english, {})
+    if isinstance(own, str):
+        return own
+    translations = {**known, **own}
+    return translations.get(language) or translations.get(language.partition("-")[0]) or english
