@@ -175,13 +175,14 @@ def cross_check(game: Game, *, seconds: int = SECONDS) -> list[Row]:
     groups: list[tuple[int, ...]] = [*((seat,) for seat in everyone), everyone]
     rows = []
     for seats in groups:
-        ours = search.alone(seats[0]) if len(seats) == 1 else search.together()
+        first, several = min(seats), len(seats) > 1
+        ours = search.together() if several else search.alone(first)
         task = model.task(seats)
         theirs = fast_downward(task, seconds=seconds)
         if theirs.solvable is None:
             theirs = fast_downward(task, optimal=False, seconds=seconds)
         steps = played(game, model, theirs.plan, search.reached) if theirs.plan else None
-        who = "all together" if len(seats) > 1 else f"{game.seat_names[seats[0]]} alone"
+        who = "all together" if several else f"{game.seat_names[first]} alone"
         row: Row = {
             "game": game.id,
             "who": who,
