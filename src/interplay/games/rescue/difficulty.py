@@ -1,7 +1,7 @@
 """Houses by difficulty: generated, solved for every placement of their victims, and kept if the class is certain.
 
-A house is worth its horizon: the length of a joint plan that treats every victim, in the worst placement, and a
-quarter more. Within it help is
+The horizon is the length of the longest joint plan that search finds to treat every victim, over all placements. Within
+it help is
 
     required     the nurse can treat nobody alone, however long she has
     helpful      she can treat some alone, but proved not all in time
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -31,7 +30,6 @@ from interplay.games.rescue.state import DANGER, DOOR, KIT, NURSE, ROLES, WALL, 
 from interplay.games.search import SearchResult
 
 REQUIRED, HELPFUL, USELESS = DIFFICULTIES = ("required", "helpful", "useless")
-SLACK = 1.25  # the horizon, in lengths of the joint plan
 LONG = 400  # steps in which a nurse who treats nobody alone is called helpless
 EFFORT = 250_000  # successors looked at in one search
 SPREAD = 30  # steps after which fires spread
@@ -129,7 +127,7 @@ def _with_horizon(game: Rescue, horizon: int) -> Rescue:
 
 def horizon_of(joint: list[int]) -> int:
     """Return the horizon that these joint plans (one for each placement) give a house."""
-    return math.ceil(SLACK * max(joint))
+    return max(joint)
 
 
 def difficulty(solved: list[Solved]) -> str | None:
