@@ -56,7 +56,23 @@ def all_teams(game: Game, agents: Sequence[Any]) -> list[Team]:
 
 
 def ego_teams(game: Game, agent: Any, partners: Sequence[Any]) -> list[Team]:
-    """The agent in each seat in turn, with all other seats taken by one partner."""
-    ego, seats = as_agent(agent, game=game), range(game.num_seats)
-    others = [as_agent(partner, game=game) for partner in partners]
-    return [Team.of(game, [ego if s == seat else p for s in seats]) for p in others for seat in seats]
+    """Return the agent in each seat in turn with each partner.
+
+    Args:
+        game: The game.
+        agent: Who is in one seat.
+        partners: Agents that take all other seats, or tuples of agents, one for each other seat in their order.
+
+    Raises:
+        InterplayError: A tuple has more or fewer agents than there are other seats.
+    """
+    ego, others = as_agent(agent, game=game), game.num_seats - 1
+    made = []
+    for partner in partners:
+        several = partner if isinstance(partner, tuple) else (partner,) * others
+        beside = tuple(as_agent(one, game=game) for one in several)
+        if len(beside) != others:
+            names = ", ".join(a.name for a in beside)
+            raise InterplayError(f"{game.id} has {others} seats beside the agent; the set has {len(beside)}: {names}")
+        made += [Team.of(game, [*beside[:seat], ego, *beside[seat:]]) for seat in range(game.num_seats)]
+    return made
