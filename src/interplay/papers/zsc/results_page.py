@@ -1,0 +1,390 @@
+"""The trained benchmark of zero-shot coordination as a page: `python -m interplay.papers.zsc.results_page`.
+
+Reads what benchmarks/zsc left in benchmarks/zsc/results and in the shipped panels; writes docs/results/zsc.md and its
+figure. Every claim of the page's words is checked against the data first; one that does not hold ends the script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from interplay.papers.zsc import results_words as words
+from interplay.papers.zsc.data import (
+    ANEW,
+    GREEDY,
+    KINDS,
+    METHODS,
+    ROOT,
+    TRAINED_ANEW,
+    Found,
+    is_faint,
+    load_all,
+    other_panels,
+    published,
+    ratios,
+    ratios_of,
+)
+from interplay.papers.zsc.public_tables import check, grid, number
+from interplay.stats import iqm, spearman
+
+PAGE = ROOT / "docs" / "results" / "zsc.md"
+FIGURE = ROOT / "docs" / "images" / "zsc_br_prox.png"
+AUDIT = ROOT / "benchmarks" / "zsc" / "results" / "audit.json"
+EGOS = ("fcp", "mep", "trajedi", "hsp", "e3t", "cole")
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the mean."""
+    return float(np.mean(values))
+
+
+def titles(found: Sequence[Found]) -> str:
+    """Return the titles of layouts in a row."""
+    return "; ".join(f.yard.title for f in found)
+
+
+def order(found: Found) -> list[str]:
+    """The trained methods, best first."""
+    return sorted(found.methods, key=lambda m: -found.baselines[m]["br_prox"])
+
+
+def seeds_of(found: Found, method: str) -> int:
+    """Return how many seeds of a method were trained."""
+    return 5 if method == "sp" or (found.layout in ANEW and method in TRAINED_ANEW) else 3
+
+
+def greedy_leads(found: Found) -> bool:
+    """Return whether the scripted chef is above all trained methods."""
+    return found.baselines[GREEDY]["br_prox"] > found.baselines[order(found)[0]]["br_prox"]
+
+
+def whole(values: Sequence[float]) -> str:
+    """Return rounded numbers in a row."""
+    return ", ".join(f"{v:.0f}" for v in values)
+
+
+def check_layout(found: Found) -> None:
+    """What the words say of every layout."""
+    at = found.layout
+    check({*METHODS, GREEDY} <= set(found.baselines), f"seven methods and greedy in {at}")
+    for method, row in found.methods.items():
+        seeds = {r["seed"] for r in found.returns if r["algorithm"] == method}
+        check(len(seeds) == row["seeds"], f"the living seeds of {method} in {at}")
+        all_seeds = row["seeds"] + found.count_dead(method)
+        check(all_seeds == seeds_of(found, method), f"five seeds of SP and of what is new, in {at}")
+        same = abs(float(iqm(ratios(found, method))) - row["br_prox"]) < 5e-4
+        check(same, f"{method}'s BR-Prox in {at} is the trimmed mean of its cells")
+    check(
+        mean(found.self_play) >= (found.yard.floor or 0) and len(found.self_play) == 5 - found.count_dead("sp"),
+        f"self-play's floor is kept in {at}",
+    )
+    beyond = [r for r in found.above(beyond_noise=True) if not is_faint(r) and r["algorithm"] != GREEDY]
+    check(not beyond, f"no ego of {at} above 1.05 times a best response of a soup or more, beyond noise")
+    check(found.stages["candidates"]["runs"] == 64, f"64 candidates in {at}")
+    check(found.best_pair >= 0.9 * found.yard.pair, f"the best pair of {at} is within 10 % of the published one")
+    check(found.stages["selection"]["br_div"] > found.stages["selection"]["p_div"], "BR-Div above P-Div everywhere")
+    check(len({c[0] for c in found.cells}) == 10, f"ten partners in {at}")
+    networks = {str([s["network"][k] for k in ("encoding", "trunk", "widths")]) for s in found.settings}
+    check(len(networks) == 1, f"one network for all in {at}")
+    if at not in ANEW:
+        check(len({str(s["ppo"]) for s in found.settings}) == 1, f"one PPO for all in {at}")
+    anew = {found.experiments[m]["steps"] for m in EGOS if at not in ANEW or m in TRAINED_ANEW}
+    check(anew == {found.yard.egos}, f"steps of egos in {at}")
+    check(found.experiments["sp"]["runs"] == found.yard.population, f"{found.yard.population} runs of SP in {at}")
+    each = found.stages["candidates"]["steps_of_each"], found.stages["responses"]["steps_of_each"]
+    check(3.9e6 < each[0] < 10.1e6 and 4.9e6 < each[1] < 10.1e6, f"steps of candidates and responses in {at}")
+
+
+def check_anew(found: Found) -> None:
+    """What the words say of the layouts that were trained by the plan as it is now."""
+    at = found.layout
+    for method in METHODS:
+        row, range_of = found.baselines[method], published(at)[method]
+        check(row["br_prox_high"] > min(range_of), f"{method} in {at} is not below the published range beyond noise")
+        if method != "sp":
+            check(row["br_prox"] > min(range_of) - 5e-4, f"{method} in {at} is within or above the published range")
+    check(found.died == 0, f"no run of {at} died")
+    weakest = min(v for m in TRAINED_ANEW for v in found.last[m])
+    check(weakest > 7 * 20, f"every ego of {at} delivers seven soups with its own partners")
+    check(not found.above(beyond_noise=True), f"nobody in {at} is above a best response beyond noise")
+    check(order(found)[-1] == "sp", f"SP is last in {at}")
+    check(greedy_leads(found), f"greedy is above the best trained method in {at}")
+    best = found.baselines[order(found)[0]]
+    check(
+        best["br_prox_high"] > found.baselines[GREEDY]["br_prox"], f"greedy and the best of {at} cannot be told apart"
+    )
+
+
+def check_claims(by: dict[str, Found]) -> None:
+    """What the words say of single layouts."""
+    everyone = list(by.values())
+    for layout in ANEW:
+        check_anew(by[layout])
+    few = {f.layout for f in everyone if f.stages["features"]["able_share"] <= 0.8}
+    missed = {"blocked_corridor", "coordination_ring_multi", "counter_circuit_multi"}
+    check(few == missed, "too few candidates deliver in blocked corridor and two of several recipes")
+    check(order(by["counter_circuit"])[0] == "hsp", "HSP is first in counter circuit")
+    check(order(by["coordination_ring"])[:2] == ["trajedi", "hsp"], "TrajeDi and HSP lead in coordination ring")
+    check(len({order(f)[0] for f in everyone}) > 1, "no method is first everywhere")
+    both = by["bothway_coordination"].methods
+    check(order(by["bothway_coordination"])[0] == "sp", "SP is first in bothway coordination")
+    overlap = all(row["br_prox_high"] > both["sp"]["br_prox_low"] for row in both.values())
+    check(overlap, "SP's interval in bothway coordination overlaps with all others")
+    blocked = by["blocked_corridor"]
+    check(mean(blocked.self_play) > 100, "SP scores above 100 with itself in blocked corridor")
+    check(blocked.baselines["sp"]["br_prox"] < 0.15, "and little with strangers")
+    check(order(blocked)[:2] == ["hsp", "trajedi"], "HSP and TrajeDi lead in blocked corridor")
+    check(blocked.baselines["hsp"]["seeds"] == 1, "of HSP one seed lives in blocked corridor")
+    ring = by["coordination_ring_multi"].methods
+    check(order(by["coordination_ring_multi"])[0] == "hsp", "HSP leads in ring, several recipes")
+    check(max(row["br_prox"] for m, row in ring.items() if m != "hsp") < 0.31, "the others are far below there")
+    circuit = by["counter_circuit_multi"]
+    check(max(row["br_prox"] for row in circuit.methods.values()) < 0.05, "nobody helps strangers in circuit, several")
+    check(max(mean(circuit.last[m]) for m in EGOS) < 60, "egos of circuit, several recipes, are weak with their own")
+    (odd,) = [r for r in by["bothway_coordination"].above(beyond_noise=True) if r["algorithm"] != GREEDY]
+    check(
+        float(odd["best_response_return"]) < 2, "the cell beyond noise in bothway has a best response below two points"
+    )
+
+
+def prox(everyone: Sequence[Found]) -> list[str]:
+    """Return the table of BR-Prox."""
+    rows = []
+    for found in everyone:
+        line, best = [found.yard.title], order(found)[0]
+        for method in METHODS:
+            row = found.baselines[method]
+            told = number(row["br_prox"], row.get("br_prox_low"), row.get("br_prox_high"), digits=2)
+            told = f"**{told}**" if method == best else told
+            if dead := found.count_dead(method):
+                told += f"; {dead} of {seeds_of(found, method)} seeds dead"
+            line.append(told)
+        row = found.baselines[GREEDY]
+        scripted = number(row["br_prox"], row["br_prox_low"], row["br_prox_high"], digits=2)
+        rows.append([*line, scripted, number(found.yard.best), number(found.yard.sp)])
+    return grid(["layout", *METHODS.values(), "scripted: greedy", "best published", "SP published"], rows)
+
+
+def died(everyone: Sequence[Found]) -> list[str]:
+    """Every method with dead seeds: BR-Prox of those alive, and of all."""
+    rows = []
+    for found in everyone:
+        for method in (m for m in METHODS if found.count_dead(m)):
+            scores = ", ".join(f"{v:.0f}" for (m, _), v in found.dead.items() if m == method)
+            alive = number(found.baselines[method]["br_prox"], digits=2)
+            every = number(float(iqm(ratios_of(found.all_returns, method))), digits=2)
+            seeds = f"{found.count_dead(method)} of {seeds_of(found, method)}"
+            rows.append([found.yard.title, METHODS[method], seeds, scores, alive, every])
+    head = ["layout", "method", "dead seeds", "they score with themselves", "BR-Prox, alive", "BR-Prox, all seeds"]
+    return grid(head, rows, left=2)
+
+
+def beside_published(everyone: Sequence[Found]) -> list[str]:
+    """The layouts trained anew: every method beside the range of the published values."""
+    rows = []
+    for found in everyone:
+        known = published(found.layout)
+        for method in order(found):
+            row, values = found.baselines[method], known[method]
+            told = f"{min(values):.3f} to {max(values):.3f}" if len(values) > 1 else f"{values[0]:.3f}"
+            ours = number(row["br_prox"], row["br_prox_low"], row["br_prox_high"], digits=3)
+            mine = round(row["br_prox"], 3)
+            where = "above" if mine > max(values) else "below" if mine < min(values) else "within"
+            earlier = "" if method in TRAINED_ANEW else " (earlier, 15 million steps)"
+            rows.append([found.yard.title, f"{METHODS[method]}{earlier}", f"{row['seeds']}", ours, told, where])
+    return grid(["layout", "method", "seeds", "BR-Prox here", "published", "here"], rows)
+
+
+def floors(everyone: Sequence[Found]) -> list[str]:
+    """Return the table of self-play and candidate pairs."""
+    head = ["layout", "self-play", "floor", "best candidate pair", "best published pair", "candidates that deliver"]
+    rows = []
+    for found in everyone:
+        able, yard = found.stages["features"], found.yard
+        low = " (missed)" if found.best_pair < 0.9 * yard.pair else ""
+        few = " (missed)" if able["able_share"] <= 0.8 else ""
+        floor = "–" if yard.floor is None else f"{yard.floor:g}"
+        rows.append([
+            yard.title, f"{mean(found.self_play):.0f}", floor, f"{found.best_pair:.0f}{low}",
+            f"{yard.pair:g}", f"{able['able']} of 64, {100 * able['able_share']:.0f} %{few}",
+        ])  # fmt: skip
+    return grid(head, rows)
+
+
+def rulers(everyone: Sequence[Found]) -> list[str]:
+    """Return the table of best responses."""
+    head = [
+        "layout",
+        "seatings",
+        "below one soup",
+        "exceeded",
+        "a known agent is best",
+        "cells above 1.05",
+        "beyond noise",
+    ]
+    rows = [
+        [
+            f.yard.title, f"{len(f.cells)} of 40", f"{f.faint}", "–" if f.exceeded is None else f"{f.exceeded}",
+            f"{len(f.raised)}", f"{len(f.above())} of {len(f.returns)}", f"{len(f.above(beyond_noise=True))}",
+        ]
+        for f in everyone
+    ]  # fmt: skip
+    return grid(head, rows)
+
+
+def own(everyone: Sequence[Found]) -> list[str]:
+    """Return the table of returns with training partners."""
+    rows = [[f.yard.title, *(whole(f.last[j]) for j in EGOS)] for f in everyone]
+    return grid(["layout", *(METHODS[j] for j in EGOS)], rows)
+
+
+def selection(everyone: Sequence[Found]) -> list[str]:
+    """Return the table of selections."""
+    rows = []
+    for found in everyone:
+        chosen = found.stages["selection"]
+        told = [f"{chosen['br_div']:.2f}", f"{chosen['p_div']:.2f}", f"{np.exp(chosen['br_div']):.4g}"]
+        rows.append([found.yard.title, f"{chosen['from']}", f"{chosen['rank']}", *told])
+    return grid(["layout", "chosen from", "rank", "BR-Div", "P-Div", "determinant"], rows)
+
+
+def by_kind(found: Found) -> dict[str, dict[str, float]]:
+    """By kind of panel, where a layout has it: BR-Prox of each method, and under `alike` how its ranks agree."""
+    made = {}
+    for kind, held in other_panels(found.layout).items():
+        known = {r["algorithm"] for r in held}
+        of = {m: float(iqm(ratios_of(held, m))) for m in (*METHODS, "bc_br") if m in known}
+        generated = [found.baselines[m]["br_prox"] for m in METHODS]
+        made[kind] = of | {"alike": spearman(generated, [of[m] for m in METHODS]).r}
+    return made
+
+
+def kinds(everyone: Sequence[Found]) -> list[str]:
+    """Return the table by other kinds of partners."""
+    rows = []
+    for found in everyone:
+        made = by_kind(found)
+        for kind, of in made.items():
+            partners = len({r["partner"] for r in other_panels(found.layout)[kind]})
+            told = [f"{of[m]:.2f}" if m in of else "–" for m in (*METHODS, "bc_br", "alike")]
+            rows.append([found.yard.title, KINDS[kind], f"{partners}", *told])
+    return grid(["layout", "panel", "partners", *METHODS.values(), "BR-BC", "ranks as generated"], rows)
+
+
+def nearer(everyone: Sequence[Found]) -> str:
+    """Whose order of the methods is nearer to that by the generated panel: clones of people, or self-play agents."""
+    made = {f.yard.title: of for f in everyone if (of := by_kind(f))}
+    clones = [title for title, of in made.items() if of["people"]["alike"] > of["self_play"]["alike"]]
+    if len(clones) == len(made):
+        where = f"In all {len(made)} layouts"
+    else:
+        where = f"In {len(clones)} of {len(made)} layouts ({', '.join(clones)})"
+    return f"{where} clones of people order the methods more as the generated panel does than self-play agents do."
+
+
+def audited() -> list[str]:
+    """What `interplay partners audit` found in the panels that known agents tried to beat while they were made."""
+    rows = []
+    for panel, told in json.loads(AUDIT.read_text()).items():
+        above = "; ".join(
+            f"{r['agent']} with {r['partner']}, seat {r['seat']}: {r['return']:.1f} for {r['best_return']:.1f}"
+            for r in told["rows"]
+        )
+        rows.append([panel, f"{told['agents']}", f"{told['cells']}", f"{len(told['rows'])}", above or "–"])
+    return grid(["panel", "known agents", "cells", "exceeded beyond noise", "by"], rows)
+
+
+def times(everyone: Sequence[Found]) -> list[str]:
+    """Return the table of steps and seconds."""
+    names = [job.name for job in everyone[0].jobs if job.steps or job.seconds]
+    rows = []
+    for name in names:
+        held = [next((j for j in f.jobs if j.name == name), None) for f in everyone]
+        told = ["–" if j is None else f"{j.million:.0f} ({j.seconds:.0f} s)" for j in held]
+        rows.append([name.replace("_", " "), *told])
+    rows.append(["**all**", *(f"{f.steps / 1e6:.0f}" for f in everyone)])
+    return grid(["job", *(f.yard.title for f in everyone)], rows)
+
+
+def page(everyone: Sequence[Found]) -> Iterator[str]:
+    """Yield the lines of the page."""
+    by = {found.layout: found for found in everyone}
+    blocked = by["blocked_corridor"]
+    anew, earlier = [f for f in everyone if f.layout in ANEW], [f for f in everyone if f.layout not in ANEW]
+    (device,) = {f.device for f in everyone}
+    leaders = ", ".join(METHODS[m] for m in dict.fromkeys(order(f)[0] for f in everyone))
+    egos = sum(len({(r["algorithm"], r["seed"]) for r in f.all_returns if r["algorithm"] in METHODS}) for f in everyone)
+    yield words.INTRO.format(device=device, dead=sum(len(f.dead) for f in everyone), egos=egos)
+    yield from prox(everyone)
+    yield words.PROX.format(
+        figure=FIGURE.name, leaders=leaders, died="\n".join(died(everyone)), blocked=mean(blocked.self_play),
+        greedy=titles([f for f in everyone if greedy_leads(f)]),
+        above=titles([f for f in everyone if not greedy_leads(f)]),
+    )  # fmt: skip
+    yield from beside_published(anew)
+    yield words.PUBLISHED
+    yield from kinds(everyone)
+    yield words.KINDS.format(nearer=nearer(everyone))
+    yield from floors(everyone)
+    yield words.FLOORS
+    yield from rulers(everyone)
+    yield words.RULERS.format(audit="\n".join(audited()))
+    yield from own(everyone)
+    yield words.OWN
+    yield from selection(everyone)
+    yield words.SELECTION.format(steps=sum(f.steps for f in anew) / 1e6)
+    yield from times(anew)
+    yield words.EARLIER
+    yield from times(earlier)
+    yield words.TIMES
+
+
+def draw(everyone: Sequence[Found], path: Path) -> None:
+    """Write the figure."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(3, 3, figsize=(9, 6.6), sharex=True, sharey=True)
+    for axis, found in zip(axes.flat, everyone, strict=True):
+        for y, row in enumerate(found.baselines[m] for m in (*METHODS, GREEDY)):
+            if row["br_prox"] is None:
+                continue
+            axis.plot([row["br_prox_low"], row["br_prox_high"]], [y, y], color="#4b6b88", lw=1.5)
+            axis.plot(row["br_prox"], y, "o", color="#4b6b88", ms=5)
+        axis.axvline(found.yard.best, color="#b5622b", lw=1, ls="--")
+        axis.set_title(found.yard.title, fontsize=9)
+        axis.set_xlim(0, 1)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0, 0].set_yticks(range(len(METHODS) + 1), [*METHODS.values(), GREEDY])
+    axes[0, 0].invert_yaxis()
+    figure.supxlabel("BR-Prox with 95 % interval; dashed: the best published agent, with other partners", fontsize=9)
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=90, metadata={"Software": None})
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Check the claims, then write the page and its figure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=PAGE)
+    parser.add_argument("--figure", type=Path, default=FIGURE)
+    given = parser.parse_args(argv)
+    everyone = load_all()
+    for found in everyone:
+        check_layout(found)
+    check_claims({found.layout: found for found in everyone})
+    text = "\n".join(page(everyone))
+    draw(everyone, given.figure)
+    given.out.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
