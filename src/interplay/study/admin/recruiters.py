@@ -160,8 +160,8 @@ def plan(
         if row is None:
             settlements.append(Settlement(submission, None, None, False, None))
             continue
-        owed = row.payment is not None and row.at is None
-        bonus = round(max(0.0, row.payment - already), 2) if owed else None
+        owed = row.payment if row.at is None else None
+        bonus = round(max(0.0, owed - already), 2) if owed is not None else None
         approve = row.status == DONE and submission.status == WAITING
         settlements.append(Settlement(submission, row.public, row.status, approve, bonus))
     return settlements
