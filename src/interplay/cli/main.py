@@ -90,7 +90,7 @@ COMMANDS = {
     "study serve": ("interplay.cli.commands.study:StudyServe", "run a study with people in the browser"),
     "study simulate": ("interplay.cli.commands.study:Simulate", "stand-ins for people try a study before it goes out"),
     "study example": ("interplay.cli.commands.study:StudyExample", "studies that come with it, to try and to change"),
-    "study words": ("interplay.cli.commands.study:Words", "what the kitchen says to people, to be translated"),
+    "study words": ("interplay.cli.commands.study:Words", "what pages say to people, to be translated"),
     "study validity": (
         "interplay.cli.commands.study_validity:StudyValidity",
         "what interdependence says of ratings, beyond the score",
@@ -98,6 +98,7 @@ COMMANDS = {
     "study analyse": ("interplay.cli.commands.study_analyse:Analyse", "a study's tables and tests, and who is in them"),
     "study participants": ("interplay.cli.commands.study_admin:Participants", "who takes part, and where they stand"),
     "study payments": ("interplay.cli.commands.study_admin:Payments", "who is owed what; lines for bulk payment"),
+    "study settle": ("interplay.cli.commands.study_admin:Settle", "approve and pay participants at Prolific"),
     "study export": ("interplay.cli.commands.study_admin:StudyExport", "a study's records as tables and traces"),
     "study erase": ("interplay.cli.commands.study_admin:Erase", "forget a participant for good"),
     "study researcher": ("interplay.cli.commands.study_admin:Researcher", "who may look into a study"),
