@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from interplay.training.checkpoint import file_hash
+
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "benchmarks" / "hanabi_learning"
 
@@ -185,8 +187,10 @@ def test_the_table_says_what_is_shipped(scripts, left_behind, tmp_path, capsys):
     assert manifest["2p/hdr-1"]["device"] == "chip"
     assert sorted(f.name for f in (data / "2p").iterdir()) == ["hdr-1.safetensors", "op-1.safetensors"]
     for name, told in manifest.items():
-        assert scripts.roster.sha256(data / f"{name}.safetensors") == told["sha256"]
-    assert (data / "2p" / "op-1.safetensors").stat().st_size < wide.stat().st_size  # at half precision
+        assert file_hash(data / f"{name}.safetensors") == told["sha256"]
+        assert scripts.roster.sha256(data / f"{name}.safetensors") == told["from_sha256"]
+    assert manifest["2p/op-1"]["from_sha256"] == file_hash(wide)
+    assert (data / "2p" / "op-1.safetensors").stat().st_size < wide.stat().st_size  # as int8
     assert "fcp_2p has not been trained" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="ship fewer"):
         scripts.take_in.ship(table | {"limit_mb": 1}, work, data, results)
@@ -204,7 +208,8 @@ def test_what_is_shipped_is_what_the_manifest_and_the_table_say(scripts):
     assert set(files) == set(manifest)
     listed = {one.shipped_at: one for p in (2, 3) for one in scripts.roster.listed(scripts.roster.read(), p)}
     for name, file in files.items():
-        assert scripts.roster.sha256(file) == manifest[name]["sha256"]
+        assert file_hash(file) == manifest[name]["sha256"]
+        assert scripts.roster.sha256(file) == manifest[name].get("from_sha256", manifest[name]["sha256"])
         assert listed[name].ship
         assert manifest[name]["stage"] == listed[name].stage
     scripts.take_in.check_size(scripts.roster.read()["limit_mb"], data, sum(f.stat().st_size for f in files.values()))

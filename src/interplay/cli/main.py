@@ -81,6 +81,11 @@ COMMANDS = {
     "challenge result": ("interplay.cli.commands.challenge:ChallengeResult", "fetch a signed result and its traces"),
     "challenge verify": ("interplay.cli.commands.challenge:ChallengeVerify", "check what a server signed"),
     "challenge issue": ("interplay.cli.commands.challenge:ChallengeIssue", "hand out an evaluation as the host"),
+    "challenge baselines": (
+        "interplay.cli.commands.challenge:ChallengeBaselines",
+        "fill the leaderboard with baselines",
+    ),
+    "bridge hanab-live": ("interplay.cli.commands.bridge:HanabLive", "an agent plays with people on hanab.live"),
     "challenge books": ("interplay.cli.commands.challenge:DatabaseCommand", "audit log and traces, for the host"),
     "study serve": ("interplay.cli.commands.study:StudyServe", "run a study with people in the browser"),
     "study simulate": ("interplay.cli.commands.study:Simulate", "stand-ins for people try a study before it goes out"),

@@ -31,12 +31,34 @@ class Paper(NamedTuple):
     results: dict[str, PaperResult]
 
 
+AH2AC2 = "interplay.cli.commands.paper_ah2ac2"
 PAPERS = {
     "interdependence": Paper("interdependence in human-AI teaming (Overcooked)", {}),
-    "ah2ac2": Paper("the ad-hoc human-AI coordination challenge (Hanabi)", {}),
+    "ah2ac2": Paper(
+        "the ad-hoc human-AI coordination challenge (Hanabi)",
+        {
+            "table1": PaperResult(
+                f"{AH2AC2}:Table1", "agents with hidden proxies", "a challenge's database: `challenge baselines`"
+            ),
+            "table2": PaperResult(f"{AH2AC2}:Table2", "proxies with themselves and their clone", "interplay-agents"),
+            "table3": PaperResult(f"{AH2AC2}:Table3", "who foresees people", "imported games of people"),
+            "table4": PaperResult(f"{AH2AC2}:Table4", "how people and proxies behave", "interplay-agents"),
+            "page": PaperResult(f"{AH2AC2}:ResultsPage", "the page of learned agents", "a checkout of the repository"),
+        },
+    ),
     "zsc": Paper(
         "ZSC-Eval: evaluating zero-shot coordination",
         {
+            "football": PaperResult(
+                "interplay.cli.commands.paper_football:FootballResults",
+                "Tables 3 and 10: BR-Prox and goals in football, from the public results",
+                "the public table football.csv.gz",
+            ),
+            "football-engines": PaperResult(
+                "interplay.cli.commands.paper_football:FootballEngines",
+                "teams in the light football and in the real one: what carries over",
+                "`make football` for the real engine",
+            ),
             "figure2": PaperResult(
                 "interplay.cli.commands.paper_zsc:ZscFigure2",
                 "diversity of best responses to subsets selected in two ways",

@@ -137,6 +137,10 @@ class Output:
     # this allows at the pace so far; null: never
     wandb: str | None = None  # project of a wandb run that is told all log lines too
 
+    def __post_init__(self) -> None:
+        if self.precision not in ("float16", "float32"):
+            raise InterplayError(f"output.precision: {self.precision!r}; float16 or float32")
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -150,6 +154,7 @@ class Experiment:
     steps: float = 1e6  # environment steps of each run
     envs: int = 64  # environments of each run
     rollout: int = 400  # steps of each environment between updates
+    actors: int = 0  # processes that play a game in plain Python; 0: as many as processors. Changes no result
     network: Network = field(default_factory=Network)
     ppo: PPO = field(default_factory=PPO)
     rewards: Rewards = field(default_factory=Rewards)
