@@ -7,9 +7,9 @@
     challenge.play(url, entry["evaluation_key"], make_agent, encoding="belief")
     challenge.predict(url, entry["evaluation_key"], make_agent, encoding="belief")
 
-`make_agent(setting, seat)` returns a new agent for one seat of one game: a function of (observation, legal, to_move) that
-is called at every step of the game, on turn or off, and returns an action. Where the challenge has a prediction, it
-returns the probabilities of all actions instead.
+`make_agent(setting, seat)` returns a new agent for one seat of one game: a function of (observation, legal, to_move)
+that is called at every step of the game, on turn or off, and returns an action. Where the challenge has a prediction,
+it returns the probabilities of all actions instead.
 """
 
 from __future__ import annotations
