@@ -397,10 +397,12 @@ class ChallengeState:
         rules = self.challenge.rules
         deadline = {"seconds": rules.move_deadline_s, "policy": rules.abandoned}
         match.table.live.add_event(None, "deadline", deadline)
-        if match.claim is not None and rules.abandoned == "void":
+        failed_start = match.seq == 0  # the client never moved: it may have failed before its agent could play
+        if match.claim is not None and (rules.abandoned == "void" or failed_start):
             voids = await self.base.database.aread(repository.voids, match.claim)
             if voids < rules.most_voids:
-                await self._put_back(match, "the candidate did not move in time", abandoned=True)
+                why = "made no move at all" if failed_start else "did not move in time"
+                await self._put_back(match, f"the candidate {why}", abandoned=True)
                 return
         await self._store_result(match, forfeit=True)
 

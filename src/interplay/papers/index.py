@@ -31,9 +31,21 @@ class Paper(NamedTuple):
     results: dict[str, PaperResult]
 
 
+AH2AC2 = "interplay.cli.commands.paper_ah2ac2"
 PAPERS = {
     "interdependence": Paper("interdependence in human-AI teaming (Overcooked)", {}),
-    "ah2ac2": Paper("the ad-hoc human-AI coordination challenge (Hanabi)", {}),
+    "ah2ac2": Paper(
+        "the ad-hoc human-AI coordination challenge (Hanabi)",
+        {
+            "table1": PaperResult(
+                f"{AH2AC2}:Table1", "agents with hidden proxies", "a challenge's database: `challenge baselines`"
+            ),
+            "table2": PaperResult(f"{AH2AC2}:Table2", "proxies with themselves and their clone", "interplay-agents"),
+            "table3": PaperResult(f"{AH2AC2}:Table3", "who foresees people", "imported games of people"),
+            "table4": PaperResult(f"{AH2AC2}:Table4", "how people and proxies behave", "interplay-agents"),
+            "page": PaperResult(f"{AH2AC2}:ResultsPage", "the page of learned agents", "a checkout of the repository"),
+        },
+    ),
     "zsc": Paper(
         "ZSC-Eval: evaluating zero-shot coordination",
         {

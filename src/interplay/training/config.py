@@ -137,6 +137,10 @@ class Output:
     # this allows at the pace so far; null: never
     wandb: str | None = None  # project of a wandb run that is told all log lines too
 
+    def __post_init__(self) -> None:
+        if self.precision not in ("float16", "float32"):
+            raise InterplayError(f"output.precision: {self.precision!r}; float16 or float32")
+
 
 @dataclass(frozen=True)
 class Experiment:

@@ -1,14 +1,14 @@
-"""HDR-IPPO by the weight of its clone, in the form of the challenge's ablation: its Tables 13 and 14, its Figure 5 and
-the distance from the clone at the end of training."""
+"""HDR-IPPO by the weight of its clone: the challenge's Tables 13 and 14, its Figure 5, and the distance at the end."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from hanabi_learning_data import LINES, Found, trained_steps
-from hanabi_learning_published import ABLATION, ABLATION_SELF_PLAY, ABLATION_STEPS, PEOPLE, PROXIES
-from hanabi_learning_tables import interval, number, steps, table
+
+from interplay.papers.ah2ac2.formatting import interval, number, steps, table
+from interplay.papers.ah2ac2.published import ABLATION, ABLATION_SELF_PLAY, ABLATION_STEPS, PEOPLE, PROXIES
+from interplay.papers.ah2ac2.stage_results import LINES, Found, trained_steps
 
 
 def held_near(found: Found, players: int) -> dict[float, str]:
@@ -38,6 +38,7 @@ def distance(found: Found, players: int) -> dict[float, float]:
 
 
 def ablation(found: Found, players: int) -> list[str]:
+    """Return HDR-IPPO by the weight of its clone, beside the paper."""
     held = found.evaluation.get(players, {})
     names, clone = held_near(found, players), clone_of(found, players)
     if not names:

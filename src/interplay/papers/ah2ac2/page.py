@@ -1,4 +1,4 @@
-"""Learning in Hanabi as a page: `python studies/hanabi_learning.py`.
+"""Learning in Hanabi as a page: `interplay paper ah2ac2 page`.
 
 Reads what benchmarks/hanabi_learning left in its results: stages (take_in.py), evaluation_*.json (evaluate.py),
 crossplay_*.json (crossplay.py), likeness_*.json (likeness.py), table3_*.json (table3.py) and speed.json. Writes
@@ -7,15 +7,16 @@ docs/results/hanabi_learning.md and its pictures. What was not trained is not on
 
 from __future__ import annotations
 
-import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hanabi_learning_ablation import ablation, proxies
-from hanabi_learning_curves import HELD, curves, draw, speed
-from hanabi_learning_data import (
+
+from interplay.papers.ah2ac2.ablation import ablation, proxies
+from interplay.papers.ah2ac2.curves import HELD, curves, draw, speed
+from interplay.papers.ah2ac2.formatting import interval, number, steps, table
+from interplay.papers.ah2ac2.published import METHODS, PUBLISHED_TABLE3, PUBLISHED_TABLE5, TABLE3_COLUMNS
+from interplay.papers.ah2ac2.stage_results import (
     LINES,
     RESULTS,
     ROOT,
@@ -28,9 +29,7 @@ from hanabi_learning_data import (
     split,
     trained_steps,
 )
-from hanabi_learning_published import METHODS, PUBLISHED_TABLE3, PUBLISHED_TABLE5, TABLE3_COLUMNS
-from hanabi_learning_tables import interval, number, steps, table
-from hanabi_learning_words import findings
+from interplay.papers.ah2ac2.words import findings
 
 PAGE = ROOT / "docs" / "results" / "hanabi_learning.md"
 IMAGES = ROOT / "docs" / "images"
@@ -72,6 +71,7 @@ def _budget(label: str, stage: str, told: dict[str, Any]) -> list[Any]:
 
 
 def targets(found: Found) -> list[str]:
+    """Return scores with themselves beside what the papers print."""
     rows = []
     for name, told in found.stages.items():
         method, players = split(name)
@@ -97,6 +97,7 @@ def _game(config: dict[str, Any]) -> str:
 
 
 def metric_rewards(found: Found) -> list[str]:
+    """Return what metrics as rewards change."""
     stages = [told for name, told in found.stages.items() if split(name)[0].startswith("metric_rewards")]
     lines = [line for told in stages for line in _paid(told)]
     return ["## Metrics as reward", "", *lines] if lines else []
@@ -197,6 +198,7 @@ def evaluated(found: Found, players: int) -> list[str]:
 
 
 def crossplay(found: Found, players: int) -> list[str]:
+    """Return the cross-play matrix."""
     held = found.crossplay.get(players)
     if held is None:
         return []
@@ -222,6 +224,7 @@ def _who(one: dict[str, Any]) -> str:
 
 
 def searched(found: Found) -> list[str]:
+    """Return what search adds."""
     if not found.search:
         return []
     rows = []
@@ -232,11 +235,12 @@ def searched(found: Found) -> list[str]:
 
 
 def table3(found: Found) -> list[str]:
+    """Return Table 3 of the preference paper beside ours."""
     lines: list[str] = []
     for players, own in sorted(found.table3.items()):
         rows = [[r["agent"], *(number(r.get(c), 3) for c in TABLE3)] for r in own]
         for agent, values in PUBLISHED_TABLE3.items() if players == 2 else ():
-            printed = dict(zip(TABLE3_COLUMNS, values, strict=True))
+            printed: dict[str, str] = dict(zip(TABLE3_COLUMNS, values, strict=True))
             rows.append([f"*{agent}, published*", *(printed.get(c, "–") for c in TABLE3)])
         none = "" if players == 2 else "The paper has two players only."
         lines += [f"### {players} players", "", *([none, ""] if none else []), *table(["agent", *TABLE3], rows)]
@@ -298,11 +302,12 @@ def _with_proxies(found: Found, players: int, method: str, theirs: tuple[str, ..
 
 
 def page(found: Found) -> str:
+    """Return the whole page."""
     head = [
         "# Learning in Hanabi", "",
         "Clones of people, HDR-IPPO and the learned baselines of Hanabi, trained here within minutes on one GPU or two "
         "CPU cores, beside what the papers trained for days. This page is written by "
-        "`python studies/hanabi_learning.py` from `benchmarks/hanabi_learning/results`; "
+        "`interplay paper ah2ac2 page` from `benchmarks/hanabi_learning/results`; "
         "[the guide](../guide/hanabi_learning.md) tells what each method is.", "",
     ]  # fmt: skip
     if not found.stages and not found.crossplay and not found.evaluation:
@@ -320,17 +325,9 @@ def page(found: Found) -> str:
     return "\n".join([*head, *words, *(line for part in parts for line in part)]).rstrip() + "\n"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--page", type=Path, default=PAGE)
-    parser.add_argument("--images", type=Path, default=IMAGES)
-    given = parser.parse_args()
-    found = load(given.results)
-    draw(found, given.images)
-    given.page.write_text(page(found))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def write_page(folder: Path = RESULTS, page_file: Path = PAGE, images: Path = IMAGES) -> Path:
+    """Write the page of results and its pictures from the files that the benchmark's scripts left behind."""
+    results = load(folder)
+    draw(results, images)
+    page_file.write_text(page(results))
+    return page_file

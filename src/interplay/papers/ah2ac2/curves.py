@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hanabi_learning_data import Found, trained_steps
-from hanabi_learning_published import POINTS
-from hanabi_learning_tables import number, steps, table
+
+from interplay.papers.ah2ac2.formatting import number, steps, table
+from interplay.papers.ah2ac2.published import POINTS
+from interplay.papers.ah2ac2.stage_results import Found, trained_steps
 
 CURVES, HELD = "hanabi_learning_curves.svg", "hanabi_hdr.svg"
 MARKS = (1e7, 1e8, 1e9)
@@ -52,6 +53,7 @@ def at(told: dict[str, Any], mark: float) -> float | None:
 
 
 def curves(found: Found) -> list[str]:
+    """Return the table of returns against steps."""
     rows = []
     for players in (2, 3):
         for method, told in learnt(found, players).items():
@@ -79,6 +81,7 @@ EARLIER = ("lstm_chunk16", "mingru_turns", "hdr_turns")  # measured before gradi
 
 
 def speed(found: Found) -> list[str]:
+    """Return the table of training speeds."""
     rows = []
     for row in found.speed.get("rows", []):
         flags = "" if row["flags"] == "plain" else f" ({row['flags']})"

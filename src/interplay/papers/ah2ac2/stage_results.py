@@ -7,13 +7,15 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[4]
 RESULTS = ROOT / "benchmarks" / "hanabi_learning" / "results"
 ROSTER = ROOT / "benchmarks" / "hanabi_learning" / "roster.json"
 LINES = 10  # of a curve's end that are averaged
 
 
 class Found(NamedTuple):
+    """What the scripts left behind."""
+
     stages: dict[str, dict[str, Any]]  # by name, the attempt with most steps
     earlier: dict[str, list[dict[str, Any]]]  # and those before it
     evaluation: dict[int, dict[str, Any]]  # by players: what evaluate.py wrote
@@ -69,6 +71,7 @@ def complete(held: dict[str, Any]) -> dict[str, Any]:
 
 
 def trained_steps(told: dict[str, Any]) -> float:
+    """Return the environment steps of a stage."""
     return float(told["curve"][-1].get("steps") or 0)
 
 
@@ -86,6 +89,7 @@ def method_of(name: str) -> str:
 
 
 def is_bot(name: str) -> bool:
+    """Return whether a name is that of a rule bot."""
     return name.startswith("hanabi/")
 
 

@@ -5,11 +5,21 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 
 import numpy as np
-from hanabi_learning_ablation import clone_of, held_near
-from hanabi_learning_curves import at, returns
-from hanabi_learning_data import LINES, Found, cells, intra_method, is_bot, method_of, split, trained_steps
-from hanabi_learning_published import INTRA_XP, POINTS, PROXIES
-from hanabi_learning_tables import steps
+
+from interplay.papers.ah2ac2.ablation import clone_of, held_near
+from interplay.papers.ah2ac2.curves import at, returns
+from interplay.papers.ah2ac2.formatting import steps
+from interplay.papers.ah2ac2.published import INTRA_XP, POINTS, PROXIES
+from interplay.papers.ah2ac2.stage_results import (
+    LINES,
+    Found,
+    cells,
+    intra_method,
+    is_bot,
+    method_of,
+    split,
+    trained_steps,
+)
 
 SHARED = 0.7  # of the mean of their scores with themselves: what two agents make together if they share a convention
 WEAK = 3.0  # points with itself below which an agent has none to share
