@@ -87,6 +87,11 @@ PAPERS = {
                 "Tables 3 and 10: BR-Prox and goals in football, from the public results",
                 "the public table football.csv.gz",
             ),
+            "football-table": PaperResult(
+                "interplay.cli.commands.paper_football:FootballTable",
+                "our own agents in the light football, with sets of partners",
+                "a panel and trained agents (benchmarks/football)",
+            ),
             "football-engines": PaperResult(
                 "interplay.cli.commands.paper_football:FootballEngines",
                 "teams in the light football and in the real one: what carries over",
