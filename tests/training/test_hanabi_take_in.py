@@ -118,32 +118,6 @@ def test_an_attempt_that_continues_another_takes_over_its_curve(scripts, left_be
         assert whole["wall_s"] == 7.0
 
 
-def test_who_foresees_people_is_asked_about_games_of_other_people(scripts, tmp_path, monkeypatch):
-    """Any imported games, every policy softened; with a split only what its clone was not trained on."""
-    import interplay
-
-    monkeypatch.syspath_prepend(str(FOLDER))
-    people = importlib.import_module("people")
-    games = interplay.play("hanabi/2p", ["random", "hanabi/simple"], episodes=10, seed=0)
-    monkeypatch.setattr(people, "bot_names", lambda: ["simple"])
-    monkeypatch.setattr(people.TraceSet, "open", lambda path: games)
-    policy(tmp_path / "bc_2p" / "run0.safetensors", run=0)
-    policy(tmp_path / "bc_2p" / "run1.safetensors", run=1)
-    (tmp_path / "roster.json").write_text(
-        json.dumps(roster(**{"clone-1": {"stage": "bc_2p", "run": 0}, "clone-2": {"stage": "bc_2p", "run": 1}}))
-    )
-    asked = {"traces": tmp_path, "policies": [], "players": 2, "work": tmp_path, "roster": tmp_path / "roster.json"}
-    whole = people.measured(argparse.Namespace(**asked, agent="hanabi/simple", split=None))
-    assert whole["games"] == 10
-    assert next(iter(whole["policies"])) == "hanabi/simple"
-    assert whole["policies"]["hanabi/simple"]["accuracy"]["mean"] == 1
-    assert {"clone-1", "clone-2", "random"} < set(whole["policies"])
-    part = people.measured(argparse.Namespace(**asked, agent="hanabi/simple", split=1))
-    assert part["games"] == 2
-    assert "clone-1" not in part["policies"]
-    assert "clone-2" in part["policies"]
-
-
 def test_speeds_are_replaced_by_newer_ones_and_never_by_faults(scripts, tmp_path):
     new = tmp_path / "new"
     new.mkdir()
