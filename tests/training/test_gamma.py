@@ -18,7 +18,9 @@ from interplay.training.config import Network
 GAME = make("overcooked/cramped_room", horizon=20)
 NETWORK = Network(encoding="features", trunk="mlp", widths=(16, 16))
 SHAPE = policy_shape(GAME, NETWORK)
-OPTIONS = GAMMAOptions(episodes=24, latent=2, chunk=10, hidden=16, batch=16, updates=600, kl_weight=(0.01, 0.2))
+OPTIONS = GAMMAOptions(
+    episodes=24, latent=2, chunk=10, hidden=16, batch=16, updates=600, learning_rate=1e-2, kl_weight=(0.01, 0.1)
+)
 
 
 def member(action: int) -> Agent:
