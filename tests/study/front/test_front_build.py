@@ -88,6 +88,7 @@ def test_the_sources_are_strict():
 
 def test_every_source_is_short():
     long = {p.name: n for p in (WEB / "src").rglob("*.ts") if (n := len(p.read_text().splitlines())) > 400}
+    long.pop("types.ts", None)  # written by tools/typescript_types.py
     assert long == {}
 
 
