@@ -187,14 +187,17 @@ def fit(shape: Shape, recorded: Recording, options: GAMMAOptions, key: Array) ->
     def mean_losses(model: PartnerModel, data: Recording, key: Array) -> tuple[Array, Array]:
         keys = jax.random.split(key, 4)
         many, steps, seats = data.actions.shape
-        sizes = (many, steps - chunk + 1, seats)
-        where = [jax.random.randint(k, (options.batch,), 0, n) for k, n in zip(keys[:3], sizes, strict=True)]
+
+        def draw(key: Array, most: int) -> Array:
+            return jax.random.randint(key, (options.batch,), 0, most)
+
+        chosen, starts, whose = draw(keys[0], many), draw(keys[1], steps - chunk + 1), draw(keys[2], seats)
 
         def one(episode: Array, start: Array, seat: Array, key: Array) -> tuple[Array, Array]:
             seen = jax.lax.dynamic_slice_in_dim(data.seen[episode, :, seat], start, chunk)
             return model.losses(seen, jax.lax.dynamic_slice_in_dim(data.actions[episode, :, seat], start, chunk), key)
 
-        entropy, divergence = jax.vmap(one)(*where, jax.random.split(keys[3], options.batch))
+        entropy, divergence = jax.vmap(one)(chosen, starts, whose, jax.random.split(keys[3], options.batch))
         return jnp.mean(entropy), jnp.mean(divergence)
 
     @eqx.filter_jit
