@@ -58,17 +58,22 @@ class Filler:
     def __init__(self, database, clock, study, episodes):
         self.database, self.clock, self.study, self.episodes = database, clock, study, episodes
         self.number = 0
+        self.recruits = {}  # by participant: the hash of a recruiter's id
         database.write(participants.open_study, clock, study)
 
     def person(self, recruit=None, language="en"):
         def work(tx):
             key = payments.hashed(secret(tx, self.clock, "recruits"), recruit) if recruit else None
-            return participants.enter(tx, self.clock, self.study, language, key)[0].id
+            number = participants.enter(tx, self.clock, self.study, language, key)[0].id
+            self.recruits[number] = key
+            return number
 
         return self.database.write(work)
 
     def answer(self, number, page, **given):
-        errors = self.database.write(participants.submit, self.clock, self.study, number, page, given, 3.5)
+        recruit = self.recruits.get(number)
+        submit = participants.submit
+        errors = self.database.write(submit, self.clock, self.study, number, page, given, 3.5, recruit=recruit)
         assert errors == {}
 
     def who(self, number):
