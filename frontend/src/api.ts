@@ -1,6 +1,6 @@
 /** Requests to the server. What cannot be sent is tried again; what the server refuses is told. */
 
-import type { Answers, State } from "./types";
+import type { Answers, ItemTimes, State } from "./types";
 
 export type Reply =
   | { kind: "state"; state: State; conflict?: true } // the page had been answered before, and otherwise
@@ -22,8 +22,10 @@ export class Api {
   }
 
   /** `tries` are those that a quiz showed as left, so that a try whose reply got lost is not counted twice. */
-  answer(page: string, answers: Answers, seconds: number, tries: number | null): Promise<Reply> {
-    return this.request("answer", { page, answers, seconds, ...(tries === null ? {} : { tries_left: tries }) });
+  answer(
+    page: string, answers: Answers, seconds: number, tries: number | null, items: Record<string, ItemTimes>,
+  ): Promise<Reply> {
+    return this.request("answer", { page, answers, seconds, items, ...(tries === null ? {} : { tries_left: tries }) });
   }
 
   language(language: string): Promise<Reply> {

@@ -8,10 +8,11 @@ import { done } from "./pages/done";
 import { form, quiz } from "./pages/form";
 import { game } from "./pages/game";
 import { instructions } from "./pages/instructions";
+import { media } from "./pages/media";
 import type { Shell, Shown } from "./pages/page";
 import { ranking } from "./pages/ranking";
 import { wait } from "./pages/wait";
-import type { Answers, Page, State } from "./types";
+import type { Answers, ItemTimes, Page, State } from "./types";
 import { languageName, say, speak } from "./words";
 
 class App implements Shell {
@@ -41,14 +42,14 @@ class App implements Shell {
     else if (told(reply.state.page) !== told(this.state.page)) this.show(reply.state);
   }
 
-  async answer(answers: Answers): Promise<Record<string, string> | null> {
+  async answer(answers: Answers, items: Record<string, ItemTimes> = {}): Promise<Record<string, string> | null> {
     if (this.busy || this.state === null) return null;
     const { id: page, ...shown } = this.state.page;
     const left = shown.kind === "quiz" ? shown.tries_left : null;
     this.busy = true;
     this.main.setAttribute("aria-busy", "true");
     try {
-      const reply = await this.api.answer(page, answers, (performance.now() - this.since) / 1000, left);
+      const reply = await this.api.answer(page, answers, (performance.now() - this.since) / 1000, left, items);
       if (reply.kind === "errors") return reply.errors;
       if (reply.kind === "state" && reply.state.page.id !== page) this.forget(page);
       this.take(reply);
@@ -138,7 +139,8 @@ class App implements Shell {
     this.main.dataset["page"] = state.page.id;
     this.main.replaceChildren(heading);
     this.shown = render(state.page, this);
-    this.main.append(...this.shown.elements);
+    const [text, ...rest] = this.shown.elements;
+    this.main.append(...(text === undefined ? [] : [text]), ...(state.page.media ?? []).map(media), ...rest);
     this.shown.opened?.();
     // A page that has no wish of its own starts at its heading, so that screen readers say where one is.
     if (moved && !this.main.contains(document.activeElement)) heading.focus({ preventScroll: true });

@@ -12,6 +12,23 @@ interface Common {
   id: string;
   title: string;
   text: string; // safe HTML, made by the server
+  media?: Media[];
+}
+
+/** What a page or question shows beside its text. */
+export type Media =
+  | { kind: "image"; src: string; alt: string }
+  | { kind: "video"; src: string; captions: string | null; alt: string }
+  | { kind: "drawing"; svg: string; alt: string }
+  | { kind: "board"; start: Start; view: unknown; alt: string };
+
+/** ["and" | "or", ...], ["not", x], [comparison, x, y], ["name", question] or ["value", constant]. */
+export type Condition = [string, ...unknown[]];
+
+export interface ItemTimes {
+  first_s: number | null;
+  last_s: number | null;
+  changes: number;
 }
 
 export interface ConsentPage extends Common {
@@ -71,7 +88,7 @@ export interface Alias {
 
 export interface Question {
   id: string;
-  type: "likert" | "two_sided" | "choice" | "multi" | "number" | "text";
+  type: "likert" | "two_sided" | "choice" | "multi" | "number" | "text" | "slider";
   label: string;
   required?: boolean;
   points?: number | null;
@@ -81,6 +98,9 @@ export interface Question {
   options?: { value: string | number; label: string }[] | null;
   min?: number | null;
   max?: number | null;
+  step?: number | null;
+  media?: Media | null;
+  when?: Condition | null; // asked only while this holds
 }
 
 /** Scales answer 1 to `points`; nothing chosen is null. */

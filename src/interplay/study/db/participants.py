@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -19,12 +19,13 @@ from interplay.server import sessions
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
+from interplay.study.db.answer_facts import facts, inattentive, item_details
 from interplay.study.db.schema import answers as answer_rows
 from interplay.study.db.schema import consents, files, games, people, recruits, slots
 from interplay.study.protocol import aliases, answers
 from interplay.study.protocol.about import PlayedGame, about, played
 from interplay.study.protocol.design import count, least_used, places
-from interplay.study.protocol.flow import Page, first_slots, pages, partners_of
+from interplay.study.protocol.flow import Page, asked, first_slots, next_position, pages, partners_of
 from interplay.study.protocol.model import Protocol
 from interplay.study.protocol.payment import evaluate
 
@@ -156,6 +157,7 @@ def submit(
     submitted: Mapping[str, Any],
     seconds: float | None,
     tries_left: int | None = None,
+    items: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> answers.Errors:
     """Store the answers to a participant's open page, and move on if they pass.
 
@@ -170,6 +172,7 @@ def submit(
         submitted: The answers by question.
         seconds: How long the page was open; None if unknown.
         tries_left: What a quiz showed, to tell a repeated try from a new one.
+        items: By question: when it was answered and how often that was changed, as the browser saw it.
 
     Returns:
         What is wrong, by question; empty if the answers were taken.
@@ -183,7 +186,8 @@ def submit(
     if page is None or page.id != page_id or (page.item.kind == "quiz" and _is_old_try(page, who, tries_left)):
         _check_repeated(tx, protocol, who, all_pages, page_id, submitted)
         return {}
-    clean, errors = _read(protocol, who, page, submitted)
+    known = facts(tx, number)
+    clean, errors = _read(protocol, who, page, submitted, known)
     if errors:
         return errors
     passed, tries = True, 0
@@ -192,11 +196,14 @@ def submit(
         tries = 0 if passed else who.tries + 1
     row = {"person": number, "page": page_id, "answers": clean, "passed": passed, "at": clock.now()}
     told = about(page_id, begun_games(tx, number), page.values.get("partner"))
-    tx.execute(sa.insert(answer_rows).values(**row, seconds=seconds, about=told._asdict()))
+    told_items = item_details(page, who.seed, clean, items or {})
+    tx.execute(sa.insert(answer_rows).values(**row, seconds=seconds, about=told._asdict(), items=told_items))
     tx.execute(sa.update(people).where(people.c.id == number).values(tries=tries, seen=clock.now()))
     if page.item.kind == "consent":
         _begin(tx, clock, protocol, who, page)
-    if passed:
+    if page.item.kind == "form" and inattentive(tx, protocol, number, all_pages):
+        end(tx, clock, protocol, who, SCREENED)
+    elif passed:
         advance(tx, clock, protocol, person(tx, number))
     elif tries >= page.item.tries:
         end(tx, clock, protocol, who, SCREENED)
@@ -214,7 +221,7 @@ def _is_old_try(page: Page, who: Person, tries_left: int | None) -> bool:
 
 
 def _read(
-    protocol: Protocol, who: Person, page: Page, submitted: Mapping[str, Any]
+    protocol: Protocol, who: Person, page: Page, submitted: Mapping[str, Any], known: Mapping[str, Any]
 ) -> tuple[dict[str, Any], answers.Errors]:
     """Return what is to be stored of the answers to a page, and what is wrong with them."""
     match page.item.kind:
@@ -223,7 +230,11 @@ def _read(
                 page.item, submitted, who.language
             )
         case "form" | "quiz":
-            return answers.check_form(protocol, page.item.questions, submitted, who.language)
+            every = {question.id for question in page.item.questions}
+            questions = asked(page, known, submitted, who.seed)
+            hidden = every - {question.id for question in questions}
+            open_answers = {name: value for name, value in submitted.items() if name not in hidden}
+            return answers.check_form(protocol, questions, open_answers, who.language)
         case "ranking":
             known = {alias.id: name for name, alias in who.aliases(protocol).items() if name in page.met}
             order, errors = answers.check_order(list(known), submitted, who.language)
@@ -237,13 +248,13 @@ def _check_repeated(
     tx: Tx, protocol: Protocol, who: Person, all_pages: list[Page], page_id: str, submitted: Mapping[str, Any]
 ) -> None:
     """Raise an `ApiError` unless the page was last answered with exactly these answers."""
-    query = sa.select(answer_rows.c.answers).where(answer_rows.c.person == who.id, answer_rows.c.page == page_id)
-    stored = tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one_or_none()
+    query = sa.select(answer_rows).where(answer_rows.c.person == who.id, answer_rows.c.page == page_id)
+    stored = tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).one_or_none()
     page = next((page for page in all_pages if page.id == page_id), None)
     if stored is None or page is None:
         raise ApiError("conflict", "this page is not the one that is open: load it again")
-    clean, errors = _read(protocol, who, page, submitted)
-    if errors or clean != stored:
+    clean, errors = _read(protocol, who, page, submitted, facts(tx, who.id, before=stored.id))
+    if errors or clean != stored.answers:
         raise ApiError("conflict", "this page was answered before, and otherwise: the first answers count")
 
 
@@ -271,8 +282,9 @@ def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page) ->
 
 def advance(tx: Tx, clock: Clock, protocol: Protocol, who: Person) -> None:
     """Move a participant on to the next page; after the last one the study is done for them."""
-    position = who.position + 1
-    if position >= len(who.pages(protocol)):
+    all_pages = who.pages(protocol)
+    position = next_position(all_pages, who.position, facts(tx, who.id))
+    if position >= len(all_pages):
         end(tx, clock, protocol, who, DONE)
         return
     tx.execute(sa.update(people).where(people.c.id == who.id).values(position=position, tries=0, seen=clock.now()))
@@ -334,6 +346,7 @@ class ParticipantContext:
 
     failed: Mapping[str, Any] | None = None  # the answers of the last try at this quiz
     order: tuple[str, ...] = ()  # the ranking so far
+    facts: Mapping[str, Any] = field(default_factory=dict)  # the last answer to every question, and scores
 
 
 def context(tx: Tx, protocol: Protocol, who: Person) -> ParticipantContext:
@@ -341,7 +354,7 @@ def context(tx: Tx, protocol: Protocol, who: Person) -> ParticipantContext:
     if who.status in OVER:
         return ParticipantContext()
     all_pages = who.pages(protocol)
-    page, earlier = all_pages[who.position], ParticipantContext()
+    page, earlier = all_pages[who.position], ParticipantContext(facts=facts(tx, who.id))
     if page.item.kind == "quiz" and who.tries:
         query = sa.select(answer_rows.c.answers).where(answer_rows.c.person == who.id, answer_rows.c.page == page.id)
         earlier = replace(earlier, failed=tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one())

@@ -182,6 +182,7 @@ def answers(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) ->
             before = [game for started, game in begun.get(row.person, []) if started <= row.at]
             told = about(row.page, before, page.values.get("partner") if page else None)._asdict()
         for question, value in row.answers.items():
+            seen = (row._mapping["items"] or {}).get(question, {})
             yield {
                 "answer": row.id,
                 "participant": view.row.public,
@@ -195,6 +196,7 @@ def answers(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) ->
                 "attempt": attempt,
                 "passed": bool(row.passed),
                 "seconds": row.seconds,
+                **{name: seen.get(name) for name in ("place", "options", "first_s", "last_s", "changes")},
                 "at": iso(row.at),
             }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Request, WebSocket
-from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import HTTPConnection
 
@@ -28,7 +28,7 @@ from interplay.study.admin.context import AdminContext
 from interplay.study.admin.payments import hashed
 from interplay.study.db import groups, participants
 from interplay.study.db.participants import Person
-from interplay.study.http import page_views
+from interplay.study.http import media, page_views
 from interplay.study.live.app_state import FRAMES_A_SECOND, LARGEST_FRAME, StudyState, hold_off, refuse
 from interplay.study.protocol.model import Protocol
 
@@ -37,6 +37,16 @@ CSRF = "x-csrf"
 STATIC = Path(__file__).parents[1] / "static"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 RECRUITERS = {"prolific": "PROLIFIC_PID", "mturk": "workerId"}  # the query parameter with the recruiter's id
+
+
+class ItemTimes(BaseModel):
+    """When a question was answered, in seconds since its page was opened, and how often that was changed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    first_s: Annotated[float, Field(ge=0, le=1e6)] | None = None
+    last_s: Annotated[float, Field(ge=0, le=1e6)] | None = None
+    changes: Annotated[int, Field(ge=0, le=1_000_000)] = 0
 
 
 class AnswerRequest(BaseModel):
@@ -48,6 +58,7 @@ class AnswerRequest(BaseModel):
     answers: Annotated[PlainObject, Field(max_length=200)] = {}
     seconds: Annotated[float, Field(ge=0, le=1e6)] | None = None
     tries_left: Annotated[int, Field(ge=0, le=100)] | None = None  # as the quiz showed them
+    items: Annotated[dict[Annotated[PlainText, Field(max_length=40)], ItemTimes], Field(max_length=200)] = {}
 
 
 class LanguageRequest(BaseModel):
@@ -132,6 +143,7 @@ def build(
         speed: How many times faster than real time games run.
     """
     study = StudyState(protocol, base, sizes=sizes, speed=speed)
+    media.views(protocol)  # so that a position that cannot be reached is told now
     context = AdminContext(study, secure)
 
     @asynccontextmanager
@@ -166,6 +178,14 @@ def _add_files(app: FastAPI, protocol: Protocol) -> None:
     @app.get("/static/{name}")
     async def static(name: str) -> Response:
         return _file(name)
+
+    @app.get(f"/study/{protocol.name}/media/{{name}}")
+    async def media_file(name: str, captions: bool = False) -> Response:
+        """Send a picture or a video of the study by its name in the file, and nothing else on this machine."""
+        path = media.path_of(protocol, name, captions=captions)
+        if path is None:
+            return PlainTextResponse("there is no such file", 404)
+        return FileResponse(path, media_type=media.TYPES[path.suffix.lower()])
 
 
 def _file(name: str) -> Response:
@@ -225,9 +245,11 @@ def _add_flow(app: FastAPI, study: StudyState, visits: Visits) -> None:
     async def answer(request: Request, sent: AnswerRequest) -> JSONResponse:
         """Store the answers to the open page; they are stored when this returns."""
         who, session = await visits.sent(request)
+        items = {name: times.model_dump() for name, times in sent.items.items()}
         errors = await base.database.awrite(
-            participants.submit, base.clock, protocol, who.id, sent.page, sent.answers, sent.seconds, sent.tries_left
-        )
+            participants.submit, base.clock, protocol, who.id, sent.page, sent.answers, sent.seconds, sent.tries_left,
+            items,
+        )  # fmt: skip
         if errors:
             return JSONResponse({"errors": errors}, 422)
         return JSONResponse(await _state(study, who.id, session.csrf))

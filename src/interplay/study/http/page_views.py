@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interplay.games.registry import make_recorded
+from interplay.study.analysis.plan import pages as file_pages
 from interplay.study.db.participants import DONE, OVER, WITHDRAWN, ParticipantContext, Person
+from interplay.study.http import media
 from interplay.study.live.browser_views import browser_view
 from interplay.study.protocol import answers
-from interplay.study.protocol.flow import Page
-from interplay.study.protocol.model import Protocol, Question
+from interplay.study.protocol.conditions import holds, names_in, with_facts
+from interplay.study.protocol.flow import Page, options, ordered
+from interplay.study.protocol.model import Option, Protocol, Question
 from interplay.study.protocol.words import html, phrase, say
 
 
@@ -36,24 +39,25 @@ def screen(
 ) -> dict[str, Any]:
     """Return the open page of a participant whose study is not over."""
     page, language = all_pages[who.position], who.language
-    values = words(protocol, who, page)
+    values = words(protocol, who, page) | earlier_answers(protocol, context.facts, language)
     item = page.item
     view: dict[str, Any] = {
         "id": page.id,
         "kind": item.kind,
         "title": say(item.title, language, **values),
         "text": html(say(item.text, language, **values)),
+        "media": [media.view(protocol, name, language) for name in item.media],
     }
     match item.kind:
         case "consent":
             boxes = [{"id": box.id, "label": say(box.label, language)} for box in item.checkboxes]
             view |= {"version": item.version, "checkboxes": boxes}
         case "form":
-            view["questions"] = [question(protocol, q, language, values) for q in item.questions]
+            view["questions"] = questions(protocol, who, page, context.facts, values)
         case "instructions":
             view["figures"] = [figures[name] for name in item.figures if name in figures]
         case "quiz":
-            view["questions"] = [question(protocol, q, language, values) for q in item.questions]
+            view["questions"] = questions(protocol, who, page, context.facts, values)
             view |= {"feedback": feedback(page, context, language), "tries_left": item.tries - who.tries}
         case "ranking":
             known = who.aliases(protocol)
@@ -80,22 +84,62 @@ def game(protocol: Protocol, who: Person, page: Page) -> dict[str, Any]:
     }
 
 
-def question(protocol: Protocol, asked: Question, language: str, values: Mapping[str, str]) -> dict[str, Any]:
-    """Return a question as the front end shows it."""
+def questions(
+    protocol: Protocol, who: Person, page: Page, facts: Mapping[str, Any], values: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return the questions of a page as the front end shows them, in this participant's order.
+
+    Questions with a condition on earlier pages that does not hold are left out; a condition on answers of the same
+    page goes along for the browser.
+    """
+    here = {asked.id for asked in page.item.questions}
+    known = {**facts, "turn": page.turn}
+    views = []
+    for asked in ordered(page, who.seed):
+        if asked.when is not None and not names_in(asked.when) & here and not holds(asked.when, known):
+            continue
+        shown = options(page, asked, who.seed)
+        view = question(protocol, asked, who.language, values, shown)
+        views.append(view | {"when": with_facts(asked.when, known, here) if asked.when is not None else None})
+    return views
+
+
+def question(
+    protocol: Protocol, asked: Question, language: str, values: Mapping[str, str], shown: Sequence[Option]
+) -> dict[str, Any]:
+    """Return a question as the front end shows it, with its options in the order `shown`."""
     scale = protocol.scales[asked.scale] if asked.scale else None
+    ends = scale or asked
     return {
         "id": asked.id,
         "type": asked.type,
         "label": say(asked.label, language, **values),
         "required": asked.required,
         "points": scale.points if scale else None,
-        "left": say(scale.left, language, **values) if scale else None,
-        "right": say(scale.right, language, **values) if scale else None,
+        "left": say(ends.left, language, **values) if ends.left is not None else None,
+        "right": say(ends.right, language, **values) if ends.right is not None else None,
         "labels": [say(label, language, **values) for label in scale.labels] if scale else [],
-        "options": [{"value": o.value, "label": say(o.label, language, **values)} for o in asked.options],
+        "options": [{"value": o.value, "label": say(o.label, language, **values)} for o in shown],
         "min": asked.min,
         "max": asked.max,
+        "step": asked.step,
+        "media": media.view(protocol, asked.media, language) if asked.media else None,
     }
+
+
+def earlier_answers(protocol: Protocol, facts: Mapping[str, Any], language: str) -> dict[str, str]:
+    """Return the values of `{answer.QUESTION}` and `{score}` in texts: options by their labels, numbers as they are."""
+    asked = {q.id: q for page in file_pages(protocol) if page.kind in ("form", "quiz") for q in page.questions}
+    values = {}
+    for name, value in facts.items():
+        if name in asked and value is not None:
+            labels = {o.value: say(o.label, language) for o in asked[name].options}
+            several = value if isinstance(value, list) else [value]
+            words = (labels.get(part, f"{part:g}" if isinstance(part, int | float) else str(part)) for part in several)
+            values[f"answer.{name}"] = " ".join(", ".join(words).split())
+    if facts.get("score") is not None:
+        values["score"] = f"{facts['score']:g}"
+    return values
 
 
 def feedback(page: Page, context: ParticipantContext, language: str) -> dict[str, str] | None:

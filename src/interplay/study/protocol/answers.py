@@ -58,7 +58,7 @@ def _problem(protocol: Protocol, question: Question, value: Any, language: str) 
             several = value if isinstance(value, list) else [None]
             fine = all(isinstance(v, str) and v in values for v in several) and len(set(several)) == len(several)
             return None if fine else phrase("choice", language)
-        case "number":
+        case "number" | "slider":
             low = question.min if question.min is not None else -1e9
             high = question.max if question.max is not None else 1e9
             return None if number and low <= value <= high else phrase("number", language, low=low, high=high)
@@ -66,6 +66,11 @@ def _problem(protocol: Protocol, question: Question, value: Any, language: str) 
             most = int(question.max) if question.max is not None else LONGEST
             fine = isinstance(value, str) and len(value) <= most and "\x00" not in value
             return None if fine else phrase("text", language, high=most)
+
+
+def failed_checks(questions: Sequence[Question], answers: Mapping[str, Any]) -> int:
+    """Return how many attention checks among the questions were answered otherwise than by someone who reads."""
+    return sum(q.attention is not None and answers.get(q.id) != q.attention for q in questions if q.id in answers)
 
 
 def check_consent(page: Consent, submitted: Mapping[str, Any], language: str) -> Errors:
@@ -86,10 +91,10 @@ def check_order(items: Sequence[str], submitted: Mapping[str, Any], language: st
 
 
 def wrong_answers(page: Quiz, answers: Mapping[str, Any]) -> list[Question]:
-    """Return the questions of a quiz that were not answered correctly."""
+    """Return the questions of a quiz that were asked and not answered correctly."""
 
     def right(question: Question) -> bool:
         wanted = question.right_answer
         return answers.get(question.id) == (wanted if isinstance(wanted, str) else sorted(wanted or ()))
 
-    return [question for question in page.questions if not right(question)]
+    return [question for question in page.questions if question.id in answers and not right(question)]

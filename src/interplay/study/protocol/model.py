@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from interplay.errors import InterplayError
 from interplay.study.analysis.plan import Analysis, PlanError, check_plan
 from interplay.study.live.kitchen_phrases import check as check_words
+from interplay.study.protocol.conditions import check_condition
 from interplay.study.protocol.payment import check_formula, games_in
 from interplay.study.protocol.validation import Misplaced, check_flow, check_spoken
 from interplay.study.protocol.words import Text
@@ -18,6 +20,8 @@ from interplay.study.protocol.words import Text
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z]{2,8})?$")]
 Code = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]  # a completion code
+Condition = Annotated[str, AfterValidator(check_condition)]  # on earlier answers, see `conditions.py`
+PICTURES, VIDEOS = ("png", "jpg", "jpeg", "webp", "gif", "svg"), ("mp4", "webm")
 
 
 class StudyPart(BaseModel):
@@ -31,6 +35,7 @@ class Option(StudyPart):
 
     value: Annotated[str, Field(min_length=1, max_length=80)]
     label: Text
+    last: bool = False  # stays behind the others when options are shown in a drawn order
 
 
 class Scale(StudyPart):
@@ -48,17 +53,56 @@ class Scale(StudyPart):
         return self
 
 
+class Media(StudyPart):
+    """A picture or a video beside the study file, or a position of one of the study's games.
+
+    A position is reached by `moves` (names of actions, in turn) from the start that `seed` draws, and is shown as the
+    board shows it to the person in `seat`.
+    """
+
+    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$")] | None = None
+    alt: Text  # what it shows, for those who do not see it
+    captions: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}\.vtt$")] | None = None  # of a video
+    game: Name | None = None
+    seed: int = Field(default=0, ge=0, lt=2**31)
+    moves: tuple[str, ...] = ()
+    seat: int = Field(default=0, ge=0)
+    sha256: str | None = None  # of the file; filled in when the study file is read
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Media:
+        if (self.file is None) == (self.game is None):
+            raise ValueError("either a `file` or the position of a `game`")
+        if self.file is not None and self.suffix not in (*PICTURES, *VIDEOS):
+            raise ValueError(f"file: {self.file!r} is none of {', '.join((*PICTURES, *VIDEOS))}")
+        if self.captions is not None and self.suffix not in VIDEOS:
+            raise ValueError("captions: only a video has them")
+        return self
+
+    @property
+    def suffix(self) -> str:
+        """The kind of file by its name's end; empty for a position."""
+        return (self.file or "").rpartition(".")[2].lower()
+
+
 class Question(StudyPart):
-    """A question. Answers on scales count from 1."""
+    """A question. Answers on scales count from 1; a slider has no answer until it is moved."""
 
     id: Name
-    type: Literal["likert", "two_sided", "choice", "multi", "number", "text"]
+    type: Literal["likert", "two_sided", "choice", "multi", "number", "text", "slider"]
     label: Text
     required: bool = True
     scale: Name | None = None
     options: tuple[Option, ...] = ()
     min: float | None = None
     max: float | None = None
+    step: float | None = Field(default=None, gt=0)  # of a slider; 1 if none is named
+    left: Text | None = None  # of a slider: what its ends are called
+    right: Text | None = None
+    media: Name | None = None  # shown with the question
+    when: Condition | None = None  # asked only if this holds, also of answers on the same page
+    shuffle: bool = False  # options in an order that is drawn for each participant
+    attention: str | int | None = None  # what those answer who read it: an attention check
     right_answer: str | tuple[str, ...] | None = None  # in a quiz: the value, or the values, of the right options
     explanation: Text | None = None  # in a quiz: shown with a wrong answer
 
@@ -68,6 +112,14 @@ class Question(StudyPart):
             raise ValueError("a likert or two_sided question names its `scale`, and no other question does")
         if (self.type in ("choice", "multi")) != bool(self.options):
             raise ValueError("a choice or multi question has `options`, and no other question does")
+        if self.type == "slider" and (self.min is None or self.max is None or self.min >= self.max):
+            raise ValueError("a slider goes from `min` to a larger `max`")
+        if self.type != "slider" and (self.step, self.left, self.right) != (None, None, None):
+            raise ValueError("`step`, `left` and `right` are those of a slider")
+        if self.shuffle and not self.options:
+            raise ValueError("shuffle: there are no options whose order could be drawn")
+        if self.attention is not None and self.type in ("multi", "text"):
+            raise ValueError(f"attention: a {self.type} question has no single right answer")
         values = [option.value for option in self.options]
         if len(set(values)) != len(values):
             raise ValueError("two options have the same value")
@@ -88,6 +140,8 @@ class _Page(StudyPart):
     id: Name
     title: Text
     text: Text = ""
+    when: Condition | None = None  # shown only if this holds when its turn comes
+    media: tuple[Name, ...] = ()  # shown below the text
 
 
 class Consent(_Page):
@@ -103,6 +157,7 @@ class Form(_Page):
 
     kind: Literal["form"]
     questions: tuple[Question, ...] = Field(min_length=1)
+    shuffle: bool = False  # questions in an order that is drawn for each participant
 
 
 class Instructions(_Page):
@@ -177,6 +232,8 @@ class Repeat(StudyPart):
     id: Name
     over: Name | None = None
     times: int | None = Field(default=None, ge=1, le=100)
+    until: Condition | None = None  # no further turn once this holds at the end of one
+    when: Condition | None = None
     pages: tuple[Item, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -280,11 +337,25 @@ class Withdrawal(StudyPart):
         return self
 
 
-LATER = ("withdrawal", "words")  # fields added after the first version: left out of the hash where they have defaults
+# Fields added after the first version: left out of the hash where they have defaults.
+LATER = ("withdrawal", "words", "media", "attention_limit")
+LATER_WITHIN = {
+    "when", "media", "shuffle", "until", "step", "left", "right", "attention", "last", "captions", "sha256", "any_score",
+}  # fmt: skip
+
+
+def _without_later(value: Any) -> Any:
+    """Return a dumped file without later fields that say nothing."""
+    if isinstance(value, dict):
+        silent = {k for k in LATER_WITHIN & value.keys() if value[k] is None or value[k] is False or value[k] == []}
+        return {name: _without_later(part) for name, part in value.items() if name not in silent}
+    return [_without_later(part) for part in value] if isinstance(value, list) else value
 
 
 class Protocol(StudyPart):
     """A study file."""
+
+    _folder: Path | None = PrivateAttr(default=None)  # of the file that was read, where its media lie
 
     name: Name
     title: Text
@@ -303,6 +374,8 @@ class Protocol(StudyPart):
     grace_s: float = Field(default=60.0, gt=0)  # a game waits so long for a person who has gone
     away_min: float = Field(default=60.0, gt=0)  # after so long, a place is given to someone else
     erasure: Literal["erase_games", "keep_games"] = "erase_games"  # what becomes of games when a person is erased
+    media: dict[Name, Media] = {}
+    attention_limit: int | None = Field(default=None, ge=1)  # after so many failed checks a person is screened out
     analysis: tuple[Analysis, ...] = ()  # what `interplay study analyse` computes; never sent to participants
 
     @property
@@ -310,7 +383,8 @@ class Protocol(StudyPart):
         """A hash of all that participants are shown; the analyses may change without changing it."""
         # Fields that later versions added do not change the hash of files without them: running studies go on.
         silent = {name for name in LATER if getattr(self, name) == type(self).model_fields[name].default}
-        text = json.dumps(self.model_dump(mode="json", exclude={"analysis", *silent}), sort_keys=True)
+        dump = _without_later(self.model_dump(mode="json", exclude={"analysis", *silent}))
+        text = json.dumps(dump, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @model_validator(mode="after")

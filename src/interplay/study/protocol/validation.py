@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from interplay.study.protocol.words import missing
+from interplay.study.protocol.conditions import FACTS, names_in
+from interplay.study.protocol.words import missing, piped
 
 if TYPE_CHECKING:
     from interplay.study.protocol.model import Protocol, Repeat
@@ -22,6 +23,13 @@ class Misplaced(ValueError):
 
 def check_flow(protocol: Protocol) -> None:
     """Raise `Misplaced` where parts of the flow do not fit each other or the rest of the file."""
+    for name, media in protocol.media.items():
+        if media.game is not None and media.game not in protocol.games:
+            raise Misplaced(f"media {name!r}: there is no game {media.game!r} in this study", name)
+        try:
+            check_spoken(media, protocol.languages, f"media {name!r}: ")
+        except ValueError as error:
+            raise Misplaced(str(error), name) from None
     _Checker(protocol).items(protocol.flow, (), ())
 
 
@@ -32,6 +40,8 @@ class _Checker:
         self._protocol = protocol
         self._ids: set[str] = set()
         self._rooms: set[str] = set()  # waiting rooms so far
+        self._asked: set[str] = set()  # questions so far
+        self._conditional = 0  # repeats around that not everyone goes through in the same way
 
     def items(self, items: tuple[Any, ...], loops: tuple[str, ...], factors: tuple[str, ...]) -> None:
         """Check pages and repeats, inside repeats over the designs `loops` with the factors `factors`."""
@@ -40,6 +50,7 @@ class _Checker:
                 raise Misplaced(f"two parts of the flow have the id {item.id!r}", item.id)
             self._ids.add(item.id)
             try:
+                self._condition(item.when, f"{item.kind} {item.id!r}: when")
                 if item.kind != "repeat":
                     self._page(item, loops, factors)
                 elif item.over is not None:
@@ -49,7 +60,18 @@ class _Checker:
             if item.kind == "repeat":
                 inner = (item.over,) if item.over else ()
                 more = tuple(self._protocol.designs[item.over].factors) if item.over else ()
+                self._conditional += item.when is not None or item.until is not None
                 self.items(item.pages, loops + inner, factors + more)
+                self._conditional -= item.when is not None or item.until is not None
+                try:
+                    self._condition(item.until, f"repeat {item.id!r}: until")
+                except ValueError as error:
+                    raise Misplaced(str(error), item.id) from None
+
+    def _condition(self, condition: str | None, where: str) -> None:
+        for name in sorted(names_in(condition) - FACTS - self._asked) if condition else ():
+            known = ", ".join(sorted(self._asked)) or "none"
+            raise ValueError(f"{where}: no question {name!r} is asked before it; there is {known}")
 
     def _loop(self, item: Repeat, loops: tuple[str, ...]) -> None:
         assert item.over is not None
@@ -64,6 +86,8 @@ class _Checker:
         if page.kind == "game":
             self._value(page.game, self._protocol.games, factors, f"{where}game")
             self._partner(page.partner, loops, factors, where)
+            if page.partner in self._rooms and (page.when is not None or self._conditional):
+                raise ValueError(f"{where}people who play together go the same way: no `when` or `until` around it")
         if page.kind == "wait":
             self._known(page.otherwise, self._protocol.partners, f"{where}otherwise: partner")
             if loops:
@@ -77,6 +101,10 @@ class _Checker:
                 raise ValueError(f"{where}the design {page.of!r} has no factor `partner` to rank")
         for name in getattr(page, "figures", ()):
             self._known(name, self._protocol.games, f"{where}game")
+        for name in page.media:
+            self._known(name, self._protocol.media, f"{where}media")
+        for name in sorted(piped(page) - self._asked):
+            raise ValueError(f"{where}{{answer.{name}}}: no question {name!r} is asked before it")
         questions = getattr(page, "questions", ())
         ids = [question.id for question in questions]
         if len(set(ids)) != len(ids):
@@ -84,6 +112,10 @@ class _Checker:
         for question in questions:
             if question.scale is not None:
                 self._known(question.scale, self._protocol.scales, f"{where}question {question.id!r}: scale")
+            if question.media is not None:
+                self._known(question.media, self._protocol.media, f"{where}question {question.id!r}: media")
+            self._condition(question.when, f"{where}question {question.id!r}: when")
+            self._asked.add(question.id)
         check_spoken(page, self._protocol.languages, where)
 
     def _partner(self, value: str, loops: tuple[str, ...], factors: tuple[str, ...], where: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 Text = Annotated[str | dict[str, str], Field(union_mode="left_to_right")]  # one text for all languages, or one each
 
@@ -21,7 +21,12 @@ _INLINE = (
 def say(text: Text, language: str, **values: str) -> str:
     """Return a text in a language, with `{name}` replaced by its value; other braces stay as they are."""
     chosen = text if isinstance(text, str) else text.get(language) or next(iter(text.values()))
-    return re.sub(r"\{(\w+)\}", lambda m: values.get(m[1], m[0]), chosen)
+    return re.sub(r"\{([\w.-]+)\}", lambda m: values.get(m[1], m[0]), chosen)
+
+
+def piped(part: BaseModel) -> set[str]:
+    """Return the questions whose answers the texts of a part repeat, as `{answer.QUESTION}`."""
+    return set(re.findall(r"\{answer\.([\w-]+)\}", part.model_dump_json()))
 
 
 def missing(text: Text, languages: tuple[str, ...]) -> list[str]:

@@ -184,6 +184,7 @@ class AnswerModel:
                 items = sorted((self._chance.gauss(-self.liking(i["label"]), 0.3), i["id"]) for i in page["items"])
                 return {"order": [name for _, name in items]}
             case "form" | "quiz":
+                # Answers to questions whose condition does not hold are left out by the server.
                 return {q["id"]: self._answer_question(q, last) for q in page["questions"]}
         return {}
 
@@ -203,6 +204,11 @@ class AnswerModel:
                 return chance.choice(question["options"])["value"]
             case "multi":
                 return [o["value"] for o in question["options"] if chance.random() < 0.5]
+            case "slider":
+                share = min(1.0, max(0.0, 0.5 + (self.liking(last) + self._mood / 2) / 2 + chance.gauss(0, 0.15)))
+                step = question["step"] or 1
+                steps = int((question["max"] - question["min"]) / step)
+                return question["min"] + step * round(share * steps)
             case "number":
                 low = question["min"] if question["min"] is not None else 0
                 high = question["max"] if question["max"] is not None else 100
