@@ -55,7 +55,10 @@ flow:
         id: more
         title: "Turn {turn}: it is {answer.warm} degrees, you have {answer.pet}"
         questions:
-          - {id: enough, type: choice, label: "Enough?", options: [{value: "yes", label: "Yes"}, {value: "no", label: "No"}]}
+          - id: enough
+            type: choice
+            label: "Enough?"
+            options: [{value: "yes", label: "Yes"}, {value: "no", label: "No"}]
           - {id: read2, type: likert, scale: agree, label: Please choose 5, attention: 5, when: "warm > 30"}
 analysis:
   - {kind: exclude, id: exclude, failed_checks: 0}

@@ -95,7 +95,7 @@ def test_a_position_that_cannot_be_reached_is_told(tmp_path):
 
     path = write_items(tmp_path)
     path.write_text(ITEMS.replace("hint +1 R", "discard 0"))
-    with pytest.raises(InterplayError, match="'start'.*'discard 0' is not legal there"):
+    with pytest.raises(InterplayError, match=r"'start'.*'discard 0' is not legal there"):
         media.views(load(path))
 
 
@@ -106,7 +106,8 @@ def test_pages_branch_loop_and_repeat_answers(items):
         page = await visitor.answer()
         assert (page["id"], page["title"]) == ("quiz", "What Tom sees")
         shown = page["questions"][0]["media"]
-        assert shown["kind"] == "board" and shown["view"]["tokens"] == 7
+        assert shown["kind"] == "board"
+        assert shown["view"]["tokens"] == 7
         assert all(card["colour"] is None for card in shown["view"]["hands"][0])  # one's own hand is hidden
         page = await visitor.answer(tokens="7")
         assert page["title"] == "Turn 1: it is 35 degrees, you have A cat"
@@ -131,7 +132,8 @@ def test_failed_attention_checks_end_the_study(items):
         await visitor.answer()
         await visitor.answer(tokens="7")
         page = await visitor.answer(enough="no", read2=1)
-        assert page["kind"] == "done" and page["code"] is None
+        assert page["kind"] == "done"
+        assert page["code"] is None
         await visitor.client.aclose()
 
     within_a_minute(walk())
@@ -179,9 +181,11 @@ def test_media_are_sent_and_nothing_else(items):
         visitor = await come(items)
         address = f"{items.url}/study/items/media"
         square = await visitor.client.get(f"{address}/square")
-        assert square.headers["content-type"] == "image/png" and square.content.startswith(b"\x89PNG")
+        assert square.headers["content-type"] == "image/png"
+        assert square.content.startswith(b"\x89PNG")
         film = await visitor.client.get(f"{address}/film", headers={"range": "bytes=0-3"})
-        assert film.status_code == 206 and len(film.content) == 4
+        assert film.status_code == 206
+        assert len(film.content) == 4
         captions = await visitor.client.get(f"{address}/film?captions=true")
         assert captions.text.startswith("WEBVTT")
         for name in ("start", "items.yaml", "..%2Fitems.yaml", "none"):

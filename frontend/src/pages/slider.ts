@@ -10,6 +10,8 @@ export function slider(question: Question, before: Answer, heading: (HTMLElement
   const input = h("input", {
     type: "range", id: `q-${question.id}`, name: question.id, min, max, step: question.step ?? 1, autocomplete: "off",
   });
+  const step = question.step ?? 1;
+  input.value = String(min + step * Math.round((max - min) / step / 2)); // the thumb stands in the middle
   const shown = h("output", { for: input.id, class: "slider-value" });
   let moved = false;
   const show = (): void => {

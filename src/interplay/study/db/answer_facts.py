@@ -40,7 +40,7 @@ def facts(tx: Tx, number: int, *, before: int | None = None) -> dict[str, Any]:
 def item_details(
     page: Page, seed: int, clean: Mapping[str, Any], seen: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """Return for each question asked: its place on the page, the order of drawn options, and the times of its answer."""
+    """Return for each question asked: its place, the order of drawn options, and the times of its answer."""
     if page.item.kind not in ("form", "quiz"):
         return None
     told: dict[str, Any] = {}

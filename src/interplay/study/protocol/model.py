@@ -340,7 +340,7 @@ class Withdrawal(StudyPart):
 # Fields added after the first version: left out of the hash where they have defaults.
 LATER = ("withdrawal", "words", "media", "attention_limit")
 LATER_WITHIN = {
-    "when", "media", "shuffle", "until", "step", "left", "right", "attention", "last", "captions", "sha256", "any_score",
+    "when", "media", "shuffle", "until", "step", "left", "right", "attention", "last", "captions", "sha256",
 }  # fmt: skip
 
 
