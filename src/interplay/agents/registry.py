@@ -1,7 +1,7 @@
 """Agents by name.
 
-A name is `overcooked/onion_passer`, `module:Thing`, `llm:provider/model`, `sparta:NAME`, `greedy:NAME`, or the path of
-a checkpoint.
+A name is `overcooked/onion_passer`, `module:Thing`, `llm:provider/model`, `sparta:NAME`, `greedy:NAME`,
+`any_score:NAME`, or the path of a checkpoint.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from interplay.errors import InterplayError, UnknownName
 from interplay.registry import Registry
 from interplay.trust import is_reference
 
+PREFIXES = ("greedy:", "any_score:")  # of a registered agent's name
 AGENTS = Registry(
     "agent",
     entry_points="interplay.agents",
@@ -34,7 +35,8 @@ def agent(name: str, **options: Any) -> Agent:
     """Return the agent of a name.
 
     `name+0.1` adds random actions in one turn of ten; `greedy:name` is a trained policy that takes its likeliest
-    actions. A registered thing is either a policy or player (called with the options), or a family: an object with
+    actions; `any_score:name` also plays under options that only change the score, such as Hanabi's `bomb`, other than
+    those of its training. A registered thing is either a policy or player (called with the options), or a family: an object with
     `make(variant, **options)` and `variants()`.
 
     Args:
@@ -54,6 +56,8 @@ def agent(name: str, **options: Any) -> Agent:
         return sparta(name.removeprefix("sparta:"), **options)
     if name.startswith("greedy:"):
         return _greedy(name.removeprefix("greedy:"), options)
+    if name.startswith("any_score:"):
+        return _any_score(name.removeprefix("any_score:"), options)
     if is_checkpoint(name):
         return _checkpoint(name, options)
     base, plus, noise = name.partition("+")
@@ -69,7 +73,9 @@ def recorded_agent(name: Any) -> Agent:
     Raises:
         InterplayError: Nothing is registered under this name.
     """
-    base = name.removeprefix("greedy:") if isinstance(name, str) else ""
+    base = name if isinstance(name, str) else ""
+    while base.startswith(PREFIXES):
+        base = base.partition(":")[2]
     if not base or ":" in base or is_checkpoint(base.partition("+")[0]):
         raise InterplayError(f"{name!r:.100} is no registered agent; data may name no other")
     return agent(name)
@@ -88,14 +94,23 @@ def is_checkpoint(name: str) -> bool:
 def _checkpoint(path: str, options: dict[str, Any]) -> Agent:
     from interplay.agents.neural import load
 
-    known = ["greedy", "any_game", "member", "unstuck"]
+    known = ["greedy", "any_game", "any_score", "member", "unstuck"]
     for option in options:
         if option not in known:
             raise UnknownName("option of a checkpoint", option, known)
     return load(path, **options)
 
 
+def _any_score(name: str, options: dict[str, Any]) -> Agent:
+    bare = name.removeprefix("greedy:")
+    trained = bare.startswith("trained/") or is_checkpoint(bare.partition("+")[0])
+    made = agent(name, **options | {"any_score": True}) if trained else agent(name, **options)
+    return replace(made, name=f"any_score:{made.name}")
+
+
 def _greedy(name: str, options: dict[str, Any]) -> Agent:
+    if name.startswith("any_score:"):
+        return agent(f"any_score:greedy:{name.removeprefix('any_score:')}", **options)
     if not name.startswith("trained/") and not is_checkpoint(name.partition("+")[0]):
         raise InterplayError(f"greedy:{name}: only trained policies sample, trained/... or the path of a checkpoint")
     greedy_agent = agent(name, **options | {"greedy": True})

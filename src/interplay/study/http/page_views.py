@@ -105,9 +105,13 @@ def questions(
 
 
 def question(
-    protocol: Protocol, asked: Question, language: str, values: Mapping[str, str], shown: Sequence[Option]
+    protocol: Protocol,
+    asked: Question,
+    language: str,
+    values: Mapping[str, str],
+    shown: Sequence[Option] | None = None,
 ) -> dict[str, Any]:
-    """Return a question as the front end shows it, with its options in the order `shown`."""
+    """Return a question as the front end shows it, with its options in the order `shown`; None: as written."""
     scale = protocol.scales[asked.scale] if asked.scale else None
     ends = scale or asked
     return {
@@ -119,7 +123,7 @@ def question(
         "left": say(ends.left, language, **values) if ends.left is not None else None,
         "right": say(ends.right, language, **values) if ends.right is not None else None,
         "labels": [say(label, language, **values) for label in scale.labels] if scale else [],
-        "options": [{"value": o.value, "label": say(o.label, language, **values)} for o in shown],
+        "options": [{"value": o.value, "label": say(o.label, language, **values)} for o in (asked.options if shown is None else shown)],
         "min": asked.min,
         "max": asked.max,
         "step": asked.step,
