@@ -44,7 +44,7 @@ STUDY = """
 name: load
 title: Load
 games:
-  kitchen: {{game: overcooked/{layout}, options: {{horizon: {ticks}}}, seat: alternate, tick_hz: {hz}}}
+  kitchen: {{game: overcooked/{layout}, options: {{horizon: {ticks}}}, seat: alternate, tick_hz: {hz}, countdown_s: 0}}
 partners: {{a: trained/overcooked/{layout}/hsp-1, b: trained/overcooked/{layout}/mep-1,
   c: trained/overcooked/{layout}/fcp-1, d: trained/overcooked/{layout}/sp-1}}
 designs:

@@ -30,9 +30,18 @@ const [script, style] = await Promise.all([
   build({ ...options, entryPoints: [join(web, "src/main.ts")], format: "iife", target: "es2022", charset: "utf8" }),
   build({ ...options, entryPoints: [join(web, "src/style.css")], charset: "utf8" }),
 ]);
+/** The words of the frame by key and language, for the server: it checks what studies translate. */
+async function words() {
+  const module = await build({ ...options, entryPoints: [join(web, "src/words.ts")], format: "esm", target: "es2022" });
+  const { EN, ZH } = await import(`data:text/javascript;base64,${Buffer.from(module.outputFiles[0].text).toString("base64")}`);
+  const both = Object.fromEntries(Object.entries(EN).map(([key, text]) => [key, { en: text, zh: ZH[key] }]));
+  return JSON.stringify(both, null, 1) + "\n";
+}
+
 const made = {
   "app.js": script.outputFiles[0].text,
   "style.css": style.outputFiles[0].text,
+  "words.json": await words(),
   "index.html": readFileSync(join(web, "src/index.html"), "utf8").replaceAll("VERSION", hash.slice(0, 12)),
 };
 mkdirSync(out, { recursive: true });

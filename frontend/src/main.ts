@@ -3,21 +3,17 @@
 import { Api, type Reply } from "./api";
 import { ask } from "./ask";
 import { h, memory } from "./dom";
-import { consent } from "./pages/consent";
-import { done } from "./pages/done";
-import { form, quiz } from "./pages/form";
-import { game } from "./pages/game";
-import { instructions } from "./pages/instructions";
+import { PAGES } from "./pages";
 import { media } from "./pages/media";
 import type { Shell, Shown } from "./pages/page";
-import { ranking } from "./pages/ranking";
-import { wait } from "./pages/wait";
-import type { Answers, ItemTimes, Page, State } from "./types";
-import { languageName, say, speak } from "./words";
+import { allLoaded, load } from "./plugins";
+import type { Answers, ItemTimes, PageView, QuizPage, State } from "./types";
+import { direction, languageName, say, speak } from "./words";
 
 class App implements Shell {
   private shown: Shown | null = null;
   private state: State | null = null;
+  private latest: State | null = null; // the last that the server has sent, perhaps not yet shown
   private since = 0;
   private busy = false;
   private left = false; // stopped taking part: replies that were on their way count no more
@@ -44,8 +40,8 @@ class App implements Shell {
 
   async answer(answers: Answers, items: Record<string, ItemTimes> = {}): Promise<Record<string, string> | null> {
     if (this.busy || this.state === null) return null;
-    const { id: page, ...shown } = this.state.page;
-    const left = shown.kind === "quiz" ? shown.tries_left : null;
+    const { id: page } = this.state.page;
+    const left = (this.state.page as Partial<QuizPage>).tries_left ?? null;
     this.busy = true;
     this.main.setAttribute("aria-busy", "true");
     try {
@@ -124,21 +120,34 @@ class App implements Shell {
 
   private show(state: State): void {
     if (this.left && state.page.kind !== "done") return;
+    const scripts = state.page.scripts ?? [];
+    this.latest = state;
+    if (!allLoaded(scripts)) {
+      const failed = (error: unknown): void => this.refuse(500, String(error));
+      void load(scripts).then(() => this.latest === state && this.show(state), failed);
+      return;
+    }
     this.shown?.close?.();
     const moved = this.state !== null;
     this.state = state;
     // Whoever is asked for consent is new here: nothing is shown to them of who sat here before.
     if (state.page.kind === "consent") memory.forgetAll(`${this.study}:`);
     this.since = performance.now();
-    speak(state.language);
+    speak(state.language, state.words);
     document.documentElement.lang = state.language;
+    document.documentElement.dir = direction(state.language);
     document.title = state.page.title || say("study");
     this.fillHead(state);
     const heading = h("h1", { tabindex: -1 }, state.page.title);
     this.main.className = `page is-${state.page.kind}`;
     this.main.dataset["page"] = state.page.id;
     this.main.replaceChildren(heading);
-    this.shown = render(state.page, this);
+    try {
+      this.shown = render(state.page, this);
+    } catch (error) { // a module of another package
+      this.refuse(500, String(error));
+      return;
+    }
     const [text, ...rest] = this.shown.elements;
     this.main.append(...(text === undefined ? [] : [text]), ...(state.page.media ?? []).map(media), ...rest);
     this.shown.opened?.();
@@ -182,29 +191,14 @@ function notNew(): void {
 }
 
 /** What a page says, less the time that runs on it. */
-function told(page: Page): string {
+function told(page: PageView): string {
   return JSON.stringify({ ...page, until_s: null });
 }
 
-function render(page: Page, shell: Shell): Shown {
-  switch (page.kind) {
-    case "consent":
-      return consent(page, shell);
-    case "form":
-      return form(page, shell);
-    case "quiz":
-      return quiz(page, shell);
-    case "instructions":
-      return instructions(page, shell);
-    case "ranking":
-      return ranking(page, shell);
-    case "game":
-      return game(page, shell);
-    case "wait":
-      return wait(page, shell);
-    case "done":
-      return done(page, shell);
-  }
+function render(page: PageView, shell: Shell): Shown {
+  const show = PAGES[page.kind];
+  if (show === undefined) throw new Error(`no page of the kind ${page.kind}`);
+  return show(page, shell);
 }
 
 const root = document.getElementById("app");

@@ -1,6 +1,6 @@
 /** The words of the frame around a study; what the study itself says comes from the server in the same language. */
 
-const EN = {
+export const EN = {
   study: "Study",
   language: "Language",
   progress: "Progress",
@@ -49,6 +49,11 @@ const EN = {
   paused: "Paused: {0}",
   pause_server: "the server is catching up",
   pause_partner: "your partner is away",
+  pause_line: "your connection is slow or lost",
+  pause_partner_line: "your partner's connection is slow or lost",
+  begins_in: "Get ready: it goes on in",
+  press_to_begin: "Press the space bar, or here, to begin",
+  waiting_for_partner: "Waiting until your partner is ready",
   paused_grace: "Paused: {0} ({1} s)",
   refused: "The server has closed this game: {0}",
   game_over: "The game is over.",
@@ -145,7 +150,7 @@ const EN = {
 
 export type Word = keyof typeof EN;
 
-const ZH: Record<Word, string> = {
+export const ZH: Record<Word, string> = {
   study: "研究",
   language: "语言",
   progress: "进度",
@@ -194,6 +199,11 @@ const ZH: Record<Word, string> = {
   paused: "已暂停：{0}",
   pause_server: "服务器正在恢复",
   pause_partner: "搭档暂时离开",
+  pause_line: "您的网络连接缓慢或已断开",
+  pause_partner_line: "搭档的网络连接缓慢或已断开",
+  begins_in: "请准备，即将开始：",
+  press_to_begin: "按空格键或点击此处开始",
+  waiting_for_partner: "正在等待搭档准备",
   paused_grace: "已暂停：{0}（{1} 秒）",
   refused: "服务器已关闭此游戏：{0}",
   game_over: "游戏结束。",
@@ -288,11 +298,11 @@ const ZH: Record<Word, string> = {
   multi: "彩色",
 };
 
-const NAMES: Record<string, string> = { en: "English", zh: "中文" };
 let table: Record<Word, string> = EN;
 
-export function speak(language: string): void {
-  table = language.toLowerCase().startsWith("zh") ? ZH : EN;
+/** Speak a language: ours if we have it, and over it what the study says in its own words. */
+export function speak(language: string, own: Partial<Record<string, string>> = {}): void {
+  table = { ...(/^zh\b/i.test(language) ? ZH : EN), ...own };
 }
 
 export function say(word: Word, ...values: (string | number)[]): string {
@@ -311,8 +321,20 @@ export function reasonOf(code: string): string {
   return word in table ? table[word as Word] : code;
 }
 
+/** A language's name in itself. */
 export function languageName(code: string): string {
-  return NAMES[code] ?? code;
+  try {
+    const name = new Intl.DisplayNames([code], { type: "language" }).of(code) ?? code;
+    return name.charAt(0).toLocaleUpperCase(code) + name.slice(1);
+  } catch {
+    return code;
+  }
+}
+
+const RIGHT_TO_LEFT = new Set(["ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"]);
+
+export function direction(code: string): "rtl" | "ltr" {
+  return RIGHT_TO_LEFT.has(code.split("-")[0] ?? "") ? "rtl" : "ltr";
 }
 
 export function clock(seconds: number): string {

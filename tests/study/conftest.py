@@ -33,7 +33,7 @@ SMALL = study(
     languages="[en, zh]",
     scales="{agree: {points: 5, left: {en: disagree, zh: 不同意}, right: {en: agree, zh: 同意}}}",
     games="""
-  kitchen: {game: overcooked/cramped_room, options: {horizon: 24}, tick_hz: 12}
+  kitchen: {game: overcooked/cramped_room, options: {horizon: 24}, tick_hz: 12, countdown_s: 0}
   cards: {game: hanabi/2p, seat: alternate, partner_delay_s: 0}""",
     **TWO_PARTNERS,
     first=consent("3", "{en: Consent, zh: 同意}", "{en: I agree, zh: 我同意}"),

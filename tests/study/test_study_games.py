@@ -34,9 +34,9 @@ STUDY = study(
     game("four", "house", "still"),
     game("five", "cards", "slow"),
     games="""
-  calm: {game: overcooked/cramped_room, options: {horizon: 9}, tick_hz: 3}
-  soups: {game: overcooked/cramped_room, options: {horizon: 24}, tick_hz: 15}
-  house: {game: rescue/two_rooms, options: {horizon: 10}, tick_hz: 20}
+  calm: {game: overcooked/cramped_room, options: {horizon: 9}, tick_hz: 3, countdown_s: 0}
+  soups: {game: overcooked/cramped_room, options: {horizon: 24}, tick_hz: 15, countdown_s: 0}
+  house: {game: rescue/two_rooms, options: {horizon: 10}, tick_hz: 20, countdown_s: 0}
   cards: {game: hanabi/2p, partner_delay_s: 0, think_s: 0.3}""",
     partners=f'{{still: stay, slow: "{HERE}:Slow", quick: "{HERE}:quick"}}',
     grace_s=5,

@@ -21,7 +21,7 @@ STUDY = study(
     game("dish", "dish", "model"),
     title="Together",
     games="""
-  soups: {game: overcooked/cramped_room, options: {horizon: 40}, tick_hz: 10}
+  soups: {game: overcooked/cramped_room, options: {horizon: 40}, tick_hz: 10, countdown_s: 0}
   dish: {game: kitchen/nrc, options: {horizon: 30}, partner_delay_s: 0.1}""",
     partners='{bot: stay, model: "llm:scripted/reference"}',
 )

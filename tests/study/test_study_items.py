@@ -91,7 +91,7 @@ def test_media_must_be_there_and_inside(tmp_path):
 
 
 def test_a_position_that_cannot_be_reached_is_told(tmp_path):
-    from interplay.study.http import media
+    from interplay.study.pages import media
 
     path = write_items(tmp_path)
     path.write_text(ITEMS.replace("hint +1 R", "discard 0"))

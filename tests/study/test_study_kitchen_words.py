@@ -18,9 +18,10 @@ from interplay.server.app import Base
 from interplay.server.database import SERVER, open_database
 from interplay.study.db.schema import HISTORY
 from interplay.study.http.app import build
-from interplay.study.live.kitchen_phrases import PHRASES, skeleton
+from interplay.study.live.kitchen_phrases import PHRASES
 from interplay.study.live.kitchen_view import CookMemory, readable, view
 from interplay.study.live.kitchen_words import Speech
+from interplay.study.protocol.frame_words import all_phrases, skeleton
 from interplay.study.protocol.reading import parse
 from tests.study.conftest import serving
 from tests.study.texts import game, line_of, study
@@ -183,11 +184,11 @@ def test_the_hash_of_files_without_words_is_as_before(polyglot):
 
 
 def test_the_list_to_translate_is_a_part_of_a_study_file(capsys):
-    assert run(["study", "words", "de"]) == 0
+    assert run(["study", "words", "de", "--of", "all"]) == 0
     text = capsys.readouterr().out
-    assert yaml.safe_load(text)["words"] == skeleton("de")
+    assert yaml.safe_load(text)["words"] == skeleton(all_phrases(), "de")
     assert parse(BARE + text).words["egg"] == {"de": "egg"}
-    assert run(["study", "words", "zh", "--json"]) == 0
+    assert run(["study", "words", "zh", "--of", "kitchen", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {"phrase": "egg", "said": "鸡蛋"} in rows
 

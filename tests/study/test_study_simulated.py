@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from interplay.games.registry import make
-from interplay.study.http import page_views
 from interplay.study.live.browser_views import OVERCOOKED
-from interplay.study.protocol import answers
-from interplay.study.protocol.flow import first_slots, pages
+from interplay.study.pages.page_type import PageVisit, page_type
+from interplay.study.protocol.aliases import draw
+from interplay.study.protocol.flow import first_slots, pages, partners_of
 from interplay.study.protocol.reading import load
 from interplay.study.simulation.participants import AnswerModel, CardPlayer, kitchen_state
-from interplay.study.simulation.run import right_answers
 
 STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.yaml"))
 
@@ -41,36 +40,37 @@ def test_a_kitchen_is_read_back_from_what_the_browser_is_shown():
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_every_answer_of_the_model_can_be_taken(path):
     protocol = load(path)
-    keys, asked = right_answers(protocol), 0
+    asked = 0
     for seed in range(5):
         opinion = AnswerModel(random.Random(seed))
         for alias, score in (("Blue", 20.0), ("Orange", 0.0)):
             opinion.played(alias, score)
-        for page in pages(protocol, first_slots(protocol), 1):
-            if page.item.kind not in ("form", "quiz"):
+        all_pages = pages(protocol, first_slots(protocol), 1)
+        aliases = draw(partners_of(protocol, all_pages), 1)
+        for page in all_pages:
+            kind, visit = page_type(page.item.kind), PageVisit(protocol, page, "en", aliases)
+            if not kind.answered:
                 continue
-            told = [page_views.question(protocol, question, "en", {}) for question in page.item.questions]
-            given = opinion.answer({"kind": page.item.kind, "questions": told}, "Blue")
-            clean, errors = answers.check_form(protocol, page.item.questions, given, "en")
+            sent = kind.simulate(page.item, kind.show(page.item, visit), opinion)
+            clean, errors = kind.check(page.item, visit, sent)
             assert errors == {}
-            if page.item.kind == "quiz":
-                assert answers.wrong_answers(page.item, clean | keys[page.item.id]) == []
+            assert kind.passed(page.item, clean)
             asked += len(clean)
     assert asked
 
 
 def test_people_like_partners_with_whom_points_were_made():
-    asked = {"kind": "form", "questions": [{"id": "q", "type": "likert", "points": 7}]}
     rated = {"good": 0, "bad": 0}
     for seed in range(60):
         opinion = AnswerModel(random.Random(seed))
         opinion.played("good", 20.0)
         opinion.played("bad", 0.0)
         for alias in rated:
-            rated[alias] += opinion.answer(asked, alias)["q"]
+            opinion.last = alias
+            rated[alias] += opinion.answer_question({"id": "q", "type": "likert", "points": 7})
     assert rated["good"] > rated["bad"] + 60
-    ranking = {"kind": "ranking", "items": [{"id": name, "label": name} for name in rated]}
-    first = [opinion.answer(ranking, "")["order"][0] for _ in range(50)]
+    ranking, items = page_type("ranking"), [{"id": name, "label": name} for name in rated]
+    first = [ranking.simulate(None, {"items": items}, opinion)["order"][0] for _ in range(50)]
     assert first.count("good") > 40
 
 

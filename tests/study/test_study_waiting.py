@@ -31,8 +31,8 @@ STUDY = study(
     game("one", "soups", "lobby"),
     repeat("rounds", game("game", "$layout", "lobby", "More")),
     games="""
-  soups: {game: overcooked/cramped_room, options: {horizon: 30}, tick_hz: 10, seat: alternate}
-  ring: {game: overcooked/cramped_room, options: {horizon: 32}, tick_hz: 10}""",
+  soups: {game: overcooked/cramped_room, options: {horizon: 30}, tick_hz: 10, seat: alternate, countdown_s: 0}
+  ring: {game: overcooked/cramped_room, options: {horizon: 32}, tick_hz: 10, countdown_s: 0}""",
     partners="{bot: stay}",
     designs="{rounds: {factors: {layout: [soups, ring]}, order: latin}}",
     grace_s=0.6,

@@ -6,7 +6,7 @@ import pytest
 
 from interplay.study.db import game_rows
 from interplay.study.db.schema import answers, events, games, people, slots
-from interplay.study.simulation.run import SimulatedParticipant, chefs_of
+from interplay.study.simulation.run import SimulatedParticipant, SimulatedWorlds
 from interplay.traces import TraceSet
 from interplay.traces.replay import game_of, replay
 from tests.study.visitor import Visitor
@@ -15,12 +15,12 @@ from tests.study.visitor import Visitor
 @pytest.fixture(scope="module")
 def walked(served, small):
     """Four people, two at a time."""
-    chefs = chefs_of(small)
+    worlds = SimulatedWorlds(small)
 
     async def all_of_them():
         found = []
         for pair in ((0, 1), (2, 3)):
-            found += await asyncio.gather(*(SimulatedParticipant(small, served.url, n, 5, chefs).go() for n in pair))
+            found += await asyncio.gather(*(SimulatedParticipant(small, served.url, n, 5, worlds).go() for n in pair))
         return found
 
     return asyncio.run(all_of_them())
@@ -89,7 +89,7 @@ class Unlucky(SimulatedParticipant):
 
 
 def test_a_game_whose_line_is_cut_still_ends_with_its_stored_score(served, small, walked):
-    walker = Unlucky(small, served.url, 9, 5, chefs_of(small))
+    walker = Unlucky(small, served.url, 9, 5, SimulatedWorlds(small))
     walk = asyncio.run(walker.go())
     assert walk.status == "done"
     assert walker.cuts > 3

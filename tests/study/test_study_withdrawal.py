@@ -27,7 +27,7 @@ STUDY = study(
     game("together", "soups", "lobby"),
     game("again", "soups", "lobby"),
     repeat("rounds", game("game", "soups", "$partner", "Alone")),
-    games="{soups: {game: overcooked/cramped_room, options: {horizon: 60}, tick_hz: 20}}",
+    games="{soups: {game: overcooked/cramped_room, options: {horizon: 60}, tick_hz: 20, countdown_s: 0}}",
     partners="{bot: stay}",
     designs="{rounds: {factors: {partner: [bot]}, order: latin}}",
     grace_s=30,

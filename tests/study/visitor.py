@@ -50,12 +50,12 @@ class Visitor:
         return reply
 
     @contextlib.asynccontextmanager
-    async def game(self):
+    async def game(self, **hello):
         cookie = "; ".join(f"{name}={value}" for name, value in self.client.cookies.items())
         address = f"{self.api}/play".replace("http", "ws", 1)
         async with connect(address, additional_headers={"cookie": cookie}, origin=self.url, compression=None) as wire:
             line = Line(wire)
-            await line.send(type="hello", seen=-1, page=self.page["id"])
+            await line.send(type="hello", seen=-1, page=self.page["id"], **hello)
             try:
                 yield line
             finally:

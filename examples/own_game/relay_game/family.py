@@ -8,5 +8,6 @@ FAMILY = GameFamily(
     options="relay_game.game:RelayOptions",
     variants="relay_game.game:variants",
     symbolic_domain="relay_game.domain:Reader",
+    browser_view="relay_game.view:VIEW",
     replay_events=("deliver",),
 )

@@ -2,9 +2,10 @@
 
 import { memory } from "../dom";
 import type { FromServer, ToServer } from "../types";
+import { Acknowledger } from "./acknowledge";
 
 export interface Listener {
-  message(message: Exclude<FromServer, { type: "ack" | "pong" }>): void;
+  message(message: Exclude<FromServer, { type: "ack" | "pong" | "moved" }>): void;
   line(state: "connecting" | "open" | "lost"): void;
   /** The line was tried several times in vain: perhaps there is no game any more. */
   stuck(): void;
@@ -29,11 +30,12 @@ export class Line {
   private pinging = 0;
   private waiting = 0;
   private readonly unacknowledged = new Map<number, Numbered>();
+  private readonly drawn = new Acknowledger((t) => this.send({ type: "seen", t }));
   private readonly watch = (): void => this.send({ type: "visibility", hidden: document.hidden });
   private readonly back = (): void => this.retry();
 
   constructor(
-    private readonly address: string,
+    private address: string,
     private readonly page: string, // the server must mean the same game
     private readonly key: string, // where the last sequence number is remembered
     private readonly listener: Listener,
@@ -58,8 +60,14 @@ export class Line {
     return numbered.seq;
   }
 
+  /** The key with which a game begins was pressed. */
+  ready(): void {
+    this.send({ type: "ready" });
+  }
+
   close(): void {
     this.ended = true;
+    this.drawn.close();
     document.removeEventListener("visibilitychange", this.watch);
     removeEventListener("online", this.back);
     clearInterval(this.pinging);
@@ -80,7 +88,8 @@ export class Line {
 
   private opened(): void {
     this.heard = performance.now();
-    this.send({ type: "hello", seen: this.seen, page: this.page });
+    this.send({ type: "hello", seen: this.seen, page: this.page, acknowledges: true });
+    this.drawn.renew();
     this.send({ type: "visibility", hidden: document.hidden });
     this.ping();
     clearInterval(this.pinging);
@@ -119,6 +128,7 @@ export class Line {
     const message = JSON.parse(text) as FromServer;
     if (message.type === "pong") this.rtt = Math.round(performance.now() - message.at);
     else if (message.type === "ack") this.unacknowledged.delete(message.seq);
+    else if (message.type === "moved") this.address = message.socket; // another process plays it: the next line goes there
     else {
       if (message.type === "start") this.started(message.seq);
       if (message.type === "tick") this.seen = message.t;
@@ -127,6 +137,7 @@ export class Line {
       // Turned down for good: a move that is not possible would not become so by being sent again.
       if (message.type === "error") this.drop("act");
       this.listener.message(message);
+      if (message.type === "tick") this.drawn.drawn(message.t);
     }
   }
 

@@ -1,6 +1,9 @@
 /** Conditions on answers of the open page, as trees that the server made. */
 
-import type { Answer, Condition } from "../types";
+import type { Answer } from "../types";
+
+/** ["and" | "or", ...], ["not", x], [comparison, x, y], ["name", question] or ["value", constant]. */
+export type Condition = unknown[];
 
 type Known = (question: string) => Answer;
 
@@ -9,7 +12,7 @@ export function holds(tree: Condition | null | undefined, known: Known): boolean
 }
 
 function value(tree: Condition, known: Known): unknown {
-  const [kind, ...rest] = tree;
+  const [kind, ...rest] = tree as [string, ...unknown[]];
   switch (kind) {
     case "value":
       return rest[0];

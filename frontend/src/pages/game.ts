@@ -1,34 +1,22 @@
 /** A game: its board, who the partner is, score and time, flags, and what happens to the line. */
 
 import { h, html } from "../dom";
+import { BOARDS } from "../games";
 import type { Board, Controls } from "../games/board";
-import { GridBoard } from "../games/grid";
-import { HanabiBoard } from "../games/hanabi";
-import { SceneBoard } from "../games/scene";
-import { drawOvercooked } from "../games/overcooked";
-import { drawRescue } from "../games/rescue";
 import { Line } from "../games/socket";
 import { badge } from "../shapes";
 import type { FromServer, GamePage } from "../types";
 import { clock, reasonOf, say } from "../words";
+import { Countdown } from "./countdown";
 import type { Shell, Shown } from "./page";
+import { Result } from "./result";
 
-const COMPASS = { up: "north", down: "south", left: "west", right: "east" };
-const PLAIN = { up: "up", down: "down", left: "left", right: "right" };
+const SILENCE_MS = 1000; // without a tick in real time: the line is slow, whatever the browser says
 
 function boardOf(page: GamePage, controls: Controls): Board {
-  switch (page.game) {
-    case "overcooked":
-      return new GridBoard(controls, drawOvercooked, COMPASS);
-    case "rescue":
-      return new GridBoard(controls, drawRescue, PLAIN);
-    case "hanabi":
-      return new HanabiBoard(controls);
-    case "kitchen":
-      return new SceneBoard(controls, true);
-    case "scene":
-      return new SceneBoard(controls, false);
-  }
+  const make = BOARDS[page.game];
+  if (make === undefined) throw new Error(`no board ${page.game}`);
+  return make(controls);
 }
 
 class Round {
@@ -39,12 +27,16 @@ class Round {
   readonly noted = h("span", { class: "quiet", role: "status" });
   readonly board: Board;
   readonly flags: HTMLButtonElement[];
-  readonly end = h("div", { class: "game-end", hidden: true });
+  readonly result = new Result();
+  readonly countdown = new Countdown(() => this.line.ready());
   private readonly line: Line;
   private t = -1;
   private grace = 0;
+  private silence = 0;
+  private readonly realTime: boolean;
 
   constructor(page: GamePage, private readonly shell: Shell) {
+    this.realTime = page.game === "overcooked" || page.game === "rescue";
     this.board = boardOf(page, {
       act: (action) => void this.line.act(action),
       move: (action) => void this.line.submit({ type: "act", action, t: this.t }),
@@ -78,16 +70,21 @@ class Round {
   close(): void {
     this.line.close();
     this.board.close();
+    this.countdown.close();
+    this.result.close();
     clearInterval(this.grace);
+    clearTimeout(this.silence);
   }
 
   private connection(state: "connecting" | "open" | "lost"): void {
     clearInterval(this.grace);
+    clearTimeout(this.silence);
+    if (state !== "open") this.countdown.hide();
     this.tell(state === "open" ? null : say(state), state === "lost");
     this.board.hold(state !== "open");
   }
 
-  private hear(message: Exclude<FromServer, { type: "ack" | "pong" }>): void {
+  private hear(message: Exclude<FromServer, { type: "ack" | "pong" | "moved" }>): void {
     switch (message.type) {
       case "start":
         this.board.start(message);
@@ -95,6 +92,9 @@ class Round {
       case "tick":
         if (this.grace) this.connection("open");
         this.grace = 0;
+        this.countdown.hide();
+        if (this.realTime) this.board.hold(false);
+        this.listen(message.t > this.t && this.t >= 0);
         this.t = message.t;
         this.board.element.dataset["t"] = String(message.t);
         this.score.textContent = String(message.score);
@@ -104,6 +104,16 @@ class Round {
         break;
       case "pause":
         this.pause(message.reason, message.grace_s);
+        break;
+      case "countdown":
+        this.connection("open");
+        this.board.hold(true);
+        this.countdown.count(message.seconds);
+        break;
+      case "ready":
+        this.connection("open");
+        this.board.hold(true);
+        this.countdown.ask(message.pressed);
         break;
       case "end":
         this.finish(message.score, message.reason === "stopped");
@@ -119,9 +129,17 @@ class Round {
     }
   }
 
+  /** In real time ticks follow one another: when none comes, the picture is old, and no key must be lost to it. */
+  private listen(running: boolean): void {
+    clearTimeout(this.silence);
+    if (this.realTime && running) this.silence = window.setTimeout(() => this.pause("line", 0), SILENCE_MS);
+  }
+
   private pause(reason: string, seconds: number): void {
     let left = Math.ceil(seconds);
     clearInterval(this.grace);
+    clearTimeout(this.silence);
+    this.countdown.hide();
     this.board.hold(true);
     const why = reasonOf(reason);
     const show = (): void => this.tell(left > 0 ? say("paused_grace", why, left) : say("paused", why), true);
@@ -135,31 +153,23 @@ class Round {
 
   private finish(score: number, left: boolean): void {
     this.score.textContent = String(score);
-    const go = h("button", { type: "button", class: "primary" }, say("continue"));
-    go.addEventListener("click", () => {
-      go.disabled = true;
-      void this.shell.next().finally(() => (go.disabled = false));
-    });
     this.stop(null);
     this.board.element.classList.add("over");
     this.board.ended?.();
-    this.end.replaceChildren(
-      h("p", { role: "status" }, h("strong", {}, say(left ? "partner_stopped" : "game_over")), ` ${say("final_score", score)}`), go);
-    this.end.hidden = false;
-    this.end.scrollIntoView({ block: "nearest" });
-    go.focus({ preventScroll: true });
+    this.result.show(say(left ? "partner_stopped" : "game_over"), score, () => this.shell.next());
   }
 
   private elsewhere(): void {
     const back = h("button", { type: "button", class: "primary" }, say("play_here"));
     back.addEventListener("click", () => location.reload());
     this.stop(null);
-    this.end.replaceChildren(h("p", { role: "status" }, say("elsewhere")), back);
-    this.end.hidden = false;
+    this.result.say(say("elsewhere"), back);
   }
 
   private stop(why: string | null): void {
     clearInterval(this.grace);
+    clearTimeout(this.silence);
+    this.countdown.hide();
     this.tell(why, true);
     this.board.hold(true);
     for (const flag of this.flags) flag.disabled = true;
@@ -176,15 +186,14 @@ export function game(page: GamePage, shell: Shell): Shown {
   const round = new Round(page, shell);
   const info = h("div", { class: "game-info" },
     h("span", { class: "pair" }, h("span", { class: "quiet" }, say("partner")), badge(page.alias)),
-    (page.game === "overcooked" || page.game === "rescue") && badge({ label: say("you"), colour: "#ffffff", shape: "circle" }),
+    page.real_time && badge({ label: say("you"), colour: "#ffffff", shape: "circle" }),
     h("span", { class: "pair" }, h("span", { class: "quiet" }, say("score")), round.score),
     round.clock,
     page.practice && h("span", { class: "practice" }, say("practice")));
   const flags = h("div", { class: "flags" }, ...round.flags, round.noted);
-  const elements = [info, round.banner, round.end, round.board.element];
+  const elements = [info, round.banner, round.result.element, round.countdown.element, round.board.element];
   // By turns there is time to look for it, and much below the hands: it stands before them. Else the game comes first.
-  const turns = page.game !== "overcooked" && page.game !== "rescue";
-  if (page.flags.length > 0) elements.splice(turns ? 3 : 4, 0, flags);
+  if (page.flags.length > 0) elements.splice(page.real_time ? 5 : 4, 0, flags);
   if (page.text) elements.push(html(page.text));
   return { elements, opened: () => round.board.focus(), close: () => round.close() };
 }

@@ -36,8 +36,8 @@ def agent(name: str, **options: Any) -> Agent:
 
     `name+0.1` adds random actions in one turn of ten; `greedy:name` is a trained policy that takes its likeliest
     actions; `any_score:name` also plays under options that only change the score, such as Hanabi's `bomb`, other than
-    those of its training. A registered thing is either a policy or player (called with the options), or a family: an object with
-    `make(variant, **options)` and `variants()`.
+    those of its training. A registered thing is either a policy or player (called with the options), or a family: an
+    object with `make(variant, **options)` and `variants()`.
 
     Args:
         name: The agent's name.

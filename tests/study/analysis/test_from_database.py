@@ -10,7 +10,7 @@ from interplay.study.analysis.run import analyse
 from interplay.study.db import records
 from interplay.study.db.schema import HISTORY
 from interplay.study.http.app import build
-from interplay.study.simulation.run import SimulatedParticipant, chefs_of
+from interplay.study.simulation.run import SimulatedParticipant, SimulatedWorlds
 from tests.study.conftest import serving
 
 pytestmark = pytest.mark.slow  # games in real time, which a busy machine cannot keep up with
@@ -20,10 +20,10 @@ def test_a_database_of_walks_is_analysed(small, tmp_path):
     file = tmp_path / "small.db"
     database = open_database(str(file), (SERVER, HISTORY))
     base = Base(database)
-    chefs = chefs_of(small)
+    worlds = SimulatedWorlds(small)
 
     async def walk(url):
-        return [await SimulatedParticipant(small, url, number, 5, chefs).go() for number in range(3)]
+        return [await SimulatedParticipant(small, url, number, 5, worlds).go() for number in range(3)]
 
     with serving(build(small, base, sizes=(1, 4), speed=3), base) as served:
         walks = asyncio.run(walk(served.url))

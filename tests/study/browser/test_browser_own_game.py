@@ -1,8 +1,9 @@
-"""A game that declares no browser view is played by its picture and its actions as buttons."""
+"""A game of another package: by its own board, or, where it declares none, by its picture and actions as buttons."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,14 @@ def served(serve, monkeypatch):
     monkeypatch.syspath_prepend(str(PACKAGE))
     monkeypatch.setitem(GAMES._table, "relay", "relay_game.family:FAMILY")
     monkeypatch.setitem(AGENTS._table, "relay", "relay_game.agents:Runners")
-    return serve((PACKAGE / "study.yaml").read_text(encoding="utf-8"), speed=20)
+
+    def start(view, speed):
+        import relay_game.family
+
+        monkeypatch.setattr(relay_game.family, "FAMILY", replace(relay_game.family.FAMILY, browser_view=view))
+        return serve((PACKAGE / "study.yaml").read_text(encoding="utf-8"), speed=speed)
+
+    return start
 
 
 MOVED = """t => document.querySelector('.scene-board').dataset.t !== t
@@ -46,9 +54,26 @@ def carry(me) -> float:
 
 @pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 def test_a_game_of_ones_own_is_played_by_buttons(arrive, served, phone):
-    me = arrive(served, phone=phone)
+    me = arrive(served(None, speed=20), phone=phone)
     me.consent()
     me.playing()
     me.page.wait_for_selector(".scene img")
     me.picture_now("own-game")
     assert carry(me) > 0
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_a_board_of_ones_own_is_played(arrive, served, phone):
+    me = arrive(served("relay_game.view:VIEW", speed=1), phone=phone)
+    me.consent()
+    me.playing()
+    me.page.wait_for_selector(".relay span")
+    me.picture_now("own-board")
+    t = me.page.get_attribute(".relay-board", "data-t")
+    if phone:
+        me.page.locator(".moves button[data-action=left]").tap()
+    else:
+        me.page.keyboard.press("ArrowLeft")
+    me.page.wait_for_function("t => document.querySelector('.relay-board').dataset.t > t", arg=t)
+    assert "runner 1" in me.page.get_attribute(".relay", "aria-label")
+    me.over()

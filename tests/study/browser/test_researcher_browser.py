@@ -15,7 +15,7 @@ from interplay.study.admin import researchers
 from interplay.study.db import records
 from interplay.study.db.connect import open_study_database
 from interplay.study.http.app import build
-from interplay.study.simulation.run import SimulatedParticipant, chefs_of
+from interplay.study.simulation.run import SimulatedParticipant, SimulatedWorlds
 from interplay.traces import verify
 from tests.study.browser.person import DESKTOP, WALK
 from tests.study.conftest import serving
@@ -52,7 +52,7 @@ def study(tmp_path_factory):
 @pytest.fixture
 def someone_plays(study):
     """One simulated person goes through the study at the speed of people."""
-    walker = SimulatedParticipant(study.protocol, study.url, 1, 3, chefs_of(study.protocol))
+    walker = SimulatedParticipant(study.protocol, study.url, 1, 3, SimulatedWorlds(study.protocol))
     thread = threading.Thread(target=lambda: asyncio.run(walker.go()), daemon=True)
     thread.start()
     yield walker

@@ -105,7 +105,9 @@ def replayed(rows, most=8):
         folded = fold(((e["game"], e["kind"], e["t"], e["payload"]) for e in own), {row["id"]: row["seat"]})
         assert folded.joints == episode.actions.tolist()
         kept = [(e.t, e.seat, e.kind, dict(e.payload)) for e in episode.events]
-        assert sorted(map(repr, folded.remarks)) == sorted(map(repr, kept)), "events and trace tell different games"
+        assert sorted(map(repr, [*folded.remarks, *folded.attention()])) == sorted(map(repr, kept)), (
+            "events and trace tell different games"
+        )
         again = replay(game_of(episode), episode)
         assert float(again.steps.reward.sum()) == row["score"] == episode.score
     return len(done)

@@ -25,7 +25,7 @@ STUDY = study(
     CARDS,
     scales=AGREE,
     games="""
-  kitchen: {game: overcooked/cramped_room, options: {horizon: 45}, tick_hz: 30}
+  kitchen: {game: overcooked/cramped_room, options: {horizon: 45}, tick_hz: 30, countdown_s: 0}
   cards: {game: hanabi/2p, seat: alternate, partner_delay_s: 0}""",
     **TWO_PARTNERS,
     first=consent("3"),

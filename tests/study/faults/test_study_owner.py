@@ -30,7 +30,7 @@ STEPS = 60
 TEXT = study(
     "faulty",
     game("soup", "kitchen", "still"),
-    games=f"\n  kitchen: {{game: overcooked/cramped_room, options: {{horizon: {STEPS}}}, tick_hz: 12}}",
+    games=f"\n  kitchen: {{game: overcooked/cramped_room, options: {{horizon: {STEPS}}}, tick_hz: 12, countdown_s: 0}}",
     partners="{still: stay}",
 )
 

@@ -30,7 +30,7 @@ STUDY = study(
     ),
     rounds('{id: liked, type: likert, scale: agree, label: "Did you like {alias}?"}'),
     scales=AGREE,
-    games="{kitchen: {game: overcooked/coordination_ring, options: {horizon: 40}, tick_hz: 20}}",
+    games="{kitchen: {game: overcooked/coordination_ring, options: {horizon: 40}, tick_hz: 20, countdown_s: 0}}",
     partners="{secretive_otter: overcooked/greedy, quiet_heron: trained/overcooked/coordination_ring/hsp-1}",
     designs="{rounds: {factors: {partner: [secretive_otter, quiet_heron]}, order: latin}}",
     after={

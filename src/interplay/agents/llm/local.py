@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from interplay.errors import InterplayError
 
@@ -36,9 +37,10 @@ def serving(
 ) -> Iterator[str]:
     """Serve a GGUF file (by default SmolLM2) while the block runs, and yield the server's base URL."""
     try:
-        import xllamacpp as llama  # type: ignore[import-not-found]
+        import xllamacpp  # type: ignore[import-not-found]
     except ImportError:
         raise InterplayError("a model on this machine needs llama.cpp: pip install 'interplay[local]'") from None
+    llama: Any = xllamacpp  # its compiled names are not known to type checkers
     path = Path(weights) if weights is not None else smollm2()
     if not path.is_file():
         raise InterplayError(f"{path}: there is no such file; give a model as a GGUF file")

@@ -6,7 +6,7 @@ import asyncio
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -57,11 +57,15 @@ class StudyServe(Listen):
         from interplay.study.db.connect import make_base, open_study_database
         from interplay.study.http.app import build
         from interplay.study.live.app_state import lease_name
+        from interplay.study.protocol.frame_words import untranslated
         from interplay.study.protocol.reading import load
 
         if not self.batch or min(self.batch) < 1:
             raise InterplayError(f"--batch {' '.join(map(str, self.batch))}: numbers from 1")
         protocol = load(self.study)
+        for language in protocol.languages:
+            if missing := untranslated(protocol.words, language):
+                note(f"{len(missing)} texts of the frame are English in {language}: interplay study words {language}")
         if self.check:
             database = open_study_database("sqlite://")
             app = build(protocol, make_base(database), sizes=self.batch)
@@ -144,7 +148,7 @@ class Simulate:
                         at_once=self.at_once, done=advance,
                     )  # fmt: skip
                     walks = asyncio.run(work)
-                if self.out:
+                if self.out and protocol.games:
                     note(f"traces: {write_traces(database, protocol, folder / 'traces').path}")
             finally:
                 database.close()
@@ -191,14 +195,17 @@ class StudyExample(ExampleCommand):
 
 @dataclass(frozen=True)
 class Words:
-    """All that the kitchen of language models says to people, as `words:` of a study file, to be translated there.
+    """All that pages, boards and errors say to participants, as `words:` of a study file, to be translated there.
 
     Examples:
       interplay study words de >> my_study.yaml
+      interplay study words de --of kitchen
     """
 
     language: Annotated[str, tyro.conf.Positional]
     """The language, such as de; what we have in it is filled in, the rest is English."""
+    of: Literal["frame", "kitchen", "all"] = "frame"
+    """The frame of every study; what the kitchen of language models says; or both."""
     json: bool = False
     """Print one JSON object."""
 
@@ -208,16 +215,17 @@ class Words:
         import yaml
         from pydantic import TypeAdapter, ValidationError
 
-        from interplay.study.live.kitchen_phrases import skeleton
+        from interplay.study.live.kitchen_phrases import PHRASES
+        from interplay.study.protocol.frame_words import all_phrases, frame_phrases, skeleton
         from interplay.study.protocol.model import Language
 
         try:
             language = TypeAdapter(Language).validate_python(self.language)
         except ValidationError:
             raise InterplayError(f"{self.language!r} is no language; write one as de or pt-BR") from None
-        phrases = skeleton(language)
+        phrases = skeleton({"frame": frame_phrases(), "kitchen": PHRASES, "all": all_phrases()}[self.of], language)
         if self.json:
             rows = [{"phrase": phrase, "said": translations[language]} for phrase, translations in phrases.items()]
-            show(Table.of(rows, "What the kitchen says"), json=True)
+            show(Table.of(rows, "What can be translated"), json=True)
             return
         print(yaml.safe_dump({"words": phrases}, allow_unicode=True, sort_keys=False, width=120), end="")

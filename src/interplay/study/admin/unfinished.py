@@ -26,7 +26,8 @@ def so_far(tx: Tx, protocol: Protocol, row: Any) -> dict[str, Any]:
     setting = protocol.games[row.setting]
     return {
         "world": setting.game, "options": setting.options, "chance": row.chance, "number": lead,
-        "joints": stored.joints, "remarks": stored.remarks, "people": sorted(seats), "partner": row.partner,
+        "joints": stored.joints, "remarks": [*stored.remarks, *stored.attention()],
+        "people": sorted(seats), "partner": row.partner,
     }  # fmt: skip
 
 

@@ -25,6 +25,7 @@ ANSWERS = ("person", "page", "form", "question", "value", "partner", "game", "fi
 RANKINGS = ("person", "page", "form", "game", "order")
 GAMES = (
     "number", "person", "page", "game", "partner", "seat", "practice", "done", "score", "length", "turn", "episode",
+    "unattended",
 )  # fmt: skip
 FLAGS = ("number", "person", "flag", "seen")
 
@@ -87,6 +88,29 @@ class Data:
         return replace(
             self, games=Table(GAMES, games), answers=Table(ANSWERS, answers), rankings=Table(RANKINGS, rankings),
             flags=Table(FLAGS, flags),
+        )  # fmt: skip
+
+    def attended(self, most: float) -> Data:
+        """Return the data without games of which more than this share of the steps was not seen by the participant.
+
+        Answers about such a game go with it. Where it is not known what was seen, the game stays.
+        """
+        unseen = [row for row in self.games if (row["unattended"] or 0) > most * (row["length"] or 0)]
+        if not unseen:
+            return self
+        gone = {row["number"] for row in unseen}
+        pages = {(row["person"], row["page"]) for row in unseen}
+        answers = [
+            row for row in self.answers
+            if "." not in row["page"]  # about the whole study
+            or not any(person == row["person"] and is_near(row["page"], page) for person, page in pages)
+        ]  # fmt: skip
+        lost = len(self.answers) - len(answers)
+        note = f"{len(gone)} games were left out, of which more than {most:.0%} was not seen, with {lost} answers"
+        return replace(
+            self, games=Table(GAMES, [row for row in self.games if row["number"] not in gone]),
+            flags=Table(FLAGS, [row for row in self.flags if row["number"] not in gone]),
+            answers=Table(ANSWERS, answers), notes=(*self.notes, note),
         )  # fmt: skip
 
     def counted(self) -> Table:
@@ -209,6 +233,7 @@ def _in_turn(games: Table) -> list[Row]:
                 "length": row["length"],
                 "turn": None if row["practice"] else turns[person],
                 "episode": row["episode"],
+                "unattended": row["unattended"],
             }
         )
     return rows

@@ -45,6 +45,8 @@ def sort_people(data: Data, rule: Exclude | None) -> Data:
         ]  # fmt: skip
         rows.append({**person, "included": not why, "why": "; ".join(why) or None})
     kept = data.of_people(row["person"] for row in rows if row["included"])
+    if rule.unattended is not None:
+        kept = kept.attended(rule.unattended)
     return replace(kept, people=Table(PEOPLE, rows))
 
 

@@ -48,6 +48,8 @@ class Exclude(_Analysis):
     same_answers: bool = False  # whoever gave one and the same answer on every scale
     unfinished: Literal["out", "in"] = "out"
     withdrawn: Literal["out", "in"] = "out"  # who stopped taking part: in only if the consent says that it may be used
+    # Games of which the participant did not see more than this share of the steps, with the answers about them.
+    unattended: float | None = Field(default=None, ge=0, lt=1)
 
 
 class Sum(_Analysis):

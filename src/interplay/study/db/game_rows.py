@@ -17,7 +17,7 @@ from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.schema import leases
-from interplay.study.db.game_events import StoredEvent, same_game, stored_events
+from interplay.study.db.game_events import GameEvents, StoredEvent, same_game, stored_events
 from interplay.study.db.groups import Room, leave, present, room_of
 from interplay.study.db.participants import OVER, WITHDRAWN, Person, advance, person
 from interplay.study.db.schema import events, games, people
@@ -64,6 +64,7 @@ class GameRecord:
     room: Room | None = None  # the waiting room in which its people met
     taken: frozenset[int] = frozenset()  # seats of people who left, in which bots play
     doing: Mapping[int, str | None] = field(default_factory=dict)  # by seat: the macro action under way
+    stored: GameEvents = field(default_factory=GameEvents)  # all of it, to be folded on
 
 
 class GameElsewhere(ApiError):
@@ -182,8 +183,8 @@ def _with_events(tx: Tx, record: GameRecord) -> GameRecord:
         for player in record.people
     )
     return replace(
-        record, people=seated, joints=stored.joints, remarks=stored.remarks, taken=frozenset(stored.taken),
-        doing=stored.doing,
+        record, people=seated, joints=list(stored.joints), remarks=list(stored.remarks), taken=frozenset(stored.taken),
+        doing=dict(stored.doing), stored=stored,
     )  # fmt: skip
 
 

@@ -13,8 +13,9 @@ from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.study.db.participants import OVER, Person, advance, person
 from interplay.study.db.schema import events, members, people, slots
+from interplay.study.pages.wait import Wait
 from interplay.study.protocol.flow import Page
-from interplay.study.protocol.model import Protocol, Wait
+from interplay.study.protocol.model import Protocol
 
 WAIT = "wait"  # the kind of event that notes an arrival in a waiting room
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -22,10 +22,11 @@ from interplay.server.database import Tx
 from interplay.study.db.answer_facts import facts, inattentive, item_details
 from interplay.study.db.schema import answers as answer_rows
 from interplay.study.db.schema import consents, files, games, people, recruits, slots
-from interplay.study.protocol import aliases, answers
+from interplay.study.pages.page_type import Checked, PageVisit, page_type
+from interplay.study.protocol import aliases
 from interplay.study.protocol.about import PlayedGame, about, played
 from interplay.study.protocol.design import count, least_used, places
-from interplay.study.protocol.flow import Page, asked, first_slots, next_position, pages, partners_of
+from interplay.study.protocol.flow import Page, first_slots, next_position, pages, partners_of
 from interplay.study.protocol.model import Protocol
 from interplay.study.protocol.payment import evaluate
 
@@ -56,7 +57,7 @@ class Person:
 
     def aliases(self, protocol: Protocol) -> dict[str, aliases.Alias]:
         """Return the alias of each partner that this participant meets."""
-        return aliases.draw(partners_of(protocol, self.pages(protocol)), self.seed)
+        return aliases.draw(partners_of(protocol, self.pages(protocol)), self.seed, protocol.words)
 
 
 def open_study(tx: Tx, clock: Clock, protocol: Protocol) -> None:
@@ -158,7 +159,7 @@ def submit(
     seconds: float | None,
     tries_left: int | None = None,
     items: Mapping[str, Mapping[str, Any]] | None = None,
-) -> answers.Errors:
+) -> dict[str, str]:
     """Store the answers to a participant's open page, and move on if they pass.
 
     Answers that were stored before may be sent again, since the reply can get lost.
@@ -183,21 +184,22 @@ def submit(
     who = person(tx, number, lock=True)
     all_pages = who.pages(protocol)
     page = None if who.status in OVER else all_pages[who.position]
-    if page is None or page.id != page_id or (page.item.kind == "quiz" and _is_old_try(page, who, tries_left)):
+    if page is None or page.id != page_id or _is_old_try(page, who, tries_left):
         _check_repeated(tx, protocol, who, all_pages, page_id, submitted)
         return {}
-    known = facts(tx, number)
-    clean, errors = _read(protocol, who, page, submitted, known)
+    clean, errors = _read(protocol, who, page, submitted, facts(tx, number))
     if errors:
         return errors
-    passed, tries = True, 0
-    if page.item.kind == "quiz":
-        passed = len(answers.wrong_answers(page.item, clean)) <= page.item.most_wrong
-        tries = 0 if passed else who.tries + 1
+    kind = page_type(page.item.kind)
+    passed = kind.passed(page.item, clean)
+    tries, most = 0 if passed else who.tries + 1, kind.tries(page.item)
     row = {"person": number, "page": page_id, "answers": clean, "passed": passed, "at": clock.now()}
     told = about(page_id, begun_games(tx, number), page.values.get("partner"))
-    told_items = item_details(page, who.seed, clean, items or {})
-    tx.execute(sa.insert(answer_rows).values(**row, seconds=seconds, about=told._asdict(), items=told_items))
+    tx.execute(
+        sa.insert(answer_rows).values(
+            **row, seconds=seconds, about=told._asdict(), items=item_details(page, who.seed, clean, items or {})
+        )
+    )
     tx.execute(sa.update(people).where(people.c.id == number).values(tries=tries, seen=clock.now()))
     if page.item.kind == "consent":
         _begin(tx, clock, protocol, who, page)
@@ -205,7 +207,7 @@ def submit(
         end(tx, clock, protocol, who, SCREENED)
     elif passed:
         advance(tx, clock, protocol, person(tx, number))
-    elif tries >= page.item.tries:
+    elif most is not None and tries >= most:
         end(tx, clock, protocol, who, SCREENED)
     return {}
 
@@ -217,31 +219,19 @@ def begun_games(tx: Tx, number: int) -> list[PlayedGame]:
 
 
 def _is_old_try(page: Page, who: Person, tries_left: int | None) -> bool:
-    return tries_left is not None and tries_left != page.item.tries - who.tries
+    most = page_type(page.item.kind).tries(page.item)
+    return most is not None and tries_left is not None and tries_left != most - who.tries
 
 
 def _read(
     protocol: Protocol, who: Person, page: Page, submitted: Mapping[str, Any], known: Mapping[str, Any]
-) -> tuple[dict[str, Any], answers.Errors]:
+) -> Checked:
     """Return what is to be stored of the answers to a page, and what is wrong with them."""
-    match page.item.kind:
-        case "consent":
-            return {box.id: True for box in page.item.checkboxes}, answers.check_consent(
-                page.item, submitted, who.language
-            )
-        case "form" | "quiz":
-            every = {question.id for question in page.item.questions}
-            questions = asked(page, known, submitted, who.seed)
-            hidden = every - {question.id for question in questions}
-            open_answers = {name: value for name, value in submitted.items() if name not in hidden}
-            return answers.check_form(protocol, questions, open_answers, who.language)
-        case "ranking":
-            known = {alias.id: name for name, alias in who.aliases(protocol).items() if name in page.met}
-            order, errors = answers.check_order(list(known), submitted, who.language)
-            return {"order": [known[alias_id] for alias_id in order]}, errors
-        case "instructions":
-            return {}, {}
-    raise ApiError("conflict", "a game is played, not answered")
+    kind = page_type(page.item.kind)
+    if not kind.answered:
+        raise ApiError("conflict", "a game is played, not answered")
+    visit = PageVisit(protocol, page, who.language, who.aliases(protocol), seed=who.seed, facts=known)
+    return kind.check(page.item, visit, submitted)
 
 
 def _check_repeated(
@@ -344,8 +334,8 @@ def drop_away(tx: Tx, clock: Clock, protocol: Protocol) -> int:
 class ParticipantContext:
     """Earlier answers that the open page shows."""
 
-    failed: Mapping[str, Any] | None = None  # the answers of the last try at this quiz
-    order: tuple[str, ...] = ()  # the ranking so far
+    failed: Mapping[str, Any] | None = None  # the answers of the last try at this page
+    earlier: Mapping[str, Any] | None = None  # the answers to the last page of its type in the same repeat
     facts: Mapping[str, Any] = field(default_factory=dict)  # the last answer to every question, and scores
 
 
@@ -354,15 +344,13 @@ def context(tx: Tx, protocol: Protocol, who: Person) -> ParticipantContext:
     if who.status in OVER:
         return ParticipantContext()
     all_pages = who.pages(protocol)
-    page, earlier = all_pages[who.position], ParticipantContext(facts=facts(tx, who.id))
-    if page.item.kind == "quiz" and who.tries:
-        query = sa.select(answer_rows.c.answers).where(answer_rows.c.person == who.id, answer_rows.c.page == page.id)
-        earlier = replace(earlier, failed=tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one())
-    if page.item.kind == "ranking":
-        same = [p.id for p in all_pages[: who.position] if p.item.kind == "ranking" and p.loop == page.loop]
-        query = sa.select(answer_rows.c.answers).where(
-            answer_rows.c.person == who.id, answer_rows.c.page.in_(same[-1:])
-        )
-        last = tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one_or_none()
-        earlier = replace(earlier, order=tuple(last["order"]) if last else ())
-    return earlier
+    page = all_pages[who.position]
+
+    def last(*ids: str) -> Mapping[str, Any] | None:
+        query = sa.select(answer_rows.c.answers).where(answer_rows.c.person == who.id, answer_rows.c.page.in_(ids))
+        return tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one_or_none()
+
+    before = [p.id for p in all_pages[: who.position] if p.item.kind == page.item.kind and p.loop == page.loop]
+    failed = last(page.id) if who.tries else None
+    earlier = last(*before[-1:]) if before and page.item.kind != "game" else None
+    return ParticipantContext(failed, earlier, facts(tx, who.id))

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from interplay.errors import InterplayError
 from interplay.server.database import Database, Tx
 from interplay.study.db import schema
-from interplay.study.db.game_events import STEP
+from interplay.study.db.game_events import STEP, GameEvents
 from interplay.study.db.game_rows import DONE, unpack
 from interplay.study.db.participants import OVER, WITHDRAWN
 from interplay.study.db.people_records import ParticipantView, people, people_query, with_slots
@@ -224,11 +224,13 @@ def games(
     tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView], chosen: Sequence[int] | None = None
 ) -> Iterator[Row]:
     """Yield one row for each game of these participants, or for the chosen ones; episodes are numbered among those."""
-    noted = _noted(tx, protocol, known, chosen)
+    folded = _folded(tx, protocol, known, chosen)
     numbers: dict[int, int] = {}  # by game: the number of its episode; the rows of a shared game have the same
     for row in _games(tx, protocol, known, chosen):
         lead = row.joint or row.id
-        view, more = known[row.person], noted.get(lead, {}) | noted.get(row.id, {})
+        view, story = known[row.person], folded.get(lead) or GameEvents()
+        # A connection that ends after the game is not a lost one.
+        lost = [t for t in story.leaves.get(row.id, ()) if row.length is None or t < row.length]
         if row.status == DONE:
             numbers.setdefault(lead, len(numbers))
         page = view.page(row.page)
@@ -250,10 +252,11 @@ def games(
             "finished": iso(row.finished),
             "score": row.score,
             "length": row.length,
-            "flags": more.get("flag", 0),
-            "leaves": more.get("leave", 0),
-            "missed": more.get("missed", 0),
-            "late_ms": more.get("late_ms"),
+            "flags": story.flags.get(row.id, 0),
+            "leaves": len(lost),
+            "missed": story.missed,
+            "late_ms": story.late_ms,
+            "unattended": len(story.unattended.get(row.seat, ())),
             "joint": lead,
             "episode": numbers.get(lead),
         }
@@ -282,26 +285,28 @@ def some_games(tx: Tx, protocol: Protocol, setting: str, partner: str, first: in
     return rows, tx.execute(sa.select(sa.func.count()).select_from(query.subquery())).scalar_one()
 
 
-def _noted(
+def _folded(
     tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView], chosen: Sequence[int] | None = None
-) -> dict[int, Row]:
-    """Count events of some kinds by game, and how late steps were."""
-    events = schema.events
-    ours = _ours(events, protocol, known) if chosen is None else events.c.game.in_(_with_leads(tx, chosen))
-    by_game: dict[int, Row] = {}
-    # A connection that ends after the game is not a lost one.
-    length = schema.games.c.length
-    lost = (events.c.kind == "leave") & (length.is_(None) | (events.c.t < length))
-    query = sa.select(events.c.game, events.c.kind, sa.func.count()).where(ours, (events.c.kind == "flag") | lost)
-    query = query.join(schema.games, schema.games.c.id == events.c.game)
-    for game, kind, count in tx.execute(query.group_by(events.c.game, events.c.kind)):
-        by_game.setdefault(game, {})[kind] = count
-    missed = sa.func.sum(sa.case((events.c.payload["missed"].as_string().is_not(None), 1), else_=0))
-    late = sa.func.max(events.c.payload["late_ms"].as_float())
-    query = sa.select(events.c.game, missed, late).where(ours, events.c.kind == STEP).group_by(events.c.game)
-    for game, count, latest in tx.execute(query):
-        by_game.setdefault(game, {}).update(missed=count, late_ms=latest)
-    return by_game
+) -> dict[int, GameEvents]:
+    """Return by the first row of each game what its stored events say."""
+    events, rows = schema.events, schema.games
+    lead = sa.func.coalesce(rows.c.joint, rows.c.id)
+    if chosen is None:
+        wanted = _ours(rows, protocol, known)
+    else:
+        leads = sa.select(lead).where(rows.c.id.in_(chosen))
+        wanted = lead.in_(leads.scalar_subquery())
+    query = (
+        sa.select(lead, events.c.game, rows.c.seat, events.c.kind, events.c.t, events.c.payload)
+        .join(rows, rows.c.id == events.c.game)
+        .where(wanted, events.c.kind.not_in(("rtt", "repeated_step")))
+    )
+    folded: dict[int, GameEvents] = {}
+    for first, game, seat, kind, t, payload in tx.execute(
+        query.order_by(events.c.id).execution_options(yield_per=5000)
+    ):
+        folded.setdefault(first, GameEvents()).add(game, seat, kind, t, payload)
+    return folded
 
 
 def flags(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) -> Iterator[Row]:
@@ -354,12 +359,6 @@ def snapshot(tx: Tx) -> None:
     """Make the transaction see one moment from here on; on SQLite it does anyway."""
     if tx.dialect.name == "postgresql":
         tx.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-
-
-def _with_leads(tx: Tx, chosen: Sequence[int]) -> list[int]:
-    """Return these games together with those whose rows hold the steps of shared games."""
-    query = sa.select(schema.games.c.joint).where(schema.games.c.id.in_(chosen), schema.games.c.joint.is_not(None))
-    return [*chosen, *tx.execute(query).scalars()]
 
 
 def _games(

@@ -11,6 +11,7 @@ Format = Literal["csv", "parquet", "json"]
 LATER: dict[str, tuple[str, ...]] = {
     "participants": ("stopped_on",),
     "answers": ("first", "second", "counted", "place", "options", "first_s", "last_s", "changes"),
+    "games": ("unattended",),
 }
 # Kinds of columns: text, integer, number, boolean, time (a text), json (any value; a text in CSV and Parquet).
 COLUMNS: dict[str, dict[str, str]] = {
@@ -83,6 +84,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "leaves": "integer",  # how often the connection was lost
         "missed": "integer",  # steps that the partner was not ready for
         "late_ms": "number",  # the latest step
+        "unattended": "integer",  # steps that the participant did not see: a silent line, or another tab in front
         "joint": "integer",  # the same for all rows of a game that several participants played together
         "episode": "integer",  # its number among the traces; null while it is played, and if it was abandoned
     },

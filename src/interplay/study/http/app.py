@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,8 +28,10 @@ from interplay.study.admin.context import AdminContext
 from interplay.study.admin.payments import hashed
 from interplay.study.db import groups, participants
 from interplay.study.db.participants import Person
-from interplay.study.http import media, page_views
+from interplay.study.http import page_views
+from interplay.study.http.scripts import study_scripts
 from interplay.study.live.app_state import FRAMES_A_SECOND, LARGEST_FRAME, StudyState, hold_off, refuse
+from interplay.study.pages import media
 from interplay.study.protocol.model import Protocol
 
 COOKIE = "interplay_study"
@@ -175,9 +177,11 @@ def _add_files(app: FastAPI, protocol: Protocol) -> None:
     async def shell() -> Response:
         return _file("index.html")
 
+    scripts = study_scripts(protocol)  # of page types and games of other packages
+
     @app.get("/static/{name}")
     async def static(name: str) -> Response:
-        return _file(name)
+        return _file(name, scripts)
 
     @app.get(f"/study/{protocol.name}/media/{{name}}")
     async def media_file(name: str, captions: bool = False) -> Response:
@@ -188,9 +192,9 @@ def _add_files(app: FastAPI, protocol: Protocol) -> None:
         return FileResponse(path, media_type=media.TYPES[path.suffix.lower()])
 
 
-def _file(name: str) -> Response:
-    """Return a file of the shipped build by its plain name, and nothing else on this machine."""
-    content = _build().get(name)
+def _file(name: str, more: Mapping[str, bytes] | None = None) -> Response:
+    """Return a file of the shipped build, or one of `more`, by its plain name, and nothing else on this machine."""
+    content = _build().get(name) or (more or {}).get(name)
     if content is None:
         return PlainTextResponse("there is no such file", 404)
     return Response(content, media_type=TYPES[Path(name).suffix])
@@ -245,10 +249,9 @@ def _add_flow(app: FastAPI, study: StudyState, visits: Visits) -> None:
     async def answer(request: Request, sent: AnswerRequest) -> JSONResponse:
         """Store the answers to the open page; they are stored when this returns."""
         who, session = await visits.sent(request)
-        items = {name: times.model_dump() for name, times in sent.items.items()}
         errors = await base.database.awrite(
             participants.submit, base.clock, protocol, who.id, sent.page, sent.answers, sent.seconds, sent.tries_left,
-            items,
+            {name: times.model_dump() for name, times in sent.items.items()},
         )  # fmt: skip
         if errors:
             return JSONResponse({"errors": errors}, 422)

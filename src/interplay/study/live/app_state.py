@@ -7,7 +7,7 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from interplay.rollout.live_compiled import SIZES
 from interplay.server.api_error import ApiError
@@ -128,7 +128,8 @@ class StudyState:
                 closing.append(asyncio.create_task(frames.close(TRY_LATER, "slow")))
 
         closing: list[asyncio.Task[None]] = []
-        seen, page = _hello(await frames.receive(timeout_s=20))
+        hello = _hello(await frames.receive(timeout_s=20))
+        page = hello.page
         ended = None
         if page:
             ended = await self._patiently(frames, lambda: self.base.database.aread(game_rows.ended, who.id, page))
@@ -141,7 +142,8 @@ class StudyState:
         alias = who.aliases(self.protocol)[due.value(due.item.partner)].record(who.language)
         sender = asyncio.create_task(_send_all(frames, outbox))
         appearance = {name: alias[name] for name in ("label", "colour", "shape")}
-        live.join(who.id, send, appearance, seen, self._speech.get(who.language, ENGLISH))
+        speech = self._speech.get(who.language, ENGLISH)
+        live.join(who.id, send, appearance, hello.seen, speech, hello.acknowledges)
         ender = asyncio.create_task(self._tell_end(live, who.id, outbox))
         try:
             while not sender.done():
@@ -296,12 +298,21 @@ def _end(score: float | None, left: bool) -> dict[str, Any]:
     return {"type": "end", "score": score, "next": True, **({"reason": "stopped"} if left else {})}
 
 
-def _hello(frame: dict[str, Any]) -> tuple[int, str | None]:
-    """Return what a browser says first: the last tick that it has seen, and the page that it shows."""
-    seen, page = frame.get("seen", -1), frame.get("page")
-    if frame.get("type") != "hello" or not isinstance(seen, int) or not isinstance(page, str | None):
+class Hello(NamedTuple):
+    """What a browser says first."""
+
+    seen: int  # the last tick that it has drawn; -1 for none
+    page: str | None  # that it shows
+    acknowledges: bool  # whether it will say which ticks it has drawn
+
+
+def _hello(frame: dict[str, Any]) -> Hello:
+    """Return what a browser says first."""
+    seen, page, acknowledges = frame.get("seen", -1), frame.get("page"), frame.get("acknowledges", False)
+    right = isinstance(seen, int) and isinstance(page, str | None) and isinstance(acknowledges, bool)
+    if frame.get("type") != "hello" or not right:
         raise ApiError("bad_frame", "the first frame is a hello, with the last tick seen and the page shown")
-    return seen, page
+    return Hello(seen, page, acknowledges)
 
 
 async def _send_all(frames: Frames, outbox: asyncio.Queue[dict[str, Any] | None]) -> None:

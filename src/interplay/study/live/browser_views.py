@@ -24,7 +24,7 @@ THINGS = {chefs.OvercookedItem.ONION: "onion", chefs.OvercookedItem.TOMATO: "tom
 class BrowserView(NamedTuple):
     """How a game is shown and played in the browser: the front end's board, and functions that describe the state."""
 
-    board: str  # of the front end: overcooked, rescue, hanabi, kitchen, or scene
+    board: str  # of the front end: overcooked, rescue, hanabi, kitchen or scene, or one that `script` exports
     real_time: bool  # steps when its tick is due; otherwise when those who are to move have moved
     layout: Callable[[Any, Any], Any]  # (game, state) -> what stays the same
     view: Callable[[Any, LiveTable, int], dict[str, Any]]  # (game, table, seat) -> what one seat sees now
@@ -32,6 +32,9 @@ class BrowserView(NamedTuple):
     macro_actions: bool = False  # people choose macro actions, which take several steps
     # (game, seat, text) -> the payload of the message event; None: there is no chat
     message: Callable[[Any, int, str], Mapping[str, Any]] | None = None
+    script: str | None = None  # `package:file.js`, an ES module that exports `boards`; None: the board is in our bundle
+    # `module:function` of (game, seat, chance) -> a simulated participant; None: one who presses random buttons
+    simulate: str | None = None
 
 
 def browser_view(game: Game) -> BrowserView:
@@ -273,9 +276,14 @@ def _scene_layout(game: Any, state: Any) -> dict[str, Any]:
     return {"seats": list(game.seat_names), "steps": game.horizon}
 
 
-OVERCOOKED = BrowserView("overcooked", True, _overcooked_layout, _overcooked, _no_watch)
-RESCUE = BrowserView("rescue", True, _rescue_layout, _rescue, _no_watch)
-HANABI = BrowserView("hanabi", False, _hanabi_layout, _hanabi, _watch_hanabi)
+_SIMULATED = "interplay.study.simulation.participants"
+OVERCOOKED = BrowserView(
+    "overcooked", True, _overcooked_layout, _overcooked, _no_watch, simulate=f"{_SIMULATED}:simulated_chef"
+)
+RESCUE = BrowserView("rescue", True, _rescue_layout, _rescue, _no_watch, simulate=f"{_SIMULATED}:simulated_rescuer")
+HANABI = BrowserView(
+    "hanabi", False, _hanabi_layout, _hanabi, _watch_hanabi, simulate=f"{_SIMULATED}:simulated_card_player"
+)
 KITCHEN = BrowserView(
     "kitchen",
     False,
@@ -284,5 +292,6 @@ KITCHEN = BrowserView(
     kitchen_view.watch,
     macro_actions=True,
     message=kitchen_view.message,
+    simulate=f"{_SIMULATED}:simulated_cook",
 )
 SCENE = BrowserView("scene", False, _scene_layout, _scene, _no_watch)

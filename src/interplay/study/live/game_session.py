@@ -21,6 +21,7 @@ from interplay.agents.api import Identity, TraceEvent
 from interplay.rollout.live import LiveEngine, LiveTable, default_action
 from interplay.rollout.worker import result_now, wait_for
 from interplay.server.clock import Clock
+from interplay.study.db.game_events import SILENT
 from interplay.study.db.game_rows import DepartedPerson, GameRecord
 from interplay.study.live.browser_views import BrowserView
 from interplay.study.live.event_log import GameEventLog
@@ -32,6 +33,8 @@ from interplay.study.protocol.model import GameSetting
 KINDS_OF_STAY = ("stay", "noop")
 PERSON = "person"  # the name of participants in traces
 PHASES = 4  # groups of games within a tick
+SILENT_S = 0.75  # a tick that is not acknowledged for so long pauses the game
+SUSPENDED_S = 1.0  # a tick that comes so late says that this process did not run
 
 
 class GameSession:
@@ -59,8 +62,10 @@ class GameSession:
     ):
         self.record, self.setting, self.engine, self.viewer = record, setting, engine, viewer
         self.event_log, self.clock, self.grace_s = event_log, clock, grace_s
+        self.fold = record.stored
         self.slots = {
-            seated.person: ParticipantSlot(seated, event_log, self._cook(seated.seat)) for seated in record.people
+            seated.person: ParticipantSlot(seated, event_log, self._cook(seated.seat), self.fold)
+            for seated in record.people
         }
         self.taken = set(record.taken)  # seats of people in which bots play
         self.table = self._new_table()
@@ -71,6 +76,8 @@ class GameSession:
         self._trace_made = False  # whether the trace is made: later messages are not in it and are refused
         self._changed = asyncio.Event()  # somebody moved, connected or left
         self._waited_since = 0.0  # when the first participant connected who now waits for others
+        self._running = False  # whether ticks follow one another: not before the start, nor while someone is away
+        self._countdown_until: float | None = None  # on the event loop's clock
         self._asked_at: float | None = None  # since when participants are waited for whose moves have a time limit
         self._overdue: dict[int, Future] = {}  # by seat: the answer to an earlier step that a partner still owes
         names = engine.game.action_names
@@ -109,6 +116,11 @@ class GameSession:
         """Whether any participant is connected."""
         return any(slot.here for slot in self.slots.values())
 
+    @property
+    def attended(self) -> bool:
+        """Whether any participant is connected and sees what is sent."""
+        return any(slot.attending for slot in self.slots.values())
+
     def _record_event(self, table: LiveTable, seat: int | None, event: TraceEvent) -> None:
         """Add an event of a partner or of the server to the trace, and store it."""
         if table is not self.table or table.done:
@@ -125,6 +137,7 @@ class GameSession:
         left = (self.engine.game.horizon - t) / hz if self.viewer.real_time else None
         view = self.viewer.view(self.engine.game, self.table, slot.seat)
         slot.tell({"type": "tick", "t": t, "score": self.table.score, "left_s": left, "view": view})
+        slot.ticked(t, asyncio.get_running_loop().time())
 
     def _show_all(self) -> None:
         for slot in self.slots.values():
@@ -135,15 +148,21 @@ class GameSession:
         stored: asyncio.Future[None] | None = None
         due = 0.0
         while not self._handle_withdrawn():
-            if self._missing() or self.event_log.behind:
+            self._find_silent()
+            if self._paused():
                 await self._wait()
-                due = 0.0
-                if not self._missing() and not self.event_log.behind:
+                due, self._running = 0.0, False
+                if not self._paused():
                     self._show_all()  # a tick ends the pause in browsers
                 continue
             await self._reseat()
             if self.viewer.real_time:
+                if not self._running:
+                    await self._start()
+                    continue
                 due = await self._tick(due)
+                if not self._running:  # this process was suspended
+                    continue
             elif not await self._turn():
                 continue
             if stored is not None and stored.done():
@@ -169,10 +188,73 @@ class GameSession:
                 self._give_up(slot)
         return self.table.done
 
+    def _paused(self) -> bool:
+        return bool(self._missing()) or self.event_log.behind
+
     def _missing(self) -> list[ParticipantSlot]:
-        """Return the participants who are away and for whom no bot plays; all participants if nobody is connected."""
-        away = [slot for slot in self.slots.values() if not slot.here]
-        return away if not self.present else [slot for slot in away if slot.seat not in self.taken]
+        """Return the participants who are away and for whom no bot plays; all participants if nobody attends."""
+        away = [slot for slot in self.slots.values() if not slot.attending]
+        return away if not self.attended else [slot for slot in away if slot.seat not in self.taken]
+
+    # Silent lines.
+
+    def _find_silent(self) -> None:
+        """Mark the participants whose browsers have not acknowledged a tick for too long."""
+        now = asyncio.get_running_loop().time()
+        for slot in self.slots.values():
+            if slot.attending and slot.unseen_s(now) > SILENT_S:
+                slot.note(self.table.t, SILENT, **self._unseen_steps(slot))
+                slot.silent, slot.gone_at = True, now
+
+    def _unseen_steps(self, slot: ParticipantSlot) -> dict[str, int]:
+        """Return since which step a participant has not seen the game; nothing if their browser does not say."""
+        return {"since": min(slot.seen_t + 1, self.table.t)} if slot.acknowledges and not slot.silent else {}
+
+    def _saw(self, slot: ParticipantSlot, t: int) -> None:
+        """Take the acknowledgement of a tick; a line on which it comes is no longer silent."""
+        slot.saw(min(t, self.table.t))
+        if slot.silent:
+            if not self.attended:
+                self._waited_since = asyncio.get_running_loop().time()
+            slot.silent, slot.gone_at = False, None
+            slot.note(self.table.t, "heard")
+            self._changed.set()
+
+    # The start, and the end of a pause.
+
+    async def _start(self) -> None:
+        """Wait until everyone has pressed a key, if the study asks for it, and count down; then ticks follow."""
+        self._changed.clear()
+        if self.setting.begin == "press" and self.table.t == 0:
+            waiting = [slot for slot in self._playing() if not slot.pressed_start]
+            for slot in self.slots.values():
+                slot.tell({"type": "ready", "pressed": slot not in waiting})
+            if waiting:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._changed.wait(), 1.0)
+                return
+        loop = asyncio.get_running_loop()
+        if self.setting.countdown_s > 0:
+            self._countdown_until = loop.time() + self.setting.countdown_s
+            for slot in self.slots.values():
+                self._tell_countdown(slot)
+            while (left := self._countdown_until - loop.time()) > 0 and not self._interrupted():
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._changed.wait(), min(left, 0.25))
+                self._changed.clear()
+            self._countdown_until = None
+        if not self._interrupted():
+            self._running = True
+            self._show_all()
+
+    def _interrupted(self) -> bool:
+        self._find_silent()
+        return self._paused() or any(slot.stopped for slot in self._playing())
+
+    def _tell_countdown(self, slot: ParticipantSlot) -> None:
+        if self._countdown_until is not None:
+            left = self._countdown_until - asyncio.get_running_loop().time()
+            slot.tell({"type": "countdown", "seconds": round(max(0.0, left), 2)})
 
     async def _wait(self) -> None:
         """Wait while a participant is away, for a limited time if others are there, or while the database is behind."""
@@ -181,18 +263,27 @@ class GameSession:
             self._tell_all({"type": "pause", "reason": "server", "grace_s": 0})
             await asyncio.sleep(0.25)
             return
-        timeout = None
-        if self.present:
-            left = {slot.person: self._left_s(slot) for slot in self._missing()}
+        timeout, missing = None, self._missing()
+        if self.attended:
+            left = {slot.person: self._left_s(slot) for slot in missing}
             for person, seconds in left.items():
                 if seconds <= 0:
                     self._give_up(self.slots[person])
             if not self._missing() or self.table.done:
                 return
             timeout = max(0.01, min(left.values()))
-            self._tell_all({"type": "pause", "reason": "partner", "grace_s": round(max(left.values()), 1)})
+            self._tell_pause(round(max(left.values()), 1))
+        else:
+            self._tell_pause(0)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._changed.wait(), timeout)
+
+    def _tell_pause(self, grace_s: float) -> None:
+        """Tell everyone who is connected why the game waits: their own line, or the absence or line of another."""
+        missing = self._missing()
+        theirs = "partner_line" if all(slot.silent and slot.here for slot in missing) else "partner"
+        for slot in self.slots.values():
+            slot.tell({"type": "pause", "reason": "line" if slot.silent else theirs, "grace_s": grace_s})
 
     def _left_s(self, slot: ParticipantSlot) -> float:
         """Return how many seconds the others still wait for a participant: more before the first connection."""
@@ -247,7 +338,14 @@ class GameSession:
         first = self.record.id % PHASES / PHASES * length
         due = due + length if due and due + length > now - length else ((now - first) // length + 1) * length + first
         await asyncio.sleep(max(0.0, due - now))
-        self.late_s.append(max(0.0, time.monotonic() - due))
+        late = time.monotonic() - due
+        self.late_s.append(max(0.0, late))
+        if late > SILENT_S / 2:  # acknowledgements may lie unread
+            for slot in self.slots.values():
+                slot.rebase(asyncio.get_running_loop().time())
+        if late > SUSPENDED_S:
+            self._running = False
+            self._tell_all({"type": "pause", "reason": "server", "grace_s": 0})
         return due
 
     async def _turn(self) -> bool:
@@ -400,6 +498,8 @@ class GameSession:
     def episode(self) -> Any:
         """Return the trace of the game, which is over, without participants who never connected."""
         self._trace_made = True
+        for t, seat, kind, payload in self.fold.attention():
+            self.table.add_event(seat, kind, payload, t)
         for slot in self.slots.values():
             slot.shut = not slot.came
         own = [slot for slot in self.slots.values() if slot.came or slot.seat not in self.table.bots]

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
-
-from interplay.study.protocol.validation import Misplaced
-from interplay.study.protocol.words import Text
 
 SLOT = re.compile(r"\{(\w+)\}")
 
@@ -142,26 +138,3 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
     for group in (_ACTS, _RECIPES, _MADE, _FOODS, _PLACES, _PICTURE, _IN_WORDS, _REFUSALS)
     for phrase, chinese in group.items()
 }
-
-
-def check(words: Mapping[str, Text], languages: tuple[str, ...]) -> None:
-    """Raise `Misplaced` if a study translates a phrase that is never said, or loses one of its `{names}`."""
-    for phrase, text in words.items():
-        if phrase not in PHRASES:
-            near = difflib.get_close_matches(phrase, PHRASES, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise Misplaced(f"words: {phrase!r} is never said here; `interplay study words` lists all{hint}", phrase)
-        for language, said in {"": text}.items() if isinstance(text, str) else text.items():
-            if language and language not in languages:
-                raise Misplaced(f"words: {phrase!r}: {language!r} is not one of this study's languages", phrase)
-            if sorted(SLOT.findall(said)) != sorted(SLOT.findall(phrase)) or not said.strip():
-                raise Misplaced(f"words: {phrase!r}: {said!r} needs the same names in braces", phrase)
-
-
-def skeleton(language: str) -> dict[str, dict[str, str]]:
-    """Return `words:` of a study file with every phrase as it is said now, to be translated."""
-    base = language.partition("-")[0]
-    return {
-        phrase: {language: translations.get(language) or translations.get(base) or phrase}
-        for phrase, translations in PHRASES.items()
-    }

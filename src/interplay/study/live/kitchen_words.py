@@ -17,7 +17,7 @@ from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.macros import ERRORS, Macro
 from interplay.games.collab_kitchen.state import KitchenItem, KitchenState
 from interplay.study.live.kitchen_phrases import PHRASES, SLOT
-from interplay.study.protocol.words import Text
+from interplay.study.protocol.words import Text, own_words
 
 _VERBS = {"cook": "Cook", "bake": "Bake", "cut": "Cut", "stir": "Blend"}
 _PLACES = {"ingredient_dispenser": "ingredients", "dish_dispenser": "dishes", "serving_hatch": "hatch"}
@@ -46,12 +46,7 @@ class Speech:
         return SLOT.sub(lambda slot: str(values.get(slot[1], slot[0])), self._translation(phrase))
 
     def _translation(self, phrase: str) -> str:
-        base = self.language.partition("-")[0]
-        own = self._own.get(phrase)
-        if isinstance(own, str):
-            return own
-        translations = {**PHRASES.get(phrase, {}), **(own or {})}
-        return translations.get(self.language) or translations.get(base) or phrase
+        return own_words(phrase, PHRASES.get(phrase, {}), self.language, self._own)
 
     # Things.
 

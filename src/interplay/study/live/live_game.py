@@ -22,7 +22,15 @@ MOST_CHATS = 300  # of one person in one game
 class LiveGame(GameSession):
     """A game session with the messages of its participants' browsers."""
 
-    def join(self, person: int, send: Send, alias: dict[str, str], seen: int = -1, speech: Speech = ENGLISH) -> None:
+    def join(
+        self,
+        person: int,
+        send: Send,
+        alias: dict[str, str],
+        seen: int = -1,
+        speech: Speech = ENGLISH,
+        acknowledges: bool = False,
+    ) -> None:
         """Connect a participant's browser, and send it the whole state.
 
         Args:
@@ -31,6 +39,7 @@ class LiveGame(GameSession):
             alias: Label, colour and shape of the partner.
             seen: The last tick that the browser has seen; -1 for none.
             speech: The language of the kitchen's texts.
+            acknowledges: Whether the browser will say which ticks it has drawn.
 
         Raises:
             ApiError: The game is over and the participant never connected to it.
@@ -40,9 +49,10 @@ class LiveGame(GameSession):
             raise ApiError("too_many", "this game is just over: try again in a moment")
         if slot.send is not None:
             slot.send({"type": "elsewhere"})  # of two windows of one participant the last one plays
-        if not self.present:
+        if not self.attended:
             self._waited_since = asyncio.get_running_loop().time()
         slot.send, slot.joined, slot.gone_at = send, True, None
+        slot.listen(acknowledges, self.table.t)
         self.table.speech[slot.seat] = speech
         send({
             "type": "start", "game": self.viewer.board, "tick_hz": self.setting.tick_hz, "ticks": game.horizon,
@@ -51,6 +61,7 @@ class LiveGame(GameSession):
         })  # fmt: skip
         slot.note(self.table.t, "join", seen=seen)
         self._show(slot)
+        self._tell_countdown(slot)
         self._changed.set()
 
     def leave(self, person: int, send: Send, reason: str) -> bool:
@@ -59,7 +70,7 @@ class LiveGame(GameSession):
         if slot.send is not send:
             return False
         slot.send, slot.gone_at = None, asyncio.get_running_loop().time()
-        slot.note(self.table.t, "leave", reason=reason)
+        slot.note(self.table.t, "leave", reason=reason, **self._unseen_steps(slot))
         self._changed.set()
         return True
 
@@ -82,6 +93,11 @@ class LiveGame(GameSession):
                 self._flag(slot, whole(message.get("seq"), "seq"), message.get("id"), message.get("t"))
             case "chat":
                 self._chat(slot, whole(message.get("seq"), "seq"), message.get("text"))
+            case "seen":
+                self._saw(slot, whole(message.get("t"), "t"))
+            case "ready":
+                slot.pressed_start = True
+                self._changed.set()
             case "visibility":
                 slot.note(self.table.t, "visibility", hidden=message.get("hidden") is True)
             case "ping":
@@ -91,7 +107,7 @@ class LiveGame(GameSession):
                 at = message.get("at")
                 slot.tell({"type": "pong", "at": at if isinstance(at, int | float) else 0})
             case _:
-                raise ApiError("bad_frame", "type: act, flag, chat, visibility or ping")
+                raise ApiError("bad_frame", "type: act, flag, chat, seen, ready, visibility or ping")
 
     def _press(self, slot: ParticipantSlot, seq: int, name: Any, seen: Any) -> None:
         if slot.cook is not None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from interplay.rollout.live import LiveTable
 from interplay.server.api_error import ApiError
+from interplay.study.db.game_events import GameEvents
 from interplay.study.db.game_rows import SeatedPerson
 from interplay.study.live.event_log import GameEventLog
 from interplay.study.live.kitchen_view import CookMemory
@@ -23,9 +25,18 @@ class PressedAction(NamedTuple):
 
 
 class ParticipantSlot:
-    """One participant of a game: the latest action or the macro action under way, and the connection."""
+    """One participant of a game: the latest action or the macro action under way, and the connection.
 
-    def __init__(self, seated: SeatedPerson, event_log: GameEventLog, cook: CookMemory | None):
+    Args:
+        seated: Who it is, and where they sit.
+        event_log: Where events are stored.
+        cook: The macro action under way, in games that are played by these.
+        fold: What is stored of the game: every event that is noted is added to it.
+    """
+
+    def __init__(
+        self, seated: SeatedPerson, event_log: GameEventLog, cook: CookMemory | None, fold: GameEvents | None = None
+    ):
         self.seated, self.cook = seated, cook
         self.seat, self.person = seated.seat, seated.person
         self.flags = {flag.id for flag in seated.page.item.flags}
@@ -35,13 +46,23 @@ class ParticipantSlot:
         self.gone_at: float | None = None  # on the event loop's clock
         self.shut = False  # never connected, and the game is over: nothing more is stored of it
         self.stopped = seated.stopped  # whether they have withdrawn
-        self._event_log = event_log
+        self.pressed_start = False  # whether they have pressed the key with which a game begins
+        self.acknowledges = False  # whether the browser says which ticks it has drawn
+        self.silent = False  # connected, but ticks are not acknowledged
+        self.seen_t = -1  # the last tick that was acknowledged
+        self._unseen: deque[tuple[int, float]] = deque()  # ticks that are not acknowledged, and when they were sent
+        self._event_log, self._fold = event_log, fold
         self._taken, self._safe = set(seated.seqs), set(seated.seqs)  # message numbers received; stored
 
     @property
     def here(self) -> bool:
         """Whether the participant is connected."""
         return self.send is not None
+
+    @property
+    def attending(self) -> bool:
+        """Whether the participant is connected, and sees what is sent."""
+        return self.send is not None and not self.silent
 
     @property
     def came(self) -> bool:
@@ -60,7 +81,35 @@ class ParticipantSlot:
 
     def note(self, t: int, kind: str, **payload: Any) -> asyncio.Future[None]:
         """Store an event of this participant; the future is done when it is stored."""
+        if self._fold is not None:
+            self._fold.add(self.seated.game, self.seat, kind, t, payload)
         return self._event_log.add(self.person, self.seated.game, t, kind, **payload)
+
+    # Ticks: a line on which they are not acknowledged is silent.
+
+    def listen(self, acknowledges: bool, t: int) -> None:
+        """Begin anew with a new connection, after `t` steps: what came before was noted with the last one."""
+        self.acknowledges, self.silent, self.seen_t = acknowledges, False, t - 1
+        self._unseen.clear()
+
+    def ticked(self, t: int, now: float) -> None:
+        """Note that a tick was sent."""
+        if self.acknowledges and (not self._unseen or self._unseen[-1][0] < t):
+            self._unseen.append((t, now))
+
+    def saw(self, t: int) -> None:
+        """Note that the browser has drawn a tick."""
+        self.seen_t = max(self.seen_t, t)
+        while self._unseen and self._unseen[0][0] <= t:
+            self._unseen.popleft()
+
+    def unseen_s(self, now: float) -> float:
+        """Return for how long the oldest tick that is not acknowledged has been on its way."""
+        return now - self._unseen[0][1] if self._unseen else 0.0
+
+    def rebase(self, now: float) -> None:
+        """Count all ticks on their way as sent now: this process was not running, and could hear nothing."""
+        self._unseen = deque((t, now) for t, _ in self._unseen)
 
     # Message numbers: nothing is taken twice, and nothing acknowledged before it is stored.
 

@@ -15,7 +15,9 @@ from interplay.games.registry import make_recorded
 from interplay.partners.panels import panel
 from interplay.rollout.live import LiveEngine, live_engine
 from interplay.study.analysis.plan import pages
-from interplay.study.protocol.model import GameSetting, PlayPage, Protocol, Repeat, Wait
+from interplay.study.pages.game import PlayPage
+from interplay.study.pages.wait import Wait
+from interplay.study.protocol.model import GameSetting, Protocol, Repeat
 
 PANEL = "panel:"  # prefix of a panel's name: every game is played with one of its partners
 
@@ -60,7 +62,8 @@ def figure(game: Game) -> str:
 
 def faster(setting: GameSetting, speed: float) -> GameSetting:
     """Return a setting with ticks and partners that are `speed` times faster."""
-    changes: dict[str, float] = {"tick_hz": setting.tick_hz * speed, "partner_delay_s": setting.partner_delay_s / speed}
+    slower = {name: getattr(setting, name) / speed for name in ("partner_delay_s", "countdown_s")}
+    changes: dict[str, float] = {"tick_hz": setting.tick_hz * speed, **slower}
     return setting.model_copy(update=changes)
 
 

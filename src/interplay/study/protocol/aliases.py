@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+from interplay.study.protocol.words import Text
 
 # Colours that can be distinguished with any kind of colour vision, each with a shape of its own.
 LOOKS = (
@@ -31,17 +33,26 @@ class Alias(NamedTuple):
 
     def record(self, language: str) -> dict[str, str]:
         """Return the alias in a language, as the front end reads it."""
-        label = self.names.get(language, self.names["en"])
+        base = language.partition("-")[0]
+        label = self.names.get(language) or self.names.get(base) or self.names["en"]
         return {"id": self.id, "label": label, "colour": self.colour, "shape": self.shape}
 
 
-def draw(partners: Sequence[str], seed: int) -> dict[str, Alias]:
-    """Draw an alias for each partner; where there are more partners than looks, names are numbered."""
+def draw(partners: Sequence[str], seed: int, words: Mapping[str, Text] | None = None) -> dict[str, Alias]:
+    """Draw an alias for each partner; where there are more partners than looks, names are numbered.
+
+    Args:
+        partners: The partners' names.
+        seed: Of the participant.
+        words: The study's own words, for the names of the colours.
+    """
     order = sorted(partners)
     random.Random(f"{seed}/aliases").shuffle(order)
     aliases = {}
     for at, partner in enumerate(order):
-        colour, shape, names = LOOKS[at % len(LOOKS)]
+        colour, shape, known = LOOKS[at % len(LOOKS)]
+        own = (words or {}).get(known["en"], {})
+        names = {"en": own} if isinstance(own, str) else {**known, **own}
         round_number = at // len(LOOKS) + 1
         labels = (
             names if round_number == 1 else {language: f"{name} {round_number}" for language, name in names.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interplay.study.protocol.model import Consent, Protocol, Question, Quiz
+from interplay.study.protocol.model import Protocol, Question
 from interplay.study.protocol.words import phrase
 
 LONGEST = 4000  # characters of a text
@@ -28,13 +28,14 @@ def check_form(
     """
     clean: dict[str, Any] = {}
     known = {question.id for question in questions}
-    errors: Errors = {str(name)[:40]: phrase("unknown", language) for name in submitted if name not in known}
+    unknown = phrase("unknown", language, protocol.words)
+    errors: Errors = {str(name)[:40]: unknown for name in submitted if name not in known}
     for question in questions:
         value = submitted.get(question.id)
         if value is None or value == "" or value == []:
             clean[question.id] = None
             if question.required:
-                errors[question.id] = phrase("required", language)
+                errors[question.id] = phrase("required", language, protocol.words)
             continue
         problem = _problem(protocol, question, value, language)
         if problem:
@@ -51,50 +52,27 @@ def _problem(protocol: Protocol, question: Question, value: Any, language: str) 
         case "likert" | "two_sided":
             points = protocol.scales[question.scale or ""].points
             fine = isinstance(value, int) and number and 1 <= value <= points
-            return None if fine else phrase("number", language, low=1, high=points)
+            return None if fine else phrase("number", language, protocol.words, low=1, high=points)
         case "choice":
-            return None if isinstance(value, str) and value in values else phrase("choice", language)
+            return None if isinstance(value, str) and value in values else phrase("choice", language, protocol.words)
         case "multi":
             several = value if isinstance(value, list) else [None]
             fine = all(isinstance(v, str) and v in values for v in several) and len(set(several)) == len(several)
-            return None if fine else phrase("choice", language)
+            return None if fine else phrase("choice", language, protocol.words)
         case "number" | "slider":
             low = question.min if question.min is not None else -1e9
             high = question.max if question.max is not None else 1e9
-            return None if number and low <= value <= high else phrase("number", language, low=low, high=high)
+            return (
+                None
+                if number and low <= value <= high
+                else phrase("number", language, protocol.words, low=low, high=high)
+            )
         case "text":
             most = int(question.max) if question.max is not None else LONGEST
             fine = isinstance(value, str) and len(value) <= most and "\x00" not in value
-            return None if fine else phrase("text", language, high=most)
+            return None if fine else phrase("text", language, protocol.words, high=most)
 
 
 def failed_checks(questions: Sequence[Question], answers: Mapping[str, Any]) -> int:
     """Return how many attention checks among the questions were answered otherwise than by someone who reads."""
     return sum(q.attention is not None and answers.get(q.id) != q.attention for q in questions if q.id in answers)
-
-
-def check_consent(page: Consent, submitted: Mapping[str, Any], language: str) -> Errors:
-    """Return an error for each box of a consent page that is not ticked."""
-    return {box.id: phrase("agree", language) for box in page.checkboxes if submitted.get(box.id) is not True}
-
-
-def check_order(items: Sequence[str], submitted: Mapping[str, Any], language: str) -> tuple[list[str], Errors]:
-    """Return the ranking that was sent, or an error if it does not hold every item once."""
-    order = submitted.get("order")
-    if (
-        not isinstance(order, list)
-        or not all(isinstance(item, str) for item in order)
-        or sorted(order) != sorted(items)
-    ):
-        return [], {"order": phrase("order", language)}
-    return order, {}
-
-
-def wrong_answers(page: Quiz, answers: Mapping[str, Any]) -> list[Question]:
-    """Return the questions of a quiz that were asked and not answered correctly."""
-
-    def right(question: Question) -> bool:
-        wanted = question.right_answer
-        return answers.get(question.id) == (wanted if isinstance(wanted, str) else sorted(wanted or ()))
-
-    return [question for question in page.questions if question.id in answers and not right(question)]

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from interplay.study.pages.game import PlayPage
+from interplay.study.pages.ranking import Ranking
 from interplay.study.protocol.conditions import holds
 from interplay.study.protocol.design import Cell, count, places, sequence
-from interplay.study.protocol.model import Option, PlayPage, Protocol, Question, Ranking, Repeat
+from interplay.study.protocol.model import Option, Protocol, Question, Repeat
 
 Slots = Mapping[str, int | None]  # by use of a design: the number of the sequence; None: drawn
 

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    PrivateAttr,
+    model_validator,
+)
+from pydantic_core import core_schema
 
 from interplay.errors import InterplayError
 from interplay.study.analysis.plan import Analysis, PlanError, check_plan
-from interplay.study.live.kitchen_phrases import check as check_words
 from interplay.study.protocol.conditions import check_condition
+from interplay.study.protocol.frame_words import check_words
 from interplay.study.protocol.payment import check_formula, games_in
 from interplay.study.protocol.validation import Misplaced, check_flow, check_spoken
 from interplay.study.protocol.words import Text
@@ -28,10 +38,13 @@ class StudyPart(BaseModel):
     """A part of a study file: frozen, without unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    LATER: ClassVar[frozenset[str]] = frozenset()  # fields added after the first version
 
 
 class Option(StudyPart):
     """An option of a question."""
+
+    LATER = frozenset({"last"})
 
     value: Annotated[str, Field(min_length=1, max_length=80)]
     label: Text
@@ -88,6 +101,8 @@ class Media(StudyPart):
 class Question(StudyPart):
     """A question. Answers on scales count from 1; a slider has no answer until it is moved."""
 
+    LATER = frozenset({"step", "left", "right", "media", "when", "shuffle", "attention"})
+
     id: Name
     type: Literal["likert", "two_sided", "choice", "multi", "number", "text", "slider"]
     label: Text
@@ -129,104 +144,36 @@ class Question(StudyPart):
         return self
 
 
-class Checkbox(StudyPart):
-    """A box that must be ticked to consent."""
+class StudyPage(StudyPart):
+    """A page of a study. Its types are in `study.pages`, and in packages of others."""
 
-    id: Name
-    label: Text
+    LATER = frozenset({"limit_s", "when", "media"})
 
-
-class _Page(StudyPart):
+    kind: str
     id: Name
     title: Text
     text: Text = ""
     when: Condition | None = None  # shown only if this holds when its turn comes
     media: tuple[Name, ...] = ()  # shown below the text
-
-
-class Consent(_Page):
-    """The first page. The study begins when all boxes are ticked: sequences of the designs are assigned then."""
-
-    kind: Literal["consent"]
-    version: Annotated[str, Field(min_length=1, max_length=40)]
-    checkboxes: tuple[Checkbox, ...] = Field(min_length=1)
-
-
-class Form(_Page):
-    """A page of questions."""
-
-    kind: Literal["form"]
-    questions: tuple[Question, ...] = Field(min_length=1)
-    shuffle: bool = False  # questions in an order that is drawn for each participant
-
-
-class Instructions(_Page):
-    """A page to read."""
-
-    kind: Literal["instructions"]
-    figures: tuple[Name, ...] = ()  # games whose start is drawn
-
-
-class Quiz(_Page):
-    """Questions with right answers. Participants who need too many tries are screened out."""
-
-    kind: Literal["quiz"]
-    questions: tuple[Question, ...] = Field(min_length=1)
-    tries: int = Field(default=2, ge=1, le=20)
-    most_wrong: int = Field(default=0, ge=0)  # wrong answers that still pass
+    # After so many seconds the page is sent as it is, unanswered questions included; None: there is no limit.
+    limit_s: float | None = Field(default=None, ge=1, le=7200)
 
     @model_validator(mode="after")
-    def _answerable(self) -> Quiz:
-        for question in self.questions:
-            if question.right_answer is None:
-                raise ValueError(f"question {question.id!r} of a quiz has no right_answer")
+    def _limited(self) -> Self:
+        kind = getattr(self, "kind", "")
+        if self.limit_s is not None and kind not in ("form", "instructions"):
+            raise ValueError(
+                f"limit_s: a page of the kind {kind} has no time limit; forms and instructions may have one"
+            )
         return self
-
-
-class Flag(StudyPart):
-    """A button that participants may press during a game."""
-
-    id: Name
-    label: Text
-
-
-class PlayPage(_Page):
-    """One game with one partner.
-
-    Game and partner may come from a design: `$NAME` is the present value of that factor. With the id of a waiting room
-    as its partner, the game is played with the participants who were met there.
-    """
-
-    kind: Literal["game"]
-    game: str
-    partner: str
-    practice: bool | Literal["first"] = False  # `first`: in the first turn of the innermost repeat
-    flags: tuple[Flag, ...] = ()
-
-
-class Wait(_Page):
-    """A waiting room.
-
-    Participants who are here at the same time go on together, and play the games whose `partner` is this page's id.
-    Whoever waited long enough, and whoever was left, plays with the partner of `otherwise`.
-    """
-
-    kind: Literal["wait"]
-    people: int = Field(default=2, ge=2, le=6)  # of one group
-    patience_s: float = Field(default=120.0, gt=0, le=3600)
-    otherwise: Name
-    someone_leaves: Literal["bot", "end"] = "bot"  # after `grace_s`: a bot plays on, or the game ends with its score
-
-
-class Ranking(_Page):
-    """Put the partners met so far in this repeat into an order, best first."""
-
-    kind: Literal["ranking"]
-    of: Name  # a design with the factor `partner`
 
 
 class Repeat(StudyPart):
     """Pages that are shown once for each row of a design, or a number of times."""
+
+    LATER = frozenset({"until", "when"})
+
+    model_config = ConfigDict(defer_build=True)
 
     kind: Literal["repeat"]
     id: Name
@@ -243,12 +190,24 @@ class Repeat(StudyPart):
         return self
 
 
-Item = Annotated[Consent | Form | Instructions | Quiz | PlayPage | Wait | Ranking | Repeat, Field(discriminator="kind")]
-Repeat.model_rebuild()
+class _ItemSchema:
+    """Reads a part of the flow by its `kind`. The page types are looked up when the first study is read."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        from interplay.study.pages.page_type import page_specs
+
+        choices = {kind: handler.generate_schema(model) for kind, model in page_specs().items()}
+        return core_schema.tagged_union_schema({**choices, "repeat": handler.generate_schema(Repeat)}, "kind")
+
+
+Item = Annotated[StudyPage | Repeat, _ItemSchema]
 
 
 class GameSetting(StudyPart):
     """A game as it is played in this study."""
+
+    LATER = frozenset({"begin", "countdown_s"})
 
     game: str
     options: dict[str, Any] = {}
@@ -256,6 +215,10 @@ class GameSetting(StudyPart):
     tick_hz: float = Field(default=6.0, gt=0, le=60)  # of games in real time
     partner_delay_s: float = Field(default=1.0, ge=0, le=30)  # of games in turns: the partner's time for a move
     think_s: float = Field(default=20.0, gt=0, le=600)  # of games in turns: a partner that takes longer waits
+    # Of games in real time: they begin when everyone has pressed a key, or by themselves; both after a countdown, which
+    # also ends every pause.
+    begin: Literal["countdown", "press"] = "countdown"
+    countdown_s: float = Field(default=3.0, ge=0, le=30)
     # Of games in turns: for a participant who takes longer the first legal move is made; None: there is no limit.
     move_s: float | None = Field(default=None, ge=1, le=3600)
 
@@ -316,10 +279,22 @@ class Completion(StudyPart):
     `{code}` in the address is the completion code; if none is given, each participant gets their own.
     """
 
+    LATER = frozenset({"require_id", "signature"})
+
     code: Code | None = None
     screened_code: Code | None = None
     url: Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$")] | None = None
     recruiter: Literal["prolific", "mturk"] | None = None  # whose ids come in the address
+    require_id: bool = False  # whether visitors without a recruiter's id are turned away
+    # How the recruiter signs the id: `jwt`, a token signed with its private key; `hmac`, a keyed hash of the id in the
+    # parameter `signature`. The key is given when the study is served; ids that are not signed by it are turned away.
+    signature: Literal["jwt", "hmac"] | None = None
+
+    @model_validator(mode="after")
+    def _known_recruiter(self) -> Completion:
+        if self.recruiter is None and (self.require_id or self.signature):
+            raise ValueError("require_id and signature: name the `recruiter` whose ids come")
+        return self
 
 
 class Withdrawal(StudyPart):
@@ -337,25 +312,50 @@ class Withdrawal(StudyPart):
         return self
 
 
-# Fields added after the first version: left out of the hash where they have defaults.
-LATER = ("withdrawal", "words", "media", "attention_limit")
-LATER_WITHIN = {
-    "when", "media", "shuffle", "until", "step", "left", "right", "attention", "last", "captions", "sha256",
-}  # fmt: skip
+class Dropout(StudyPart):
+    """What participants get who stayed away for longer than `away_min`; what is not said is as in `withdrawal`."""
+
+    text: Text = ""  # of the page that they see when they come back
+    code: Code | None = None  # without one here and in `withdrawal`, each gets their own
+    payment: str | None = None  # a formula as in `payment`
+
+    @model_validator(mode="after")
+    def _readable(self) -> Dropout:
+        if self.payment is not None:
+            _check_formula(self.payment)
+        return self
 
 
-def _without_later(value: Any) -> Any:
-    """Return a dumped file without later fields that say nothing."""
-    if isinstance(value, dict):
-        silent = {k for k in LATER_WITHIN & value.keys() if value[k] is None or value[k] is False or value[k] == []}
-        return {name: _without_later(part) for name, part in value.items() if name not in silent}
-    return [_without_later(part) for part in value] if isinstance(value, list) else value
+class Recruitment(StudyPart):
+    """How long new participants are taken; those who have consented go on in any case."""
+
+    participants: int | None = Field(default=None, ge=1)  # who take part or have finished: then the study is full
+    closes: datetime | None = None  # with a time zone
+    closed_text: Text = ""  # for those who come too late; without one, a few words of ours
+
+    @model_validator(mode="after")
+    def _zoned(self) -> Recruitment:
+        if self.closes is not None and self.closes.tzinfo is None:
+            raise ValueError("closes: a time needs its zone, such as 2027-03-01T18:00:00+01:00")
+        return self
+
+
+class Device(StudyPart):
+    """What participants' devices must have; whoever comes with another is told before the consent."""
+
+    min_width: int = Field(default=0, ge=0, le=10_000)  # of the browser's window, in CSS pixels
+    min_height: int = Field(default=0, ge=0, le=10_000)
+    keyboard: bool = False  # a device with a mouse or touch pad, and so a keyboard, rather than a phone
 
 
 class Protocol(StudyPart):
     """A study file."""
 
+    LATER = frozenset({"withdrawal", "words", "dropout", "recruitment", "device", "media", "attention_limit"})
+
     _folder: Path | None = PrivateAttr(default=None)  # of the file that was read, where its media lie
+
+    model_config = ConfigDict(defer_build=True)
 
     name: Name
     title: Text
@@ -370,7 +370,10 @@ class Protocol(StudyPart):
     payment: Payment = Payment()
     completion: Completion = Completion()
     withdrawal: Withdrawal = Withdrawal()
-    words: dict[str, Text] = {}  # what the kitchen says, by its English: in other languages, or otherwise
+    dropout: Dropout = Dropout()
+    recruitment: Recruitment = Recruitment()
+    device: Device = Device()
+    words: dict[str, Text] = {}  # what the frame and the kitchen say, by its English: in other languages, or otherwise
     grace_s: float = Field(default=60.0, gt=0)  # a game waits so long for a person who has gone
     away_min: float = Field(default=60.0, gt=0)  # after so long, a place is given to someone else
     erasure: Literal["erase_games", "keep_games"] = "erase_games"  # what becomes of games when a person is erased
@@ -381,11 +384,11 @@ class Protocol(StudyPart):
     @property
     def hash(self) -> str:
         """A hash of all that participants are shown; the analyses may change without changing it."""
-        # Fields that later versions added do not change the hash of files without them: running studies go on.
-        silent = {name for name in LATER if getattr(self, name) == type(self).model_fields[name].default}
-        dump = _without_later(self.model_dump(mode="json", exclude={"analysis", *silent}))
-        text = json.dumps(dump, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        shown = _hashed_fields(self)
+        del shown["analysis"]
+        # When the study closes may change while it runs.
+        shown.pop("recruitment", None)
+        return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:16]
 
     @model_validator(mode="after")
     def _consistent(self) -> Protocol:
@@ -394,13 +397,20 @@ class Protocol(StudyPart):
             raise ValueError("the first page of `flow` is the consent")
         if len(set(self.languages)) != len(self.languages) or not self.languages:
             raise ValueError("languages: at least one, each once")
-        for place, formula in (("payment", self.payment.formula), ("withdrawal", self.withdrawal.payment or "")):
-            for game in games_in(formula) - set(self.games):
+        rules = {"payment": self.payment, "withdrawal": self.withdrawal, "dropout": self.dropout}
+        formulas = {
+            "payment": self.payment.formula,
+            "withdrawal": self.withdrawal.payment,
+            "dropout": self.dropout.payment,
+        }
+        for place, formula in formulas.items():
+            for game in games_in(formula or "") - set(self.games):
                 raise Misplaced(f"{place}: there is no game {game!r} in this study", place)
-        try:
-            check_spoken(self.withdrawal, self.languages, "withdrawal: ")
-        except ValueError as error:
-            raise Misplaced(str(error), "withdrawal") from None
+        for place, part in (*rules.items(), ("recruitment", self.recruitment)):
+            try:
+                check_spoken(part, self.languages, f"{place}: ")
+            except ValueError as error:
+                raise Misplaced(str(error), place) from None
         check_words(self.words, self.languages)
         check_flow(self)
         try:
@@ -408,3 +418,22 @@ class Protocol(StudyPart):
         except PlanError as error:
             raise Misplaced(str(error), error.place) from None
         return self
+
+
+def _hashed_fields(part: Any) -> Any:
+    """Return a part as plain values, without the fields of later versions that have their defaults.
+
+    Files that do not use them keep their hash when such fields are added: running studies go on.
+    """
+    if isinstance(part, tuple | list):
+        return [_hashed_fields(item) for item in part]
+    if isinstance(part, dict):
+        return {name: _hashed_fields(value) for name, value in part.items()}
+    if not isinstance(part, BaseModel):
+        return part
+    plain, later = part.model_dump(mode="json"), getattr(part, "LATER", frozenset())
+    return {
+        name: _hashed_fields(getattr(part, name)) if isinstance(plain[name], dict | list) else plain[name]
+        for name, field in type(part).model_fields.items()
+        if name not in later or getattr(part, name) != field.default
+    }

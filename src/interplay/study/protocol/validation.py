@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -73,77 +75,88 @@ class _Checker:
             known = ", ".join(sorted(self._asked)) or "none"
             raise ValueError(f"{where}: no question {name!r} is asked before it; there is {known}")
 
+    def _items(self, page: Any, where: str) -> None:
+        """Check what a page and its questions show and repeat, and when they are asked."""
+        for name in page.media:
+            _require(name, self._protocol.media, f"{where}media")
+        for name in sorted(piped(page) - self._asked):
+            raise ValueError(f"{where}{{answer.{name}}}: no question {name!r} is asked before it")
+        for question in getattr(page, "questions", ()):
+            if question.media is not None:
+                _require(question.media, self._protocol.media, f"{where}question {question.id!r}: media")
+            self._condition(question.when, f"{where}question {question.id!r}: when")
+            self._asked.add(question.id)
+        if getattr(page, "partner", None) in self._rooms and (page.when is not None or self._conditional):
+            raise ValueError(f"{where}people who play together go the same way: no `when` or `until` around it")
+
     def _loop(self, item: Repeat, loops: tuple[str, ...]) -> None:
         assert item.over is not None
-        self._known(item.over, self._protocol.designs, f"repeat {item.id!r}: design")
+        _require(item.over, self._protocol.designs, f"repeat {item.id!r}: design")
         if item.over in loops:
             raise ValueError(f"repeat {item.id!r} is within a repeat over the same design")
 
     def _page(self, page: Any, loops: tuple[str, ...], factors: tuple[str, ...]) -> None:
-        if page.kind == "consent" and (loops or len(self._ids) > 1):
-            raise ValueError("there is one consent, and it comes first")
-        where = f"page {page.id!r}: "
-        if page.kind == "game":
-            self._value(page.game, self._protocol.games, factors, f"{where}game")
-            self._partner(page.partner, loops, factors, where)
-            if page.partner in self._rooms and (page.when is not None or self._conditional):
-                raise ValueError(f"{where}people who play together go the same way: no `when` or `until` around it")
-        if page.kind == "wait":
-            self._known(page.otherwise, self._protocol.partners, f"{where}otherwise: partner")
-            if loops:
-                raise ValueError(f"{where}a waiting room stands outside of repeats over designs: {', '.join(loops)}")
-            if page.id in self._protocol.partners:
-                raise ValueError(f"{where}a partner has the name {page.id!r} too: give one of them another")
-            self._rooms.add(page.id)
-        if page.kind == "ranking":
-            self._known(page.of, self._protocol.designs, f"{where}design")
-            if "partner" not in self._protocol.designs[page.of].factors:
-                raise ValueError(f"{where}the design {page.of!r} has no factor `partner` to rank")
-        for name in getattr(page, "figures", ()):
-            self._known(name, self._protocol.games, f"{where}game")
-        for name in page.media:
-            self._known(name, self._protocol.media, f"{where}media")
-        for name in sorted(piped(page) - self._asked):
-            raise ValueError(f"{where}{{answer.{name}}}: no question {name!r} is asked before it")
-        questions = getattr(page, "questions", ())
-        ids = [question.id for question in questions]
-        if len(set(ids)) != len(ids):
-            raise ValueError(f"{where}two questions have the same id")
-        for question in questions:
-            if question.scale is not None:
-                self._known(question.scale, self._protocol.scales, f"{where}question {question.id!r}: scale")
-            if question.media is not None:
-                self._known(question.media, self._protocol.media, f"{where}question {question.id!r}: media")
-            self._condition(question.when, f"{where}question {question.id!r}: when")
-            self._asked.add(question.id)
-        check_spoken(page, self._protocol.languages, where)
+        from interplay.study.pages.page_type import page_type  # which needs the models of this package
 
-    def _partner(self, value: str, loops: tuple[str, ...], factors: tuple[str, ...], where: str) -> None:
-        if value not in self._rooms:
-            known = {**self._protocol.partners, **dict.fromkeys(self._rooms)}
-            self._value(value, self._protocol.partners if value.startswith("$") else known, factors, f"{where}partner")
+        scope = PageScope(self._protocol, f"page {page.id!r}: ", loops, factors, self._rooms, len(self._ids) == 1)
+        page_type(page.kind).validate(page, scope)
+        self._items(page, scope.where)
+        check_spoken(page, self._protocol.languages, scope.where)
+
+
+@dataclass(frozen=True)
+class PageScope:
+    """What is around a page of a study file; the checks raise a `ValueError` that names the page."""
+
+    protocol: Protocol
+    where: str  # the page, as errors name it
+    loops: tuple[str, ...]  # designs of the repeats around it
+    factors: tuple[str, ...]  # of those designs
+    rooms: set[str]  # waiting rooms so far
+    first: bool  # whether it is the first part of the flow
+
+    def require(self, name: str, known: Collection[str], what: str) -> None:
+        """Check that a name is among the known ones."""
+        _require(name, known, f"{self.where}{what}")
+
+    def require_value(self, value: str, known: Collection[str], what: str) -> None:
+        """Check a name, or all values of the factor that `$NAME` stands for."""
+        if not value.startswith("$"):
+            self.require(value, known, what)
             return
-        for name in loops:
-            if self._protocol.designs[name].order == "shuffle":
+        if value[1:] not in self.factors:
+            around = ", ".join(self.factors) or "none"
+            raise ValueError(f"{self.where}{what}: {value!r} is no factor of the repeats around it ({around})")
+        for design in self.protocol.designs.values():
+            for level in design.factors.get(value[1:], ()):
+                self.require(level, known, f"{what}, factor {value[1:]!r}")
+
+    def require_partner(self, value: str) -> None:
+        """Check that a partner, or the waiting room in which one is met, is there."""
+        if value not in self.rooms:
+            known = [*self.protocol.partners, *([] if value.startswith("$") else sorted(self.rooms))]
+            self.require_value(value, known, "partner")
+            return
+        for name in self.loops:
+            if self.protocol.designs[name].order == "shuffle":
                 raise ValueError(
-                    f"{where}people who play together share an order: design {name!r} is latin or fixed, not shuffled"
+                    f"{self.where}people who play together share an order: design {name!r} is latin or fixed, "
+                    "not shuffled"
                 )
 
-    def _value(self, value: str, known: Any, factors: tuple[str, ...], what: str) -> None:
-        if not value.startswith("$"):
-            self._known(value, known, what)
-            return
-        if value[1:] not in factors:
-            raise ValueError(
-                f"{what}: {value!r} is no factor of the repeats around it ({', '.join(factors) or 'none'})"
-            )
-        for design in self._protocol.designs.values():
-            for level in design.factors.get(value[1:], ()):
-                self._known(level, known, f"{what}, factor {value[1:]!r}")
+    def open_room(self, name: str) -> None:
+        """Note a waiting room, which stands outside of repeats over designs and has a name of its own."""
+        if self.loops:
+            around = ", ".join(self.loops)
+            raise ValueError(f"{self.where}a waiting room stands outside of repeats over designs: {around}")
+        if name in self.protocol.partners:
+            raise ValueError(f"{self.where}a partner has the name {name!r} too: give one of them another")
+        self.rooms.add(name)
 
-    def _known(self, name: str, known: Any, what: str) -> None:
-        if name not in known:
-            raise ValueError(f"{what} {name!r} is not known; there is {', '.join(known) or 'none'}")
+
+def _require(name: str, known: Collection[str], what: str) -> None:
+    if name not in known:
+        raise ValueError(f"{what} {name!r} is not known; there is {', '.join(known) or 'none'}")
 
 
 def check_spoken(part: BaseModel, languages: tuple[str, ...], where: str) -> None:

@@ -102,7 +102,31 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def phrase(name: str, language: str, **values: object) -> str:
-    """Return a phrase of the server in a language, English if there is no translation."""
+def phrase(name: str, language: str, words: Mapping[str, Text] | None = None, **values: object) -> str:
+    """Return a phrase of the server in a language, English if there is no translation.
+
+    Args:
+        name: The phrase, one of `PHRASES`.
+        language: The language.
+        words: The study's own words.
+        values: What is put into its braces.
+    """
     known = PHRASES[name]
-    return known.get(language, known["en"]).format(**values)
+    text = own_words(known["en"], known, language, words or {})
+    return re.sub(r"\{(\w+)\}", lambda slot: str(values.get(slot[1], slot[0])), text)
+
+
+def own_words(english: str, known: Mapping[str, str], language: str, words: Mapping[str, Text]) -> str:
+    """Return a text, known by its English, as a study says it in a language.
+
+    Args:
+        english: The text.
+        known: Our translations of it, by language.
+        language: The language; `de-AT` falls back to `de`, and every language to English.
+        words: The study's own words, by their English.
+    """
+    own = words.get(english, {})
+    if isinstance(own, str):
+        return own
+    translations = {**known, **own}
+    return translations.get(language) or translations.get(language.partition("-")[0]) or english

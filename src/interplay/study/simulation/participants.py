@@ -13,12 +13,12 @@ import numpy as np
 from interplay.agents.registry import agent as find_agent
 from interplay.errors import InterplayError
 from interplay.games.overcooked.state import ACTIONS, IDLE, OvercookedItem, OvercookedState, soup
-from interplay.games.registry import make_recorded
 from interplay.games.rescue.state import ACTIONS as RESCUE_ACTIONS
 from interplay.rollout.seat import Seat, ask_all, view_of
 from interplay.study.live.browser_views import FACING
-from interplay.study.protocol.model import GameSetting
 from interplay.study.simulation.cooks import CookingPerson
+
+CHEF = "overcooked/greedy"  # the agent that plays Overcooked
 
 
 class SimulatedPlayer(Protocol):
@@ -33,26 +33,20 @@ class SimulatedChef:
     """An agent that plays Overcooked from the view that a browser shows.
 
     Args:
-        setting: The game.
+        game: The kitchen.
+        seat: Where the participant sits.
         name: The agent, which must be a policy.
+        seed: Seed of its chance.
     """
 
-    def __init__(self, setting: GameSetting, name: str):
-        self.game: Any = make_recorded(setting.game, setting.options)
-        self.agent = find_agent(name)
-        if not self.agent.is_policy:
+    def __init__(self, game: Any, seat: int, name: str, seed: int):
+        agent = find_agent(name)
+        if not agent.is_policy:
             raise InterplayError(f"{name!r} cannot stand in for a person: it is no policy")
-
-    def sit(self, seat: int, seed: int) -> SimulatedPlayer:
-        """Return a player for one game in a seat."""
-        return _SeatedChef(self.game, Seat(self.game, self.agent, seat, jax.random.key(seed)))
-
-
-class _SeatedChef:
-    def __init__(self, game: Any, seat: Seat):
-        self._game, self._seat = game, seat
+        self._game, self._seat = game, Seat(game, agent, seat, jax.random.key(seed))
 
     def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
+        """Return the agent's action in the state that a view shows."""
         state = kitchen_state(self._game, t, view)
         legal = np.asarray(self._game.legal(state))[self._seat.seat]
         observation = view_of(self._game, state, t, self._seat.seat, legal, self._seat.encoding)
@@ -141,29 +135,38 @@ class CardPlayer:
         return discards[0] if discards else self._chance.choice(list(legal))
 
 
-def make_player(kind: str, chef: SimulatedChef | None, seat: int, chance: random.Random) -> SimulatedPlayer:
-    """Return a player for a board of the front end; `chef` plays Overcooked if it knows the kitchen."""
-    if kind == "overcooked" and chef is not None:
-        return chef.sit(seat, chance.randrange(2**31))
-    if kind == "hanabi":
-        return CardPlayer(seat, chance)
-    if kind == "kitchen":
-        return CookingPerson(seat, chance)
-    if kind == "scene":
-        return ButtonPresser(chance)
+def simulated_chef(game: Any, seat: int, chance: random.Random) -> SimulatedPlayer:
+    """Return a participant for a kitchen of Overcooked."""
+    return SimulatedChef(game, seat, CHEF, chance.randrange(2**31))
+
+
+def simulated_rescuer(game: Any, seat: int, chance: random.Random) -> SimulatedPlayer:
+    """Return a participant for search and rescue, who acts at random."""
     return RandomPlayer(RESCUE_ACTIONS, chance)
+
+
+def simulated_card_player(game: Any, seat: int, chance: random.Random) -> SimulatedPlayer:
+    """Return a participant for Hanabi."""
+    return CardPlayer(seat, chance)
+
+
+def simulated_cook(game: Any, seat: int, chance: random.Random) -> SimulatedPlayer:
+    """Return a participant for the kitchen of language models."""
+    return CookingPerson(seat, chance)
 
 
 class AnswerModel:
     """A model of answers: a participant has a mood, likes partners with whom the score was high, and errs a little."""
 
     def __init__(self, chance: random.Random):
-        self._chance = chance
+        self.chance = chance
+        self.last = ""
         self._mood = chance.gauss(0, 0.5)
         self._liked: dict[str, list[float]] = {}  # by alias: how well games with it went
 
     def played(self, alias: str, score: float) -> None:
         """Note the score of a game with a partner."""
+        self.last = alias
         self._liked.setdefault(alias, []).append(score)
 
     def liking(self, alias: str) -> float:
@@ -175,26 +178,14 @@ class AnswerModel:
             return 0.0
         return (sum(own) / len(own) - sum(every) / len(every)) / spread
 
-    def answer(self, page: Mapping[str, Any], last: str) -> dict[str, Any]:
-        """Return answers to a page; `last` is the alias of the last partner."""
-        match page["kind"]:
-            case "consent":
-                return {box["id"]: True for box in page["checkboxes"]}
-            case "ranking":
-                items = sorted((self._chance.gauss(-self.liking(i["label"]), 0.3), i["id"]) for i in page["items"])
-                return {"order": [name for _, name in items]}
-            case "form" | "quiz":
-                # Answers to questions whose condition does not hold are left out by the server.
-                return {q["id"]: self._answer_question(q, last) for q in page["questions"]}
-        return {}
-
-    def _answer_question(self, question: Mapping[str, Any], last: str) -> Any:
-        chance = self._chance
+    def answer_question(self, question: Mapping[str, Any]) -> Any:
+        """Return the answer to a question as the browser is sent it."""
+        chance = self.chance
         match question["type"]:
             case "likert" | "two_sided":
                 points = question["points"]
                 aliases = list(self._liked)
-                leaning = self.liking(last)
+                leaning = self.liking(self.last)
                 if question["type"] == "two_sided" and len(aliases) >= 2:
                     leaning = self.liking(aliases[-1]) - self.liking(aliases[-2])
                 middle = (points + 1) / 2
@@ -205,10 +196,10 @@ class AnswerModel:
             case "multi":
                 return [o["value"] for o in question["options"] if chance.random() < 0.5]
             case "slider":
-                share = min(1.0, max(0.0, 0.5 + (self.liking(last) + self._mood / 2) / 2 + chance.gauss(0, 0.15)))
+                share = 0.5 + (self.liking(self.last) + self._mood / 2) / 2 + chance.gauss(0, 0.15)
                 step = question["step"] or 1
                 steps = int((question["max"] - question["min"]) / step)
-                return question["min"] + step * round(share * steps)
+                return question["min"] + step * round(min(1.0, max(0.0, share)) * steps)
             case "number":
                 low = question["min"] if question["min"] is not None else 0
                 high = question["max"] if question["max"] is not None else 100

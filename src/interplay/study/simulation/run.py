@@ -13,20 +13,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+import jax
 import orjson
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
+from interplay import trust
 from interplay.errors import InterplayError
+from interplay.games.registry import make_recorded
 from interplay.server.app import Base
 from interplay.server.serve import Listen, config
 from interplay.study.analysis.plan import pages
 from interplay.study.http.app import build
-from interplay.study.protocol.model import Protocol, Quiz
+from interplay.study.live.browser_views import browser_view
+from interplay.study.pages.page_type import page_type
+from interplay.study.protocol.model import Protocol
 from interplay.study.simulation.cooks import SAY
-from interplay.study.simulation.participants import AnswerModel, SimulatedChef, SimulatedPlayer, make_player
+from interplay.study.simulation.participants import AnswerModel, ButtonPresser, SimulatedPlayer
 
-CHEF = "overcooked/greedy"  # the agent that plays Overcooked
 MOST_PAGES = 2000
 MOST_CONNECTIONS = 20  # to one game
 FLAGGED = 0.05  # probability of pressing a flag button at a tick
@@ -45,11 +49,30 @@ class SimulatedVisit:
     seconds: float = 0.0
 
 
+class SimulatedWorlds:
+    """The games of a study, and who plays them. A game is found by its board and map: browsers are not sent names."""
+
+    def __init__(self, protocol: Protocol):
+        self._by_board: dict[str, list[tuple[str, Any]]] = {}
+        for setting in protocol.games.values():
+            game = make_recorded(setting.game, setting.options)
+            view = browser_view(game)
+            layout = view.layout(game, game.init(jax.random.key(0)))
+            self._by_board.setdefault(view.board, []).append((json.dumps(layout, sort_keys=True), game))
+
+    def player(self, start: dict[str, Any], chance: random.Random) -> SimulatedPlayer:
+        """Return a player for a game from its first message; where no map is the same, for the first with its board."""
+        games, layout = self._by_board[start["game"]], json.dumps(start["layout"], sort_keys=True)
+        game = next((game for known, game in games if known == layout), games[0][1])
+        make = browser_view(game).simulate
+        return trust.import_object(make)(game, start["you"], chance) if make else ButtonPresser(chance)
+
+
 class SimulatedSeat:
     """The client of one game: keeps the latest tick, and sends what a simulated player chooses."""
 
-    def __init__(self, page: dict[str, Any], chefs: dict[str, SimulatedChef], chance: random.Random):
-        self._flags, self._chefs, self._chance = [flag["id"] for flag in page["flags"]], chefs, chance
+    def __init__(self, page: dict[str, Any], worlds: SimulatedWorlds, chance: random.Random):
+        self._flags, self._worlds, self._chance = [flag["id"] for flag in page["flags"]], worlds, chance
         self._bot: SimulatedPlayer | None = None
         self._tick: dict[str, Any] | None = None
         self._fresh = asyncio.Event()
@@ -68,9 +91,7 @@ class SimulatedSeat:
     def _hear(self, message: dict[str, Any]) -> None:
         if message["type"] == "start":
             self._seq = max(self._seq, message["seq"] + 1)
-            # The chef for this kitchen is found by its map, since browsers are not sent layouts' names.
-            chef = self._chefs.get(json.dumps(message["layout"], sort_keys=True))
-            self._bot = self._bot or make_player(message["game"], chef, message["you"], self._chance)
+            self._bot = self._bot or self._worlds.player(message, self._chance)
         elif message["type"] == "tick":
             self._tick, self.seen = message, message["t"]
             self._fresh.set()
@@ -107,16 +128,15 @@ class SimulatedParticipant:
         url: The server's address.
         number: Which simulated participant this is.
         seed: Seed of all simulated participants; each derives its own from its number.
-        chefs: The players of Overcooked, from `chefs_of`.
+        worlds: The games of the study.
     """
 
-    def __init__(self, protocol: Protocol, url: str, number: int, seed: int, chefs: dict[str, SimulatedChef]):
-        self._protocol, self._url, self._chefs = protocol, url, chefs
+    def __init__(self, protocol: Protocol, url: str, number: int, seed: int, worlds: SimulatedWorlds):
+        self._protocol, self._url, self._worlds = protocol, url, worlds
         self._api = f"{url}/api/study/{protocol.name}"
         self._chance = random.Random(f"{seed}/{number}")
         self._opinion = AnswerModel(self._chance)
-        self._keys = right_answers(protocol)
-        self._last = ""
+        self._items = {page.id: page for page in pages(protocol)}
         self.visit = SimulatedVisit(number)
 
     async def go(self) -> SimulatedVisit:
@@ -147,15 +167,12 @@ class SimulatedParticipant:
         if page["kind"] == "game":
             cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
             score = await self._play(page, cookie)
-            self._last = page["alias"]["label"]
             if not page["practice"]:
                 self.visit.scores.append(score)
-            self._opinion.played(self._last, score)
+            self._opinion.played(page["alias"]["label"], score)
             return (await self._ask(client, "GET", "state")).json()
-        answers = self._opinion.answer(page, self._last)
-        answers |= {
-            name: value for name, value in self._keys.get(page["id"].rpartition(".")[2], {}).items() if name in answers
-        }
+        item = self._items[page["id"].rpartition(".")[2]]
+        answers = page_type(page["kind"]).simulate(item, page, self._opinion)
         body = {"page": page["id"], "answers": answers, "seconds": round(self._chance.uniform(1, 60), 1)}
         headers = {"x-csrf": state["csrf"], "origin": self._url}
         return (await self._ask(client, "POST", "answer", json=body, headers=headers)).json()
@@ -173,7 +190,7 @@ class SimulatedParticipant:
 
     async def _play(self, page: dict[str, Any], cookie: str) -> float:
         """Play a game to its end, and reconnect if the connection is lost, as the browser does."""
-        seat = SimulatedSeat(page, self._chefs, self._chance)
+        seat = SimulatedSeat(page, self._worlds, self._chance)
         for tries in range(MOST_CONNECTIONS):
             try:
                 score = await self._connect(page, cookie, seat)
@@ -199,30 +216,6 @@ class SimulatedParticipant:
             finally:
                 reading.cancel()
                 thinking.cancel()
-
-
-def right_answers(protocol: Protocol) -> dict[str, dict[str, Any]]:
-    """Return the right answers of all quizzes, by page."""
-    return {
-        page.id: {
-            q.id: q.right_answer if isinstance(q.right_answer, str) else list(q.right_answer or ())
-            for q in page.questions
-        }
-        for page in pages(protocol)
-        if isinstance(page, Quiz)
-    }
-
-
-def chefs_of(protocol: Protocol) -> dict[str, SimulatedChef]:
-    """Return a player for each Overcooked kitchen of a study, by its map."""
-    from interplay.study.live.browser_views import OVERCOOKED
-
-    chefs = {}
-    for setting in protocol.games.values():
-        if setting.game.startswith("overcooked/"):
-            chef = SimulatedChef(setting, CHEF)
-            chefs[json.dumps(OVERCOOKED.layout(chef.game, None), sort_keys=True)] = chef
-    return chefs
 
 
 @contextlib.asynccontextmanager
@@ -271,13 +264,13 @@ async def simulate(
     Returns:
         What each of them went through.
     """
-    chefs = chefs_of(protocol)
+    worlds = SimulatedWorlds(protocol)
     app = build(protocol, base, speed=speed, sizes=(1, max(2, at_once)))
     places = asyncio.Semaphore(at_once)
 
     async def visit(url: str, number: int) -> SimulatedVisit:
         async with places:
-            walk = await SimulatedParticipant(protocol, url, number, seed, chefs).go()
+            walk = await SimulatedParticipant(protocol, url, number, seed, worlds).go()
             done(1)
             return walk
 

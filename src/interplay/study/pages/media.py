@@ -12,7 +12,6 @@ import numpy as np
 from interplay.errors import InterplayError
 from interplay.games.registry import make_recorded
 from interplay.safe_files import file_in, regular_file
-from interplay.study.live.browser_views import browser_view
 from interplay.study.protocol.model import VIDEOS, Media, Protocol
 from interplay.study.protocol.words import say
 
@@ -74,6 +73,8 @@ def _source(protocol: Protocol, name: str, media: Media) -> dict[str, Any]:
 
 def _position(protocol: Protocol, media: Media) -> dict[str, Any]:
     """Play the moves and return what the seat sees then."""
+    from interplay.study.live.browser_views import browser_view  # which needs the pages
+
     setting = protocol.games[media.game or ""]
     game: Any = make_recorded(setting.game, setting.options)
     if media.seat >= game.num_seats:
