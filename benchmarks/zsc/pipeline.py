@@ -36,6 +36,7 @@ GRACE = 5.0  # seconds that a job has to end when the time is up
 COMPILING = 20.0  # seconds until a job goes on where it was cut
 KEPT = re.compile(r"(log\.jsonl|manifest\.json|build\.json|panel\.json|weights\.safetensors|timeline\.json)$")
 KEPT_ENDS = (".csv", ".csv.gz", ".out.txt", ".config.json", ".done.json")
+SHORT = 20  # steps of an episode where everything is small
 REFERENCE = re.compile(r"@(\??)(\w+)")  # @job: its folder, which is needed; @?job: if it is done or to be done
 
 
@@ -134,6 +135,7 @@ def job_of(plan: dict, given: argparse.Namespace, layout: str, name: str, beside
         panels = resolve(job.get("panels", []))
         episodes = str(2 if given.scale != 1 else job["episodes"])
         command = [str(HERE / job["script"]), str(folder), "--known", *resolve(egos), "--episodes", episodes]
+        command += ["--horizon", str(SHORT)] if given.scale < 0.1 else []
         config, command = {}, [*command, "--panel", *panels, *job.get("arguments", [])]
     else:
         config = resolve((panel_config if "partners" in job else training_config)(plan, layout, name))
@@ -223,7 +225,9 @@ def scaled(config: Any, scale: float) -> None:
     """All budgets times a number; below 0.1 everything is so small that it only shows whether it runs."""
     small = scale < 0.1
     for name, value in list(config.items()):
-        if name == "gate" and small:
+        if name == "game" and small:
+            value["options"] = {"horizon": SHORT}  # else no episode would end, and no run could be judged
+        elif name == "gate" and small:
             config[name] = {"least_return": -1.0, "retries": 1, "rounds": 1}
         elif isinstance(value, dict):
             scaled(value, scale)

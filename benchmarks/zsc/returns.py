@@ -26,8 +26,10 @@ def main() -> None:
     parser.add_argument("--crossplay", action="store_true", help="also every ego with every other")
     parser.add_argument("--game", help="default: by the folder's name")
     parser.add_argument("--episodes", type=int, default=50)
+    parser.add_argument("--horizon", type=int, default=400, help="steps of an episode")
     given = parser.parse_args()
-    game = make(given.game or f"overcooked/{given.folder.name}")
+    options = {} if given.horizon == 400 else {"horizon": given.horizon}
+    game = make(given.game or f"overcooked/{given.folder.name}", **options)
     egos = by_method([a for name in given.known for a in named_agents(name)])
     scripted = {a.name.rpartition("/")[2]: [a] for a in scripted_agents(game)}
     for folder in map(Path, given.panel):

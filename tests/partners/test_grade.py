@@ -12,6 +12,7 @@ from interplay.agents.registry import agent
 from interplay.errors import IllegalAction, InterplayError
 from interplay.partners import grade as grading
 from interplay.partners.baselines import measure_baselines
+from interplay.partners.leaderboard import standing
 from interplay.partners.panel import Panel, PanelMember, Response, ReturnEstimate, comparison_key
 from interplay.partners.panels import panel
 from interplay.rollout.engine import run
@@ -140,7 +141,17 @@ def test_standing_among_baselines(ruled):
     _, _, found = ruled
     names = [(row["place"], row["agent"], row["this"]) for row in found.standing]
     assert names == [(1, "sp", None), (2, "overcooked/onion_receiver", True), (3, "fcp", None)]
-    assert found.standing.rows[0]["gives"] is None  # not measured, so not 0
+
+
+def test_hand_overs_stand_side_by_side_only_if_counted_in_the_same_ways(ruled):
+    chosen, _, found = ruled
+    assert "gives" not in found.standing.columns  # the baselines do not say what they counted
+    assert chosen.baselines is not None
+    overall = found.overall.rows[0]
+    for counted, shown in (("counters", True), ("counters+pots", False)):
+        alike = dataclasses.replace(chosen, baselines=chosen.baselines | {"measured": {"channels": "counters"}})
+        assert ("gives" in standing(alike, overall, counted).columns) == shown
+    assert standing(alike, overall, "counters").rows[0]["gives"] is None  # not measured, so not 0
 
 
 def test_no_ruler_no_br_prox(graded, ruled):

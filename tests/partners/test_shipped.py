@@ -1,5 +1,8 @@
 """What the package ships: panels whose hashes hold, and trained policies that load and play."""
 
+import csv
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,8 +13,10 @@ from interplay.games.registry import make
 from interplay.hub.store import require
 from interplay.partners.panel_file import read_panel
 from interplay.partners.panels import all_shipped, panel
+from interplay.partners.returns import dead_egos
 from interplay.training.algorithms.hsp import split_of
 
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "zsc" / "results"
 LAYOUTS = (
     "asymmetric_advantages",
     "blocked_corridor",
@@ -35,14 +40,33 @@ ANEW_METHODS = ("e3t", "fcp", "hsp", "mep", "sp")
 METHODS = ("cole", "e3t", "fcp", "hsp", "mep", "sp", "trajedi")
 
 
-def test_every_layout_has_a_panel_and_egos():
+def test_every_layout_has_a_panel_and_the_egos_that_its_table_counts():
     assert {(f"overcooked/{layout}", "generated") for layout in LAYOUTS} <= set(all_shipped())
     names = policies()
     for layout in LAYOUTS:
+        baselines = read_panel(require(f"overcooked/{layout}:generated"), make(f"overcooked/{layout}")).baselines
+        assert baselines is not None
+        rows = {row["agent"]: row for row in baselines["rows"]}
         for method in METHODS:
-            assert f"overcooked/{layout}/{method}-3" in names
+            egos = [n for n in names if n.rpartition("-")[0] == f"overcooked/{layout}/{method}"]
+            assert len(egos) == rows[method]["seeds"]
+            assert rows[method]["seeds"] + rows[method]["dead"] in (3, 5)
     for layout in ANEW:
         assert {f"overcooked/{layout}/{method}-{seed}" for method in ANEW_METHODS for seed in range(1, 6)} <= set(names)
+
+
+def test_no_shipped_ego_is_dead():
+    """Every ego that delivers less than one soup with itself is left out, and no other."""
+    for layout in LAYOUTS:
+        with (RESULTS / layout / "crossplay.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        dead, played = dead_egos(rows), {(r["algorithm"], r["seed"]) for r in rows}
+        for method, seed in played:
+            assert (f"overcooked/{layout}/{method}-{seed}" in policies()) == ((method, int(seed)) not in dead)
+
+
+def test_every_layout_has_clones_where_people_played():
+    names = policies()
     for layout in PLAYED_BY_PEOPLE:
         assert (f"overcooked/{layout}", "people") in all_shipped()
         assert {f"overcooked/{layout}/bc-6", f"overcooked/{layout}/bc_br-3"} <= set(names)
@@ -69,6 +93,9 @@ def test_a_shipped_panel_is_whole(game, name):
     assert found.baselines is not None
     assert {*METHODS, "greedy"} <= {row["agent"] for row in found.baselines["rows"]}
     for row in found.baselines["rows"]:
+        if row["br_prox"] is None:
+            assert row["seeds"] == 0
+            continue
         assert row["br_prox_low"] <= row["br_prox"] <= row["br_prox_high"] <= 1
 
 

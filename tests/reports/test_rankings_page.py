@@ -3,8 +3,7 @@
 import pytest
 
 from interplay.errors import UnknownName
-from interplay.reports.rankings import bump_chart, ranking_report, wide
-from interplay.reports.zsc_values import (
+from interplay.papers.zsc.printed import (
     GENERATED,
     LAYOUTS,
     PROXY,
@@ -14,6 +13,7 @@ from interplay.reports.zsc_values import (
     printed_ranks,
     rank_shares,
 )
+from interplay.reports.rankings import bump_chart, ranking_report, wide
 from interplay.stats import spearman
 from interplay.stats.rankings import rank_agreement
 from interplay.table import Table

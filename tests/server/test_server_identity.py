@@ -207,3 +207,19 @@ def test_kinds_of_keys_have_no_dots(held, clock):
     with pytest.raises(ValueError):
         held.write(keys.issue, clock, "a.b", "x")
     assert held.read(lambda tx: tx.execute(sa.select(sa.func.count()).select_from(key_table)).scalar_one()) == 0
+
+
+def test_passwords_of_before_still_open():
+    """Databases of 0.1.0 hold scrypt."""
+    import base64
+    import hashlib
+
+    from interplay.server.accounts import hashed, matches
+
+    salt = b"0123456789abcdef"
+    digest = hashlib.scrypt(b"a long password", salt=salt, n=2**14, r=8, p=1, maxmem=64 * 2**20)
+    stored = f"scrypt${base64.b64encode(salt).decode()}${base64.b64encode(digest).decode()}"
+    assert matches("a long password", stored)
+    assert not matches("another password", stored)
+    assert matches("a long password", hashed("a long password"))
+    assert not matches("another password", hashed("a long password"))

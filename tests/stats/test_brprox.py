@@ -115,7 +115,7 @@ def test_partners_are_split_in_halves_and_said_by_what(published):
 
 @needs_data
 def test_human_ranks_of_the_published_study(published):
-    from interplay.reports.zsc_values import human_ranks
+    from interplay.papers.zsc.printed import human_ranks
 
     ring = against(published["random1"].cells, human_ranks("coordination_ring"), seed=0, replicates=200)
     assert ring.where(measure="compatible").rows[0]["populations"] == "fcp 12, mep 12, hsp 12, cole 25"

@@ -142,10 +142,10 @@ def test_payments_follow_the_formula_and_nothing_else():
 def test_markdown_is_made_safe():
     made = html("# Hi <b>\n\n- **a**\n- `b`\n\n<script>alert(1)</script> *x*")
     assert made == (
-        "<h2>Hi &lt;b&gt;</h2><ul><li><strong>a</strong></li><li><kbd>b</kbd></li></ul>"
+        "<h2>Hi &lt;b&gt;</h2>\n<ul>\n<li><strong>a</strong></li>\n<li><kbd>b</kbd></li>\n</ul>\n"
         "<p>&lt;script&gt;alert(1)&lt;/script&gt; <em>x</em></p>"
     )
-    assert html("- a\n  b\n- c\n\n1. d\n2) e\n   f") == (
-        "<ul><li>a b</li><li>c</li></ul><ol><li>d</li><li>e f</li></ol>"
+    assert html("- a\n  b\n- c\n\n1. d\n2. e\n   f") == (
+        "<ul>\n<li>a\nb</li>\n<li>c</li>\n</ul>\n<ol>\n<li>d</li>\n<li>e\nf</li>\n</ol>"
     )
     assert say({"en": "{turn} of {x}", "zh": "第 {turn}"}, "en", turn="3") == "3 of {x}"

@@ -211,6 +211,8 @@ class Agent:
             InterplayError: The game has no encoding of the name that the agent reads.
         """
         encoding = self.policy.encoding
+        if encoding not in game.encodings and isinstance(self.policy, Policy):
+            encoding = self.policy.bind(game).encoding  # a network of another framework may read one of several
         if encoding not in game.encodings:
             known = ", ".join(game.encodings)
             raise InterplayError(f"agent {self.name!r} reads the encoding {encoding!r}; {game.id} has {known}")

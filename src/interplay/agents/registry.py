@@ -17,6 +17,7 @@ from interplay.registry import Registry
 from interplay.trust import is_reference
 
 PREFIXES = ("greedy:", "any_score:")  # of a registered agent's name
+FOREIGN = (".pt", ".pth", ".pkl", ".pickle", ".onnx")  # files of other frameworks; an Orbax folder has _METADATA
 AGENTS = Registry(
     "agent",
     entry_points="interplay.agents",
@@ -82,8 +83,11 @@ def recorded_agent(name: Any) -> Agent:
 
 
 def is_checkpoint(name: str) -> bool:
-    """Return whether a name is the path of a trained policy: its file, or the folder of a training run."""
-    if name.endswith(".safetensors"):
+    """Return whether a name is the path of a trained policy: its file, or the folder of a training run.
+
+    Files of other frameworks are among them (`agents.foreign`).
+    """
+    if name.endswith(".safetensors") or _is_foreign(name):
         return True
     try:
         return (Path(name) / "manifest.json").is_file()
@@ -91,8 +95,23 @@ def is_checkpoint(name: str) -> bool:
         return False
 
 
+def _is_foreign(name: str) -> bool:
+    """Return whether a name is that of a file or folder of another framework, without loading anything for it."""
+    if name.endswith(FOREIGN):
+        return True
+    try:
+        return (Path(name) / "_METADATA").is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def _checkpoint(path: str, options: dict[str, Any]) -> Agent:
+    from interplay.agents.foreign.loader import is_foreign_safetensors
+    from interplay.agents.foreign.loader import load as load_foreign
     from interplay.agents.neural import load
+
+    if _is_foreign(path) or ({"activation", "encoding"} & set(options)) or is_foreign_safetensors(path):
+        return load_foreign(path, **options)
 
     known = ["greedy", "any_game", "any_score", "member", "unstuck"]
     for option in options:

@@ -1,4 +1,4 @@
-"""Scenes as pixels: PNG and GIF by Pillow, equal on every machine since the font comes with matplotlib."""
+"""Scenes as pixels: PNG and GIF by Pillow, equal on every machine since the font comes with Pillow."""
 
 from __future__ import annotations
 
@@ -131,6 +131,4 @@ def _shape(pen: ImageDraw.ImageDraw, shape: Shape, k: float, dx: float, dy: floa
 
 @lru_cache(maxsize=64)
 def _font(size: int) -> ImageFont.FreeTypeFont:
-    import matplotlib
-
-    return ImageFont.truetype(Path(matplotlib.get_data_path(), "fonts", "ttf", "DejaVuSans-Bold.ttf"), size)
+    return ImageFont.load_default(size)  # type: ignore[return-value]

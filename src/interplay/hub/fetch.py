@@ -51,9 +51,9 @@ def get(name: str, source: str | None = None) -> Located:
     """
     kind_of(name)
     known = items()
-    if name in known and (found := locate(known[name])) is not None:
-        check(found)
-        return found
+    if name in known and (located := locate(known[name])) is not None:
+        check(located)
+        return located
     if source is None:
         if name in known:
             raise MissingWeights(known[name])
@@ -110,9 +110,9 @@ def _keep(item: HubItem, data: Mapping[str, bytes]) -> Located:
             write_manifest(folder / RECORDS / f"{record}.json", [item])
     except OSError as error:
         raise InterplayError(f"cannot write to the cache {folder}: {error.strerror}") from None
-    found = Located(item, "cache", folder)
-    check(found)
-    return found
+    located = Located(item, "cache", folder)
+    check(located)
+    return located
 
 
 def _write(folder: Path, data: Mapping[str, bytes]) -> None:

@@ -91,9 +91,9 @@ def kind_of(name: str) -> str:
 
 def game_of(name: str) -> str:
     """Return the game that a name says."""
-    found = (_AGENT_NAME if kind_of(name) == AGENT else _PANEL_NAME).fullmatch(name)
-    assert found
-    return found["game"]
+    match = (_AGENT_NAME if kind_of(name) == AGENT else _PANEL_NAME).fullmatch(name)
+    assert match
+    return match["game"]
 
 
 def paths_of(name: str) -> list[str]:
@@ -166,25 +166,25 @@ def file_of(folder: Path, path: str) -> Path:
     Raises:
         InterplayError: There is none, it is no regular file, or it is or lies behind a symbolic link.
     """
-    found = file_in(folder, path)
-    for part in (found, *found.parents):
+    file_path = file_in(folder, path)
+    for part in (file_path, *file_path.parents):
         if part == folder:
             break
         if part.is_symlink():
             raise InterplayError(f"{part} is a symbolic link; files of the hub are regular files. Nothing was read")
-    return regular_file(found, within=folder)
+    return regular_file(file_path, within=folder)
 
 
 def read_file(folder: Path, path: str, limit: int = FILE_LIMIT) -> bytes:
     """Return the bytes of a file in a folder of the hub, as they are on disk."""
-    found = file_of(folder, path)
+    file_path = file_of(folder, path)
     try:
-        with found.open("rb") as file:
+        with file_path.open("rb") as file:
             data = file.read(limit + 1)
     except OSError as error:
-        raise InterplayError(f"cannot read {found}: {error.strerror}") from None
+        raise InterplayError(f"cannot read {file_path}: {error.strerror}") from None
     if len(data) > limit:
-        raise InterplayError(f"{found} holds more than {limit} bytes, the most that is read of it")
+        raise InterplayError(f"{file_path} holds more than {limit} bytes, the most that is read of it")
     return data
 
 
@@ -231,8 +231,8 @@ def _about_agent(path: Path) -> _About:
         training = header["training"]
         steps = f", {training['steps']:.2g} steps" if "steps" in training else ""
         made = f"{training['algorithm']}, run {training['run']}{steps}"
-        told = {key: training.get(key) for key in ("return", "held_out_cross_entropy")}
-        scores = {key: _short(value) for key, value in told.items() if value is not None}
+        measured = {key: training.get(key) for key in ("return", "held_out_cross_entropy")}
+        scores = {key: _short(value) for key, value in measured.items() if value is not None}
         return _About(header["game"]["id"], made, scores)
     except (KeyError, TypeError, ValueError) as error:
         raise InterplayError(f"{path} does not say for which game and how it was trained: {error!r:.100}") from None

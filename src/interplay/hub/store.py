@@ -62,10 +62,10 @@ class Located(NamedTuple):
 
 def folders() -> dict[str, Path]:
     """Return the folders of the hub on this machine by place, in the order in which they are searched."""
-    found = {"package": DEMONSTRATION}
+    places = {"package": DEMONSTRATION}
     if (distribution := distribution_folder()) is not None:
-        found[DISTRIBUTION] = distribution
-    return found | {"cache": cache_folder() / "hub"}
+        places[DISTRIBUTION] = distribution
+    return places | {"cache": cache_folder() / "hub"}
 
 
 def distribution_folder() -> Path | None:
@@ -99,10 +99,10 @@ def _own_items(place: str, folder: Path) -> dict[str, HubItem]:
 
 def items() -> dict[str, HubItem]:
     """Return all items that are known, by name; entries of the index win."""
-    found: dict[str, HubItem] = {}
+    known: dict[str, HubItem] = {}
     for place, folder in folders().items():
-        found = _own_items(place, folder) | found
-    return dict(sorted((found | index()).items()))
+        known = _own_items(place, folder) | known
+    return dict(sorted((known | index()).items()))
 
 
 def locate(item: HubItem) -> Located | None:
@@ -144,11 +144,11 @@ def require(name: str, hint: str = "") -> Path:
     if name not in known:
         near = [other for other, item in known.items() if item.kind == _kind_or_agent(name)]
         raise UnknownName(_kind_or_agent(name), name, near)
-    found = locate(known[name])
-    if found is None:
+    located = locate(known[name])
+    if located is None:
         raise MissingWeights(known[name], hint)
-    check(found)
-    return found.path
+    check(located)
+    return located.path
 
 
 def _kind_or_agent(name: str) -> str:
@@ -158,26 +158,26 @@ def _kind_or_agent(name: str) -> str:
         return AGENT
 
 
-def check(found: Located) -> None:
+def check(located: Located) -> None:
     """Check size and sha256 of every file of an item.
 
     Raises:
         InterplayError: A file is another one, or lies behind a link.
     """
-    for file in found.item.files:
-        path = file_of(found.folder, file.path)
+    for file in located.item.files:
+        path = file_of(located.folder, file.path)
         if path.stat().st_size != file.bytes or _sha256(path) != file.sha256:
-            again = {
+            remedy = {
                 "package": "install interplay again",
                 DISTRIBUTION: f"run `{COMMAND} --upgrade --force-reinstall`",
-                "cache": f"delete it and run `interplay hub get {found.item.name} --source FOLDER_OR_URL`",
-            }[found.place]
+                "cache": f"delete it and run `interplay hub get {located.item.name} --source FOLDER_OR_URL`",
+            }[located.place]
             raise InterplayError(
-                f"{path} is damaged or of another version: its sha256 is not that of {found.item.name}; {again}"
+                f"{path} is damaged or of another version: its sha256 is not that of {located.item.name}; {remedy}"
             )
-    extra = {path for path in paths_of(found.item.name) if (found.folder / path).exists()}
-    if extra - {file.path for file in found.item.files}:
-        raise InterplayError(f"{found.path} has files that {found.item.name} does not name; delete the folder")
+    extra = {path for path in paths_of(located.item.name) if (located.folder / path).exists()}
+    if extra - {file.path for file in located.item.files}:
+        raise InterplayError(f"{located.path} has files that {located.item.name} does not name; delete the folder")
 
 
 def _sha256(path: Path) -> str:
@@ -187,7 +187,7 @@ def _sha256(path: Path) -> str:
 
 def write_index() -> list[HubItem]:
     """Describe anew all that a checkout carries, in the manifest of `interplay-agents`. For whoever retrains."""
-    found = [*describe_all(DEMONSTRATION), *describe_all(CHECKOUT)]
-    write_manifest(CHECKOUT / MANIFEST, found)
+    described = [*describe_all(DEMONSTRATION), *describe_all(CHECKOUT)]
+    write_manifest(CHECKOUT / MANIFEST, described)
     _manifest.cache_clear()
-    return found
+    return described

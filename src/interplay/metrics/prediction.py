@@ -20,9 +20,8 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.metrics.api import CHUNK, Metric, Sample
 from interplay.metrics.information import takes_turns
-from interplay.rollout.policy_batch import StaticPolicy
+from interplay.rollout.seat import StaticPolicy, policy_start, policy_turn
 from interplay.rollout.seat import bound as bound_policy
-from interplay.rollout.seat import policy_start, policy_turn
 from interplay.table import Row
 from interplay.traces import ReplayBatch
 

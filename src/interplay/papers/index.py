@@ -34,7 +34,61 @@ class Paper(NamedTuple):
 PAPERS = {
     "interdependence": Paper("interdependence in human-AI teaming (Overcooked)", {}),
     "ah2ac2": Paper("the ad-hoc human-AI coordination challenge (Hanabi)", {}),
-    "zsc": Paper("ZSC-Eval: evaluating zero-shot coordination", {}),
+    "zsc": Paper(
+        "ZSC-Eval: evaluating zero-shot coordination",
+        {
+            "figure2": PaperResult(
+                "interplay.cli.commands.paper_zsc:ZscFigure2",
+                "diversity of best responses to subsets selected in two ways",
+                "the shipped panels",
+            ),
+            "figure3": PaperResult(
+                "interplay.cli.commands.paper_zsc:ZscFigure3",
+                "how partners of several kinds act, on two principal components",
+                "the shipped panels; about a minute",
+            ),
+            "figure4": PaperResult(
+                "interplay.cli.commands.paper_zsc:ZscFigure4",
+                "BR-Prox in kitchens of one recipe, published ranges beside",
+                "a checkout (results of training)",
+            ),
+            "figure5": PaperResult(
+                "interplay.cli.commands.paper_zsc:ZscFigure5",
+                "BR-Prox in kitchens of several recipes, published ranges beside",
+                "a checkout (results of training)",
+            ),
+            "figure6": PaperResult(
+                "interplay.cli.commands.paper_zsc:ZscFigure6",
+                "BR-Prox with expert and moderate partners, split in two ways",
+                "a checkout (results of training)",
+            ),
+            "table2": PaperResult(
+                "interplay.cli.commands.paper_zsc:ZscTable2",
+                "ranks by kinds of evaluation partners beside people's",
+                "a checkout (results of training)",
+            ),
+            "table3": PaperResult(
+                "interplay.cli.commands.paper_zsc:ZscTable3",
+                "BR-Prox in football",
+                "nothing; a table of returns for values beside the printed",
+            ),
+            "table9": PaperResult(
+                "interplay.cli.commands.paper_zsc:ZscTable9",
+                "share of layouts in which a method takes a rank",
+                "a checkout (results of training)",
+            ),
+            "table10": PaperResult(
+                "interplay.cli.commands.paper_zsc:ZscTable10",
+                "goals in football",
+                "nothing; a table of returns for values beside the printed",
+            ),
+            "table11": PaperResult(
+                "interplay.cli.commands.paper_zsc:ZscTable11",
+                "E3T by its balance parameter",
+                "nothing; ours where it was trained",
+            ),
+        },
+    ),
     "llm": Paper("trace-grounded audits of language-model teams", {}),
     "preference": Paper("objective metrics of human preference (Hanabi)", {}),
 }

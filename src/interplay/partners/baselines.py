@@ -8,6 +8,7 @@ from pathlib import Path
 from interplay.agents.api import Agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.metrics.interdependence.metric import counted_channels
 from interplay.partners import grade as grading
 from interplay.partners.panel import Panel
 from interplay.partners.panel_file import read_panel, write_baselines
@@ -45,7 +46,7 @@ def add_baselines(
         raise InterplayError("name the agents to measure, as in sp=runs/sp")
     panel = read_panel(folder, game)
     table = measure_baselines(panel, game, egos, episodes=episodes, seed=seed)
-    write_baselines(folder, panel, table.rows, episodes=episodes, seed=seed)
+    write_baselines(folder, panel, table.rows, episodes=episodes, seed=seed, channels=counted_channels(game))
     return table
 
 

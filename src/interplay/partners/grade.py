@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from interplay.agents.api import Agent
 from interplay.games.api import Game
-from interplay.metrics.interdependence.metric import readable
+from interplay.metrics.interdependence.metric import counted_channels, readable
 from interplay.metrics.measured import MeasuredTraces
 from interplay.partners.describe import descriptions
 from interplay.partners.leaderboard import standing
@@ -81,7 +81,7 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
         cells=cells,
         values=values,
         measured=measured,
-        standing=standing(panel, overall),
+        standing=standing(panel, overall, counted_channels(game)),
         proximity=near,
     )
 

@@ -7,7 +7,7 @@ runs.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from interplay.partners.evaluate import PolicyStack, all_pairs, play_pairs
 from interplay.partners.known import policy_stacks
 from interplay.partners.panel import Panel
 
+ONE_SOUP = 20.0  # points
 Egos = Mapping[str, Sequence[Agent]]  # by method, an agent for each seed
 
 
@@ -65,6 +66,23 @@ def cross_play(game: Game, egos: Egos, *, episodes: int, seed: int = 11) -> list
         for j, b in enumerate(everyone)
         for s in range(game.num_seats)
     ]
+
+
+def dead_egos(crossplay: Iterable[Mapping[str, Any]], least: float = ONE_SOUP) -> dict[tuple[str, int], float]:
+    """Return the egos that score less than one soup with themselves, and what they score.
+
+    Args:
+        crossplay: Rows of `cross_play`, or those of its file.
+        least: The least mean return in self-play over both seats that counts as alive.
+
+    Returns:
+        (method, seed) -> mean return with itself.
+    """
+    own: dict[tuple[str, int], list[float]] = {}
+    for row in crossplay:
+        if row["algorithm"] == row["partner"] and str(row["seed"]) == str(row["partner_seed"]):
+            own.setdefault((row["algorithm"], int(row["seed"])), []).append(float(row["return"]))
+    return {ego: mean for ego, values in own.items() if (mean := sum(values) / len(values)) < least}
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -11,7 +11,6 @@ from interplay.metrics.brprox.rows import read_rows
 from interplay.reports.document import Columns, Figure, Group, Report, Section, TableSection, Text
 from interplay.reports.figures import FigureEstimate, interval_plot
 from interplay.reports.rankings import ranking_sections
-from interplay.reports.zsc_values import LAYOUTS, SOURCE, human_ranks
 from interplay.stats.brprox.ranks import agreement, name
 from interplay.stats.brprox.summary import BRProx
 from interplay.table import Row, Table
@@ -50,20 +49,20 @@ def on_screen(summary: Table) -> Table:
     return Table(tuple(names), [{n: row[n] for n in names} for row in summary], summary.title)
 
 
-def reference_ranks(source: str) -> Mapping[str, float]:
+def reference_ranks(source: str, published: Mapping[str, Mapping[str, float]]) -> Mapping[str, float]:
     """Return ranks by algorithm, 1 is best.
 
     Args:
-        source: A layout of the paper's study, for the ranks that people gave there; or a CSV file with the columns
-            algorithm and rank.
+        source: A layout of `published`, or a CSV file with the columns algorithm and rank.
+        published: The ranks that people gave in a published study, by layout.
 
     Raises:
         InterplayError: There is no such layout or file, or a row of it is wrong.
     """
-    if source in LAYOUTS:
-        return human_ranks(source)
+    if source in published:
+        return published[source]
     if not Path(source).exists():
-        raise InterplayError(f"no human ranks {source!r}: published for {', '.join(LAYOUTS)}; or give a CSV file")
+        raise InterplayError(f"no human ranks {source!r}: published for {', '.join(published)}; or give a CSV file")
     ranks: dict[str, float] = {}
     for at, row in read_rows(source):
         if not {"algorithm", "rank"} <= row.keys():
@@ -167,6 +166,7 @@ def _ratio(row: Row) -> float:
 
 
 def _human(table: Table) -> Section:
-    text = f"Rank correlation with ranks given from outside (for the study with people: {SOURCE}, Table 2)."
+    source = "for the study with people: Wang et al., ZSC-Eval, NeurIPS 2024, Table 2"
+    text = f"Rank correlation with ranks given from outside ({source})."
     limits = {"spearman": ("spearman_low", "spearman_high"), "kendall": ("kendall_low", "kendall_high")}
     return Group([Text(text), TableSection(table, "", "", "given-ranks", limits)], "Beside given ranks")

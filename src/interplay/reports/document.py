@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import jinja2
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from interplay import __version__
 from interplay.errors import InterplayError
 from interplay.games.scene import SEAT_COLOURS
+from interplay.markdown import to_html
 from interplay.reports import svg
 from interplay.reports.formatting import Column, columns_of, privileged_in
 from interplay.reports.replay import still
@@ -76,7 +77,7 @@ class Text:
 
     def html(self, context: ReportContext) -> Markup:
         """The text as HTML."""
-        return markdown_lite(self.body)
+        return Markup(to_html(self.body))
 
     def files(self) -> Mapping[str, str]:
         """No files."""
@@ -314,33 +315,6 @@ def json_island(value: Any) -> Markup:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
-
-
-def markdown_lite(body: str) -> Markup:
-    """A little markdown: paragraphs, lists, bold, emphasis, code, links. All else is plain text."""
-    blocks = [block for block in re.split(r"\n\s*\n", body.strip()) if block.strip()]
-    parts = []
-    for block in blocks:
-        lines = block.strip().splitlines()
-        if all(re.match(r"\s*[-*] ", line) for line in lines):
-            items = "".join(f"<li>{_inline(line.strip()[2:])}</li>" for line in lines)
-            parts.append(f"<ul>{items}</ul>")
-        else:
-            parts.append(f"<p>{_inline(' '.join(line.strip() for line in lines))}</p>")
-    return Markup("\n".join(parts))
-
-
-def _inline(line: str) -> str:
-    # Code first, out of reach of the other marks.
-    pieces = re.split(r"(`[^`]+`)", line)
-    return "".join(f"<code>{escape(p[1:-1])}</code>" if re.fullmatch(r"`[^`]+`", p) else _spans(p) for p in pieces)
-
-
-def _spans(piece: str) -> str:
-    text = str(escape(piece))
-    text = re.sub(r"\[([^\]]+)\]\((#[\w@.-]+|https?://[^\s)]+)\)", r'<a href="\2">\1</a>', text)
-    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
-    return re.sub(r"(?<!\*)\*([^*\s][^*]*)\*", r"<em>\1</em>", text)
 
 
 def _numbered(sections: Sequence[Section]) -> list[Section]:

@@ -13,23 +13,8 @@ import numpy as np
 
 from interplay.agents.api import Policy
 from interplay.games.api import Game
-from interplay.rollout.seat import bound
+from interplay.rollout.seat import StaticPolicy, bound
 from interplay.rollout.teams import Team
-
-
-class StaticPolicy:
-    """A policy without its arrays, as the key of a cache: policies that differ in arrays only are equal."""
-
-    def __init__(self, policy: Any):
-        self.policy = policy
-        leaves, structure = jax.tree_util.tree_flatten(policy)
-        self._key = structure, tuple(leaves)
-
-    def __hash__(self) -> int:
-        return hash(str(self._key[0]))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, StaticPolicy) and self._key == other._key
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 
 from interplay.agents.api import Agent, Move, TraceEvent
@@ -29,6 +29,8 @@ def rollout(
             if progress:
                 progress(1)
 
+
+_chance_key = jax.jit(chance_key)
 
 # How an agent is seated: (game, agent, seat, episode's key) -> whatever `choose` asks.
 # How the joint action of a step is found: (game, seats, states so far, recorder) -> actions [seat], or None to stop.
@@ -61,10 +63,10 @@ async def play_episode(
     return recorder.episode(team.identities, seed, index)
 
 
-def step_once(game: Game, states: list[Any], actions: np.ndarray, key: Any, recorder: EpisodeRecorder) -> None:
+def step_once(game: Game, states: list[Any], actions: Any, key: Any, recorder: EpisodeRecorder) -> None:
     """Step a game by one joint action: the new state is added to `states`, and the step is recorded."""
     t = recorder.t
-    after, step = game.step(states[-1], jnp.asarray(actions), chance_key(key, t, game.num_seats))
+    after, step = game.step(states[-1], actions, _chance_key(key, np.int32(t), np.int32(game.num_seats)))
     done = bool(step.terminated) or bool(step.truncated) or t + 1 >= game.horizon
     states.append(after)  # before the action: whoever reads along takes the state of as many actions as there are
     recorder.record(actions, step.reward, bool(step.terminated), done, state_checksum(game, after))

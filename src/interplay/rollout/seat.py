@@ -30,9 +30,12 @@ START = -1  # the time of what happens before the first step
 
 def episode_keys(seed: int, teams: Sequence[int], indices: Sequence[int]) -> PRNGKeyArray:
     """[episode] keys that depend on seed, team number and episode number alone."""
-    base = jax.random.key(seed)
-    fold = jax.vmap(lambda team, index: jax.random.fold_in(jax.random.fold_in(base, team), index))
-    return fold(jnp.asarray(np.array(teams, np.uint32)), jnp.asarray(np.array(indices, np.uint32)))
+    return _fold_episodes(jax.random.key(seed), np.array(teams, np.uint32), np.array(indices, np.uint32))
+
+
+@jax.jit
+def _fold_episodes(base: PRNGKeyArray, teams: Any, indices: Any) -> PRNGKeyArray:
+    return jax.vmap(lambda team, index: jax.random.fold_in(jax.random.fold_in(base, team), index))(teams, indices)
 
 
 def seat_key(key: PRNGKeyArray, t: Any, seat: Any) -> PRNGKeyArray:
@@ -91,18 +94,6 @@ def policy_turn(
     return PolicyTurn(memory, action, sound, info.logits)
 
 
-@eqx.filter_jit
-def _start_alone(policy: Policy, key: PRNGKeyArray, seat: Any) -> Memory:
-    return policy_start(policy, key, seat)
-
-
-@eqx.filter_jit
-def _turn_alone(
-    policy: Policy, memory: Memory, observation: Any, legal: Any, key: PRNGKeyArray, t: Any, seat: Any
-) -> Any:
-    return policy_turn(policy, memory, observation, legal, seat_key(key, t, seat))
-
-
 @functools.lru_cache(maxsize=256)
 def _bound(policy: _ById, game: Game) -> Policy:
     bound = policy.thing.bind(game)
@@ -125,6 +116,40 @@ class _ById:
 def bound(policy: Policy, game: Game) -> Policy:
     """The policy made ready for a game, with arrays of JAX; made once."""
     return _bound(_ById(policy), game)
+
+
+class StaticPolicy:
+    """A policy without its arrays, as the key of a cache: policies that differ in arrays only are equal."""
+
+    def __init__(self, policy: Any):
+        self.policy = policy
+        leaves, structure = jax.tree_util.tree_flatten(policy)
+        self._key = structure, tuple(leaves)
+        self._hash = hash(str(structure))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StaticPolicy) and self._key == other._key
+
+
+class SinglePolicyPrograms(NamedTuple):
+    """The compiled start and turn of one policy alone, given its arrays."""
+
+    start: Callable[..., Memory]
+    turn: Callable[..., PolicyTurn]
+
+
+@functools.lru_cache(maxsize=256)
+def _single_policy_programs(static: StaticPolicy) -> SinglePolicyPrograms:
+    def start(arrays: Any, key: PRNGKeyArray, seat: Any) -> Memory:
+        return policy_start(eqx.combine(arrays, static.policy), key, seat)
+
+    def turn(arrays: Any, memory: Memory, observation: Any, legal: Any, key: PRNGKeyArray, t: Any, seat: Any) -> Any:
+        return policy_turn(eqx.combine(arrays, static.policy), memory, observation, legal, seat_key(key, t, seat))
+
+    return SinglePolicyPrograms(jax.jit(start), jax.jit(turn))
 
 
 # --- seats
@@ -168,7 +193,9 @@ class Seat:
         self.game, self.agent, self.seat, self._key = game, agent, seat, key
         if isinstance(agent.policy, Policy):
             self._policy: Policy | None = bound(agent.policy, game)
-            self._memory = _start_alone(self._policy, key, jnp.int32(seat))
+            self._arrays, static = eqx.partition(self._policy, eqx.is_array)
+            self._programs = _single_policy_programs(StaticPolicy(static))
+            self._memory = self._programs.start(self._arrays, key, np.int32(seat))
             self.encoding, self.immediate = self._policy.encoding, True
         else:
             self._policy, self._player = None, agent.policy
@@ -206,15 +233,8 @@ class Seat:
         return move
 
     def _think(self, view: View) -> tuple[int, bool]:
-        inputs = (
-            self._memory,
-            view.observation,
-            jnp.asarray(view.legal),
-            self._key,
-            jnp.int32(view.t),
-            jnp.int32(self.seat),
-        )
-        turn = _turn_alone(self._policy, *inputs)  # type: ignore[arg-type]
+        inputs = (self._memory, view.observation, view.legal, self._key, np.int32(view.t), np.int32(self.seat))
+        turn = self._programs.turn(self._arrays, *inputs)
         self._memory = turn.memory
         return int(turn.action), bool(turn.sound)
 

@@ -42,7 +42,7 @@ accounts = sa.Table(
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("name", sa.String(200), nullable=False, unique=True),
     sa.Column("role", sa.String(40), nullable=False),  # what it may do is the tenant's business
-    sa.Column("password", sa.String(300)),  # scrypt; null: logs in by key only
+    sa.Column("password", sa.String(300)),  # Argon2; null: logs in by key only
     sa.Column("created", UtcTime, nullable=False),
     sa.Column("disabled", sa.Boolean, nullable=False, default=False),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,8 +41,7 @@ def t_test_one_sample(
 ) -> TestResult:
     """Does the mean differ from a given one? The effect is (mean - given) / sd."""
     (a,) = complete(x, names=["x"], missing=missing, least=2)
-    varying(a, "x")
-    return _one_sample("one-sample t", a, mean, "cohen_d", alternative, level)
+    return _one_sample("one-sample t", varying(a, "x"), mean, "cohen_d", alternative, level)
 
 
 def t_test_paired(
@@ -48,37 +49,25 @@ def t_test_paired(
 ) -> TestResult:
     """Does the mean of x - y differ from 0? With missing="drop" a pair goes if either half is missing."""
     a, b = complete(x, y, names=["x", "y"], missing=missing, least=2)
-    varying(a - b, "x - y")
-    return _one_sample("paired t", a - b, 0.0, "cohen_dz", alternative, level)
+    return _one_sample("paired t", varying(a - b, "x - y"), 0.0, "cohen_dz", alternative, level)
 
 
 def t_test_welch(
     x: Any, y: Any, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
 ) -> TestResult:
     """Do two independent means differ? Without assuming equal variances; the effect is in mean-variance sds."""
-    a, b = _two(x, y, missing)
-    if np.ptp(a) == 0 and np.ptp(b) == 0:
-        raise InterplayError("x and y are both constant; a t test needs values that vary")
-    va, vb = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
-    df = (va + vb) ** 2 / (va**2 / (len(a) - 1) + vb**2 / (len(b) - 1))
-    effect = (a.mean() - b.mean()) / np.sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2)
-    estimate, se = a.mean() - b.mean(), np.sqrt(va + vb)
-    return _t_result("welch t", estimate, 0.0, se, df, effect, "cohen_d", (len(a), len(b)), alternative, level)
+    a, b = _two_varying(x, y, missing)
+    sd = np.sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2)
+    return _two_samples("welch t", a, b, sd, False, alternative, level)
 
 
 def t_test_pooled(
     x: Any, y: Any, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
 ) -> TestResult:
     """Student's two-sample test with one variance for both. Prefer Welch unless a protocol names this one."""
-    a, b = _two(x, y, missing)
-    if np.ptp(a) == 0 and np.ptp(b) == 0:
-        raise InterplayError("x and y are both constant; a t test needs values that vary")
-    df = len(a) + len(b) - 2
-    pooled = np.sqrt(((len(a) - 1) * a.var(ddof=1) + (len(b) - 1) * b.var(ddof=1)) / df)
-    estimate, se = a.mean() - b.mean(), pooled * np.sqrt(1 / len(a) + 1 / len(b))
-    return _t_result(
-        "pooled t", estimate, 0.0, se, df, estimate / pooled, "cohen_d", (len(a), len(b)), alternative, level
-    )
+    a, b = _two_varying(x, y, missing)
+    squares = (len(a) - 1) * a.var(ddof=1) + (len(b) - 1) * b.var(ddof=1)
+    return _two_samples("pooled t", a, b, np.sqrt(squares / (len(a) + len(b) - 2)), True, alternative, level)
 
 
 def t_p_value(t: float, df: float, *, alternative: str = "two-sided") -> float:
@@ -184,27 +173,38 @@ def _two(x: Any, y: Any, missing: Missing, least: int = 2) -> tuple[np.ndarray, 
     return a, b
 
 
+def _two_varying(x: Any, y: Any, missing: Missing) -> tuple[np.ndarray, np.ndarray]:
+    a, b = _two(x, y, missing)
+    if np.ptp(a) == 0 and np.ptp(b) == 0:
+        raise InterplayError("x and y are both constant; a t test needs values that vary")
+    return a, b
+
+
 def _one_sample(name: str, x: np.ndarray, null: float, effect_name: str, alternative: str, level: float) -> TestResult:
-    sd = x.std(ddof=1)
-    estimate, se = x.mean(), sd / np.sqrt(len(x))
-    effect = (estimate - null) / sd
-    return _t_result(name, estimate, null, se, len(x) - 1, effect, effect_name, (len(x),), alternative, level)
+    from scipy.stats import ttest_1samp
+
+    test, effect = functools.partial(ttest_1samp, x, null), (x.mean() - null) / x.std(ddof=1)
+    return _t_result(name, test, x.mean(), effect, effect_name, (len(x),), alternative, level)
+
+
+def _two_samples(
+    name: str, a: np.ndarray, b: np.ndarray, sd: float, equal_var: bool, alternative: str, level: float
+) -> TestResult:
+    from scipy.stats import ttest_ind
+
+    test, estimate = functools.partial(ttest_ind, a, b, equal_var=equal_var), a.mean() - b.mean()
+    return _t_result(name, test, estimate, estimate / sd, "cohen_d", (len(a), len(b)), alternative, level)
 
 
 def _t_result(
-    name: str, estimate: Any, null: float, se: Any, df: Any, effect: Any, effect_name: str,
+    name: str, test: Callable[..., Any], estimate: float, effect: float, effect_name: str,
     n: tuple[int, ...], alternative: str, level: float,
 ) -> TestResult:  # fmt: skip
-    from scipy.special import stdtrit
-
-    one_of(alternative, ALTERNATIVES, "alternative")
-    t = float((estimate - null) / se)
-    half = float(stdtrit(df, (1 + open_unit(level, "level")) / 2) * se)
-    p = t_p_value(t, df, alternative=alternative)
-    low, high = float(estimate) - half, float(estimate) + half
-    return TestResult(
-        name, t, float(df), p, float(estimate), low, high, level, float(effect), effect_name, n, alternative
-    )
+    """The record of a test of scipy's; the interval has two sides whatever the alternative."""
+    result = test(alternative=one_of(alternative, ALTERNATIVES, "alternative"))
+    interval = test().confidence_interval(open_unit(level, "level"))
+    t, df, p, low, high = map(float, (result.statistic, result.df, result.pvalue, interval.low, interval.high))
+    return TestResult(name, t, df, p, float(estimate), low, high, level, float(effect), effect_name, n, alternative)
 
 
 def _rank_result(

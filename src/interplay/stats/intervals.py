@@ -26,16 +26,12 @@ def mean_interval(values: Any, *, level: float = 0.95, missing: Missing = "raise
 
 def proportion_interval(successes: int, n: int, *, level: float = 0.95) -> Interval:
     """Share of successes with Wilson's score interval, which stays inside 0 and 1 and holds up for small n."""
-    from scipy.special import ndtri
+    from scipy.stats import binomtest
 
     if n < 1 or not 0 <= successes <= n or int(successes) != successes or int(n) != n:
         raise InterplayError(f"{successes} successes of {n}: need whole numbers with 0 <= successes <= n and n >= 1")
-    z = float(ndtri((1 + open_unit(level, "level")) / 2))
     share = successes / n
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    low = 0.0 if successes == 0 else centre - half
-    high = 1.0 if successes == n else centre + half
+    low, high = binomtest(int(successes), int(n)).proportion_ci(open_unit(level, "level"), method="wilson")
     return Interval(share, low, high, level, "wilson", int(n), se=math.sqrt(share * (1 - share) / n))
 
 

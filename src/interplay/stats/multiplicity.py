@@ -40,11 +40,10 @@ def holm(p: Any, *, tests: int | None = None) -> np.ndarray:
 
 def benjamini_hochberg(p: Any) -> np.ndarray:
     """Controls the expected share of false discoveries, not the chance of a single one."""
+    from scipy.stats import false_discovery_control
+
     values, here = _p_values(p)
-    order = np.argsort(values[here], kind="stable")
-    n = len(order)
-    scaled = values[here][order] * n / np.arange(1, n + 1)
-    return _fill(values, here, _restore(np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0), order))
+    return _fill(values, here, false_discovery_control(values[here]))
 
 
 def _p_values(p: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -36,7 +36,7 @@ def test_the_cookie_is_out_of_scripts_and_other_sites_reach(held):
 
 def test_passwords_are_hashed(held):
     stored = held.database.read(lambda tx: [row.password for row in tx.execute(accounts.select())])
-    assert stored[0].startswith("scrypt$")
+    assert stored[0].startswith("$argon2id$")
     raw = open(held.address, "rb").read()  # noqa: SIM115
     assert PASSWORD.encode() not in raw
 

@@ -82,6 +82,7 @@ class BRProxCommand:
             note(f"report: {page.write(self.out)}")
 
     def _more(self, cells: Any) -> dict[str, Any]:
+        from interplay.papers.zsc.printed import LAYOUTS, human_ranks
         from interplay.reports.brprox import reference_ranks
         from interplay.stats.brprox.ranks import against, rank_table
 
@@ -90,5 +91,6 @@ class BRProxCommand:
         if self.ranks:
             tables["ranks"], tables["agreement"] = rank_table(cells, **options)
         if self.human is not None:
-            tables["human"] = against(cells, reference_ranks(self.human), **options)
+            published = {layout: human_ranks(layout) for layout in LAYOUTS}
+            tables["human"] = against(cells, reference_ranks(self.human, published), **options)
         return tables

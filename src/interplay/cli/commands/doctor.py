@@ -91,7 +91,7 @@ def _weights() -> list[dict[str, str]]:
     known = list(items().values())
     rows = []
     for place, folder in ({DISTRIBUTION: None} | folders()).items():
-        here = [item for item in known if (found := locate(item)) is not None and found.place == place]
+        here = [item for item in known if (located := locate(item)) is not None and located.place == place]
         about = f"{sum(item.bytes for item in here) / 1e6:.1f} MB in {folder}" if folder else f"not here: {COMMAND}"
         rows.append(_row("weights", place, f"{len(here)} of {len(known)}", about))
     return rows
@@ -110,9 +110,9 @@ def _caches() -> list[dict[str, str]]:
 
 
 def _name(requirement: str) -> str:
-    found = re.match(r"[A-Za-z0-9_.\-]+", requirement)
-    assert found
-    return found[0]
+    match = re.match(r"[A-Za-z0-9_.\-]+", requirement)
+    assert match
+    return match[0]
 
 
 def _version(name: str) -> str | None:

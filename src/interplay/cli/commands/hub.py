@@ -36,14 +36,14 @@ class ListItems:
 
         rows = []
         for item in items().values():
-            found = locate(item)
-            if (found is None and self.here) or not _is_of(item.game, self.game):
+            located = locate(item)
+            if (located is None and self.here) or not _is_of(item.game, self.game):
                 continue
             scores = dict(item.scores) if self.json else ", ".join(f"{k} {v:g}" for k, v in item.scores.items())
             row = {"name": item.name, "kind": item.kind, "game": item.game, "bytes": item.bytes, "made": item.made}
-            row |= {"scores": scores, "licence": item.licence, "where": found.place if found else None}
+            row |= {"scores": scores, "licence": item.licence, "where": located.place if located else None}
             if self.json:
-                row |= {"path": str(found.path) if found else None}
+                row |= {"path": str(located.path) if located else None}
                 row |= {"files": [file._asdict() for file in item.files]}
             rows.append(row)
         show(Table.of(rows), json=self.json)
@@ -71,8 +71,8 @@ class Get:
         """Fetch what is named, and print where it is."""
         from interplay.hub.fetch import get
 
-        found = [get(name, self.source) for name in self.names]
-        show(Table.of([{"name": f.item.name, "where": f.place, "path": str(f.path)} for f in found]), json=self.json)
+        located = [get(name, self.source) for name in self.names]
+        show(Table.of([{"name": f.item.name, "where": f.place, "path": str(f.path)} for f in located]), json=self.json)
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,13 @@ class Add:
         """Check and store files under a name."""
         from interplay.hub.fetch import add
 
-        found = add(self.path, self.name, licence=self.licence, made=self.made)
-        row = {"name": found.item.name, "made": found.item.made, "bytes": found.item.bytes, "path": str(found.path)}
+        located = add(self.path, self.name, licence=self.licence, made=self.made)
+        row = {
+            "name": located.item.name,
+            "made": located.item.made,
+            "bytes": located.item.bytes,
+            "path": str(located.path),
+        }
         show(Table.of([row]), json=self.json)
 
 
@@ -127,17 +132,17 @@ class Verify:
         for name in self.names or known:
             if name not in known:
                 raise UnknownName("agent or panel", name, list(known))
-            found = locate(known[name])
-            if found is None:
+            located = locate(known[name])
+            if located is None:
                 if self.names:
                     raise MissingWeights(known[name])
                 continue
             try:
-                check(found)
+                check(located)
                 problem = None
             except InterplayError as error:
                 problem = str(error)
-            rows.append({"name": name, "where": found.place, "sound": problem is None, "problem": problem})
+            rows.append({"name": name, "where": located.place, "sound": problem is None, "problem": problem})
         damaged = [row for row in rows if not row["sound"]]
         table = Table.of(rows if self.json or self.names else damaged, columns=["name", "where", "sound", "problem"])
         if self.json or len(table):

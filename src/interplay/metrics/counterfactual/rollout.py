@@ -18,8 +18,16 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.games.records import record
 from interplay.rollout.episode import Episode
-from interplay.rollout.policy_batch import StaticPolicy
-from interplay.rollout.seat import START, bound, chance_key, episode_keys, policy_start, policy_turn, seat_key
+from interplay.rollout.seat import (
+    START,
+    StaticPolicy,
+    bound,
+    chance_key,
+    episode_keys,
+    policy_start,
+    policy_turn,
+    seat_key,
+)
 from interplay.rollout.teams import Team
 
 ROWS = 64  # continuations of different moments that are played at once, so that one program serves any number

@@ -31,6 +31,11 @@ def readable(game: Game) -> bool:
     return capability(game, "symbolic_domain") is not None
 
 
+def counted_channels(game: Game) -> str | None:
+    """Return the ways of handing over that count by default, joined by +; None for games that cannot tell."""
+    return "+".join(_reader(game).domain.default_channels) if readable(game) else None
+
+
 @functools.lru_cache(maxsize=32)
 def _reader(game: Game) -> Any:
     """Kept, since a reader remembers the facts and operators of its game."""

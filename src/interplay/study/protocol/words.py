@@ -1,21 +1,16 @@
-"""Texts in several languages, and the subset of Markdown that study files use, as safe HTML."""
+"""Texts of study files in several languages, and the phrases of the server."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from html import escape
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-Text = Annotated[str | dict[str, str], Field(union_mode="left_to_right")]  # one text for all languages, or one each
+from interplay.markdown import to_html
 
-_INLINE = (
-    (re.compile(r"\*\*(.+?)\*\*"), r"<strong>\1</strong>"),
-    (re.compile(r"\*(.+?)\*"), r"<em>\1</em>"),
-    (re.compile(r"`(.+?)`"), r"<kbd>\1</kbd>"),
-)
+Text = Annotated[str | dict[str, str], Field(union_mode="left_to_right")]  # one text for all languages, or one each
 
 
 def say(text: Text, language: str, **values: str) -> str:
@@ -35,39 +30,8 @@ def missing(text: Text, languages: tuple[str, ...]) -> list[str]:
 
 
 def html(text: str) -> str:
-    """Convert Markdown to HTML: paragraphs, headings, lists, **strong**, *emphasis* and `keys`; the rest is escaped."""
-    blocks = re.split(r"\n\s*\n", text.strip()) if text.strip() else []
-    return "".join(_block(block.strip().splitlines()) for block in blocks)
-
-
-def _block(lines: list[str]) -> str:
-    if heading := re.match(r"(#{1,3})\s+(.*)", lines[0]):
-        level = len(heading[1]) + 1  # the page's title is its first heading
-        rest = _block(lines[1:]) if lines[1:] else ""
-        return f"<h{level}>{_inline(heading[2])}</h{level}>{rest}"
-    for tag, mark in (("ul", r"\s*[-*]\s+"), ("ol", r"\s*\d+[.)]\s+")):
-        if re.match(mark, lines[0]):
-            items = "".join(f"<li>{_inline(item)}</li>" for item in _items(lines, mark))
-            return f"<{tag}>{items}</{tag}>"
-    return f"<p>{_inline(' '.join(line.strip() for line in lines))}</p>"
-
-
-def _items(lines: list[str], mark: str) -> list[str]:
-    """Return the items of a list; a line without a mark continues the item before it."""
-    items: list[str] = []
-    for line in lines:
-        if re.match(mark, line):
-            items.append(re.sub(mark, "", line, count=1).strip())
-        else:
-            items[-1] += f" {line.strip()}"
-    return items
-
-
-def _inline(text: str) -> str:
-    safe = escape(text)
-    for pattern, shape in _INLINE:
-        safe = pattern.sub(shape, safe)
-    return safe
+    """Convert a study's Markdown to HTML; the page's title is its first heading, and keys stand in backquotes."""
+    return to_html(text, heading=2, code="kbd")
 
 
 PHRASES: Mapping[str, Mapping[str, str]] = {

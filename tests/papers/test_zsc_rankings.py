@@ -1,21 +1,8 @@
 """The study of rankings on made-up agents."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "studies" / "zsc_rankings.py"
-
-
-@pytest.fixture(scope="module")
-def study():
-    spec = importlib.util.spec_from_file_location("zsc_rankings", SCRIPT)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from interplay.papers.zsc import rankings
 
 
 def measures(tmp_path, reverse=False):
@@ -40,11 +27,11 @@ def brprox_table(tmp_path):
     return str(file)
 
 
-def test_measures_and_br_prox_of_the_same_agents(study, tmp_path, capsys):
+def test_measures_and_br_prox_of_the_same_agents(tmp_path, capsys):
     out = tmp_path / "page.html"
     given = [measures(tmp_path, reverse=True), "--brprox", brprox_table(tmp_path), "--lower", "human rank",
              "--replicates", "200", "--out", str(out)]  # fmt: skip
-    assert study.main(given) == 0
+    assert rankings.main(given) == 0
     told = capsys.readouterr().out
     assert "BR-Prox / return: Spearman 1.00 [1.00, 1.00]" in told
     assert "interdependence / BR-Prox: Spearman -1.00" in told
@@ -63,9 +50,9 @@ def test_measures_and_br_prox_of_the_same_agents(study, tmp_path, capsys):
         (["gone.csv"], "no such file"),
     ],
 )
-def test_what_cannot_be_ranked_is_told(study, tmp_path, capsys, arguments, message):
+def test_what_cannot_be_ranked_is_told(tmp_path, capsys, arguments, message):
     names = {"measures": measures(tmp_path), "table": brprox_table(tmp_path)}
     out = tmp_path / "page.html"
-    assert study.main([*(a.format(**names) for a in arguments), "--out", str(out)]) == 2
+    assert rankings.main([*(a.format(**names) for a in arguments), "--out", str(out)]) == 2
     assert message in capsys.readouterr().err
     assert not out.exists()

@@ -1,4 +1,4 @@
-"""The words of docs/results/zsc.md. `zsc_results.py` fills in the numbers and checks what is claimed."""
+"""The words of docs/results/zsc.md. `results_page.py` fills in the numbers and checks what is claimed."""
 
 INTRO = """\
 # Zero-shot coordination, trained here
@@ -15,11 +15,13 @@ guide](../guide/br_prox.md) tells how it is counted. Panels and agents ship with
 with a population of its own, preferences of evaluation partners disjoint from HSP's, a gate that retrains dead seeds,
 and panels that known agents have tried to beat. The other seven layouts, and TrajeDi and COLE everywhere, are from an
 earlier plan: three seeds, 8 to 15 million steps, one population for all seeds, no gate, and preferences that HSP's
-partners may share. Read those rows as under-trained.
+partners may share. Read those rows as under-trained. {dead} of these {egos} egos are dead: they deliver less than one
+soup in an episode with themselves. They do not ship, values are over the seeds that are alive, and
+[below](#dead-seeds) is what the dead would make of them.
 
 All of it comes from `python benchmarks/zsc/pipeline.py LAYOUT --out RUNS` on one {device}. Within a layout every method
-has the same network. This page is written by `python studies/zsc_results.py`, which stops if a claim in it does not
-hold.
+has the same network. This page is written by `python -m interplay.papers.zsc.results_page`, which stops if a claim in
+it does not hold.
 
 ## BR-Prox
 """
@@ -40,13 +42,21 @@ tables hold five of the nine layouts; for the others only the best value is know
   first among the trained in counter circuit, TrajeDi (three seeds, earlier) and then HSP in coordination ring.
 - In bothway coordination SP has the highest value of the methods; its interval overlaps with those below it.
 - In blocked corridor SP scores {blocked:.0f} with itself and hardly anything with strangers: two seeds that met in a
-  corridor of one cell have agreed on who goes first. TrajeDi leads the trained methods.
+  corridor of one cell have agreed on who goes first. HSP, of which one seed of three lives, and TrajeDi lead the
+  trained methods.
 - With several recipes HSP is far ahead of the other methods in the ring. In the circuit no method helps strangers (all
   below 0.05): these egos end below 60 even with the partners they were trained with (below), so that 8 million steps
   are too few there.
 
 With ten partners the intervals are wide, and most neighbours in a row cannot be told apart.
 
+### Dead seeds
+
+An ego that scores less than one soup (20 points) with itself is dead. The gate of the present plan trains such runs
+again and counts what stays dead; the earlier plan had none. An average over survivors flatters a method, so both values
+stand here.
+
+{died}
 ### Beside the published values
 
 The two layouts that were trained anew. Published: lowest and highest of the sizes of populations in ZSC-Eval's results.

@@ -7,33 +7,34 @@ from pathlib import Path
 
 import pytest
 
+from interplay.papers.zsc import data, rankings_page, results_page
+
 STUDIES = Path(__file__).parents[2] / "studies"
 DOCS = Path(__file__).parents[2] / "docs" / "results"
 
 
 @pytest.fixture(scope="module")
-def studies():
-    """The scripts import each other, as they do when run."""
+def teaming():
+    """A script of the folder of studies, imported as it is when run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(STUDIES))
-        names = ("zsc_data", "zsc_results", "zsc_rankings_page", "teaming")
-        yield {name: importlib.import_module(name) for name in names}
+        yield importlib.import_module("teaming")
 
 
 @pytest.fixture(scope="module")
-def layouts(studies):
-    return {found.layout: found for found in studies["zsc_data"].load_all()}
+def layouts():
+    return {found.layout: found for found in data.load_all()}
 
 
-def test_the_page_of_the_benchmark_is_what_its_script_writes(studies, tmp_path):
+def test_the_page_of_the_benchmark_is_what_its_script_writes(tmp_path):
     written = tmp_path / "zsc.md"
-    studies["zsc_results"].main(["--out", str(written), "--figure", str(tmp_path / "figure.png")])
+    results_page.main(["--out", str(written), "--figure", str(tmp_path / "figure.png")])
     assert written.read_text() == (DOCS / "zsc.md").read_text()
     assert (tmp_path / "figure.png").stat().st_size > 1000
 
 
-def test_a_claim_that_does_not_hold_ends_the_script(studies, layouts):
-    ring, page = layouts["coordination_ring"], studies["zsc_results"]
+def test_a_claim_that_does_not_hold_ends_the_script(layouts):
+    ring, page = layouts["coordination_ring"], results_page
     page.check_layout(ring)
     weak = [row | {"return": "100"} for row in ring.crossplay]
     with pytest.raises(SystemExit, match="self-play's floor is kept in coordination_ring"):
@@ -58,16 +59,16 @@ def test_published_values_are_those_of_the_page_about_them(layouts):
         assert (f"{yard.best:.3f}", f"{yard.sp:.3f}") == (cells[4], cells[6])
 
 
-def test_ranges_of_published_values_are_read_from_the_page_about_them(studies):
-    ring = studies["zsc_data"].published("coordination_ring")
-    assert set(ring) == set(studies["zsc_data"].METHODS)
+def test_ranges_of_published_values_are_read_from_the_page_about_them():
+    ring = data.published("coordination_ring")
+    assert set(ring) == set(data.METHODS)
     assert (max(ring["mep"]), min(ring["cole"]), ring["sp"]) == (0.751, 0.475, [0.268])
-    forced = studies["zsc_data"].published("forced_coordination")
+    forced = data.published("forced_coordination")
     assert max(forced["hsp"]) == 0.764  # without the cells in which nobody can score
 
 
-def test_the_rankings_of_the_page_are_those_of_the_data(studies, layouts):
-    page = studies["zsc_rankings_page"]
+def test_the_rankings_of_the_page_are_those_of_the_data(layouts):
+    page = rankings_page
     made = {name: page.agreement(found, replicates=100) for name, found in layouts.items()}
     page.check_claims(list(layouts.values()), made)
     text = (DOCS / "zsc_rankings.md").read_text()
@@ -76,8 +77,8 @@ def test_the_rankings_of_the_page_are_those_of_the_data(studies, layouts):
         assert estimates in re.sub(r" \[[^]]*\]", "", text)
 
 
-def test_cross_play_leaves_self_play_out_and_null_stays_null(studies, layouts):
-    page = studies["zsc_rankings_page"]
+def test_cross_play_leaves_self_play_out_and_null_stays_null(layouts):
+    page = rankings_page
     rows = page.tidy(layouts["asymmetric_advantages"])
     own = [r for r in rows if r["measure"] == "self-play"]
     assert len(own) == 2 * 23
@@ -86,8 +87,8 @@ def test_cross_play_leaves_self_play_out_and_null_stays_null(studies, layouts):
     assert {r["value"] for r in rows if r["measure"] in ("gives", "gets", "acceptance")} == {None}
 
 
-def test_the_page_of_the_teaming_reward_is_what_its_script_writes(studies, tmp_path):
-    written, teaming = tmp_path / "teaming.md", studies["teaming"]
+def test_the_page_of_the_teaming_reward_is_what_its_script_writes(teaming, tmp_path):
+    written = tmp_path / "teaming.md"
     teaming.main(["--out", str(written), "--figure", str(tmp_path / "figure.png")])
     assert written.read_text() == (DOCS / "teaming.md").read_text()
     curves, held = teaming.read(teaming.CURVES)

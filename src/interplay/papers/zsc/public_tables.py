@@ -1,21 +1,23 @@
 """BR-Prox of the public ZSC-Eval results, recomputed with the right best responses, as a page of the docs.
 
-python studies/br_prox.py FOLDER          # FOLDER holds LAYOUT.csv.gz and LAYOUT.br_events.csv.gz
-python studies/br_prox.py FOLDER --out /dev/stdout
+python -m interplay.papers.zsc.public_tables FOLDER          # FOLDER holds LAYOUT.csv.gz and LAYOUT.br_events.csv.gz
+python -m interplay.papers.zsc.public_tables FOLDER --out /dev/stdout
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.metrics.brprox.ratios import Cells
 from interplay.metrics.brprox.rows import read_rows
 from interplay.metrics.brprox.table import read_table
-from interplay.reports.zsc_values import (
+from interplay.papers.zsc.printed import (
     CONTRADICTIONS,
     GENERATED,
     HUMAN,
@@ -30,7 +32,8 @@ from interplay.stats.brprox.ranks import against, name, rank_table, shares, size
 from interplay.stats.brprox.summary import BRProx, summarise
 from interplay.table import Row, Table
 
-PAGE = Path(__file__).parent.parent / "docs" / "results" / "br_prox.md"
+PAGE = Path(__file__).parents[4] / "docs" / "results" / "br_prox.md"
+VALUES = Path(__file__).with_name("public_br_prox.json")
 SEED = 0
 LAYOUTS = {
     "random0": "forced coordination",
@@ -39,6 +42,10 @@ LAYOUTS = {
     "random0_m": "forced coordination, several recipes",
     "random1_m": "coordination ring, several recipes",
 }
+OURS = {
+    "random0": "forced_coordination", "random1": "coordination_ring", "random3": "counter_circuit",
+    "random0_m": "forced_coordination_multi", "random1_m": "coordination_ring_multi",
+}  # fmt: skip
 SELECTED = {  # the published selections: the candidates behind partners 1, 2, 3, ...
     "random0": (1, 3, 4, 5, 7, 9, 17, 26, 28, 29),
     "random1": (3, 15, 71, 74, 77, 80, 99, 119, 120, 134),
@@ -50,6 +57,7 @@ STUDIED = {"random1": "coordination_ring", "random3": "counter_circuit"}  # thos
 
 
 def number(value: float | None, low: float | None = None, high: float | None = None, digits: int = 3) -> str:
+    """Return a number with its interval as text; a dash for none."""
     if value is None:
         return "–"
     limits = "" if low is None or high is None else f" [{low:.{digits}f}, {high:.{digits}f}]"
@@ -57,11 +65,13 @@ def number(value: float | None, low: float | None = None, high: float | None = N
 
 
 def grid(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Return the lines of a Markdown table."""
     marks = ["---"] * left + ["---:"] * (len(head) - left)
     return [f"| {' | '.join(line)} |" for line in (head, marks, *rows)] + [""]
 
 
 def layout_page(title: str, found: BRProx) -> Iterator[str]:
+    """Yield the section of a layout."""
     yield from (f"### {title[0].upper()}{title[1:]}", "")
     honest = len(found.excluded) > 0
     head = ["agent", "rank", "compatible", *(["honest rank", "honest"] if honest else []), "inter-quartile range"]
@@ -93,6 +103,7 @@ def _honest(row: Row) -> list[str]:
 
 
 def best_page(found: dict[str, BRProx]) -> Iterator[str]:
+    """Yield the table of the best agents."""
     rows = []
     for layout, made in found.items():
         best, honest = (max(made.summary, key=lambda r, k=k: r[k]) for k in ("iqm", "honest_iqm"))
@@ -106,6 +117,7 @@ def best_page(found: dict[str, BRProx]) -> Iterator[str]:
 
 
 def people_page(found: dict[str, BRProx]) -> Iterator[str]:
+    """Yield the tables beside people's ranks."""
     for layout, studied in STUDIED.items():
         yield from (f"### {LAYOUTS[layout][0].upper()}{LAYOUTS[layout][1:]}", "")
         human = human_ranks(studied)
@@ -137,8 +149,11 @@ def events_of(folder: Path, layout: str) -> dict[int, float]:
 
 
 def first_candidates(cells: Cells, returns: dict[int, float], layout: str) -> tuple[Table, Table]:
-    """Cells of final partners, divided by the return of the right best response and of the candidate whose number is
-    the partner's place in the selection. Both over both seats, since the events table holds no more."""
+    """Divide cells of final partners by two best responses: the right one, and that of the first candidates.
+
+    The second is the candidate whose number is the partner's place in the selection. Both are over both seats, since
+    events table holds no more.
+    """
     chosen = SELECTED[layout]
     final = [r for r in cells.table if r["skill"] == "final"]
     for row in final:
@@ -160,11 +175,13 @@ def _divided(row: Row, best: float) -> Row:
 
 
 def check(holds: bool, claim: str) -> None:
+    """End the script where a claim of the page does not hold."""
     if not holds:
         sys.exit(f"the page would say: {claim}; these numbers do not. Change the page's words, or find the cause.")
 
 
 def script_page(read: dict[str, Cells], folder: Path) -> Iterator[str]:
+    """Yield the table of what the wrong best responses do."""
     rows = []
     for layout, cells in read.items():
         tables = first_candidates(cells, events_of(folder, layout), layout)
@@ -183,6 +200,7 @@ def _iqms(table: Table) -> dict[str, float]:
 
 
 def alike_page(found: dict[str, BRProx]) -> Iterator[str]:
+    """Yield how alike BR-Prox and returns rank."""
     rows = []
     for layout, made in found.items():
         _, pairs = rank_table(made.cells, seed=SEED)
@@ -200,6 +218,7 @@ def alike_page(found: dict[str, BRProx]) -> Iterator[str]:
 
 
 def shares_page(found: dict[str, BRProx]) -> Iterator[str]:
+    """Yield the shares of ranks."""
     table = Table.of([row | {"layout": layout} for layout, made in found.items() for row in made.summary])
     printed = {row["algorithm"]: row for row in rank_shares()}
     rows = []
@@ -211,9 +230,34 @@ def shares_page(found: dict[str, BRProx]) -> Iterator[str]:
     yield from grid(["algorithm", "counted", *(str(k) for k in range(1, 8))], rows, left=2)
 
 
-def page(folder: Path) -> list[str]:
-    read = {layout: read_table(folder / f"{layout}.csv.gz") for layout in LAYOUTS}
-    found = {layout: summarise(cells, seed=SEED) for layout, cells in read.items()}
+def values(found: dict[str, BRProx]) -> dict[str, Any]:
+    """BR-Prox of every public agent by our names of the layouts, in both ways of counting, for the package."""
+    layouts = {
+        OURS[layout]: [
+            {
+                "algorithm": row["algorithm"],
+                "population": row["population"],
+                "compatible": round(row["iqm"], 3),
+                "excluding_undefined": round(row["honest_iqm"], 3),
+            }
+            for row in made.summary
+        ]
+        for layout, made in found.items()
+    }
+    return {
+        "source": f"{SOURCE}: public results (licence MIT), recomputed with the right best responses",
+        "layouts": layouts,
+    }
+
+
+def read_public(folder: Path) -> tuple[dict[str, Cells], dict[str, BRProx]]:
+    """Read the public tables of a folder, LAYOUT.csv.gz, and their summaries."""
+    cells = {layout: read_table(folder / f"{layout}.csv.gz") for layout in LAYOUTS}
+    return cells, {layout: summarise(table, seed=SEED) for layout, table in cells.items()}
+
+
+def page(read: dict[str, Cells], found: dict[str, BRProx], folder: Path) -> list[str]:
+    """Return the lines of the page."""
     forced = found["random0"]
     firsts = [next(name(r) for r in forced.summary if r[by] == 1) for by in ("rank", "honest_rank")]
     check(len(forced.excluded) == 12 and firsts[0] != firsts[1], "twelve seatings without a return change the best")
@@ -222,7 +266,7 @@ def page(folder: Path) -> list[str]:
         "The return of an ego with a partner as a share of the return of that partner's best response, over the public "
         "tables of the ZSC-Eval repository (licence MIT): five training seeds of each agent, 10 or 15 partners with "
         "two skills, both seats. What the columns mean: [BR-Prox](../guide/br_prox.md). Brackets are 95 % intervals "
-        "that draw seeds and partners again. Made by `python studies/br_prox.py FOLDER`; "
+        "that draw seeds and partners again. Made by `python -m interplay.papers.zsc.public_tables FOLDER`; "
         "`interplay brprox TABLE.csv.gz` prints the same numbers.", "",
         "## The best of each layout", "", *best_page(found),
         "In forced coordination the best responses of twelve seatings get nothing, which counts 1 for everyone: that "
@@ -259,16 +303,21 @@ def page(folder: Path) -> list[str]:
 
 
 def main() -> int:
+    """Write the page and the numbers that the package ships."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where LAYOUT.csv.gz and LAYOUT.br_events.csv.gz are")
     parser.add_argument("--out", type=Path, default=PAGE)
+    parser.add_argument("--values", type=Path, default=VALUES, help="where the numbers go that the package ships")
     given = parser.parse_args()
     try:
-        lines = page(given.folder)
+        cells, found = read_public(given.folder)
+        lines = page(cells, found, given.folder)
     except InterplayError as error:
-        print(f"br_prox: {error}", file=sys.stderr)
+        print(f"public_tables: {error}", file=sys.stderr)
         return 2
     given.out.write_text("\n".join(lines).rstrip() + "\n")
+    text = json.dumps(values(found))
+    given.values.write_text(text.replace("}, {", "},\n{").replace("[{", "[\n{") + "\n")
     return 0
 
 

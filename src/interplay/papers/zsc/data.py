@@ -9,18 +9,19 @@ from __future__ import annotations
 import csv
 import json
 import math
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from interplay.errors import InterplayError
 from interplay.hub.store import require
+from interplay.partners.returns import dead_egos
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[4]
 RESULTS = ROOT / "benchmarks" / "zsc" / "results"
-PUBLIC = ROOT / "docs" / "results" / "br_prox.md"
+PUBLIC = Path(__file__).with_name("public_br_prox.json")
 METHODS = {"sp": "SP", "e3t": "E3T", "fcp": "FCP", "mep": "MEP", "trajedi": "TrajeDi", "hsp": "HSP", "cole": "COLE"}
 ANEW = ("coordination_ring", "counter_circuit")
 TRAINED_ANEW = ("sp", "e3t", "fcp", "mep", "hsp")
@@ -83,6 +84,7 @@ class Job:
 
     @property
     def million(self) -> float:
+        """Steps in millions."""
         return self.steps / 1e6
 
 
@@ -92,8 +94,10 @@ class Found:
 
     layout: str
     yard: Yardstick
-    returns: list[dict[str, str]]
+    returns: list[dict[str, str]]  # of the egos that are alive, as are those of crossplay
     crossplay: list[dict[str, str]]
+    dead: dict[tuple[str, int], float]  # egos that deliver less than one soup with themselves -> what they score
+    all_returns: list[dict[str, str]]  # the dead among them
     baselines: dict[str, dict[str, Any]]  # by method
     stages: dict[str, Any]  # of the panel's building
     raised: list[dict[str, Any]]  # cells whose best response is a known agent
@@ -107,8 +111,12 @@ class Found:
 
     @property
     def methods(self) -> dict[str, dict[str, Any]]:
-        """The baselines that are methods of training."""
-        return {name: self.baselines[name] for name in METHODS}
+        """The baselines that are methods of training with a seed that is alive."""
+        return {name: self.baselines[name] for name in METHODS if self.baselines[name]["br_prox"] is not None}
+
+    def count_dead(self, method: str) -> int:
+        """Return how many seeds of a method are dead."""
+        return sum(name == method for name, _ in self.dead)
 
     @property
     def settings(self) -> list[dict[str, Any]]:
@@ -126,14 +134,17 @@ class Found:
 
     @property
     def best_pair(self) -> float:
+        """The highest return of a candidate with its best response."""
         return max(self.candidates.values())
 
     @property
     def steps(self) -> float:
+        """Steps of all jobs together."""
         return sum(job.steps for job in self.jobs)
 
     @property
     def cells(self) -> set[tuple[str, str, str]]:
+        """Partners, skills and seats that were measured."""
         return {(r["partner"], r["skill"], r["ego_seat"]) for r in self.returns}
 
     @property
@@ -153,6 +164,7 @@ class Found:
 
 
 def is_faint(row: dict[str, str]) -> bool:
+    """Return whether a best response delivers less than one soup."""
     return _ruler(row) < 20
 
 
@@ -170,6 +182,13 @@ def _error(row: dict[str, str]) -> float:
 
 
 def load(layout: str) -> Found:
+    """Return what was measured of a layout.
+
+    Raises:
+        InterplayError: The results of training are not here: they are in a checkout of the project, not in its wheel.
+    """
+    if not (RESULTS / layout).is_dir():
+        raise InterplayError(f"{RESULTS / layout} is not here: results of training come with a checkout of the project")
     folder, at = RESULTS / layout, require(f"overcooked/{layout}:generated")
     panel = json.loads((at / "panel.json").read_text())
     training = json.loads((folder / "training.json").read_text())
@@ -179,11 +198,19 @@ def load(layout: str) -> Found:
     if "draft" in training:
         stages = training["draft"]["stages"] | stages
     contest = stages.get("contest", {})
+    returns, crossplay = _rows(folder / "returns.csv"), _rows(folder / "crossplay.csv")
+    dead = dead_egos(crossplay)
     return Found(
         layout=layout,
         yard=YARDSTICKS[layout],
-        returns=_rows(folder / "returns.csv"),
-        crossplay=_rows(folder / "crossplay.csv"),
+        returns=[r for r in returns if (r["algorithm"], int(r["seed"])) not in dead],
+        crossplay=[
+            r
+            for r in crossplay
+            if not {(r["algorithm"], int(r["seed"])), (r["partner"], int(r["partner_seed"]))} & dead.keys()
+        ],
+        dead=dead,
+        all_returns=returns,
         baselines={row["agent"]: row for row in baselines["rows"]},
         stages=stages,
         raised=provenance["raised_rulers"] if "raised_rulers" in provenance else contest["not_closed"],
@@ -198,6 +225,7 @@ def load(layout: str) -> Found:
 
 
 def load_all() -> list[Found]:
+    """Return the results of all layouts."""
     return [load(layout) for layout in YARDSTICKS]
 
 
@@ -256,18 +284,10 @@ def _earlier_job(line: dict[str, Any], training: dict[str, Any], stages: dict[st
 
 def published(layout: str) -> dict[str, list[float]]:
     """By method: BR-Prox of the public results in every size of population, undefined cells left out."""
-    title = YARDSTICKS[layout].title
-    title = f"{title[0].upper()}{title[1:]}"
-    every = PUBLIC.read_text().partition("## Every agent")[2]
-    section = every.partition(f"### {title}\n")[2].partition("###")[0]
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line.startswith("|")]
-    column = rows[0].index("honest") if "honest" in rows[0] else rows[0].index("compatible")
-    found: dict[str, list[float]] = {}
-    for row in rows[2:]:
-        value = re.match(r"[-0-9.]+", row[column])
-        if value:
-            found.setdefault(row[0].split()[0], []).append(float(value[0]))
-    return found
+    values: dict[str, list[float]] = {}
+    for row in json.loads(PUBLIC.read_text())["layouts"].get(layout, ()):
+        values.setdefault(row["algorithm"], []).append(row["excluding_undefined"])
+    return values
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
@@ -287,5 +307,6 @@ def other_panels(layout: str) -> dict[str, list[dict[str, str]]]:
 
 
 def ratios_of(rows: list[dict[str, str]], method: str) -> np.ndarray:
+    """Return the clipped ratios of a method's rows."""
     mine = [r for r in rows if r["algorithm"] == method]
     return np.minimum(1.0, [float(r["return"]) / _ruler(r) for r in mine])

@@ -1,8 +1,8 @@
 """Do BR-Prox, interdependence, cross-play and returns rank the same agents alike?
 
-python studies/zsc_rankings.py MEASURES.csv --out out/rankings.html      # agent, measure, value, and e.g. seed, partner
-python studies/zsc_rankings.py --brprox TABLE.csv.gz --out out/rankings.html
-python studies/zsc_rankings.py MEASURES.csv --brprox TABLE.csv.gz --lower steps_to_soup --statistic interdependence=iqm
+python -m interplay.papers.zsc.rankings MEASURES.csv --out out/rankings.html   # agent, measure, value, seed, partner
+python -m interplay.papers.zsc.rankings --brprox TABLE.csv.gz --out out/rankings.html
+python -m interplay.papers.zsc.rankings MEASURES.csv --brprox TABLE.csv.gz --statistic interdependence=iqm
 
 MEASURES.csv is tidy: a row per value. An agent is whatever is ranked (an algorithm, "mep 12"); the columns of --own and
 --shared say what was sampled, and may be empty where a measure has no such unit. --brprox adds BR-Prox in both ways of
@@ -50,6 +50,7 @@ def of_brprox(path: Path) -> list[Row]:
 
 
 def compare(rows: Sequence[Row], given: argparse.Namespace) -> Agreement:
+    """Return how alike the measures rank."""
     present = {row["measure"] for row in rows if row["value"] is not None}
     statistic = {name: "iqm" for name in BR_PROX.values() if name.startswith("BR-Prox") and name in present}
     for pair in given.statistic:
@@ -64,6 +65,7 @@ def compare(rows: Sequence[Row], given: argparse.Namespace) -> Agreement:
 
 
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
+    """Return the arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("measures", nargs="*", type=Path, help="tidy CSV files of agent, measure, value")
     parser.add_argument("--brprox", type=Path, help="a table of returns and best responses' returns")
@@ -78,6 +80,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Rank, print, and write the report."""
     given = arguments(argv)
     try:
         rows = [row for path in given.measures for row in read_measures(path)]

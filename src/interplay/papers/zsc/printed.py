@@ -1,15 +1,15 @@
 """What the paper on evaluating zero-shot coordination printed, to stand beside what is measured here.
 
 Source: Wang et al., "ZSC-Eval: An Evaluation Toolkit and Benchmark for Multi-agent Zero-shot Coordination", NeurIPS
-2024, Tables 2, 3, 9 and 11. Figures stand as printed. Its BR-Prox in Overcooked is drawn in figures only.
+2024, Tables 2, 3, 9, 10 and 11. Figures stand as printed. Its BR-Prox in Overcooked is drawn in figures only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from interplay.errors import UnknownName
-from interplay.table import Table
+from interplay.table import Row, Table
 
 SOURCE = "Wang et al., ZSC-Eval, NeurIPS 2024"
 LAYOUTS = ("coordination_ring", "counter_circuit")  # those of the study with people
@@ -39,6 +39,23 @@ _FOOTBALL = """
     cole     0.75  0.69  0.84
     hsp      0.80  0.72  0.88
 """  # Table 3: BR-Prox and its 95 % interval
+
+_GOALS = """
+    sp       0.09  0.07  0.12
+    e3t      0.31  0.29  0.37
+    fcp      0.38  0.35  0.43
+    mep      0.38  0.36  0.42
+    trajedi  0.40  0.37  0.45
+    cole     0.36  0.33  0.42
+    hsp      0.40  0.36  0.44
+"""  # Table 10: goals and their 95 % interval
+
+_BALANCE = """
+    0.05  0.28  0.26  0.32  0.60  0.53  0.66
+    0.1   0.30  0.26  0.34  0.60  0.53  0.67
+    0.25  0.29  0.25  0.32  0.58  0.51  0.65
+    0.5   0.32  0.29  0.37  0.66  0.59  0.73
+"""  # Table 11: E3T in football by its balance parameter: goals and BR-Prox with their intervals
 
 _SHARES = """
     sp       0.0    0.0    3.7    7.41   3.7    3.7    81.48
@@ -70,13 +87,25 @@ def printed_ranks(layout: str, evaluation: str) -> Mapping[str, int]:
     return dict(zip(_ALGORITHMS, _RANKS[layout][evaluation], strict=True))
 
 
-def football() -> Table:
-    """Return the BR-Prox in football as printed in Table 3."""
-    rows = [line.split() for line in _FOOTBALL.strip().splitlines()]
+def football(goals: bool = False) -> Table:
+    """Return BR-Prox in football as printed in Table 3, or goals as in Table 10."""
+    rows = [line.split() for line in (_GOALS if goals else _FOOTBALL).strip().splitlines()]
+    what = "Goals" if goals else "BR-Prox"
     return Table.of(
-        [dict(zip(("algorithm", "iqm", "low", "high"), row, strict=True)) for row in rows],
-        f"BR-Prox in football as printed: {SOURCE}, Table 3",
+        [{"algorithm": row[0]} | _numbers(("value", "low", "high"), row[1:]) for row in rows],
+        f"{what} in football as printed: {SOURCE}, Table {10 if goals else 3}",
     )
+
+
+def balance() -> Table:
+    """Return E3T's ablation in football as printed in Table 11."""
+    names = ("balance", "goals", "goals_low", "goals_high", "br_prox", "br_prox_low", "br_prox_high")
+    rows = [_numbers(names, line.split()) for line in _BALANCE.strip().splitlines()]
+    return Table.of(rows, f"E3T by its balance parameter, football, as printed: {SOURCE}, Table 11")
+
+
+def _numbers(names: Sequence[str], values: Sequence[str]) -> Row:
+    return {name: float(value) for name, value in zip(names, values, strict=True)}
 
 
 def rank_shares() -> Table:

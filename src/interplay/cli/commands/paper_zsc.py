@@ -1,0 +1,241 @@
+"""`interplay paper zsc ...`: figures and tables of ZSC-Eval, ours with the published values beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from interplay.cli.show import note, show
+
+Layouts = Annotated[tuple[str, ...], tyro.conf.Positional]
+
+
+@dataclass(frozen=True)
+class ZscFigure2:
+    """Figure 2b: how diverse the best responses are to subsets selected by BR-Div and by P-Div, by size.
+
+    Needs the candidates' behaviour, which comes with the shipped panels. The paper draws its values and prints none.
+
+    Examples:
+      interplay paper zsc figure2
+      interplay paper zsc figure2 coordination_ring --json
+    """
+
+    layouts: Layouts = ("counter_circuit", "coordination_ring")
+    """Layouts with a shipped panel."""
+    seed: int = 0
+    """Seed of the selections."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Select subsets of every size in both ways."""
+        from interplay.papers.zsc.figures import figure2
+
+        show(figure2(self.layouts, seed=self.seed), json=self.json)
+
+
+@dataclass(frozen=True)
+class ZscFigure3:
+    """Figure 3: how partners of several kinds act, on two principal components of what they do.
+
+    Clones of people, self-play agents, scripted chefs and evaluation partners each play with themselves.
+
+    Examples:
+      interplay paper zsc figure3
+      interplay paper zsc figure3 --layout counter_circuit --episodes 2 --json
+    """
+
+    layout: str = "coordination_ring"
+    """A layout with several shipped panels."""
+    episodes: int = 4
+    """Episodes of every partner with itself, in each seat."""
+    seed: int = 0
+    """Seed of the episodes."""
+    json: bool = False
+    """Print one JSON object: all points, and how far each kind spreads."""
+
+    def run(self) -> None:
+        """Play, project, and print how far each kind spreads."""
+        from interplay.papers.zsc.figures import figure3, spread_of
+
+        points = figure3(self.layout, episodes=self.episodes, seed=self.seed)
+        spread = spread_of(points)
+        if self.json:
+            show(points, json=True, spread=spread.rows)
+            return
+        show(spread, json=False)
+        note(points.title)
+
+
+@dataclass(frozen=True)
+class ZscFigure4:
+    """Figure 4: BR-Prox of the methods in kitchens of one recipe, with 95 % intervals, published ranges beside.
+
+    Intervals draw seeds and partners again. The scripted chef `greedy` is a row of every layout.
+
+    Examples:
+      interplay paper zsc figure4
+      interplay paper zsc figure4 forced_coordination --json
+    """
+
+    layouts: Layouts = ()
+    """Layouts; all of one recipe by default."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Print a row for every layout and method."""
+        from interplay.papers.zsc.figures import ONE, figure4
+
+        show(figure4(self.layouts or ONE), json=self.json)
+
+
+@dataclass(frozen=True)
+class ZscFigure5:
+    """Figure 5: BR-Prox of the methods in kitchens of several recipes, with 95 % intervals, published ranges beside.
+
+    Examples:
+      interplay paper zsc figure5
+      interplay paper zsc figure5 counter_circuit_multi --json
+    """
+
+    layouts: Layouts = ()
+    """Layouts; all of several recipes by default."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Print a row for every layout and method."""
+        from interplay.papers.zsc.figures import SEVERAL, figure5
+
+        show(figure5(self.layouts or SEVERAL), json=self.json)
+
+
+@dataclass(frozen=True)
+class ZscFigure6:
+    """Figure 6: BR-Prox with expert and with moderate partners.
+
+    The paper splits partners by the median of their self-play returns; partners with preferences mostly score nothing
+    with themselves, so that the split by what their best response returns stands beside it.
+
+    Examples:
+      interplay paper zsc figure6
+      interplay paper zsc figure6 coordination_ring --json
+    """
+
+    layouts: Layouts = ()
+    """Layouts; all nine by default."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Print a row for every layout and method."""
+        from interplay.papers.zsc.data import YARDSTICKS
+        from interplay.papers.zsc.figures import figure6
+
+        show(figure6(self.layouts or tuple(YARDSTICKS)), json=self.json)
+
+
+@dataclass(frozen=True)
+class ZscTable2:
+    """Table 2: ranks of five methods by kinds of evaluation partners, and how they agree with people's ranks.
+
+    People's ranks are the printed ones; nobody played with our agents.
+
+    Examples:
+      interplay paper zsc table2
+      interplay paper zsc table2 --json
+    """
+
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Print printed and own ranks by layout and kind of partner."""
+        from interplay.papers.zsc.figures import table2
+
+        show(table2(), json=self.json)
+
+
+@dataclass(frozen=True)
+class ZscTable3:
+    """Table 3: BR-Prox in football, printed; and of a table of returns, if one is given.
+
+    Examples:
+      interplay paper zsc table3
+      interplay paper zsc table3 football.csv.gz
+    """
+
+    table: Annotated[Path | None, tyro.conf.Positional] = None
+    """Returns with best responses, as `interplay brprox` reads them (the public football results, or yours)."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Print a row for every method."""
+        from interplay.papers.zsc.figures import football_table
+
+        show(football_table(False, self.table), json=self.json)
+
+
+@dataclass(frozen=True)
+class ZscTable10:
+    """Table 10: goals in football, printed; and of a table of returns, if one is given.
+
+    Examples:
+      interplay paper zsc table10
+      interplay paper zsc table10 football.csv.gz
+    """
+
+    table: Annotated[Path | None, tyro.conf.Positional] = None
+    """Returns with best responses, as `interplay brprox` reads them (the public football results, or yours)."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Print a row for every method."""
+        from interplay.papers.zsc.figures import football_table
+
+        show(football_table(True, self.table), json=self.json)
+
+
+@dataclass(frozen=True)
+class ZscTable9:
+    """Table 9: in what share of layouts each method takes each rank, printed and ours.
+
+    Examples:
+      interplay paper zsc table9
+      interplay paper zsc table9 --json
+    """
+
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Print two rows for every method."""
+        from interplay.papers.zsc.figures import table9
+
+        show(table9(), json=self.json)
+
+
+@dataclass(frozen=True)
+class ZscTable11:
+    """Table 11: E3T by its balance parameter, printed in football; ours where it was trained.
+
+    Examples:
+      interplay paper zsc table11
+      interplay paper zsc table11 --json
+    """
+
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Print a row for every value of the parameter."""
+        from interplay.papers.zsc.figures import table11
+
+        show(table11(), json=self.json)
