@@ -82,6 +82,11 @@ PAPERS = {
                 "goals in football",
                 "nothing; a table of returns for values beside the printed",
             ),
+            "convert": PaperResult(
+                "interplay.cli.commands.paper_zsc:ZscConvert",
+                "result files of the ZSC-Eval repository as a table for `interplay brprox`",
+                "the repository's folder eval/results",
+            ),
             "table11": PaperResult(
                 "interplay.cli.commands.paper_zsc:ZscTable11",
                 "E3T by its balance parameter",
