@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
+from interplay.stats.multiplicity import over_everything
 from interplay.study.analysis.clicks import click
 from interplay.study.analysis.data import Data, gather
 from interplay.study.analysis.exclusion import gaps, people_tables, sort_people, stopped
@@ -34,6 +35,7 @@ class Findings:
     results: tuple[AnalysisResult, ...]  # the first says who is in
     without: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    tests: int = 0  # all that are on the page
 
     @property
     def table(self) -> Table:
@@ -99,7 +101,20 @@ def analyse(
         progress(part.title or part.id)
         made = {name: _analyse_part(sample, part, measured, objective, seed) for name, sample in samples.items()}
         results.append(_merged(made))
-    return Findings(data, tuple(results), tuple(without), tuple(notes))
+    results, tests = _over_everything(results)
+    if tests:
+        notes.append(f"{tests} tests are on this page; p (all) is Holm's correction over every one of them")
+    return Findings(data, tuple(results), tuple(without), tuple(notes), tests)
+
+
+def _over_everything(results: Sequence[AnalysisResult]) -> tuple[list[AnalysisResult], int]:
+    """Return results whose tables have p corrected over all tests of all analyses, and how many those are."""
+    named = {f"{number} {name}": table for number, r in enumerate(results) for name, table in r.tables.items()}
+    corrected, tests = over_everything(named)
+    return [
+        replace(result, tables={name: corrected[f"{number} {name}"] for name in result.tables})
+        for number, result in enumerate(results)
+    ], tests
 
 
 def _analyse_part(data: Data, part: Any, measured: Measured, objective: Table | None, seed: int) -> AnalysisResult:
