@@ -1,6 +1,7 @@
 /** Requests to the server. What cannot be sent is tried again; what the server refuses is told. */
 
-import type { Answers, ItemTimes, State } from "./types";
+import { prefix } from "./site";
+import type { Answers, State } from "./types";
 
 export type Reply =
   | { kind: "state"; state: State; conflict?: true } // the page had been answered before, and otherwise
@@ -22,10 +23,8 @@ export class Api {
   }
 
   /** `tries` are those that a quiz showed as left, so that a try whose reply got lost is not counted twice. */
-  answer(
-    page: string, answers: Answers, seconds: number, tries: number | null, items: Record<string, ItemTimes>,
-  ): Promise<Reply> {
-    return this.request("answer", { page, answers, seconds, items, ...(tries === null ? {} : { tries_left: tries }) });
+  answer(page: string, answers: Answers, seconds: number, tries: number | null, more: object = {}): Promise<Reply> {
+    return this.request("answer", { page, answers, seconds, ...(tries === null ? {} : { tries_left: tries }), ...more });
   }
 
   language(language: string): Promise<Reply> {
@@ -70,7 +69,7 @@ export class Api {
   private async send(what: string, body: unknown): Promise<Response | null> {
     // Queries of the first address (recruiter ids) belong to the server as well.
     const query = what === "state" ? location.search : "";
-    const address = `/api/study/${encodeURIComponent(this.study)}/${what}${query}`;
+    const address = `${prefix}/api/study/${encodeURIComponent(this.study)}/${what}${query}`;
     const init: RequestInit =
       body === undefined
         ? { credentials: "same-origin", cache: "no-store" }

@@ -57,7 +57,7 @@ function sheet(
     submit.disabled = true;
     shell.keep(answersOf(fields));
     void shell
-      .answer(answersOf(fields.filter((f) => !f.element.hidden)), timing.all())
+      .answer(answersOf(fields.filter((f) => !f.element.hidden)), false, timing.all())
       .then((found) => found && complaints.show(found))
       .finally(() => (submit.disabled = false));
   });

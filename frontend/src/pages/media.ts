@@ -1,16 +1,17 @@
 /** Pictures, videos and positions of games beside texts and questions. */
 
 import { h, picture } from "../dom";
+import { prefix } from "../site";
 import { HanabiBoard } from "../games/hanabi";
 import type { MediaView, Start } from "../types";
 
 export function media(shown: MediaView): HTMLElement {
   switch (shown.kind) {
     case "image":
-      return h("figure", { class: "media" }, h("img", { src: shown.src ?? "", alt: shown.alt }));
+      return h("figure", { class: "media" }, h("img", { src: prefix + (shown.src ?? ""), alt: shown.alt }));
     case "video": {
-      const track = !shown.captions ? null : h("track", { kind: "captions", src: shown.captions, default: true });
-      const video = h("video", { controls: true, preload: "metadata", src: shown.src ?? "", "aria-label": shown.alt, playsinline: true }, track);
+      const track = !shown.captions ? null : h("track", { kind: "captions", src: prefix + shown.captions, default: true });
+      const video = h("video", { controls: true, preload: "metadata", src: prefix + (shown.src ?? ""), "aria-label": shown.alt, playsinline: true }, track);
       return h("figure", { class: "media" }, video);
     }
     case "drawing":

@@ -93,6 +93,11 @@ COMMANDS = {
     "study erase": ("interplay.cli.commands.study_admin:Erase", "forget a participant for good"),
     "study researcher": ("interplay.cli.commands.study_admin:Researcher", "who may look into a study"),
     "study audit": ("interplay.cli.commands.study_admin:StudyAudit", "who did what with a study's data"),
+    "study backup": ("interplay.cli.commands.study_operate:Backup", "all of a study's database in one file"),
+    "study restore": ("interplay.cli.commands.study_operate:Restore", "bring a backup back into an empty database"),
+    "study close": ("interplay.cli.commands.study_operate:Close", "take no more new participants"),
+    "study open": ("interplay.cli.commands.study_operate:Open", "take new participants again"),
+    "study readmit": ("interplay.cli.commands.study_operate:Readmit", "a link by which someone comes back to a study"),
     "study power": ("interplay.cli.commands.study_analyse:Power", "how many people a study needs"),
 }
 COMMANDS |= paper_commands()

@@ -99,25 +99,27 @@ PAPERS = {
         "objective metrics of human preference (Hanabi)",
         {
             "table3": PaperResult(
-                "paper_preference:Table3",
+                "interplay.cli.commands.paper_preference:Table3",
                 "objective metrics of the agents, published values beside ours",
                 "interplay-agents; a quarter of an hour for 125 games a seating",
             ),
             "table5": PaperResult(
-                "paper_preference:Table5",
+                "interplay.cli.commands.paper_preference:Table5",
                 "ratings on each metric, with and without RandomBot",
                 "interplay-agents; a study, or simulated people",
             ),
             "figures": PaperResult(
-                "paper_preference:Figures",
+                "interplay.cli.commands.paper_preference:Figures",
                 "Figures 1 to 11 and Table 5 on one page",
                 "interplay-agents; a study, or simulated people",
             ),
             "g2": PaperResult(
-                "paper_preference:G2Senses", "which sense of G2 fits the published column", "interplay-agents"
+                "interplay.cli.commands.paper_preference:G2Senses",
+                "which sense of G2 fits the published column",
+                "interplay-agents",
             ),
             "humans": PaperResult(
-                "paper_preference:Humans",
+                "interplay.cli.commands.paper_preference:Humans",
                 "the same questions to 239 people and three AIs of 2017",
                 "the data set HanabiData",
             ),

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "study_0007"
-down_revision = "study_0006"
+revision = "study_0008"
+down_revision = "study_0007"
 
 
 def upgrade() -> None:
