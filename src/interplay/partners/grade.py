@@ -8,7 +8,7 @@ from interplay.agents.api import Agent
 from interplay.games.api import Game
 from interplay.metrics.interdependence.metric import counted_channels, readable
 from interplay.metrics.measured import MeasuredTraces
-from interplay.partners.describe import descriptions
+from interplay.partners.describe import set_descriptions
 from interplay.partners.leaderboard import standing
 from interplay.partners.panel import Panel
 from interplay.partners.proximity import by_cell, headline, proximity
@@ -40,8 +40,8 @@ class Grade:
 
 
 def teams(game: Game, ego: Agent, panel: Panel) -> list[Team]:
-    """The agent in every seat with every partner of the panel."""
-    return ego_teams(game, ego, panel.partners)
+    """The agent in every seat with every partner of the panel, or with every set of partners."""
+    return ego_teams(game, ego, [panel.agents_of(beside) for beside in panel.partner_sets(game.num_seats)])
 
 
 def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int) -> Grade:
@@ -63,6 +63,7 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
             "mean": sum(values.column("score")) / len(values),
             "alone": sum(r["score"] for r in low_level) / len(low_level) if low_level else None,
             "partners": len(panel.partners),
+            **({"sets": len(panel.sets)} if panel.sets else {}),
             "episodes": len(values),
             "privileged": ego.identity(game).privileged,
         }
@@ -88,15 +89,14 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
 
 def _with_ratios(panel: Panel, near: BRProx, cells: Table, partners: Table) -> tuple[Table, Table]:
     """Cells with BR-Prox and the best response that it is measured by; partners with its mean over seats."""
-    ratio_rows, prefers = by_cell(panel, near), descriptions(panel)
+    ratio_rows, about = by_cell(panel, near), set_descriptions(panel)
     wide, ratios = [], {}
     for row in cells:
         cell = ratio_rows.get((row["partner"], row["seat_of_agent"]), {})
         if cell.get("honest") is not None:
             ratios.setdefault(row["partner"], []).append(cell["honest"])
         worth = {"best_response": cell.get("best_response_return"), "ratio": cell.get("ratio")}
-        wide.append(row | {"br_prox": cell.get("honest"), **worth, "prefers": prefers.get(row["partner"])})
-    about = {m.agent.name: {"prefers": prefers[m.agent.name], "kind": m.kind, "skill": m.skill} for m in panel.members}
+        wide.append(row | {"br_prox": cell.get("honest"), **worth, "prefers": about[row["partner"]]["prefers"]})
     of_partners = []
     for row in partners:
         own = ratios.get(row["partner"])
@@ -184,21 +184,22 @@ def _means(values: Table, by: list[str], seed: int) -> Table:
 
 def _values(scores: Table, game: Game, ego: Agent, panel: Panel) -> Table:
     """One row per episode: whom the agent played with, in which seat, and the score."""
-    seats = game.num_seats
-    each = len(scores) // (len(panel.partners) * seats)
+    seats, sets = game.num_seats, panel.partner_sets(game.num_seats)
+    each = len(scores) // (len(sets) * seats)
+    names = [panel.name_of(beside) for beside in sets]
+    privileged = [any(a.identity(game).privileged for a in panel.agents_of(beside)) for beside in sets]
     rows = []
     for number, row in enumerate(scores):
         team = number // each
-        partner = panel.partners[team // seats]
         rows.append(
             {
                 "agent": ego.name,
-                "partner": partner.name,
+                "partner": names[team // seats],
                 "game": game.id,
                 "seat_of_agent": team % seats,
                 "episode": row["episode"],
                 "score": row["value"],
-                "privileged": partner.identity(game).privileged,
+                "privileged": privileged[team // seats],
             }
         )
     return Table.of(rows, "Episodes")

@@ -56,7 +56,22 @@ def all_teams(game: Game, agents: Sequence[Any]) -> list[Team]:
 
 
 def ego_teams(game: Game, agent: Any, partners: Sequence[Any]) -> list[Team]:
-    """The agent in each seat in turn, with all other seats taken by one partner."""
-    ego = as_agent(agent)
-    seats = range(game.num_seats)
-    return [Team.of(game, [ego if s == seat else p for s in seats]) for p in map(as_agent, partners) for seat in seats]
+    """Return the agent in each seat in turn with each partner.
+
+    Args:
+        game: The game.
+        agent: Who is in one seat.
+        partners: Agents that take all other seats, or tuples of agents, one for each other seat in their order.
+
+    Raises:
+        InterplayError: A tuple has more or fewer agents than there are other seats.
+    """
+    ego, others = as_agent(agent), game.num_seats - 1
+    made = []
+    for partner in partners:
+        beside = tuple(map(as_agent, partner)) if isinstance(partner, tuple) else (as_agent(partner),) * others
+        if len(beside) != others:
+            names = ", ".join(a.name for a in beside)
+            raise InterplayError(f"{game.id} has {others} seats beside the agent; the set has {len(beside)}: {names}")
+        made += [Team.of(game, [*beside[:seat], ego, *beside[seat:]]) for seat in range(game.num_seats)]
+    return made

@@ -150,6 +150,7 @@ class Experiment:
     steps: float = 1e6  # environment steps of each run
     envs: int = 64  # environments of each run
     rollout: int = 400  # steps of each environment between updates
+    actors: int = 0  # processes that play a game in plain Python; 0: as many as processors. Changes no result
     network: Network = field(default_factory=Network)
     ppo: PPO = field(default_factory=PPO)
     rewards: Rewards = field(default_factory=Rewards)
