@@ -87,6 +87,7 @@ COMMANDS = {
     "study example": ("interplay.cli.commands.study:StudyExample", "studies that come with it, to try and to change"),
     "study words": ("interplay.cli.commands.study:Words", "what the kitchen says to people, to be translated"),
     "study analyse": ("interplay.cli.commands.study_analyse:Analyse", "a study's tables and tests, and who is in them"),
+    "study preregister": ("interplay.cli.commands.study_analyse:Preregister", "a study's plan, dated and hashed"),
     "study participants": ("interplay.cli.commands.study_admin:Participants", "who takes part, and where they stand"),
     "study payments": ("interplay.cli.commands.study_admin:Payments", "who is owed what; lines for bulk payment"),
     "study export": ("interplay.cli.commands.study_admin:StudyExport", "a study's records as tables and traces"),

@@ -67,13 +67,14 @@ class Table3:
 
     def run(self) -> None:
         """Play or read the pool and print the table."""
+        from interplay.metrics.hanabi.pool import measures
         from interplay.papers.preference import pool
 
         games, table = _pool(self.traces, self.episodes, self.seed)
         if self.save:
             games.save(self.save)
         if self.out:
-            pool.measures(table).write(self.out)
+            measures(table).write(self.out)
         rows = pool.table3(table, known=self.known, messages=self.messages)
         if self.json:
             show(rows, json=True, agents=pool.nearness().rows, scoring="points kept after the third bomb")

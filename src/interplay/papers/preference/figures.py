@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from interplay.papers.preference.pool import AGENTS, measures
+from interplay.metrics.hanabi.pool import measures
+from interplay.papers.preference.pool import AGENTS
 from interplay.papers.preference.table5 import METRICS, bare, line_of, table5
 from interplay.reports.document import Columns, Figure, Report, Section, TableSection, Text
 from interplay.reports.figures import Point, heat_map, scatter, strip
@@ -136,7 +137,7 @@ def _counts(ratings: Table) -> list[Section]:
         names = sorted({name for pair in orders for name in pair})
         title = "Figure 11: people by first agent (rows) and second (columns)"
         values = [[float(orders[a, b]) for b in names] for a in names]
-        sections.append(Figure(heat_map(names, names, values, title=title, digits=0), title, "", "fig11"))
+        sections.append(Figure(heat_map(names, names, values, title=title), title, "", "fig11"))
     return sections
 
 
@@ -144,7 +145,7 @@ def _lengths(traces: TraceSet, most: int = 60) -> dict[str, list[float]]:
     """Return numbers of turns by agent, of at most so many games each, spread over all."""
     names = {agent: name for name, (agent, _) in AGENTS.items()}
     lengths: dict[str, list[float]] = {}
-    for episode in traces.values():
+    for _, episode in traces.items():
         for name in dict.fromkeys(identity.name for identity in episode.agents):
             lengths.setdefault(names.get(name, bare(name)), []).append(float(episode.length))
     return {name: part[:: max(1, len(part) // most)][:most] for name, part in lengths.items()}

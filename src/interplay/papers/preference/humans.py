@@ -159,7 +159,8 @@ def lost_cards(traces: TraceSet) -> np.ndarray:
         reachable = ((suit > 0) | (low >= (card % rules.ranks)[:, None]) | (low < height[:, None])).all(axis=1)
         critical = (card % rules.ranks >= height) & (copies[np.arange(len(discards)), card] == 1) & reachable
         for kind, which in enumerate((playable, critical)):
-            np.add.at(found, (first + place[discards], time[discards] % 2, kind), which)
+            cell: Any = (first + place[discards], time[discards] % 2, kind)
+            np.add.at(found, cell, which)
         first += len(sample.episodes)
     return found
 

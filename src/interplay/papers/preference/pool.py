@@ -65,9 +65,9 @@ def table3(table: Table, *, known: str = "public", messages: str = "actions") ->
     names = {agent: name for name, (agent, _) in AGENTS.items()}
     rows: list[Row] = []
     for agent, values in summary.items():
-        name = names.get(agent, agent)
+        name = names.get(agent) or str(agent)
         for metric in (*published.METRICS, "ic_plug_in"):
-            column = {"ic": "ic_corrected", "ic_plug_in": "ic"}.get(metric, metric)
+            column: str = {"ic": "ic_corrected", "ic_plug_in": "ic"}.get(metric, metric)
             printed = theirs.get(name, {}).get("ic" if metric == "ic_plug_in" else metric, (None, None))
             low, high, n = interval(table, agent, column, values)
             rows.append(
@@ -131,20 +131,6 @@ def _cell(cell: Row) -> str | None:
     if cell["value"] is None and cell["published"] is None:
         return None
     return f"{number(cell['value'])} / {number(cell['published'])}"
-
-
-def measures(table: Table, *, bomb: str = "keep", known: str = "public") -> Table:
-    """Return a pool's metrics as `interplay study analyse --objective` reads them: agent, measure, value.
-
-    Agents are called by their names without `any_score:`, and with it, so that a study may write either.
-    """
-    rows = []
-    for row in wide(table, bomb=bomb, known=known):
-        for column in COLUMNS:
-            if row[column] is not None:
-                name = {"ic": "ic_plug_in", "ic_corrected": "ic"}.get(column, column)
-                rows.append({"agent": row["agent"], "measure": f"pool_{name}", "value": row[column]})
-    return Table.of(rows, f"Metrics of a pool (bomb: {bomb}, known: {known})")
 
 
 def nearness() -> Table:

@@ -12,8 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from interplay.errors import InterplayError
+from interplay.metrics.hanabi.pool import measures
 from interplay.papers.preference import published
-from interplay.papers.preference.pool import AGENTS, measures
+from interplay.papers.preference.pool import AGENTS
 from interplay.rollout.episode import Episode
 from interplay.stats import relations
 from interplay.stats.regression import linear_fit
@@ -43,7 +44,7 @@ def simulated_ratings(traces: TraceSet, *, people: int = 240, seed: int = 0) -> 
     rng = np.random.default_rng(seed)
     names = {agent: name for name, (agent, _) in AGENTS.items()}
     scores: dict[tuple[str, str], list[float]] = {}
-    for episode in traces.values():
+    for _, episode in traces.items():
         pair = [identity.name for identity in episode.agents]
         for own, other in (pair, pair[::-1]):
             scores.setdefault((own, other), []).append(kept_score(episode))
