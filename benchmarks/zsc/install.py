@@ -39,6 +39,7 @@ from interplay.metrics.brprox.table import read_table
 from interplay.metrics.interdependence.metric import counted_channels
 from interplay.partners.baselines import measure_baselines
 from interplay.partners.known import scripted_agents
+from interplay.partners.leaderboard import HANDOVERS
 from interplay.partners.panel_file import PANEL, read_panel, write_baselines, write_panel
 from interplay.partners.proximity import headline
 from interplay.partners.returns import dead_egos
@@ -246,7 +247,7 @@ def baselines(
             {"agent": name, "seeds": len(known[name]), "dead": count}
             | headline(found, name)
             | {"mean": statistics.fmean(returns)}
-            | {k: helped[name].get(k) for k in ("gives", "gets", "ignored_percent")}
+            | {k: helped[name].get(k) for k in HANDOVERS}
         )
     how = {"episodes": 50, "helped_episodes": episodes, "seed": 0, "channels": counted_channels(game)}
     write_baselines(at, panel, rows, **how)

@@ -187,6 +187,17 @@ def test_mixed_fills_the_seats_with_every_ordered_set():
     assert seated == [[f"p{i}" for i in row] for row in expected]
 
 
+@pytest.mark.parametrize("name", ["hanabi/3p", "hanabi/5p"])
+def test_other_games_of_many_seats_take_the_same_sets(name):
+    game = make(name)
+    mixed = Panel("bots", (agent("hanabi/simple"), agent("hanabi/outer"))).mixed(game.num_seats)
+    ego = agent("hanabi/smart")
+    seated = [[i.name for i in t.identities] for t in teams(game, ego, mixed)]
+    assert len(seated) == 2 ** (game.num_seats - 1) * game.num_seats
+    assert all(row.count(ego.name) == 1 for row in seated)
+    assert len({tuple(row) for row in seated}) == len(seated)
+
+
 def test_sets_are_kept_in_the_panels_file(tmp_path):
     game = make("football/keepaway", horizon=5)
     names = ["football/passer", "football/shooter"]

@@ -11,12 +11,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from interplay.agents.api import Agent
 from interplay.errors import InterplayError
-from interplay.games.registry import make
+from interplay.games.registry import make, make_recorded
 from interplay.metrics.api import measure
 from interplay.metrics.brprox.ratios import Cells, cells
 from interplay.metrics.brprox.rows import read_rows
 from interplay.papers.zsc import printed
+from interplay.partners.panel import Panel
+from interplay.partners.returns import panel_returns
 from interplay.rollout.engine import run
 from interplay.rollout.teams import Team
 from interplay.stats.brprox.summary import BRProx, summarise
@@ -89,6 +92,33 @@ def comparison(result: BRProx) -> Table:
 
 
 # Our own agents, trained in the light engine
+
+
+def own_table(panel: Panel, egos: Mapping[str, Sequence[Agent]], *, episodes: int = 100, seed: int = 7) -> Table:
+    """Return BR-Prox and goals of egos with a panel's sets of partners, in each seat.
+
+    Args:
+        panel: A panel of the light engine.
+        egos: By method, an agent for each training seed.
+        episodes: Of each ego, set of partners and seat.
+        seed: Of all chance.
+
+    Raises:
+        InterplayError: The panel is of another game, or an ego is no policy.
+    """
+    game = make_recorded(panel.game["id"], panel.game["options"])
+    rows = panel_returns(game, panel, egos, episodes=episodes, seed=seed)
+    for row in rows:
+        row["skill"] = row["skill"] or None
+    first = [r for r in rows if (r["algorithm"], r["seed"]) == (rows[0]["algorithm"], rows[0]["seed"])]
+    names = ("partner", "skill", "ego_seat")
+    best = [{n: r[n] for n in names} | {n: r[f"best_response_{n}"] for n in ("return", "low", "high")} for r in first]
+    result = summarise(cells(rows, best), seed=seed, propagate=True)
+    columns = {"method": "algorithm", "br_prox": "honest_iqm", "low": "honest_low", "high": "honest_high"}
+    columns |= {"goals": "mean_return", "above_share": "above_share", "cells": "n", "seeds": "n_seeds"}
+    return Table.of(
+        [{name: row[c] for name, c in columns.items()} for row in result.summary], "Egos in the light engine"
+    )
 
 
 def in_both_engines(

@@ -31,9 +31,54 @@ class Paper(NamedTuple):
     results: dict[str, PaperResult]
 
 
+_INTERDEPENDENCE = "interplay.cli.commands.paper_interdependence"
+AH2AC2 = "interplay.cli.commands.paper_ah2ac2"
 PAPERS = {
-    "interdependence": Paper("interdependence in human-AI teaming (Overcooked)", {}),
-    "ah2ac2": Paper("the ad-hoc human-AI coordination challenge (Hanabi)", {}),
+    "interdependence": Paper(
+        "interdependence in human-AI teaming (Overcooked)",
+        {
+            "table1": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable1",
+                "trained agents with a scripted cooperative partner",
+                "interplay-agents, minutes",
+            ),
+            "table2": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable2", "trained agents in self-play", "interplay-agents, minutes"
+            ),
+            "table3": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable3",
+                "trained agents with models of people",
+                "interplay-agents, minutes",
+            ),
+            "table4": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable4",
+                "people, and for each who offered and who accepted",
+                "nothing; rounds of people with agents by --traces",
+            ),
+            "figure3": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceFigure3",
+                "agents that are paid for hand-overs, over the price",
+                "a GPU for the whole budget",
+            ),
+            "correlations": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceCorrelations",
+                "reward against constructive hand-overs",
+                "interplay-agents, minutes",
+            ),
+        },
+    ),
+    "ah2ac2": Paper(
+        "the ad-hoc human-AI coordination challenge (Hanabi)",
+        {
+            "table1": PaperResult(
+                f"{AH2AC2}:Table1", "agents with hidden proxies", "a challenge's database: `challenge baselines`"
+            ),
+            "table2": PaperResult(f"{AH2AC2}:Table2", "proxies with themselves and their clone", "interplay-agents"),
+            "table3": PaperResult(f"{AH2AC2}:Table3", "who foresees people", "imported games of people"),
+            "table4": PaperResult(f"{AH2AC2}:Table4", "how people and proxies behave", "interplay-agents"),
+            "page": PaperResult(f"{AH2AC2}:ResultsPage", "the page of learned agents", "a checkout of the repository"),
+        },
+    ),
     "zsc": Paper(
         "ZSC-Eval: evaluating zero-shot coordination",
         {
@@ -41,6 +86,11 @@ PAPERS = {
                 "interplay.cli.commands.paper_football:FootballResults",
                 "Tables 3 and 10: BR-Prox and goals in football, from the public results",
                 "the public table football.csv.gz",
+            ),
+            "football-table": PaperResult(
+                "interplay.cli.commands.paper_football:FootballTable",
+                "our own agents in the light football, with sets of partners",
+                "a panel and trained agents (benchmarks/football)",
             ),
             "football-engines": PaperResult(
                 "interplay.cli.commands.paper_football:FootballEngines",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,9 +13,9 @@ _TEMPLATE = """\
 # Written by interplay: several processes serve together, and a game is played by one of them.
 # A request goes to any of them; the socket of a game goes to the process that its address names, and to another one
 # while that process is down.
-worker_processes 1;
+{user}worker_processes 1;
 pid {folder}/nginx.pid;
-error_log stderr error;
+error_log stderr emerg;  # lesser ones would hold participants' addresses and ids
 events {{ worker_connections 8192; }}
 http {{
   access_log off;  # it would hold participants' addresses
@@ -69,7 +71,10 @@ def nginx_config(sockets: Sequence[Path], listen: Listen, folder: Path, prefix: 
     tls = ""
     if listen.certificate is not None:
         tls = f"    ssl_certificate {listen.certificate};\n    ssl_certificate_key {listen.private_key};\n"
+    # Started by root, nginx would become another user, who may not look into the folder of the sockets.
+    user = f"user {getpass.getuser()};\n" if os.geteuid() == 0 else ""
     return _TEMPLATE.format(
+        user=user,
         folder=folder,
         all="\n".join(f"    {server}" for server in servers),
         each="\n".join(each),

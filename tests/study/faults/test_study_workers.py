@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from interplay.server import lease
 from interplay.server.app import Base
+from interplay.server.limits import SharedBuckets
 from interplay.study.db.connect import open_study_database
 from interplay.study.db.schema import live
 from interplay.study.http.app import build
@@ -30,7 +31,7 @@ STEPS, LONG = 30, 84
 TEXT = study(
     "faulty",
     game("soup", "long", "still"),
-    "{kind: wait, id: lobby, title: Waiting, patience_s: 20, otherwise: still}",
+    "{kind: wait, id: lobby, title: Waiting, patience_s: 120, otherwise: still}",
     game("together", "kitchen", "lobby"),
     games=f"""
   kitchen: {{game: overcooked/cramped_room, options: {{horizon: {STEPS}}}, tick_hz: 12, countdown_s: 0}}
@@ -99,9 +100,9 @@ def test_two_processes_share_games_waiting_rooms_and_limits(postgres, monkeypatc
                 await to_the_end(taken)
         again = through(one, other)
         assert (await again.look())["kind"] == "wait"
-        return again, other, owner
+        return again, other
 
-    async def pair(again, other, owner):
+    async def pair(again, other):
         """Two people meet in a waiting room although different processes answer them."""
         two = await consented(other)
         async with two.game() as line:
@@ -113,9 +114,11 @@ def test_two_processes_share_games_waiting_rooms_and_limits(postgres, monkeypatc
             await asyncio.gather(to_the_end(left), to_the_end(right))
         assert (await again.look())["kind"] == "done"
 
+    async def both(first, second):
+        await pair(*await go(first, second))
+
     with two_processes(address) as (first, second):
-        again, other, owner = within_a_minute(go(first, second))
-        within_a_minute(pair(again, other, owner))
+        asyncio.run(asyncio.wait_for(both(first, second), 120))
     rows = audit.held(address)
     steps = [(e["game"], e["t"]) for e in rows["study_events"] if e["kind"] == "step"]
     assert len(steps) == len(set(steps)) == 2 * LONG + STEPS
@@ -130,9 +133,13 @@ def test_people_who_wait_at_two_processes_meet(postgres):  # noqa: F811
         one, two = await consented(first), await consented(second)
         assert two.page["id"] == "together"
         assert (await one.look())["id"] == "together"
-        # Too many wrong passwords at one process are too many at the other.
-        for place in (first, second):
-            assert place.base.database.read(lambda tx: tx.execute(sa.select(live)).all()) is not None
+        # Those who are too many at one process are too many at the other.
+        here, there = (SharedBuckets(place.base.database, place.base.clock, "x", 0.01, 2) for place in (first, second))
+        await here.note("ana")
+        await there.note("ana")
+        assert await here.exhausted("ana")
+        assert await there.exhausted("ana")
+        assert not await there.exhausted("bob")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(globals(), "TEXT", text)

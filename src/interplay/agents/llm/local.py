@@ -44,13 +44,13 @@ def serving(
     path = Path(weights) if weights is not None else smollm2()
     if not path.is_file():
         raise InterplayError(f"{path}: there is no such file; give a model as a GGUF file")
-    settings = llama.CommonParams()
+    settings = llama.CommonParams()  # type: ignore[attr-defined]
     settings.model.path = str(path)
     settings.n_ctx, settings.n_parallel, settings.port = context, 1, port
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
     settings.n_gpu_layers = 0
     settings.verbosity = -1
-    server = llama.Server(settings)
+    server = llama.Server(settings)  # type: ignore[attr-defined]
     try:
         yield f"{server.listening_address}/v1"
     finally:

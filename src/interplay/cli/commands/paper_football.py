@@ -83,3 +83,37 @@ class FootballEngines:
             ]
         table = football.in_both_engines(teams, light=self.light, real=self.real, seed=self.seed, horizon=self.horizon)
         show(table, json=self.json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FootballTable:
+    """BR-Prox and goals of agents in the light football: in each seat, with every set of a panel's partners.
+
+    Examples:
+      interplay paper zsc football-table --panel panels/football/panel --egos sp=runs/sp shooter=football/shooter
+    """
+
+    panel: Path
+    """A panel's folder, as `python -m interplay.partners` makes it."""
+    egos: tuple[str, ...]
+    """METHOD=FOLDER of a training run (all its seeds), or METHOD=AGENT."""
+    episodes: int = 100
+    """Episodes of each ego, set of partners and seat."""
+    seed: int = 7
+    """Seed of all chance."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Print a row for each method."""
+        from interplay.papers import football
+        from interplay.partners.panel_file import read_panel
+        from interplay.training.algorithms.br import load_partners
+
+        egos = {}
+        for text in self.egos:
+            method, equals, name = text.partition("=")
+            if not equals or not name:
+                raise InterplayError(f"--egos {text}: write METHOD=FOLDER or METHOD=AGENT, as in sp=runs/sp")
+            egos[method] = load_partners(name)
+        show(football.own_table(read_panel(self.panel), egos, episodes=self.episodes, seed=self.seed), json=self.json)

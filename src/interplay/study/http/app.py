@@ -39,6 +39,7 @@ from interplay.study.protocol.model import Device, Protocol
 CSRF = "x-csrf"
 STATIC = Path(__file__).parents[1] / "static"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+OLD_COOKIE = "interplay_study"  # of all studies, in earlier versions; it is good for the study that it was given for
 
 
 def cookie_name(protocol: Protocol) -> str:
@@ -118,7 +119,7 @@ class Visits:
     async def known(self, connection: HTTPConnection) -> tuple[Person, sessions.LoginSession] | None:
         """Return the participant and session of a request; None without a valid cookie."""
         self._anyone.require(self.base.who(connection), "requests from here")
-        token = connection.cookies.get(self.cookie)
+        token = connection.cookies.get(self.cookie) or connection.cookies.get(OLD_COOKIE)
         visit = await self.base.database.aread(participants.person_of_session, self.base.clock, self.protocol, token)
         if visit is not None:
             self._requests.require(f"person:{visit[0].id}", "requests")
