@@ -49,7 +49,6 @@ def partner_agents(game: Game, name: str) -> tuple[Agent, ...]:
 
     `{layout}` in a name is the variant of the game, so that one partner may be trained on each.
     """
-    name = name_in(name, game)
     if not name.startswith(PANEL):
         return (as_agent(name, game=game),)
     agents = panel(game, name.removeprefix(PANEL) or None).partners
