@@ -107,7 +107,9 @@ def install(given: argparse.Namespace, *, plan: dict[str, Any], layout: str) -> 
             source = folder / f"returns_{name}.csv"
             if source.exists():
                 shutil.copy(source, results / ("returns.csv" if name == DEFAULT else source.name))
-    shutil.copy(folder / "crossplay.csv", results / "crossplay.csv")
+    for source in (folder / "crossplay.csv", folder / "returns_e3t_balance.csv"):
+        if source.exists():
+            shutil.copy(source, results / source.name)
     anew = {name.rpartition("-")[0] for name, _ in ego_files(plan, folder)}
     methods = {file.stem.rpartition("-")[0] for file in (given.package / "agents" / game.id).glob("*.safetensors")}
     told = trained_before(results / "training.json", methods - anew) | training(folder)

@@ -36,6 +36,7 @@ class GameFamily:
     remove_object: str | None = None  # function (game, before, after, giver) -> `after` without what was handed over
     llm_session: str | None = None  # class that asks a language model for actions
     llm_dialogue: str | None = None  # class that lets a language model talk within a step
+    request_reader: str | None = None  # function (game, messages, executions) -> requests that were made in words
     reward_space: str | None = None  # function (game) -> what evaluation partners may prefer
     partners: tuple[str, ...] = ()  # agents of the default panel
     score_options: tuple[str, ...] = ()  # options that change how a game is scored, and nothing that an agent sees

@@ -31,6 +31,8 @@ class Paper(NamedTuple):
     results: dict[str, PaperResult]
 
 
+_LLM = "interplay.cli.commands.paper_llm"
+_STUDY = "a folder of paper llm play"
 _INTERDEPENDENCE = "interplay.cli.commands.paper_interdependence"
 AH2AC2 = "interplay.cli.commands.paper_ah2ac2"
 PAPERS = {
@@ -70,6 +72,9 @@ PAPERS = {
     "ah2ac2": Paper(
         "the ad-hoc human-AI coordination challenge (Hanabi)",
         {
+            "models": PaperResult(
+                f"{_LLM}:HanabiModels", "language models in Hanabi", "a folder of llm play --game hanabi/2p"
+            ),
             "table1": PaperResult(
                 f"{AH2AC2}:Table1", "agents with hidden proxies", "a challenge's database: `challenge baselines`"
             ),
@@ -154,14 +159,25 @@ PAPERS = {
             ),
         },
     ),
-    "llm": Paper("trace-grounded audits of language-model teams", {}),
+    "llm": Paper(
+        "trace-grounded audits of language-model teams",
+        {
+            "play": PaperResult(f"{_LLM}:PlayStudy", "plays the paper's runs with your models", "a model's endpoint"),
+            "table2": PaperResult(f"{_LLM}:LLMTable2", "where cooperation is not required", _STUDY),
+            "table3": PaperResult(f"{_LLM}:LLMTable3", "frameworks of partner modelling", _STUDY),
+            "table4": PaperResult(f"{_LLM}:LLMTable4", "success and ADR by framework and level", _STUDY),
+            "table5": PaperResult(f"{_LLM}:LLMTable5", "ADR by two windows", _STUDY),
+            "figure2": PaperResult(f"{_LLM}:LLMFigure2", "verifier errors by pairing", _STUDY),
+            "figure3": PaperResult(f"{_LLM}:LLMFigure3", "outcomes of requests; success, waste and uptake", _STUDY),
+        },
+    ),
     "preference": Paper(
         "objective metrics of human preference (Hanabi)",
         {
             "table3": PaperResult(
                 "interplay.cli.commands.paper_preference:Table3",
                 "objective metrics of the agents, published values beside ours",
-                "interplay-agents; a quarter of an hour for 125 games a seating",
+                "interplay-agents; minutes to hours by the number of games",
             ),
             "table5": PaperResult(
                 "interplay.cli.commands.paper_preference:Table5",
