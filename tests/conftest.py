@@ -9,7 +9,10 @@ import pytest
 from interplay import trust
 
 # Games of the tests, which their traces and configurations name: what `interplay.make` does for names that users type.
-trust.admit(f"tests.training.toys:{name}" for name in ("Blind", "Match", "Meeting", "Recall", "Turns", "TurnsRecall"))
+trust.admit(
+    f"tests.training.toys:{name}"
+    for name in ("Blind", "Match", "Meeting", "Recall", "Three", "Trio", "Turns", "TurnsRecall")
+)
 trust.admit(f"tests.traces.traces_toy:{name}" for name in ("Broken", "Fate", "Slow", "Toy"))
 
 CACHE = Path(__file__).parent.parent / ".cache" / "jax"

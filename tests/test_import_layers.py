@@ -17,8 +17,9 @@ ALLOWED = {room: set(FLOW[: FLOW.index(room) + 1]) for room in FLOW} | {
     "study": {*FLOW, "partners", "server", "study"},
     "challenge": {*FLOW, "partners", "server", "challenge"},
     "llm": {*FLOW, "llm"},
+    "bridges": {*FLOW, "bridges"},
     "papers": {*FLOW, "partners", "training", "llm", "study", "challenge", "api", "papers"},
-    "cli": {*FLOW, "partners", "training", "server", "study", "challenge", "llm", "api", "papers", "cli"},
+    "cli": {*FLOW, "partners", "training", "server", "study", "challenge", "llm", "bridges", "api", "papers", "cli"},
     "api": {*FLOW, "partners", "training", "api"},
 }
 DECLARATIONS = {"interplay.symbolic.declare"}  # the leaf that games import to declare their symbolic domain

@@ -11,7 +11,9 @@ import re
 import sys
 import types
 from pathlib import Path
-from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, NotRequired, Union, get_args, get_origin
+
+from typing_extensions import get_type_hints, is_typeddict
 
 from interplay.study.http import messages
 

@@ -9,8 +9,8 @@
 - WORK/STAGE/*.safetensors are the policies of the first attempt. WORK need not outlive the evaluation.
 - results/speed.json gets the rows of speed.json, if a folder has one: a configuration that was measured again is
   replaced.
-- `--ship` copies what roster.json names into interplay-agents at half precision, writes its manifests, and removes what
-  the table does not name. It refuses to let the package's data grow beyond the table's limit.
+- `--ship` copies what roster.json names into interplay-agents as int8 (a scale for each output), writes its manifests,
+  and removes what the table does not name. It refuses to let the package's data grow beyond the table's limit.
 """
 
 from __future__ import annotations
@@ -213,8 +213,8 @@ def ship(roster: dict[str, Any], work: Path | None, data: Path, results: Path) -
                 chosen[one.shipped_at] = one, file
             elif one.ship:
                 print(f"{one.shipped_at}: {one.stage} has not been trained; left out")
-    halves = {name: half(file) for name, (_, file) in chosen.items()}
-    check_size(roster["limit_mb"], data, sum(map(len, halves.values())))
+    compacted = {name: compact(file) for name, (_, file) in chosen.items()}
+    check_size(roster["limit_mb"], data, sum(map(len, compacted.values())))
     for old in sorted(data.glob("*/*.safetensors")):
         if old.relative_to(data).with_suffix("").as_posix() not in chosen:
             print(f"{old.relative_to(data)}: not in the table; removed")
@@ -223,13 +223,17 @@ def ship(roster: dict[str, Any], work: Path | None, data: Path, results: Path) -
     for name, (one, _) in sorted(chosen.items()):
         target = data / f"{name}.safetensors"
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(halves[name])
-        told = described(one.name, halves[name])
+        target.write_bytes(compacted[name])
+        told = described(one.name, compacted[name])
+        source = table.header(target).get("stored", {}).get("from_sha256")
         kept = {key: told[key] for key in ("sha256", "algorithm", "run", "hold", "clone", "steps") if key in told}
-        device = device_of(results, one.stage, told) or before.get(name, {}).get("device")
-        manifest[name] = {"stage": one.stage, **kept, "bytes": len(halves[name]), "device": device}
+        kept |= {"from_sha256": source} if source else {}
+        device = device_of(results, one.stage, {"sha256": source or told["sha256"]}) or before.get(name, {}).get(
+            "device"
+        )
+        manifest[name] = {"stage": one.stage, **kept, "bytes": len(compacted[name]), "device": device}
     at.write_text(json.dumps(manifest, indent=1) + "\n")
-    print(f"{len(manifest)} policies shipped, {sum(map(len, halves.values())) / 1e6:.1f} MB")
+    print(f"{len(manifest)} policies shipped, {sum(map(len, compacted.values())) / 1e6:.1f} MB")
     return manifest
 
 
@@ -237,15 +241,17 @@ def is_trained_for(file: Path, players: int) -> bool:
     return table.header(file).get("game", {}).get("id") == f"hanabi/{players}p"
 
 
-def half(file: Path) -> bytes:
-    """The file's bytes, its numbers at half precision."""
-    import numpy as np
+def compact(file: Path) -> bytes:
+    """The file's bytes as the package holds them: int8, with the hash of the file that it was made from."""
     from safetensors.numpy import save
 
-    about, arrays = table.header(file), _arrays(file)
-    if all(a.dtype == np.float16 for a in arrays.values()):
+    from interplay.agents.neural import FORMAT, stored_as
+
+    about = table.header(file)
+    if "stored" in about or about.get("format") != FORMAT:  # networks over moves are small as they are
         return file.read_bytes()
-    return save({k: a.astype(np.float16) for k, a in arrays.items()}, metadata={"interplay": json.dumps(about)})
+    about["stored"] = {"precision": "int8", "from_sha256": table.sha256(file)}
+    return save(stored_as(_arrays(file), "int8", str(file)), metadata={"interplay": json.dumps(about)})
 
 
 def _arrays(file: Path) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 /** Requests to the server. What cannot be sent is tried again; what the server refuses is told. */
 
+import { prefix } from "./site";
 import type { Answers, State } from "./types";
 
 export type Reply =
@@ -22,8 +23,8 @@ export class Api {
   }
 
   /** `tries` are those that a quiz showed as left, so that a try whose reply got lost is not counted twice. */
-  answer(page: string, answers: Answers, seconds: number, tries: number | null): Promise<Reply> {
-    return this.request("answer", { page, answers, seconds, ...(tries === null ? {} : { tries_left: tries }) });
+  answer(page: string, answers: Answers, seconds: number, tries: number | null, more: object = {}): Promise<Reply> {
+    return this.request("answer", { page, answers, seconds, ...(tries === null ? {} : { tries_left: tries }), ...more });
   }
 
   language(language: string): Promise<Reply> {
@@ -68,7 +69,7 @@ export class Api {
   private async send(what: string, body: unknown): Promise<Response | null> {
     // Queries of the first address (recruiter ids) belong to the server as well.
     const query = what === "state" ? location.search : "";
-    const address = `/api/study/${encodeURIComponent(this.study)}/${what}${query}`;
+    const address = `${prefix}/api/study/${encodeURIComponent(this.study)}/${what}${query}`;
     const init: RequestInit =
       body === undefined
         ? { credentials: "same-origin", cache: "no-store" }

@@ -1,11 +1,14 @@
 /** The shell: asks the server which page comes now, shows it, sends what was answered. */
 
 import { Api, type Reply } from "./api";
+import { device, screen } from "./device";
 import { ask } from "./ask";
 import { h, memory } from "./dom";
 import { PAGES } from "./pages";
 import type { Shell, Shown } from "./pages/page";
+import { limited } from "./pages/limit";
 import { allLoaded, load } from "./plugins";
+import { study } from "./site";
 import type { Answers, PageView, QuizPage, State } from "./types";
 import { direction, languageName, say, speak } from "./words";
 
@@ -37,14 +40,15 @@ class App implements Shell {
     else if (told(reply.state.page) !== told(this.state.page)) this.show(reply.state);
   }
 
-  async answer(answers: Answers): Promise<Record<string, string> | null> {
+  async answer(answers: Answers, timedOut = false): Promise<Record<string, string> | null> {
     if (this.busy || this.state === null) return null;
     const { id: page } = this.state.page;
     const left = (this.state.page as Partial<QuizPage>).tries_left ?? null;
     this.busy = true;
     this.main.setAttribute("aria-busy", "true");
     try {
-      const reply = await this.api.answer(page, answers, (performance.now() - this.since) / 1000, left);
+      const more = { ...(timedOut ? { timed_out: true } : {}), ...(this.state.device ? { device: device() } : {}) };
+      const reply = await this.api.answer(page, answers, (performance.now() - this.since) / 1000, left, more);
       if (reply.kind === "errors") return reply.errors;
       if (reply.kind === "state" && reply.state.page.id !== page) this.forget(page);
       this.take(reply);
@@ -148,10 +152,32 @@ class App implements Shell {
       return;
     }
     this.main.append(...this.shown.elements);
+    this.addFrame(state, heading);
     this.shown.opened?.();
     // A page that has no wish of its own starts at its heading, so that screen readers say where one is.
     if (moved && !this.main.contains(document.activeElement)) heading.focus({ preventScroll: true });
     if (moved) scrollTo(0, 0);
+  }
+
+  /** What stands around any page: a note that this is a test, the time left, what the device lacks. */
+  private addFrame(state: State, heading: HTMLElement): void {
+    if (state.test) heading.before(h("p", { class: "banner test", role: "note" }, say("test_mode")));
+    const parts: { element: HTMLElement; close(): void }[] = [];
+    const left = state.page.left_s;
+    if (left !== undefined && left !== null) parts.push(limited(left, () => void this.answer(this.draft(), true)));
+    if (state.device && state.page.kind === "consent") {
+      parts.push(screen(state.device, (stopped) => {
+        for (const button of this.main.querySelectorAll<HTMLButtonElement>("button[type=submit]")) button.disabled = stopped;
+      }));
+    }
+    heading.after(...parts.map((part) => part.element));
+    const close = this.shown?.close;
+    if (this.shown !== null && parts.length > 0) {
+      this.shown.close = () => {
+        for (const part of parts) part.close();
+        close?.();
+      };
+    }
   }
 
   private fillHead(state: State): void {
@@ -180,17 +206,18 @@ class App implements Shell {
   }
 }
 
-/** `?new` starts one visit, and not another one with every reload. */
+/** `?new` starts one visit, and a re-entry link opens one, not another one with every reload. */
 function notNew(): void {
   const address = new URL(location.href);
-  if (!address.searchParams.has("new")) return;
-  address.searchParams.delete("new");
+  const once = ["new", "enter"].filter((name) => address.searchParams.has(name));
+  if (once.length === 0) return;
+  for (const name of once) address.searchParams.delete(name);
   history.replaceState(null, "", address);
 }
 
 /** What a page says, less the time that runs on it. */
 function told(page: PageView): string {
-  return JSON.stringify({ ...page, until_s: null });
+  return JSON.stringify({ ...page, until_s: null, left_s: null });
 }
 
 function render(page: PageView, shell: Shell): Shown {
@@ -200,5 +227,4 @@ function render(page: PageView, shell: Shell): Shown {
 }
 
 const root = document.getElementById("app");
-const study = /^\/study\/([^/]+)/.exec(location.pathname)?.[1];
-if (root !== null && study !== undefined) void new App(root, decodeURIComponent(study)).next();
+if (root !== null && study !== null) void new App(root, study).next();

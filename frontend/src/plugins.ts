@@ -14,6 +14,7 @@ import { Complaints } from "./pages/complaints";
 import type { Shell, Shown } from "./pages/page";
 import { ask } from "./pages/questions";
 import { badge, paint, sign } from "./shapes";
+import { prefix } from "./site";
 import type { PageView } from "./types";
 import { clock, say, thing } from "./words";
 
@@ -47,7 +48,7 @@ export function allLoaded(scripts: string[]): boolean {
 export async function load(scripts: string[]): Promise<void> {
   for (const script of scripts) {
     if (loaded.has(script)) continue;
-    const module = (await import(script)) as PluginModule;
+    const module = (await import(prefix + script)) as PluginModule;
     for (const [kind, show] of Object.entries(module.pages ?? {})) PAGES[kind] = (page, shell) => show(page, shell, kit);
     for (const [name, make] of Object.entries(module.boards ?? {})) BOARDS[name] = (controls) => make(controls, kit);
     loaded.add(script);

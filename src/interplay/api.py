@@ -48,7 +48,8 @@ def agent(name: str, **options: Any) -> Agent:
     Args:
         name: A registered agent (`overcooked/greedy`, `trained/...`), the path of a checkpoint, `llm:provider/model`,
             or a reference `module:Thing` or `file.py:thing` to your own. `NAME+0.1` acts at random in one turn of
-            ten, `greedy:NAME` takes a trained policy's likeliest actions.
+            ten, `greedy:NAME` takes a trained policy's likeliest actions. Where a game is played with an agent,
+            `{layout}` in its name is the place for the game's layout.
         options: The agent's options.
     """
     from interplay.agents import registry
@@ -167,21 +168,28 @@ def grade(
     *,
     panel: str | None = None,
     partners: Sequence[str] = (),
+    mixed: bool = False,
     episodes: int = 20,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
     engine: str = "local",
     progress: bool = False,
 ) -> Graded:
-    """Play an agent with every partner of a panel in every seat, and write a report (into a new folder by default)."""
+    """Play an agent with every partner of a panel in every seat, and write a report (into a new folder by default).
+
+    In a game of more than two seats a partner has all other seats, unless the panel says who sits together; `mixed`
+    fills them with every ordered set of the panel's partners.
+    """
     from interplay.agents.api import as_agent
     from interplay.partners import grade as grading
     from interplay.partners.panels import panel as find_panel
     from interplay.reports.assemble import grade_document
 
     admit([agent, *partners])
-    world, ego = _game(game), as_agent(agent)
+    world = _game(game)
+    ego = as_agent(agent, game=world)
     chosen = find_panel(world, panel, partners)
+    chosen = chosen.mixed(world.num_seats) if mixed else chosen
     folder = Path(out) if out is not None else new_folder("grade")
     teams = grading.teams(world, ego, chosen)
     traces = _record(world, teams, episodes, seed, folder / "traces", engine, None, progress)
@@ -322,7 +330,8 @@ def compare(
     from interplay.reports.build import build_report
 
     admit([*agents, *partners])
-    world, known = _game(game), [as_agent(agent) for agent in agents]
+    world = _game(game)
+    known = [as_agent(agent, game=world) for agent in agents]
     chosen = find_panel(world, panel, partners)
     teams = comparing.teams(world, known, chosen)
     folder = None if out is None else Path(out)
@@ -373,17 +382,18 @@ def read_traces(traces: TraceSet | str | os.PathLike[str], *, trust: bool = Fals
 
 
 def import_traces(
-    kind: str, source: str | os.PathLike[str], out: str | os.PathLike[str], *, partial: bool = False
+    kind: str, source: str | os.PathLike[str], out: str | os.PathLike[str], *, partial: bool = False, **options: Any
 ) -> TraceSet:
     """Others' recordings as a trace set in a folder.
 
     With `partial`, games that cannot be imported are left out and named in the set's manifest (`meta["left_out"]`).
+    `options` are the importer's own, such as `partners` of overcooked-web.
     """
     from interplay.traces import TraceSet
     from interplay.traces.importers.table import IMPORTERS, sort_out
 
     # Nothing is written if the source turns out to be unreadable.
-    episodes, left = sort_out(IMPORTERS.load(kind)(source), partial=partial)
+    episodes, left = sort_out(IMPORTERS.load(kind)(source, **options), partial=partial)
     if not episodes:
         raise InterplayError(f"{os.fspath(source)} holds no games, so nothing was imported")
     meta = {"imported": kind, "source": os.path.basename(os.fspath(source)), "left_out": [str(item) for item in left]}

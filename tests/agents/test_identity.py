@@ -85,7 +85,7 @@ def test_a_policy_that_declares_nothing_counts_by_its_source_and_values():
 def test_a_hash_is_the_same_in_every_process():
     """Python's own `hash` differs from process to process; identities and seeds never use it."""
     code = "import interplay; from interplay.agents.identity import content_hash as h\n"
-    code += "print(h(interplay.agent('overcooked/greedy+0.25')), h(interplay.agent('trained/hanabi/2p/bc-4')))"
+    code += "print(h(interplay.agent('overcooked/greedy+0.25')), h(interplay.agent('trained/hanabi/2p/bc-1')))"
     runs = {
         subprocess.run(
             [sys.executable, "-c", code],

@@ -74,6 +74,9 @@ def test_the_result_is_signed_and_its_traces_give_it(served, whole, tmp_path):
     assert all(row["fine"] for row in found), found.rows
     assert {row["checked"] for row in found} >= {"signature", "replay", "games", "score of 2p", "score of 3p"}
 
+    unknown = {row["checked"]: row for row in check(file)}["signed by the host"]
+    assert not unknown["fine"]  # whoever made the file may have signed it
+    assert unknown["found"].startswith("unsigned by the host")
     changed = json.loads(file.read_text())
     changed["content"]["settings"][0]["mean"] += 1
     client.save(changed, file)

@@ -37,6 +37,22 @@ def test_deadlines_forfeit_and_partners_wait_for_no_one(served, clock):
     assert episode.events[0].kind == "deadline"
 
 
+def test_a_client_that_never_moves_has_not_begun(served, clock):
+    """Its agent may have failed at the start: the game is dealt anew, so often and no more."""
+    keys = served.entry("never moves")
+    with welcomed(served.url, keys["evaluation_key"]) as talk:
+        for _ in range(served.host.challenge.rules.most_voids):
+            talk.next()
+            clock.advance(61)
+            served.call(served.host.end_late())
+            assert not any(r.forfeit for r in rows_of(served, keys["evaluation"]))
+        talk.next()
+        clock.advance(61)
+        served.call(served.host.end_late())
+    rows = rows_of(served, keys["evaluation"])
+    assert Counter((r.status, r.forfeit) for r in rows)["DONE", True] == 1
+
+
 def test_games_may_be_dealt_anew_by_the_file(served, clock, monkeypatch):
     rules = served.host.challenge.rules.model_copy(update={"abandoned": "void", "most_voids": 1})
     monkeypatch.setattr(served.host, "challenge", served.host.challenge.model_copy(update={"rules": rules}))

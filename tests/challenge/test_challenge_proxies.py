@@ -51,7 +51,7 @@ def few(tmp_path_factory):
     """The challenge with a few games of two players, on a real port."""
     told = load(FILE).model_dump()
     told["settings"] = [dict(s, games=GAMES) for s in told["settings"] if s["name"] == "2p"]
-    told["prediction"] = []
+    told["prediction"], told["plans"] = [], "open"
     database = admin.open_challenge_database(str(tmp_path_factory.mktemp("proxies") / "books.db"))
     base = Base(database, ManualClock(), guesses_per_minute=10_000)
     with serving(build(Challenge.model_validate(told), base, sizes=(2,), capacity=8), base) as found:

@@ -18,6 +18,7 @@ from interplay.reports import (
     grade_report,
     replay_data,
 )
+from interplay.reports.build import partner_name
 from interplay.table import Table
 from tests.reports.report_helpers import ACTIONS, REWARDS, STATES, Page, toy
 
@@ -98,6 +99,12 @@ def test_crossplay_numbers_leave_nulls_out():
 def test_a_heat_map_of_unsummarised_rows_is_an_error():
     with pytest.raises(InterplayError, match="summarise the table first"):
         crossplay_report(cells(seats=(0,)) + cells(seats=(0,)))
+
+
+def test_a_partner_is_named_by_what_it_prefers():
+    assert partner_name({"partner": "c021.final", "prefers": "hoards dishes"}) == "hoards dishes (c021.final)"
+    assert partner_name({"partner": "stay", "prefers": None}) == "stay"
+    assert partner_name({"partner": "c1", "prefers": "x" * 50}, 10) == "xxxxxxxxx… (c1)"
 
 
 def test_grade_names_the_hardest_partner_and_marks_privilege():

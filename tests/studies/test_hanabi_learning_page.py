@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from interplay.papers.ah2ac2 import page
 
 
 @pytest.fixture(scope="module")
 def study():
-    sys.path.insert(0, str(ROOT / "studies"))
-    yield importlib.import_module("hanabi_learning")
-    sys.path.remove(str(ROOT / "studies"))
+    return page
 
 
 def keep(folder: Path, stage: str, *attempts: dict) -> None:

@@ -4,8 +4,17 @@ import numpy as np
 import pytest
 
 from interplay.errors import InterplayError
+from interplay.games.registry import make
 from interplay.training.algorithms import train
-from interplay.training.algorithms.hsp import BIASED, PoolOptions, choose, greedy_selection, play_all_pairs, split_of
+from interplay.training.algorithms.hsp import (
+    BIASED,
+    PoolOptions,
+    choose,
+    greedy_selection,
+    pairs,
+    play_all_pairs,
+    split_of,
+)
 from interplay.training.config import Algorithm
 from interplay.training.saved_stages import load_stage
 
@@ -109,3 +118,13 @@ def test_options_that_cannot_be(experiment):
         train(experiment(algorithm=Algorithm("hsp", {"events_of": "both"})), quiet=True)
     with pytest.raises(InterplayError, match="comes without a reward space: give"):
         train(experiment(algorithm=Algorithm("hsp")), quiet=True)
+
+
+def test_pairs_train_in_a_game_of_three_seats(experiment):
+    """The response is paid for points and learns; the biased player is paid for being wrong, and is."""
+    given = experiment("Three", runs=1, steps=16 * 8 * 40, horizon=4)
+    trained = pairs(given, make("tests.training.toys:Three", horizon=4), [{"task": 0.0, "wrong": 1.0}], quiet=True)
+    result = play_all_pairs(trained, rounds=10, seed=0)
+    right, wrong = result.events[0, :, 0], result.events[0, :, 1]
+    assert wrong[BIASED] > 3.5
+    assert right[1:].min() > 3.5  # `play_all_pairs` seats the biased player once, and its response in both other seats

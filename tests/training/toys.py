@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from interplay.games.api import NOTHING, Encoding, Step, no_observation
 from interplay.games.records import record
@@ -162,3 +163,76 @@ class Blind(Meeting):
     def observe(self, state, encoding):
         seen = super().observe(state, encoding)
         return seen if encoding == "nothing" else seen.at[:, :2].set(0.0)
+
+
+class Trio:
+    """Three seats in plain Python; a cue of two kinds, drawn anew in every step; who names it earns a point."""
+
+    replayable = False
+    rules_version = "trio-1"
+    num_seats = 3
+    seat_names = ("one", "two", "three")
+    action_names = ("left", "right")
+    event_names = ("right",)
+
+    def __init__(self, horizon=4):
+        self.id = "tests.training.toys:Trio"
+        self.horizon, self.options = horizon, {"horizon": horizon}
+        self.encodings = {"vector": Encoding((2,), "float32", "the cue"), "nothing": NOTHING}
+
+    def init(self, key):
+        return (0, int(jax.random.randint(key, (), 0, 2)))
+
+    def start(self, state):
+        return {"cue": np.int32(state[1])}
+
+    def observe(self, state, encoding):
+        if encoding == "nothing":
+            return np.zeros((3, 0), np.float32)
+        return np.tile(np.eye(2, dtype=np.float32)[state[1]], (3, 1))
+
+    def step(self, state, actions, key):
+        if np.any(np.asarray(actions) < 0):
+            raise ValueError("no such action")
+        right = np.asarray(actions) == state[1]
+        time = state[0] + 1
+        step = Step(
+            reward=right.astype(np.float32),
+            shaped=np.zeros(3, np.float32),
+            terminated=np.bool_(False),
+            truncated=np.bool_(time >= self.horizon),
+            events=right[:, None].astype(np.int32),
+        )
+        return (time, int(jax.random.randint(key, (), 0, 2))), step
+
+    def to_move(self, state):
+        return np.ones(3, bool)
+
+    def legal(self, state):
+        return np.ones((3, 2), bool)
+
+    def render(self, state, seat=None):
+        return f"step {state[0]}, cue {state[1]}"
+
+    def scene(self, state, seat=None):
+        raise NotImplementedError
+
+
+class Three(Toy):
+    """The same for three seats."""
+
+    num_seats = 3
+    seat_names = ("one", "two", "three")
+
+    def observe(self, state, encoding):
+        if encoding == "nothing":
+            return no_observation(3)
+        cue = jax.nn.one_hot(state.cue, 2)
+        return jnp.stack([jnp.concatenate([cue, jnp.array([0.0, float(seat)])]) for seat in range(3)])
+
+    def step(self, state, actions, key):
+        after, step = super().step(state, actions, key)
+        return after, Step(**vars(step) | {"shaped": jnp.zeros(3, jnp.float32)})
+
+    def to_move(self, state):
+        return jnp.ones(3, bool)

@@ -18,7 +18,7 @@ export class HanabiBoard implements Board {
   private readonly hands = h("div", { class: "hands" });
   private readonly moves = h("div", { class: "moves", role: "group", "aria-label": say("actions") });
   private readonly all = h("div", { class: "moves" });
-  private readonly past = h("ol", { class: "history", role: "log", "aria-label": say("history"), tabindex: 0 });
+  private readonly past = h("ol", { class: "history", "aria-label": say("history"), tabindex: 0 });
   private readonly buttons = new Map<string, HTMLButtonElement>();
   private view: HanabiView | null = null;
   private chosen: Choice | null = null;
@@ -31,7 +31,7 @@ export class HanabiBoard implements Board {
     const more = h("details", { class: "all-moves" }, h("summary", {}, say("all_moves")), this.all);
     this.element.append(
       h("section", { class: "play" }, this.turn, this.table, this.hands, this.moves, more),
-      h("section", { class: "past" }, h("h2", {}, say("history")), this.past));
+      h("section", { class: "past" }, h("h2", {}, say("history")), h("div", { role: "log" }, this.past)));
     this.element.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -137,9 +137,12 @@ export class HanabiBoard implements Board {
     const known = knowledge(card);
     const name = `${say("card", slot + 1)}: ${faceOf(card)}. ${say("told", known)}`;
     const chosen = this.chosen?.seat === seat && this.chosen.slot === slot;
-    const button = h("button", { type: "button", class: "card", "aria-pressed": String(chosen), "aria-label": name });
-    button.append(
-      h("span", { class: "corner" }, card.colour ?? ""), h("span", { class: "face" }, String(card.rank ?? "?")), marks(card));
+    const button = h("button", { type: "button", class: "card", "aria-pressed": String(chosen) });
+    const hidden = { "aria-hidden": "true" }; // letters and marks, which the name says in words
+    const facts = marks(card);
+    facts.setAttribute("aria-hidden", "true");
+    button.append(h("span", { class: "unseen" }, name), h("span", { class: "corner", ...hidden }, card.colour ?? ""),
+      h("span", { class: "face", ...hidden }, String(card.rank ?? "?")), facts);
     dress(button, card.colour).classList.toggle("back", card.colour === null);
     button.addEventListener("click", () => this.choose(chosen ? null : { seat, slot }));
     this.buttons.set(`${seat}.${slot}`, button);

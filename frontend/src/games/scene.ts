@@ -17,7 +17,7 @@ export class SceneBoard implements Board {
   private readonly order = h("div", { class: "order" });
   private readonly status = h("p", { class: "turn", role: "status" });
   private readonly moves = h("div", { class: "moves", role: "group", "aria-label": say("actions") });
-  private readonly talk = h("ol", { class: "talk", role: "log", "aria-label": say("messages"), tabindex: 0 });
+  private readonly talk = h("ol", { class: "talk", "aria-label": say("messages"), tabindex: 0 });
   private readonly input = h("input", { type: "text", id: "chat", maxlength: LONGEST_MESSAGE, autocomplete: "off" });
   private readonly send = h("button", { type: "submit" }, say("send"));
   private readonly requests = h("div", { class: "moves" });
@@ -43,7 +43,7 @@ export class SceneBoard implements Board {
       this.controls.chat(text);
       this.input.value = "";
     });
-    return h("section", {}, h("h2", {}, say("messages")), this.talk, chat, this.asking);
+    return h("section", {}, h("h2", {}, say("messages")), h("div", { role: "log" }, this.talk), chat, this.asking);
   }
 
   start(start: Start): void {

@@ -30,6 +30,8 @@ from interplay.safe_files import file_in, parse_json, read_json, read_safetensor
 
 FORMAT, VERSION = "interplay-policy", 1
 CRITIC = "critic."  # how the names of the value network's arrays begin
+SCALE = ":scale"  # how the name of an int8 matrix's scales ends; weights are the product of both
+OUTPUTS_FIRST = ("weight_ih", "weight_hh")  # matrices [output, input]; others are [..., input, output]
 MANIFEST = "manifest.json"
 # Options that change how long one plays or what a mask rules out, but not what a policy has to know.
 HARMLESS = {"horizon", "rule_out_null_interacts"}
@@ -123,7 +125,7 @@ def save(
         game: The game that it was trained for.
         encoding: The encoding that it reads.
         training: Plain JSON values that describe how it was made.
-        precision: Data type of the stored weights.
+        precision: Data type of the stored weights: a float, or int8 (see `stored_as`).
         critic: The value network from which training can continue.
 
     Raises:
@@ -142,13 +144,64 @@ def save(
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     named = named_arrays(core) | {f"{CRITIC}{name}": a for name, a in named_arrays(critic).items()}
-    arrays = {name: np.asarray(a).astype(precision) for name, a in named.items()}
-    for name, array in arrays.items():
-        if not np.all(np.isfinite(array)):
-            raise InterplayError(f"the weights {name} are not all numbers ({precision}); {path} was not written")
+    arrays = stored_as(named, precision, str(path))
     beside = path.with_name(f".{path.name}.writing")
     save_file(arrays, beside, metadata={"interplay": json.dumps(about)})
     beside.replace(path)
+
+
+def stored_as(named: Mapping[str, Any], precision: str, where: str = "") -> dict[str, np.ndarray]:
+    """Return weights as a file holds them.
+
+    With int8, a matrix becomes whole numbers from -127 to 127 and a float32 scale for each of its outputs, named
+    `NAME:scale`; vectors become float16.
+
+    Args:
+        named: Arrays by name.
+        precision: A float type of numpy, or int8.
+        where: The file, for errors.
+
+    Raises:
+        InterplayError: A weight is not finite in this precision.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    for name, weights in named.items():
+        values = np.asarray(weights)
+        if precision == "int8" and values.ndim > 1:
+            summed = -1 if name.rsplit(".", 1)[-1] in OUTPUTS_FIRST else -2
+            largest = np.max(np.abs(values.astype(np.float32)), axis=summed, keepdims=True)
+            scale = np.where(largest > 0, largest / 127, 1.0).astype(np.float32)
+            arrays[name + SCALE] = scale
+            values = np.round(values / scale) if np.all(np.isfinite(scale)) else scale
+            arrays[name] = values.astype(np.int8) if np.all(np.isfinite(values)) else values
+        else:
+            arrays[name] = values.astype("float16" if precision == "int8" else precision)
+        if not np.all(np.isfinite(arrays[name])):
+            raise InterplayError(f"the weights {name} are not all numbers ({precision}); {where} was not written")
+    return arrays
+
+
+def read_back(arrays: Mapping[str, np.ndarray], where: str) -> dict[str, np.ndarray]:
+    """Return the weights of a file's arrays: what `stored_as` made int8 as float32, the rest as it is.
+
+    Raises:
+        InterplayError: Whole numbers without fitting scales, or scales without numbers.
+    """
+    weights = {}
+    for name, values in arrays.items():
+        if name.endswith(SCALE):
+            if name.removesuffix(SCALE) not in arrays:
+                raise InterplayError(f"{where} holds {name} without the weights that it scales")
+            continue
+        scale = arrays.get(name + SCALE)
+        if scale is None:
+            weights[name] = values
+            continue
+        fits = scale.ndim == values.ndim and all(n in (1, m) for n, m in zip(scale.shape, values.shape, strict=True))
+        if values.dtype != np.int8 or not fits or scale.dtype.kind != "f":
+            raise InterplayError(f"{where}: {name} and {name}{SCALE} do not belong together")
+        weights[name] = values.astype(np.float32) * scale.astype(np.float32)
+    return weights
 
 
 def load(
@@ -179,6 +232,8 @@ def load(
         from interplay.agents.hanabi import pretrained
 
         return pretrained.load(path, greedy=greedy or None)
+    if (moves := _move_network(path, greedy)) is not None:
+        return moves
     about, core, _ = read_networks(path)
     game = about["game"]
     trained_for = "" if any_game else trained_for_key(about)
@@ -216,10 +271,22 @@ def _is_published(path: Path) -> bool:
     return "interplay" not in metadata and pretrained.is_public(arrays)
 
 
+def _move_network(path: Path, greedy: bool) -> Agent | None:
+    """Return the agent of a file that holds a network over Hanabi's moves; None if it is another file."""
+    from interplay.agents.hanabi import move_network
+
+    if not path.is_file():
+        return None
+    about, arrays = opened(path)
+    if not isinstance(about, dict) or about.get("format") != move_network.FORMAT:
+        return None
+    return move_network.load(path, about, arrays, greedy=greedy)
+
+
 def opened(path: str | Path) -> tuple[Any, dict[str, np.ndarray]]:
     """Return the header of a file of weights (None if it has none) and its arrays."""
     metadata, arrays = read_safetensors(path)
-    return parse_json(metadata.get("interplay", "null"), f"{path}, header"), arrays
+    return parse_json(metadata.get("interplay", "null"), f"{path}, header"), read_back(arrays, str(path))
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -1,7 +1,7 @@
 """Agents by name.
 
 A name is `overcooked/onion_passer`, `module:Thing`, `llm:provider/model`, `sparta:NAME`, `greedy:NAME`, or the path of
-a checkpoint.
+a checkpoint. `{layout}` in it is the place for the layout of the game that is played.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from interplay.agents.api import Agent, as_agent
 from interplay.agents.identity import content_hash
 from interplay.errors import InterplayError, UnknownName
+from interplay.games.api import Game
 from interplay.registry import Registry
 from interplay.trust import is_reference
 
@@ -26,9 +27,18 @@ AGENTS = Registry(
         "overcooked": "interplay.agents.overcooked.registry:OvercookedAgents",
         "hanabi": "interplay.agents.hanabi.registry:HanabiAgents",
         "rescue": "interplay.agents.rescue.registry:RescueAgents",
+        "football": "interplay.agents.football.registry:FootballAgents",
         "trained": "interplay.agents.shipped:ShippedAgents",
     },
 )
+
+
+LAYOUT = "{layout}"  # in a name: the place for the layout of the game that is played
+
+
+def name_in(name: str, game: Game) -> str:
+    """Return an agent's name with the layout of a game in its place: `{layout}` becomes `counter_circuit`."""
+    return name.replace(LAYOUT, game.id.partition("/")[2] or game.id)
 
 
 def agent(name: str, **options: Any) -> Agent:
@@ -45,6 +55,8 @@ def agent(name: str, **options: Any) -> Agent:
     Raises:
         InterplayError: Nothing has this name, or it does not take the options.
     """
+    if LAYOUT in name:
+        raise InterplayError(f"{name!r} has a place for a layout, filled where a game is played with the agent")
     if name.startswith("llm:"):
         from interplay.agents.llm.player import make as language_model
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import jax
 import orjson
 
-from interplay.agents.api import Agent, Identity
+from interplay.agents.api import Agent, Identity, as_agent
 from interplay.agents.registry import agent as find_agent
 from interplay.challenge import repository
 from interplay.challenge.candidate_table import CandidateTable, CandidateView
@@ -397,10 +397,12 @@ class ChallengeState:
         rules = self.challenge.rules
         deadline = {"seconds": rules.move_deadline_s, "policy": rules.abandoned}
         match.table.live.add_event(None, "deadline", deadline)
-        if match.claim is not None and rules.abandoned == "void":
+        failed_start = match.seq == 0  # the client never moved: it may have failed before its agent could play
+        if match.claim is not None and (rules.abandoned == "void" or failed_start):
             voids = await self.base.database.aread(repository.voids, match.claim)
             if voids < rules.most_voids:
-                await self._put_back(match, "the candidate did not move in time", abandoned=True)
+                why = "made no move at all" if failed_start else "did not move in time"
+                await self._put_back(match, f"the candidate {why}", abandoned=True)
                 return
         await self._store_result(match, forfeit=True)
 
@@ -433,7 +435,7 @@ def make_stage(setting: ChallengeSetting, *, sizes: Sequence[int] | None = None)
         if setting.panel is not None:
             partners = panel(game, setting.panel).partners
         else:
-            partners = tuple(find_agent(name) for name in setting.partners)
+            partners = tuple(as_agent(name, game=game) for name in setting.partners)
         identities = tuple(agent.identity(game) for agent in partners)
         choices = tuple(line_ups(game.num_seats, len(partners), setting.several_seats))
         engine = live_engine(game, _numbered(partners), sizes=sizes or SIZES)

@@ -30,7 +30,10 @@ def check(path: str | Path, public: str | None = None, traces: str | Path | None
     by = f"signed by {fingerprint(signed['signature']['public_key'])}"
     rows.append({"checked": "signature", "fine": True, "found": by})
     if public is None:
-        rows.append({"checked": "trust", "fine": True, "found": "no key was given to compare: anyone can sign"})
+        unknown = "unsigned by the host: give the host's key (--public-key or --url); anyone can sign with another"
+        rows.append({"checked": "signed by the host", "fine": False, "found": unknown})
+    else:
+        rows.append({"checked": "signed by the host", "fine": True, "found": "by the key that you trust"})
     if traces is not None:
         records = [parse_json(line, f"{traces}, line {n}") for n, line in lines(traces) if line.strip()]
         try:

@@ -15,13 +15,17 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import httpx
+import jax
+import numpy as np
 import orjson
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from interplay.agents.registry import agent as find_agent
+from interplay.agents.api import as_agent
 from interplay.challenge.client_agents import ClientAgent, SeatMessage, client_agent
+from interplay.challenge.wire import pack_tree
 from interplay.errors import InterplayError
+from interplay.games.api import is_jax
 from interplay.games.registry import make_recorded
 from interplay.trust import admit, is_reference
 
@@ -93,7 +97,8 @@ class Candidate:
             raise InterplayError(f"no agent for the setting {setting!r}: give {setting}=AGENT, or one for all")
         if not isinstance(game, str) or is_reference(game):
             raise InterplayError(f"the server names the game {game!r:.100}, which is not a registered one")
-        return client_agent(find_agent(name), make_recorded(game, options), self.seed)
+        world = make_recorded(game, options)
+        return client_agent(as_agent(name, game=world), world, self.seed)
 
     def prepare(self, challenge: Mapping[str, Any]) -> str:
         """Make all agents now; the encoding that they read, which must be one."""
@@ -105,6 +110,30 @@ class Candidate:
                 f"the agents read different encodings ({', '.join(sorted(encodings))}); one evaluation reads one"
             )
         return encodings.pop()
+
+    async def try_out(self, challenge: Mapping[str, Any]) -> None:
+        """Let every agent choose one move of a game of its own, so that what fails does so before a game is dealt.
+
+        Raises:
+            InterplayError: An agent fails, or chooses what is not legal.
+        """
+        for setting in challenge["settings"]:
+            game, agent = make_recorded(setting["game"], setting["options"]), self._made[setting["name"]]
+            if not is_jax(game):
+                continue
+            state = game.init(jax.random.key(0))
+            seen = jax.tree_util.tree_map(lambda x: np.asarray(x[0]), game.observe(state, agent.encoding))
+            legal, turn = np.asarray(game.legal(state))[0], bool(np.asarray(game.to_move(state))[0])
+            content = {"observation": pack_tree(seen, "base64"), "legal": legal.tolist(), "turn": turn}
+            try:
+                choice = (await agent.act([SeatMessage(("try", 0), 0, content)]))[0]
+            except Exception as error:
+                why = f"{type(error).__name__}: {error}"
+                raise InterplayError(f"the agent for {setting['name']!r} fails before any game: {why}") from error
+            finally:
+                agent.forget("try")
+            if not legal[int(choice[0])]:
+                raise InterplayError(f"the agent for {setting['name']!r} chooses action {int(choice[0])}: not legal")
 
 
 @dataclass
@@ -137,6 +166,7 @@ def play(
     standing = call(url, "GET", "/api/v1/evaluation", key)["games"]
     candidate = Candidate(agents, int.from_bytes(os.urandom(4), "big") if seed is None else seed)
     encoding = candidate.prepare(challenge)
+    asyncio.run(candidate.try_out(challenge))
     left = standing["total"] - standing["DONE"]
     left = left if most is None else min(most, left)
     budget = _Budget(left)
@@ -146,6 +176,19 @@ def play(
     address = socket_address(url, "/api/v1/play", encoding=encoding, arrays="base64")
     asyncio.run(_lanes(lanes, functools.partial(_lane, address, key, candidate, each, budget, tell)))
     return call(url, "GET", "/api/v1/evaluation", key)
+
+
+def check_agents(url: str, agents: Mapping[str, str]) -> None:
+    """Make the agents of all settings and let each choose one move, before a game is dealt.
+
+    Raises:
+        InterplayError: An agent cannot be made, or fails.
+    """
+    admit(agents.values())
+    challenge = call(url, "GET", "/api/v1/challenge")
+    candidate = Candidate(agents, 0)
+    candidate.prepare(challenge)
+    asyncio.run(candidate.try_out(challenge))
 
 
 class _Budget:

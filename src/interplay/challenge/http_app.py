@@ -67,6 +67,7 @@ class Entered(BaseModel):
     registered: str
     phase: str
     games: int
+    status: str  # "review": the host reads the plan before a game is dealt
 
 
 class ProblemDetail(BaseModel):
@@ -191,7 +192,8 @@ def _add_public(app: FastAPI, host: ChallengeState, sign: Signer) -> None:
         phase = challenge.phase(submission.phase)
         over = phase is None or phase.is_over(base.clock.now())
         text = await base.database.aread(leaderboard.plan_text, evaluation)
-        if text is None or (submission.status == repository.PLAYING and not over):
+        unplayed = submission.status in (repository.REVIEW, repository.PLAYING)
+        if text is None or (unplayed and not over):
             raise ApiError("not_allowed", "plans are shown when the evaluation is played; until then, their hashes are")
         return PlainTextResponse(text)
 
@@ -285,6 +287,8 @@ def _add_evaluations(app: FastAPI, host: ChallengeState) -> None:
         if not leaderboard.visible(host.challenge, submission.phase, base.clock.now(), owner=True):
             raise ApiError("not_allowed", "results of this phase are not shown now")
         signed = await base.database.aread(result_of, submission)
+        if signed is None and submission.status in (repository.PLAYED, repository.FINISHED):
+            raise ApiError("unavailable", "the result is being computed: ask again in a while")
         if signed is None:
             raise ApiError("not_found", "there is no result yet: it is made when all games are played")
         return signed

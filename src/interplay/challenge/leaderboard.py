@@ -63,18 +63,30 @@ def entries(tx: Tx, challenge: Challenge, now: datetime) -> list[dict[str, Any]]
                 "games_done": row.done or 0,
                 "games_total": total,
                 "status": row.status,
+                "result": _result_state(row, bool(result)),
                 **{k: result[k] for k in ("finished", "settings", "prediction") if k in result},
             }
         )
     return ranked(challenge, listed)
 
 
+def _result_state(row: Any, shown: bool) -> str:
+    """Say in a few words why a result is to be seen or not."""
+    if shown:
+        return "final"
+    if row.status == "review":
+        return "the host reviews the plan"
+    if row.status == "playing":
+        return "games are being played"
+    return "not public now" if row.result else "being computed"
+
+
 def ranked(challenge: Challenge, listed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Best mean first; baselines are shown in their place but take no rank."""
+    """Best mean first, of the games in which the candidate held one seat; baselines take a place but no rank."""
     by = challenge.leaderboard.order_by or challenge.settings[0].name
 
     def mean(entry: Mapping[str, Any]) -> float | None:
-        return next((s["mean"] for s in entry.get("settings", ()) if s["setting"] == by), None)
+        return next((ranking_mean(s) for s in entry.get("settings", ()) if s["setting"] == by), None)
 
     order = sorted(listed, key=lambda e: (mean(e) is None, -(mean(e) or 0.0)))
     rank, rows = 0, []
@@ -83,6 +95,12 @@ def ranked(challenge: Challenge, listed: Sequence[dict[str, Any]]) -> list[dict[
         rank += counts
         rows.append({"rank": rank if counts else None, **entry})
     return rows
+
+
+def ranking_mean(setting: Mapping[str, Any]) -> float:
+    """Return the number by which a setting's result is ranked."""
+    one_seat = [s["mean"] for s in setting.get("by_seats", ()) if s["seats"] == 1]
+    return one_seat[0] if one_seat else setting["mean"]
 
 
 def plan_text(tx: Tx, public: str) -> str | None:

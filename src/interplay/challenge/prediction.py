@@ -26,6 +26,7 @@ from interplay.challenge.schema import predictions, submissions
 from interplay.challenge.spec import PredictionSpec
 from interplay.challenge.wire import Arrays, pack_tree
 from interplay.errors import InterplayError
+from interplay.games.api import Game
 from interplay.metrics.prediction import top
 from interplay.rollout.engine import run
 from interplay.rollout.episode import Episode
@@ -78,7 +79,8 @@ class RecordedGames:
         return self._histories(number, encoding)
 
     def _replay_history(self, number: int, encoding: str) -> PredictionHistory:
-        game, seat, episode = self.game, self.seat(number), self.episodes[number]
+        seat, episode = self.seat(number), self.episodes[number]
+        game = game_of(episode)  # by whose options it was played, which may not be the setting's
         replayed = replay(game, episode)
         states = [replayed.state(t) for t in range(episode.length)]
         seen = [
@@ -94,17 +96,21 @@ def _episodes(spec: PredictionSpec, stage: PreparedSetting) -> list[Episode]:
         line_up = Team.of(stage.game, spec.agents)
         return list(run(stage.game, [line_up], episodes=spec.games, seed=spec.seed))
     traces = TraceSet.open(spec.traces)
-    wanted = (stage.game.id, dict(stage.game.options))
-    fitting = [e for e in traces if (e.game_id, dict(e.options)) == wanted]
+    fitting = [e for e in traces if e.game_id == stage.game.id and _reads_alike(game_of(e), stage.game)]
     if len(fitting) < spec.games:
         raise InterplayError(
-            f"prediction for {spec.setting!r}: {spec.traces} holds {len(fitting)} games of {stage.game.id} with "
-            f"options {dict(stage.game.options)}, but {spec.games} are to be predicted"
+            f"prediction for {spec.setting!r}: {spec.traces} holds {len(fitting)} games of {stage.game.id} with the "
+            f"setting's actions and observations, but {spec.games} are to be predicted"
         )
     order = np.random.default_rng(spec.seed).permutation(len(fitting))[: spec.games]
-    chosen = [fitting[i] for i in order]
-    assert all(game_of(e).id == stage.game.id for e in chosen)
-    return chosen
+    return [fitting[i] for i in order]
+
+
+def _reads_alike(game: Game, other: Game) -> bool:
+    """Whether two games have the same seats, actions and encodings, though perhaps other rules."""
+    shapes = [{name: e.shape for name, e in one.encodings.items()} for one in (game, other)]
+    seats = (game.num_seats, game.action_names) == (other.num_seats, other.action_names)
+    return seats and shapes[0] == shapes[1]
 
 
 @dataclass

@@ -26,7 +26,8 @@ from interplay.server.database import Tx
 
 TEAM, TEST, EVALUATION = "team", "test", "evaluation"  # kinds of keys
 TODO, ACTIVE, DONE = "TODO", "ACTIVE", "DONE"
-PLAYING, PLAYED, FINISHED, VOID = "playing", "played", "done", "void"  # of a submission
+# Of a submission; a plan that waits for the host is under review.
+REVIEW, PLAYING, PLAYED, FINISHED, VOID = "review", "playing", "played", "done", "void"
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def enter(
         "created": now,
         "secret": secret,
         "baseline": baseline,
-        "status": PLAYING,
+        "status": REVIEW if challenge.plans == "reviewed" and not baseline else PLAYING,
     }
     submission_id = tx.execute(sa.insert(submissions).values(**row).returning(submissions.c.id)).scalar_one()
     tx.execute(sa.insert(games), _rows(challenge, choices, submission_id, secret))
@@ -115,6 +116,7 @@ def enter(
         "registered": now.isoformat(),
         "phase": phase.name,
         "games": sum(s.games for s in challenge.settings),
+        "status": row["status"],
     }
 
 
@@ -173,6 +175,8 @@ def claim(tx: Tx, clock: Clock, challenge: Challenge, own: Submission, count: in
     ).scalar_one()
     if status == VOID:
         raise ApiError("not_allowed", "the host has declared this evaluation void")
+    if status == REVIEW:
+        raise ApiError("not_allowed", "the host has not approved the plan of this evaluation yet: come back later")
     query = sa.select(games.c.submission, sa.func.count()).join(submissions, submissions.c.id == games.c.submission)
     query = query.where(submissions.c.team == own.team, games.c.status == ACTIVE).group_by(games.c.submission)
     active: dict[int, int] = dict(tx.execute(query).tuples().all())
@@ -272,6 +276,30 @@ def standing(tx: Tx, own: Submission) -> dict[str, int]:
     for status, count in tx.execute(query):
         counts[status] = count
     return counts | {"total": sum(counts.values())}
+
+
+def approve(tx: Tx, clock: Clock, public: str) -> None:
+    """Let an evaluation whose plan was reviewed be played."""
+    waiting = sa.update(submissions).where(submissions.c.public == public, submissions.c.status == REVIEW)
+    if tx.execute(waiting.values(status=PLAYING)).rowcount != 1:
+        raise ApiError("not_found", f"there is no evaluation {public!r} whose plan waits for review")
+    note(tx, clock, "host", "approve", public)
+
+
+def under_review(tx: Tx, challenge: Challenge) -> list[dict[str, Any]]:
+    """Return the plans that wait for the host, oldest first."""
+    query = sa.select(submissions, teams.c.name.label("team_name")).join(teams, teams.c.id == submissions.c.team)
+    query = query.where(submissions.c.challenge == challenge.name, submissions.c.status == REVIEW)
+    return [
+        {
+            "evaluation": r.public,
+            "team": r.team_name,
+            "agent": r.agent,
+            "registered": r.created.isoformat(),
+            "plan": r.plan,
+        }
+        for r in tx.execute(query.order_by(submissions.c.id))
+    ]
 
 
 def void(tx: Tx, clock: Clock, public: str, why: str) -> None:

@@ -18,6 +18,7 @@ import orjson
 import sqlalchemy as sa
 
 import interplay
+from interplay.challenge.peeking import peeking
 from interplay.challenge.schema import games, predictions, submissions, teams
 from interplay.challenge.spec import Challenge
 from interplay.games.api import Game
@@ -147,12 +148,25 @@ def _setting(challenge: Challenge, stage: Any, played: Sequence[PlayedGame], sal
         "games_per_line_up": [int(counts.min()), int(counts.max())],
         **_interval(scores, cells, "mean"),
         **_interval(scores, cells, "median"),
+        "by_seats": _by_seats(stage, played),
+        "peeking": peeking(stage.game, episodes) if stage.setting.several_seats else None,
         "perfect": _perfect(stage.game, scores),
         "bombs": bombs(stage.game, episodes),
         "forfeits": sum(g.forfeit for g in played),
         "dealt_anew": sum(g.attempt - 1 for g in played),
         "teamwork": teamwork(episodes, challenge.leaderboard.metrics),
     }
+
+
+def _by_seats(stage: Any, played: Sequence[PlayedGame]) -> list[dict[str, Any]]:
+    """The mean by how many seats the candidate held; one socket sees the hands of all its seats, so one seat ranks."""
+    held = [sum(who is None for who in stage.choices[g.line_up]) for g in played]
+    rows = []
+    for seats in sorted(set(held)):
+        mine = [g for g, n in zip(played, held, strict=True) if n == seats]
+        cells = {"line_up": [g.line_up for g in mine]}
+        rows.append({"seats": seats, "games": len(mine), **_interval(np.array([g.score for g in mine]), cells, "mean")})
+    return rows
 
 
 def _interval(scores: np.ndarray, cells: Mapping[str, Any], statistic: str) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class Quota(_Part):
     """How many evaluations a team may begin."""
 
     per_day: int = Field(default=1, ge=1)
-    total: int = Field(default=3, ge=1)
+    total: int = Field(default=1, ge=1)
 
 
 class Phase(_Part):
@@ -84,7 +84,7 @@ class ChallengeRules(_Part):
         "forfeit"  # a game past its deadline counts `forfeit_score`, or is dealt anew
     )
     forfeit_score: float = 0.0
-    most_voids: int = Field(default=3, ge=0)  # with `void`: so often for one game, then it is forfeited
+    most_voids: int = Field(default=3, ge=0)  # so often one game is dealt anew: with `void`, or where no move was made
     concurrency: int = Field(default=64, ge=1, le=4096)  # evaluation games of a team in play, and as many tests
     connections: int = Field(default=64, ge=1, le=4096)  # sockets that one key may have open
 
@@ -126,6 +126,7 @@ class Challenge(_Part):
     prediction: tuple[PredictionSpec, ...] = ()
     leaderboard: Leaderboard = Leaderboard()
     registration: Literal["open", "closed"] = "open"  # closed: only the host hands out keys
+    plans: Literal["open", "reviewed"] = "open"  # reviewed: an evaluation is played once the host approved its plan
     published_protocol: str | None = None  # the encoding that the published client's messages carry; None: not served
 
     @model_validator(mode="after")

@@ -21,6 +21,7 @@ GAMES = Registry(
         "rescue": "interplay.games.rescue.family:FAMILY",
         "hanabi": "interplay.games.hanabi.family:FAMILY",
         "kitchen": "interplay.games.collab_kitchen.family:FAMILY",
+        "football": "interplay.games.football.family:FAMILY",
         "jaxmarl": "interplay.games.interop.family:FAMILY",
     },
 )

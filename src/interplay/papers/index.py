@@ -31,12 +31,77 @@ class Paper(NamedTuple):
     results: dict[str, PaperResult]
 
 
+_LLM = "interplay.cli.commands.paper_llm"
+_STUDY = "a folder of paper llm play"
+_INTERDEPENDENCE = "interplay.cli.commands.paper_interdependence"
+AH2AC2 = "interplay.cli.commands.paper_ah2ac2"
 PAPERS = {
-    "interdependence": Paper("interdependence in human-AI teaming (Overcooked)", {}),
-    "ah2ac2": Paper("the ad-hoc human-AI coordination challenge (Hanabi)", {}),
+    "interdependence": Paper(
+        "interdependence in human-AI teaming (Overcooked)",
+        {
+            "table1": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable1",
+                "trained agents with a scripted cooperative partner",
+                "interplay-agents, minutes",
+            ),
+            "table2": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable2", "trained agents in self-play", "interplay-agents, minutes"
+            ),
+            "table3": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable3",
+                "trained agents with models of people",
+                "interplay-agents, minutes",
+            ),
+            "table4": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable4",
+                "people, and for each who offered and who accepted",
+                "nothing; rounds of people with agents by --traces",
+            ),
+            "figure3": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceFigure3",
+                "agents that are paid for hand-overs, over the price",
+                "a GPU for the whole budget",
+            ),
+            "correlations": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceCorrelations",
+                "reward against constructive hand-overs",
+                "interplay-agents, minutes",
+            ),
+        },
+    ),
+    "ah2ac2": Paper(
+        "the ad-hoc human-AI coordination challenge (Hanabi)",
+        {
+            "models": PaperResult(
+                f"{_LLM}:HanabiModels", "language models in Hanabi", "a folder of llm play --game hanabi/2p"
+            ),
+            "table1": PaperResult(
+                f"{AH2AC2}:Table1", "agents with hidden proxies", "a challenge's database: `challenge baselines`"
+            ),
+            "table2": PaperResult(f"{AH2AC2}:Table2", "proxies with themselves and their clone", "interplay-agents"),
+            "table3": PaperResult(f"{AH2AC2}:Table3", "who foresees people", "imported games of people"),
+            "table4": PaperResult(f"{AH2AC2}:Table4", "how people and proxies behave", "interplay-agents"),
+            "page": PaperResult(f"{AH2AC2}:ResultsPage", "the page of learned agents", "a checkout of the repository"),
+        },
+    ),
     "zsc": Paper(
         "ZSC-Eval: evaluating zero-shot coordination",
         {
+            "football": PaperResult(
+                "interplay.cli.commands.paper_football:FootballResults",
+                "Tables 3 and 10: BR-Prox and goals in football, from the public results",
+                "the public table football.csv.gz",
+            ),
+            "football-table": PaperResult(
+                "interplay.cli.commands.paper_football:FootballTable",
+                "our own agents in the light football, with sets of partners",
+                "a panel and trained agents (benchmarks/football)",
+            ),
+            "football-engines": PaperResult(
+                "interplay.cli.commands.paper_football:FootballEngines",
+                "teams in the light football and in the real one: what carries over",
+                "`make football` for the real engine",
+            ),
             "figure2": PaperResult(
                 "interplay.cli.commands.paper_zsc:ZscFigure2",
                 "diversity of best responses to subsets selected in two ways",
@@ -82,6 +147,11 @@ PAPERS = {
                 "goals in football",
                 "nothing; a table of returns for values beside the printed",
             ),
+            "convert": PaperResult(
+                "interplay.cli.commands.paper_zsc:ZscConvert",
+                "result files of the ZSC-Eval repository as a table for `interplay brprox`",
+                "the repository's folder eval/results",
+            ),
             "table11": PaperResult(
                 "interplay.cli.commands.paper_zsc:ZscTable11",
                 "E3T by its balance parameter",
@@ -89,7 +159,18 @@ PAPERS = {
             ),
         },
     ),
-    "llm": Paper("trace-grounded audits of language-model teams", {}),
+    "llm": Paper(
+        "trace-grounded audits of language-model teams",
+        {
+            "play": PaperResult(f"{_LLM}:PlayStudy", "plays the paper's runs with your models", "a model's endpoint"),
+            "table2": PaperResult(f"{_LLM}:LLMTable2", "where cooperation is not required", _STUDY),
+            "table3": PaperResult(f"{_LLM}:LLMTable3", "frameworks of partner modelling", _STUDY),
+            "table4": PaperResult(f"{_LLM}:LLMTable4", "success and ADR by framework and level", _STUDY),
+            "table5": PaperResult(f"{_LLM}:LLMTable5", "ADR by two windows", _STUDY),
+            "figure2": PaperResult(f"{_LLM}:LLMFigure2", "verifier errors by pairing", _STUDY),
+            "figure3": PaperResult(f"{_LLM}:LLMFigure3", "outcomes of requests; success, waste and uptake", _STUDY),
+        },
+    ),
     "preference": Paper("objective metrics of human preference (Hanabi)", {}),
 }
 

@@ -8,7 +8,7 @@ from interplay.agents.api import Agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.partners.best_responses import Evaluation, ReturnCell, agent_of, exceeding
-from interplay.partners.describe import descriptions
+from interplay.partners.describe import set_descriptions
 from interplay.partners.evaluate import PolicyStack
 from interplay.partners.features import LEAST_RETURN
 from interplay.partners.known import policy_stacks
@@ -40,24 +40,27 @@ def audit(
     """
     if not panel.has_best_response_returns(game):
         raise InterplayError(f"the panel {panel.name} has no best responses for {game.id} with these options")
+    sets = panel.partner_sets(game.num_seats)
     own = {a.name: a for m in panel.members for a in (m.agent, *(r.agent for r in m.responses))}
+    own |= {r.agent.name: r.agent for one in panel.sets for r in one.responses}
     named = {a.name for a in agents}
     stacks = policy_stacks(game, [*agents, *(a for name, a in own.items() if name not in named)])
     partners = PolicyStack.of_agents(game, list(panel.partners))
-    evaluation = Evaluation(game, partners, trial, episodes, seed + 7000)
-    best = {ReturnCell(p, r.seat): r for p, m in enumerate(panel.members) for r in m.responses}
+    beside = tuple(one.numbers for one in panel.sets)
+    evaluation = Evaluation(game, partners, trial, episodes, seed + 7000, sets=beside)
+    best = {ReturnCell(p, r.seat): r for p, one in enumerate(sets) for r in one.responses}
     least = panel.provenance.get("config", {}).get("least_return", LEAST_RETURN)
     returns = evaluation.trial(stacks, seed=0)
     worth = {cell: response.worth for cell, response in best.items()}
     above = exceeding(evaluation, stacks, returns, worth, seed=100, least=least)
-    prefers = descriptions(panel)
+    about = set_descriptions(panel)
     rows: list[Row] = []
     for one in sorted(above, key=lambda one: one.cell):
-        response, name = best.get(one.cell), panel.partners[one.cell.partner].name
+        response, name = best.get(one.cell), panel.name_of(sets[one.cell.partner])
         rows.append(
             {
                 "partner": name,
-                "prefers": prefers.get(name),
+                "prefers": about[name]["prefers"],
                 "seat": one.cell.seat,
                 "best_response": response.agent.name if response else None,
                 "best_return": response.worth.mean if response else None,

@@ -18,15 +18,15 @@ from jaxtyping import Float
 
 from interplay.agents.api import Agent
 from interplay.games.api import Game
-from interplay.partners.evaluate import PolicyStack, all_pairs, play_pairs
-from interplay.partners.panel import Response, ReturnEstimate
+from interplay.partners.evaluate import PolicyStack, play_pairs
+from interplay.partners.panel import SET_JOIN, Response, ReturnEstimate, set_name
 
 CHANCE = 0.05  # of calling any agent better where all are no better than their best response (Holm over all suspects)
 SUSPECTS = 3  # agents of a cell that are looked at more closely
 
 
 class ReturnCell(NamedTuple):
-    """A partner and the seat of who responds to it."""
+    """A partner, or a set of partners by its number, and the seat of who responds to it."""
 
     partner: int
     seat: int
@@ -52,6 +52,17 @@ class Evaluation:
     episodes: int
     seed: int
     most_envs: int = 0
+    sets: tuple[tuple[int, ...], ...] = ()  # numbers of partners who sit together; none: each partner in all seats
+
+    @property
+    def beside(self) -> tuple[tuple[int, ...], ...]:
+        """Who sits beside a response: sets of partners, each by a number or by one for every other seat."""
+        return self.sets or tuple((i,) for i in range(len(self.partners)))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the partners, or of the sets."""
+        return [set_name([self.partners.names[i] for i in numbers]) for numbers in self.beside]
 
     def trial(self, stacks: Sequence[PolicyStack], seed: int) -> Float[np.ndarray, "partner agent seat"]:
         """Mean returns of every agent with every partner in every seat, in a few episodes."""
@@ -61,12 +72,12 @@ class Evaluation:
                 self.game,
                 self.partners,
                 stack,
-                all_pairs(len(self.partners), len(stack)),
+                [(*numbers, ego) for numbers in self.beside for ego in range(len(stack))],
                 episodes=self.trial_episodes,
                 seed=self.seed + seed + number,
                 most_envs=self.most_envs,
             )
-            returns.append(played.returns.reshape(len(self.partners), len(stack), self.game.num_seats))
+            returns.append(played.returns.reshape(len(self.beside), len(stack), self.game.num_seats))
         return np.concatenate(returns, axis=1)
 
     def measure(
@@ -83,7 +94,7 @@ class Evaluation:
                     self.game,
                     self.partners,
                     stack,
-                    pairs,
+                    [(*self.beside[p], ego) for p, ego in pairs],
                     episodes=self.episodes,
                     seed=self.seed + seed + number,
                     most_envs=self.most_envs,
@@ -162,7 +173,7 @@ class Contest:
     def __init__(self, evaluation: Evaluation, least: float):
         self.evaluation, self.least = evaluation, least
         self.stacks: list[PolicyStack] = []  # trained responses
-        self.returns = np.zeros((len(evaluation.partners), 0, evaluation.game.num_seats))
+        self.returns = np.zeros((len(evaluation.beside), 0, evaluation.game.num_seats))
         self.known: list[PolicyStack] = []
         self.known_returns = self.returns
         self._measured: dict[tuple[ReturnCell, int], ReturnEstimate] = {}
@@ -192,7 +203,7 @@ class Contest:
     def best(self) -> dict[ReturnCell, int]:
         """The trained response of each cell that did best in the trial; of equals the partner's own."""
         names, best_of_cell = self.names, {}
-        for p, partner in enumerate(self.evaluation.partners.names):
+        for p, partner in enumerate(self.evaluation.names):
             own = [names.index(name) for name in own_responses(partner) if name in names]
             for seat in range(self.returns.shape[2]):
                 mine = self.returns[p, :, seat]
@@ -221,7 +232,7 @@ class Contest:
         self, worth: Mapping[ReturnCell, tuple[int, ReturnEstimate]], above: Sequence[Exceeding]
     ) -> list[tuple[Response, ...]]:
         """The best responses of every partner. An agent that exceeds a trained one is in its place."""
-        names, known = self.evaluation.partners.names, {one.cell: one for one in above}
+        names, known = self.evaluation.names, {one.cell: one for one in above}
         agents: dict[tuple[bool, int], Agent] = {}
         of_partners: list[list[Response]] = [[] for _ in names]
         for cell in sorted({*worth, *known}):
@@ -246,11 +257,18 @@ def agent_of(stacks: Sequence[PolicyStack], number: int) -> Agent:
 
 def own_responses(partner: str) -> dict[str, str]:
     """The names of the responses that belong to a partner such as c003.mid, and how they came about."""
+    if SET_JOIN in partner:
+        return {f"br.{unordered_name(partner)}": "trained against its partners"}
     return {
         f"br.{partner}": "trained against it",
         f"br.{partner.rpartition('.')[0]}": "trained with it",
         partner: "the partner itself",
     }
+
+
+def unordered_name(name: str) -> str:
+    """Return the name of a set without its order: one response is trained against all orders."""
+    return SET_JOIN.join(sorted(set(name.split(SET_JOIN))))
 
 
 def _how(partner: str, response: str) -> str:

@@ -36,13 +36,21 @@ from interplay.games.api import Game
 from interplay.games.registry import make
 from interplay.partners import candidates as candidate_rules
 from interplay.partners import features as feature_files
-from interplay.partners.best_responses import Contest, Evaluation, Exceeding, agent_of
+from interplay.partners.best_responses import Contest, Evaluation, Exceeding, agent_of, own_responses, unordered_name
 from interplay.partners.config import Build
 from interplay.partners.diversity import diversity
 from interplay.partners.evaluate import PolicyStack, play_pairs
 from interplay.partners.kdpp import rank
 from interplay.partners.known import named_agents, policy_stacks, scripted_agents
-from interplay.partners.panel import Panel, PanelMember, ReturnEstimate
+from interplay.partners.panel import (
+    SET_JOIN,
+    Panel,
+    PanelMember,
+    PartnerSet,
+    Response,
+    ReturnEstimate,
+    ordered_sets,
+)
 from interplay.partners.panel_file import PANEL, network_of, read_panel, rounded, write_json, write_panel
 from interplay.partners.select import select
 from interplay.partners.tables import behaviour_json
@@ -328,6 +336,7 @@ class _Work:
 
     def _panel(self, partners: Partners, provenance: dict[str, Any]) -> Panel:
         config, game = self.config, self.game
+        sets = ordered_sets(len(partners.members), game.num_seats) if config.mixed else []
         evaluation = Evaluation(
             game,
             partners.stack,
@@ -335,12 +344,15 @@ class _Work:
             config.ruler_episodes,
             config.seed + SEEDS["contest"],
             config.most_envs,
+            tuple(sets),
         )
         contest = Contest(evaluation, config.least_return)
         fresh = []
         if config.response_steps:
-            trained = self._timed("responses", lambda: self._responses(partners))
-            fresh = [self._responding(trained, [f"br.{name}" for name in partners.stack.names])]
+            populations = self._populations(partners, sets)
+            trained = self._timed("responses", lambda: self._responses(populations, partners))
+            names = [unordered_name(SET_JOIN.join(a.name for a in agents)) for agents in populations]
+            fresh = [self._responding(trained, [f"br.{name}" for name in names])]
         began = time.perf_counter()
         contest.enter([*fresh, *partners.responses, partners.stack])
         known = [a for name in config.known for a in named_agents(name)]
@@ -356,30 +368,42 @@ class _Work:
                 worth, above = contest.settle()
         responses = contest.responses(worth, above)
         own = self._self_play(partners.stack)
+        alone = [evaluation.beside.index((i,) * len(evaluation.beside[0])) for i in range(len(partners.members))]
         members = [
-            replace(m, self_play=own[i], responses=responses[i], notes=dict(m.notes) | {"trial": _trial(m, i, contest)})
-            for i, m in enumerate(partners.members)
+            replace(m, self_play=own[i], responses=responses[p], notes=dict(m.notes) | {"trial": _trial(m, p, contest)})
+            for i, (p, m) in enumerate(zip(alone, partners.members, strict=True))
         ]
-        facts = self._contested(contest, partners, members, found_open, above)
+        facts = self._contested(contest, responses, found_open, above)
         self._keep("contest", facts | {"wall_s": round(time.perf_counter() - began, 2)})
-        with_responses = [m for m in members if m.responses]
-        if not with_responses:
+        made = [PartnerSet(numbers, of) for numbers, of in zip(sets, responses, strict=False) if of]
+        if not made and not any(m.responses for m in members):
             raise InterplayError(
                 f"{game.id}: nobody scores more than {config.least_return:g} with any of the partners; train longer"
             )
-        return write_panel(self.folder / "panel", config.name, game, with_responses, self._provenance(provenance))
+        kept = members if sets else [m for m in members if m.responses]
+        about = self._provenance(provenance)
+        return write_panel(self.folder / "panel", config.name, game, kept, about, tuple(made))
+
+    def _populations(self, partners: Partners, sets: list[tuple[int, ...]]) -> list[list[Agent]]:
+        """The partners that each fresh best response is trained with: one alone, or all of a set, in any order."""
+        agents = [m.agent for m in partners.members]
+        if not sets:
+            return [[a] for a in agents]
+        together = sorted({tuple(sorted(set(numbers))) for numbers in sets})
+        most = max(map(len, together))
+        return [[agents[numbers[i % len(numbers)]] for i in range(most)] for numbers in together]
 
     def _contested(
-        self, contest: Contest, partners: Partners, members: list[PanelMember], found_open: int, above: list[Exceeding]
+        self,
+        contest: Contest,
+        responses: Sequence[Sequence[Response]],
+        found_open: int,
+        above: list[Exceeding],
     ) -> dict[str, Any]:
         """What came of the contest, for the panel's provenance; what could not be closed is said at once, too."""
-        names, seats = partners.stack.names, range(self.game.num_seats)
-        without = [
-            {"partner": m.agent.name, "seat": s}
-            for m in members
-            for s in seats
-            if s not in [r.seat for r in m.responses]
-        ]
+        names, seats = contest.evaluation.names, range(self.game.num_seats)
+        scored = {(name, r.seat) for name, of in zip(names, responses, strict=True) for r in of}
+        without = [{"partner": name, "seat": s} for name in names for s in seats if (name, s) not in scored]
         not_closed = [
             {
                 "partner": names[one.cell.partner],
@@ -412,24 +436,30 @@ class _Work:
         stack = self._stack(trained, jax.tree_util.tree_map(lambda x: x[:, 0], trained.members.policy), names)
         return stack.take(np.flatnonzero(stack.finite()))
 
-    def _responses(self, partners: Partners) -> Trained:
-        agents = [m.agent for m in partners.members]
+    def _responses(self, populations: list[list[Agent]], partners: Partners) -> Trained:
         output = {"folder": str(self.folder / "responses"), "checkpoints": CHECKPOINTS}
         seed = self.config.seed + SEEDS["responses"]
-        experiment = self.config.experiment("br", len(agents), self.config.response_steps, seed, output)
-        notes = [{"partner": a.name} for a in agents]
-        return best_response(experiment, [[a] for a in agents], notes=notes, quiet=self.quiet)
+        experiment = self.config.experiment("br", len(populations), self.config.response_steps, seed, output)
+        notes = [{"partner": SET_JOIN.join(dict.fromkeys(a.name for a in agents))} for agents in populations]
+        members = None
+        if self.config.warm_responses:
+            known = {stack.names[i]: stack.agent(i) for stack in partners.responses for i in range(len(stack))}
+            starts = [[known[n] for n in own_responses(agents[0].name) if n in known] for agents in populations]
+            members = warm_members(experiment, self.game, starts)
+        return best_response(experiment, populations, members=members, notes=notes, quiet=self.quiet)
 
     def _close(self, contest: Contest, partners: Partners, above: list[Exceeding], number: int) -> None:
         """Train responses on from the agents that exceed them, and let them compete."""
         better: dict[int, Exceeding] = {}  # of each partner with an open cell, in the cell where it exceeds most
         for one in sorted(above, key=lambda one: one.worth.mean):
             better[one.cell.partner] = one
-        agents = [partners.members[p].agent for p in better]
+        beside = [contest.evaluation.beside[p] for p in better]
+        names = [contest.evaluation.names[p] for p in better]
+        populations = [[partners.members[i].agent for i in numbers] for numbers in beside]
         stage, seed = f"closing{number}", self.config.seed + SEEDS["closing"] + number
         experiment = self.config.experiment(
             "br",
-            len(agents),
+            len(populations),
             self.config.closing_steps,
             seed,
             {"folder": str(self.folder / stage), "checkpoints": CHECKPOINTS},
@@ -440,12 +470,12 @@ class _Work:
             (agent_of(contest.known, one.agent), agent_of(contest.stacks, best[one.cell])) for one in better.values()
         ]
         members = warm_members(experiment, self.game, starts)
-        notes = [{"partner": a.name, "from": start[0].name} for a, start in zip(agents, starts, strict=True)]
+        notes = [{"partner": name, "from": start[0].name} for name, start in zip(names, starts, strict=True)]
         trained = self._timed(
             stage,
-            lambda: best_response(experiment, [[a] for a in agents], members=members, notes=notes, quiet=self.quiet),
+            lambda: best_response(experiment, populations, members=members, notes=notes, quiet=self.quiet),
         )
-        contest.enter([self._responding(trained, [f"br+{number}.{a.name}" for a in agents])])
+        contest.enter([self._responding(trained, [f"br+{number}.{name}" for name in names])])
 
     def _self_play(self, stack: PolicyStack) -> list[ReturnEstimate]:
         alone = np.repeat(np.arange(len(stack)), 2).reshape(-1, 2)

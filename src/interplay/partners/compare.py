@@ -42,10 +42,14 @@ def teams(game: Game, agents: Sequence[Agent], panel: Panel) -> list[Team]:
     if len(set(names)) < len(names) or len(names) < 2:
         raise InterplayError(f"compare at least two agents, each with a name of its own; given: {', '.join(names)}")
     made = []
+    sets = [panel.agents_of(beside) for beside in panel.partner_sets(game.num_seats)]
     for agent in agents:
-        for number, team in enumerate(ego_teams(game, agent, panel.partners)):
-            partner = panel.partners[number // game.num_seats].identity(game)
-            place = [game.id, dict(game.options), partner.name, partner.hash, number % game.num_seats]
+        for number, team in enumerate(ego_teams(game, agent, sets)):
+            names = [one.identity(game) for one in sets[number // game.num_seats]]
+            if len({one.name for one in names}) == 1:
+                names = names[:1]
+            beside = [value for one in names for value in (one.name, one.hash)]
+            place = [game.id, dict(game.options), *beside, number % game.num_seats]
             made.append(replace(team, number=zlib.crc32(json.dumps(place, sort_keys=True).encode())))
     return made
 
@@ -69,16 +73,17 @@ def summarise(traces: TraceSet, game: Game, agents: Sequence[Agent], panel: Pane
 
 def _values(traces: TraceSet, game: Game, agents: Sequence[Agent], panel: Panel) -> Table:
     summary, seats = traces.summary().rows, game.num_seats
-    each = len(summary) // (len(agents) * len(panel.partners) * seats)
+    names = [panel.name_of(beside) for beside in panel.partner_sets(seats)]
+    each = len(summary) // (len(agents) * len(names) * seats)
     rows = []
     for number, row in enumerate(summary):
         team = number // each
-        agent, place = divmod(team, len(panel.partners) * seats)
+        agent, place = divmod(team, len(names) * seats)
         partner, seat = divmod(place, seats)
         rows.append(
             {
                 "agent": agents[agent].name,
-                "partner": panel.partners[partner].name,
+                "partner": names[partner],
                 "seat_of_agent": seat,
                 "index": number % each,
                 "episode": row["episode"],

@@ -52,6 +52,9 @@ class Build:
     scripted: bool = True  # whether the game's scripted agents are among them
     closing_rounds: int = 1  # how often responses are trained on from known agents that do better than they
     closing_steps: float = 3e6  # environment steps of each
+    mixed: bool = False  # in games of more than two seats: partners also sit together, in every ordered set of them;
+    # each set has best responses of its own
+    warm_responses: bool = False  # fresh best responses begin where those trained with the candidates ended
     snapshots: int = 20  # how many times on the way a half-skilled partner could be taken from
     training: Mapping[str, Any] = field(default_factory=lambda: TRAINING)  # envs, rollout, network, ppo, rewards
     responses: Mapping[str, Any] = field(default_factory=dict)  # changes to `training` for fresh best responses

@@ -9,7 +9,7 @@ import numpy as np
 from interplay.games.registry import capability, make_recorded
 from interplay.partners.candidates import TASK
 from interplay.partners.features import BehaviourFeatures
-from interplay.partners.panel import Panel, PanelMember
+from interplay.partners.panel import Panel, PanelMember, set_name
 from interplay.partners.tables import behaviour
 
 Words = Mapping[str, Sequence[str]]  # event -> what doing much of it, and little of it, is called
@@ -26,6 +26,24 @@ def descriptions(panel: Panel) -> dict[str, str | None]:
         words = {} if declared is None else declared(game).get("words", {})
     own = behaviour(panel).get("p")
     return {m.agent.name: describe(m, words, own) for m in panel.members}
+
+
+def set_descriptions(panel: Panel) -> dict[str, dict[str, str | None]]:
+    """By partner, or by set of partners: what it prefers, its kind and its skill; null where its members differ."""
+    prefers, about = descriptions(panel), {}
+    sets = [beside.numbers for beside in panel.sets] or [(i,) for i in range(len(panel.members))]
+    for numbers in sets:
+        members = [panel.members[i] for i in numbers]
+        names = [m.agent.name for m in members]
+        alone = len(set(names)) == 1
+        words = prefers[names[0]] if alone else "; ".join(prefers[n] or n for n in names)
+        kinds, skills = {m.kind for m in members}, {m.skill for m in members}
+        about[set_name(names)] = {
+            "prefers": words,
+            "kind": kinds.pop() if len(kinds) == 1 else None,
+            "skill": skills.pop() if len(skills) == 1 else None,
+        }
+    return about
 
 
 def describe(member: PanelMember, words: Words, own: BehaviourFeatures | None) -> str | None:

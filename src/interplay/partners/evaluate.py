@@ -72,7 +72,7 @@ class PolicyStack:
 
 @dataclass(frozen=True)
 class PlayedReturns:
-    """The scores and counts of pairs. The second axis is the seat of the ego; the partner has all others."""
+    """The scores and counts of pairs. The second axis is the seat of the ego; partners have all others."""
 
     scores: Float[np.ndarray, "pair ego_seat episode"]
     points: Float[np.ndarray, "pair ego_seat seat"]  # mean per episode that each seat earned
@@ -88,7 +88,7 @@ def play_pairs(
     game: Game,
     partners: PolicyStack,
     egos: PolicyStack,
-    pairs: Sequence[tuple[int, int]] | Int[np.ndarray, "pair 2"],
+    pairs: Sequence[Sequence[int]] | Int[np.ndarray, "pair column"],
     *,
     episodes: int,
     seed: int,
@@ -97,15 +97,31 @@ def play_pairs(
     """Each pair (partner, ego) plays so many episodes with the ego in each seat.
 
     Results depend on the seed, the numbers of partner and ego, and the episode; not on how many pairs there are.
-    `most_envs` bounds the environments that step together (0: what suits the device).
+
+    Args:
+        game: The game.
+        partners: Who plays beside the egos.
+        egos: Who plays in one seat.
+        pairs: Numbers of partner and ego: the partner has all other seats. In a game of more than two seats also a
+            number for each other seat, in the order of the seats, and then the ego: a set of partners.
+        episodes: Of every pair and seat of the ego.
+        seed: Of all chance.
+        most_envs: Bounds the environments that step together; 0: what suits the device.
+
+    Raises:
+        InterplayError: The game is not written in JAX, or there is nobody to play.
     """
     if not is_jax(game):
         raise InterplayError(f"{game.id} is not written in JAX, so its episodes cannot be compiled")
     if episodes < 1:
         raise InterplayError(f"episodes: {episodes}; play at least one")
-    listed = np.asarray(pairs, np.int32).reshape(-1, 2)
-    if not len(listed):
+    listed = np.asarray(pairs, np.int32)
+    if not listed.size:
         raise InterplayError("pairs: there is nobody to play")
+    listed = listed.reshape(len(listed), -1)
+    if listed.shape[1] not in (2, game.num_seats):
+        raise InterplayError(f"pairs: {listed.shape[1]} columns; a partner and an ego, or all {game.num_seats} seats")
+    mixed = listed.shape[1] > 2
     blocks = -(-episodes // BLOCK)
     items = np.concatenate(
         [np.repeat(listed, blocks, axis=0), np.tile(np.arange(blocks), len(listed))[:, None]], axis=1
@@ -116,8 +132,9 @@ def play_pairs(
         here = items[first : first + size]
         # The last part is filled up with items that are dropped again, so that one program serves all parts.
         filled = np.concatenate([here, np.repeat(here[-1:], size - len(here), axis=0)])
-        players = _rows(partners.policy, filled[:, 0]), _rows(egos.policy, filled[:, 1])
-        parts.append([np.asarray(x)[: len(here)] for x in _play(game, *players, _keys(seed, filled))])
+        beside = filled[:, :-2] if mixed else filled[:, 0]
+        players = _rows(partners.policy, beside), _rows(egos.policy, filled[:, -2])
+        parts.append([np.asarray(x)[: len(here)] for x in _play(game, *players, _keys(seed, filled), mixed)])
     points, events, faults = (np.concatenate(p) for p in zip(*parts, strict=True))
     _refuse(game, partners, egos, items, faults)
     points, events = (_per_episode(x, len(listed), episodes).astype(float) for x in (points, events))
@@ -151,37 +168,40 @@ def _rows(policy: Policy, index: np.ndarray) -> Policy:
 
 def _keys(seed: int, items: np.ndarray) -> Any:
     base, fold = jax.random.key(seed), jax.random.fold_in
-    return jax.vmap(lambda p: fold(fold(fold(base, p[0]), p[1]), p[2]))(jnp.asarray(items))
+    return jax.vmap(lambda row: functools.reduce(fold, row, base))(jnp.asarray(items))
 
 
 def _refuse(game: Game, partners: PolicyStack, egos: PolicyStack, items: np.ndarray, faults: np.ndarray) -> None:
     wrong = np.argwhere(faults)
     if len(wrong):
         item, side = wrong[0]
-        name = (partners, egos)[side].names[items[item, side]]
-        raise IllegalAction(f"{name!r} in {game.id}: chose an action that is not legal, or its logits are not numbers")
+        numbers = items[item, -2:-1] if side else items[item, :-2]
+        names = " or ".join(repr((partners, egos)[side].names[i]) for i in dict.fromkeys(numbers.tolist()))
+        raise IllegalAction(f"{names} in {game.id}: chose an action that is not legal, or its logits are not numbers")
 
 
 @eqx.filter_jit
-def _play(game: Game, partners: Policy, egos: Policy, keys: Any) -> tuple[Array, ...]:
-    """Play every item.
+def _play(game: Game, partners: Policy, egos: Policy, keys: Any, mixed: bool) -> tuple[Array, ...]:
+    """Play every item. Partners are [item, ...], and [item, other seat, ...] if sets of them are `mixed`.
 
     Returns:
         Points and events [item, ego seat, episode, seat, ...], and faults [item, (partner, ego)].
     """
-    play = functools.partial(_play_block, game)
+    play = functools.partial(_play_block, game, mixed)
     return eqx.filter_vmap(play, in_axes=(eqx.if_array(0), eqx.if_array(0), 0))(partners, egos, keys)
 
 
-def _play_block(game: Game, partner: Policy, ego: Policy, key: Any) -> tuple[Array, ...]:
+def _play_block(game: Game, mixed: bool, partner: Policy, ego: Policy, key: Any) -> tuple[Array, ...]:
     """A block of episodes of one pair with the ego in each seat."""
     seats, envs = game.num_seats, game.num_seats * BLOCK
     keys = jax.random.split(key, envs)
     at = jnp.repeat(jnp.arange(seats), BLOCK)  # [env] the ego's seat
-    others = (at[:, None] + 1 + jnp.arange(seats - 1)) % seats  # [env, seats - 1] the partner's
+    beside = np.array([[s for s in range(seats) if s != seat] for seat in range(seats)])
+    others = jnp.asarray(beside)[at]  # [env, seats - 1] the partners'
+    each = _each_partner(partner, mixed)
     memories = (
         jax.vmap(lambda k, seat: policy_start(ego, k, seat))(keys, at),
-        jax.vmap(lambda k, row: jax.vmap(lambda seat: policy_start(partner, k, seat))(row))(keys, others),
+        jax.vmap(lambda k, row: each(lambda one, seat: policy_start(one, k, seat), row))(keys, others),
     )
     state = jax.vmap(lambda k: game.init(chance_key(k, START, seats)))(keys)
     zeros = (
@@ -192,7 +212,7 @@ def _play_block(game: Game, partner: Policy, ego: Policy, key: Any) -> tuple[Arr
 
     def turn(carry: tuple, t: Array) -> tuple[tuple, None]:
         state, memories, done, (points, events, faults) = carry
-        memories, joint, wrong = _act(game, partner, ego, state, memories, at, others, keys, t)
+        memories, joint, wrong = _act(game, (partner, mixed), ego, state, memories, at, others, keys, t)
         after, step = jax.vmap(game.step)(state, joint, jax.vmap(lambda k: chance_key(k, t, seats))(keys))
         on = ~done
         points = points + jnp.where(on[:, None], step.reward, 0.0)
@@ -207,10 +227,28 @@ def _play_block(game: Game, partner: Policy, ego: Policy, key: Any) -> tuple[Arr
     return points, events, faults.any(axis=0)
 
 
+def _each_partner(partner: Policy, mixed: bool) -> Any:
+    """Return a map over the seats beside the ego: function (policy, *rows), rows [other seat, ...]."""
+    if mixed:
+        return lambda function, *rows: eqx.filter_vmap(function, in_axes=(eqx.if_array(0), *[0] * len(rows)))(
+            partner, *rows
+        )
+    return lambda function, *rows: jax.vmap(functools.partial(function, partner))(*rows)
+
+
 def _act(
-    game: Game, partner: Policy, ego: Policy, state: Any, memories: tuple, at: Array, others: Array, keys: Any, t: Any
+    game: Game,
+    beside: tuple[Policy, bool],
+    ego: Policy,
+    state: Any,
+    memories: tuple,
+    at: Array,
+    others: Array,
+    keys: Any,
+    t: Any,
 ) -> tuple[tuple, Array, Array]:
     """Memories, joint actions [env, seat] and who did wrong [env, (partner, ego)]."""
+    partner, each = beside[0], _each_partner(*beside)
     legal, to_move = jax.vmap(game.legal)(state), jax.vmap(game.to_move)(state)
     views = {
         e: jax.vmap(lambda s, e=e: game.observe(s, e))(state) for e in dict.fromkeys((ego.encoding, partner.encoding))
@@ -221,7 +259,7 @@ def _act(
         return policy_turn(policy, memory, own, legal[seat], seat_key(key, t, seat))
 
     def several(memory: Any, seen: Any, legal: Array, key: Any, row: Array) -> PolicyTurn:
-        return jax.vmap(lambda m, seat: one(partner, m, seen, legal, key, seat))(memory, row)
+        return each(lambda policy, m, seat: one(policy, m, seen, legal, key, seat), memory, row)
 
     mine = jax.vmap(lambda *env: one(ego, *env))(memories[0], views[ego.encoding], legal, keys, at)
     its = jax.vmap(several)(memories[1], views[partner.encoding], legal, keys, others)

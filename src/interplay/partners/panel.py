@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from interplay.agents.api import Agent, Identity
 from interplay.agents.neural import game_key
+from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.metrics.brprox.rows import SET_JOIN
 
+MOST_SETS = 10_000
 KINDS = ("generated", "human proxy", "self-play", "scripted")
 SKILLS = ("mid", "final")
 
@@ -38,7 +42,7 @@ class ReturnEstimate(NamedTuple):
 class Response:
     """The best response to a partner in one seat; an agent in that seat is measured against its return."""
 
-    seat: int  # of the best response; the partner has all others
+    seat: int  # of the best response; the partner, or a set of partners, has all others
     agent: Agent
     how: str  # such as "trained with the partner", "trained against the partner"
     worth: ReturnEstimate  # J_BR: the score of best response and partner
@@ -62,6 +66,36 @@ class PanelMember:
 
 
 @dataclass(frozen=True)
+class PartnerSet:
+    """Who sits beside an ego: with two seats a partner, with more of them one for each other seat."""
+
+    numbers: tuple[int, ...]  # of the panel's partners, in the order of the seats without the ego's
+    responses: tuple[Response, ...] = ()  # the best responses to the set, at most one for each seat
+
+    def response(self, seat: int) -> Response | None:
+        """Return the best response in a seat, or None."""
+        return next((r for r in self.responses if r.seat == seat), None)
+
+
+def ordered_sets(partners: int, seats: int) -> list[tuple[int, ...]]:
+    """Return every way to fill the seats beside an ego with so many partners, each as often as one likes.
+
+    Raises:
+        InterplayError: There are more than 10,000.
+    """
+    if partners ** (seats - 1) > MOST_SETS:
+        raise InterplayError(
+            f"{partners} partners on {seats - 1} seats make {partners ** (seats - 1):,} sets; choose fewer partners"
+        )
+    return list(itertools.product(range(partners), repeat=seats - 1))
+
+
+def set_name(names: Sequence[str]) -> str:
+    """Return the name of a set of partners: a partner's own if it has all seats, else all in the order of the seats."""
+    return names[0] if len(set(names)) == 1 else SET_JOIN.join(names)
+
+
+@dataclass(frozen=True)
 class Panel:
     """Partners with a name; the hash changes when any of them does."""
 
@@ -72,11 +106,36 @@ class Panel:
     provenance: Mapping[str, Any] = field(default_factory=dict)  # how it was made
     file_hash: str | None = None  # of the panel's file
     baselines: Mapping[str, Any] | None = None  # how known agents do with these partners
+    sets: tuple[PartnerSet, ...] = ()  # who sits together in games of more than two seats; none: each partner alone
 
     @classmethod
     def of(cls, name: str, members: Sequence[PanelMember], **rest: Any) -> Panel:
         """Return the panel of these members."""
         return cls(name, tuple(m.agent for m in members), tuple(members), **rest)
+
+    def partner_sets(self, seats: int) -> tuple[PartnerSet, ...]:
+        """Return who sits beside the ego in a game of so many seats: the panel's sets, or each partner in all seats."""
+        if self.sets:
+            return self.sets
+        responses = [m.responses for m in self.members] or [()] * len(self.partners)
+        return tuple(PartnerSet((i,) * (seats - 1), own) for i, own in enumerate(responses))
+
+    def agents_of(self, beside: PartnerSet) -> tuple[Agent, ...]:
+        """Return the agents of a set, in the order of the seats."""
+        return tuple(self.partners[i] for i in beside.numbers)
+
+    def name_of(self, beside: PartnerSet) -> str:
+        """Return the name of a set."""
+        return set_name([agent.name for agent in self.agents_of(beside)])
+
+    def mixed(self, seats: int) -> Panel:
+        """Return the panel with every ordered set of its partners in a game of so many seats.
+
+        A set of one partner keeps that partner's best responses; others have those of the panel's own sets, if any.
+        """
+        known = {beside.numbers: beside for beside in self.partner_sets(seats)}
+        sets = [known.get(numbers, PartnerSet(numbers)) for numbers in ordered_sets(len(self.partners), seats)]
+        return replace(self, sets=tuple(sets))
 
     def identities(self, game: Game) -> list[Identity]:
         """Return the identities of the partners in a game."""

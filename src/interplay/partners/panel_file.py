@@ -26,7 +26,16 @@ from interplay.agents.registry import recorded_agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make_recorded
-from interplay.partners.panel import KINDS, SKILLS, Panel, PanelMember, Response, ReturnEstimate, comparison_key
+from interplay.partners.panel import (
+    KINDS,
+    SKILLS,
+    Panel,
+    PanelMember,
+    PartnerSet,
+    Response,
+    ReturnEstimate,
+    comparison_key,
+)
 from interplay.safe_files import read_json, read_safetensors
 from interplay.table import plain
 
@@ -36,12 +45,27 @@ PRECISION = "float16"
 
 
 def write_panel(
-    folder: str | Path, name: str, game: Game, members: Sequence[PanelMember], provenance: Mapping[str, Any]
+    folder: str | Path,
+    name: str,
+    game: Game,
+    members: Sequence[PanelMember],
+    provenance: Mapping[str, Any],
+    sets: Sequence[PartnerSet] = (),
 ) -> Panel:
-    """Write a panel and give it as it will be read. Another panel in the folder is not overwritten."""
+    """Write a panel and give it as it will be read. Another panel in the folder is not overwritten.
+
+    Args:
+        folder: Where.
+        name: Of the panel.
+        game: The game that its returns were measured in.
+        members: Its partners with their best responses.
+        provenance: How it was made.
+        sets: In games of more than two seats, who sits together, with the best responses to each set.
+    """
     folder = Path(folder)
     _check(members, game)
-    policies, arrays = _packed(members)
+    _check_sets(sets, len(members), game)
+    policies, arrays = _packed(members, sets)
     about = {
         "format": FORMAT,
         "version": VERSION,
@@ -57,6 +81,10 @@ def write_panel(
         "members": [_member_json(m, policies) for m in members],
         "provenance": provenance,
     }
+    if sets:
+        about["sets"] = [
+            {"members": list(one.numbers), "responses": _responses_json(one.responses, policies)} for one in sets
+        ]
     about = json.loads(json.dumps(plain(about)))
     about["sha256"] = _digest(about)
     if (folder / PANEL).exists() and _read_json(folder / PANEL).get("sha256") != about["sha256"]:
@@ -90,6 +118,7 @@ def read_panel(path: str | Path, game: Game | None = None) -> Panel:
             provenance=about["provenance"],
             file_hash=about["sha256"],
             baselines=read_baselines(folder, about["sha256"]),
+            sets=tuple(_set_of(one, len(members), agents) for one in about.get("sets", ())),
         )
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise InterplayError(f"{folder / PANEL} is not as a panel is written: {error!r:.200}") from None
@@ -146,6 +175,17 @@ def _check(members: Sequence[PanelMember], game: Game) -> None:
             raise InterplayError(f"{member.agent.name}: best responses in the seats {seats}; one for each seat")
 
 
+def _check_sets(sets: Sequence[PartnerSet], members: int, game: Game) -> None:
+    for one in sets:
+        seats = [r.seat for r in one.responses]
+        fits = len(one.numbers) == game.num_seats - 1 and all(0 <= i < members for i in one.numbers)
+        if not fits or len(set(seats)) < len(seats) or not all(0 <= s < game.num_seats for s in seats):
+            raise InterplayError(
+                f"a set of the partners {list(one.numbers)} with best responses in the seats {seats}; {game.id} has "
+                f"{game.num_seats - 1} seats beside an ego"
+            )
+
+
 def _check_game(folder: Path, made_for: Mapping[str, Any], game: Game | None) -> None:
     here = game or make_recorded(made_for["id"], made_for["options"])
     if here.id != made_for["id"]:
@@ -188,9 +228,12 @@ def rounded(networks: Any) -> Any:
     return jax.tree_util.tree_map(leaf, networks)
 
 
-def _packed(members: Sequence[PanelMember]) -> tuple[list[dict[str, Any]], dict[str, np.ndarray]]:
+def _packed(
+    members: Sequence[PanelMember], sets: Sequence[PartnerSet] = ()
+) -> tuple[list[dict[str, Any]], dict[str, np.ndarray]]:
     """The policies of a panel, each once, and their weights: of all networks of one shape [policy, ...]."""
     agents = [a for m in members for a in (m.agent, *(r.agent for r in m.responses))]
+    agents += [r.agent for one in sets for r in one.responses]
     listed: list[dict[str, Any]] = []
     shapes: list[str] = []
     stacks: dict[str, list[np.ndarray]] = {}
@@ -266,37 +309,48 @@ def _unpacked(folder: Path, about: Mapping[str, Any]) -> dict[str, Agent]:
     return agents
 
 
+def _who(one: Agent, policies: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    return {"policy": one.name} if any(p["name"] == one.name for p in policies) else {"agent": one.name}
+
+
+def _responses_json(responses: Sequence[Response], policies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{"seat": r.seat, **_who(r.agent, policies), "how": r.how, "worth": r.worth._asdict()} for r in responses]
+
+
 def _member_json(member: PanelMember, policies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    names = {p["name"] for p in policies}
-
-    def who(one: Agent) -> dict[str, str]:
-        return {"policy": one.name} if one.name in names else {"agent": one.name}
-
     return {
-        **who(member.agent),
+        **_who(member.agent, policies),
         "kind": member.kind,
         "skill": member.skill,
         "candidate": member.candidate,
         "self_play": member.self_play._asdict() if member.self_play else None,
-        "responses": [
-            {"seat": r.seat, **who(r.agent), "how": r.how, "worth": r.worth._asdict()} for r in member.responses
-        ],
+        "responses": _responses_json(member.responses, policies),
         "notes": dict(member.notes),
     }
 
 
-def _member_of(member: Mapping[str, Any], agents: Mapping[str, Agent]) -> PanelMember:
-    def who(one: Mapping[str, Any]) -> Agent:
-        return agents[one["policy"]] if "policy" in one else recorded_agent(one["agent"])
+def _agent_of(one: Mapping[str, Any], agents: Mapping[str, Agent]) -> Agent:
+    return agents[one["policy"]] if "policy" in one else recorded_agent(one["agent"])
 
+
+def _responses_of(listed: Sequence[Mapping[str, Any]], agents: Mapping[str, Agent]) -> tuple[Response, ...]:
+    return tuple(Response(r["seat"], _agent_of(r, agents), r["how"], ReturnEstimate(**r["worth"])) for r in listed)
+
+
+def _member_of(member: Mapping[str, Any], agents: Mapping[str, Agent]) -> PanelMember:
     return PanelMember(
-        agent=who(member),
+        agent=_agent_of(member, agents),
         kind=member["kind"],
         skill=member["skill"],
         candidate=member["candidate"],
         self_play=ReturnEstimate(**member["self_play"]) if member["self_play"] else None,
-        responses=tuple(
-            Response(r["seat"], who(r), r["how"], ReturnEstimate(**r["worth"])) for r in member["responses"]
-        ),
+        responses=_responses_of(member["responses"], agents),
         notes=member["notes"],
     )
+
+
+def _set_of(one: Mapping[str, Any], members: int, agents: Mapping[str, Agent]) -> PartnerSet:
+    numbers = tuple(one["members"])
+    if not all(isinstance(i, int) and 0 <= i < members for i in numbers):
+        raise KeyError(f"a set of {members} members names {list(numbers)!r:.100}")
+    return PartnerSet(numbers, _responses_of(one["responses"], agents))

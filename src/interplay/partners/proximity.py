@@ -7,7 +7,7 @@ from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.partners.panel import Panel, PanelMember
+from interplay.partners.panel import SET_JOIN, Panel, PanelMember, PartnerSet
 from interplay.stats.brprox.summary import BRProx, br_prox
 from interplay.table import Row, Table
 
@@ -20,16 +20,16 @@ def proximity(panel: Panel, game: Game, played: Iterable[tuple[str, int, Table]]
     """
     if not panel.has_best_response_returns(game):
         return None
-    members = {m.agent.name: m for m in panel.members}
+    sets = {panel.name_of(beside): beside for beside in panel.partner_sets(game.num_seats)}
     rows = [
-        _return(members[row["partner"]], row) | {"algorithm": algorithm, "seed": number}
+        _return(panel, sets[row["partner"]], row) | {"algorithm": algorithm, "seed": number}
         for algorithm, number, values in played
         for row in values
-        if members[row["partner"]].response(row["seat_of_agent"]) is not None
+        if sets[row["partner"]].response(row["seat_of_agent"]) is not None
     ]
     if not rows:
         raise InterplayError(f"the panel {panel.name} has no best responses; grade with another one")
-    return br_prox(rows, _best_response_rows(panel), seed=seed, propagate=True)
+    return br_prox(rows, _best_response_rows(panel, sets.values()), seed=seed, propagate=True)
 
 
 def unit(member: PanelMember) -> str:
@@ -37,35 +37,47 @@ def unit(member: PanelMember) -> str:
     return member.agent.name if member.skill is None else member.agent.name.removesuffix(f".{member.skill}")
 
 
+def set_unit(panel: Panel, beside: PartnerSet) -> tuple[str, str | None]:
+    """The name and skill of a set of partners in tables of BR-Prox: a|b with mid|final where the panel has sets."""
+    members = [panel.members[i] for i in beside.numbers]
+    if not panel.sets:
+        return unit(members[0]), members[0].skill
+    skills = [m.skill or "" for m in members]
+    return SET_JOIN.join(unit(m) for m in members), SET_JOIN.join(skills) if any(skills) else None
+
+
 def by_cell(panel: Panel, result: BRProx) -> dict[tuple[str, int], Row]:
-    """The ratio of every partner and seat, of the one agent that was measured."""
-    names = {(unit(m), m.skill): m.agent.name for m in panel.members}
+    """The ratio of every partner (or set of partners) and seat, of the one agent that was measured."""
+    sets = panel.sets or [PartnerSet((i,)) for i in range(len(panel.members))]
+    names = {set_unit(panel, beside): panel.name_of(beside) for beside in sets}
     return {(names[row["partner"], row["skill"]], int(row["ego_seats"])): row for row in result.cells}
 
 
-def _return(member: PanelMember, row: Mapping[str, Any]) -> Row:
+def _return(panel: Panel, beside: PartnerSet, row: Mapping[str, Any]) -> Row:
+    partner, skill = set_unit(panel, beside)
+    own = [panel.members[i].self_play for i in beside.numbers]
+    known = [estimate.mean for estimate in own if estimate is not None]
     return {
-        "partner": unit(member),
-        "skill": member.skill,
+        "partner": partner,
+        "skill": skill,
         "ego_seat": row["seat_of_agent"],
         "episode": row["episode"],
         "return": row["score"],
-        "self_play_return": member.self_play.mean if member.self_play else None,
+        "self_play_return": sum(known) / len(known) if len(known) == len(own) else None,
     }
 
 
-def _best_response_rows(panel: Panel) -> list[Row]:
+def _best_response_rows(panel: Panel, sets: Iterable[PartnerSet]) -> list[Row]:
     return [
         {
-            "partner": unit(member),
-            "skill": member.skill,
+            **dict(zip(("partner", "skill"), set_unit(panel, beside), strict=True)),
             "ego_seat": response.seat,
             "return": response.worth.mean,
             "low": response.worth.low,
             "high": response.worth.high,
         }
-        for member in panel.members
-        for response in member.responses
+        for beside in sets
+        for response in beside.responses
     ]
 
 

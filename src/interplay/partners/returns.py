@@ -15,10 +15,11 @@ import numpy as np
 
 from interplay.agents.api import Agent
 from interplay.games.api import Game
-from interplay.partners.describe import descriptions
+from interplay.partners.describe import set_descriptions
 from interplay.partners.evaluate import PolicyStack, all_pairs, play_pairs
 from interplay.partners.known import policy_stacks
 from interplay.partners.panel import Panel
+from interplay.partners.proximity import set_unit
 
 ONE_SOUP = 20.0  # points
 Egos = Mapping[str, Sequence[Agent]]  # by method, an agent for each seed
@@ -26,21 +27,25 @@ Egos = Mapping[str, Sequence[Agent]]  # by method, an agent for each seed
 
 def panel_returns(game: Game, panel: Panel, egos: Egos, *, episodes: int, seed: int = 7) -> list[dict[str, Any]]:
     """A row for every ego (method and seed), partner and seat in which the partner has a best response."""
-    partners, prefers = PolicyStack.of_agents(game, list(panel.partners)), descriptions(panel)
+    partners, about = PolicyStack.of_agents(game, list(panel.partners)), set_descriptions(panel)
+    sets = panel.partner_sets(game.num_seats)
+    beside = [s.numbers for s in panel.sets] or [(i,) for i in range(len(panel.partners))]
     rows = []
-    for method, number, scores in _played(game, partners, egos, episodes, seed):
-        for p, member in enumerate(panel.members):
-            for best in member.responses:
+    for method, number, scores in _played(game, partners, egos, episodes, seed, beside):
+        for p, one in enumerate(sets):
+            member, alone = panel.members[one.numbers[0]], len(set(one.numbers)) == 1
+            name, skill = set_unit(panel, one)
+            own = member.self_play if alone else None
+            for best in one.responses:
                 mine = scores[p, best.seat]
-                own = member.self_play
                 rows.append(
                     {
                         "algorithm": method,
                         "population": "",
                         "seed": number,
-                        "partner": member.candidate if member.candidate is not None else member.agent.name,
-                        "prefers": prefers.get(member.agent.name) or "",
-                        "skill": member.skill or "",
+                        "partner": name if panel.sets or member.candidate is None else member.candidate,
+                        "prefers": about[panel.name_of(one)]["prefers"] or "",
+                        "skill": skill or "",
                         "ego_seat": best.seat,
                         "return": round(float(mine.mean()), 3),
                         "return_se": round(float(mine.std(ddof=1) / np.sqrt(len(mine))), 4) if len(mine) > 1 else "",
@@ -96,13 +101,14 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _played(
-    game: Game, partners: PolicyStack, egos: Egos, episodes: int, seed: int
+    game: Game, partners: PolicyStack, egos: Egos, episodes: int, seed: int, beside: Sequence[tuple[int, ...]]
 ) -> list[tuple[str, int, np.ndarray]]:
-    """(method, seed, scores [partner, seat, episode]) of every ego, whatever its kind, in the order of the methods."""
+    """(method, seed, scores [set, seat, episode]) of every ego, whatever its kind, in the order of the methods."""
     named = {f"{m} {i}": (m, i, a) for m, agents in egos.items() for i, a in enumerate(agents, 1)}
     scores_by_name: dict[str, np.ndarray] = {}
     for stack in policy_stacks(game, [Agent(name, a.policy, a.config) for name, (_, _, a) in named.items()]):
-        played = play_pairs(game, partners, stack, all_pairs(len(partners), len(stack)), episodes=episodes, seed=seed)
-        scores = played.scores.reshape(len(partners), len(stack), game.num_seats, episodes)
+        pairs = [(*numbers, ego) for numbers in beside for ego in range(len(stack))]
+        played = play_pairs(game, partners, stack, pairs, episodes=episodes, seed=seed)
+        scores = played.scores.reshape(len(beside), len(stack), game.num_seats, episodes)
         scores_by_name |= {name: scores[:, i] for i, name in enumerate(stack.names)}
     return [(m, i, scores_by_name[name]) for name, (m, i, _) in named.items()]

@@ -242,9 +242,16 @@ def _varying(table: Table, *columns: str) -> list[str]:
     return [c for c in columns if c in table.columns and len(set(map(str, table.column(c)))) > 1]
 
 
+def partner_name(row: Row, most: int = 30) -> str:
+    """Return a partner by what it prefers, where that is known, and its name: "hoards dishes (c021.final)"."""
+    prefers = row.get("prefers")
+    name = shorten(str(row["partner"]))
+    return f"{shorten(str(prefers), most)} ({name})" if prefers else name
+
+
 def _row_name(row: Row, table: Table) -> str:
     if "partner" in table.columns:
-        names = [shorten(str(row["partner"]))]
+        names = [partner_name(row)]
         names += [f"seat {row['seat_of_agent']}"] if _varying(table, "seat_of_agent") else []
         return ", ".join(names)
     names = _varying(table, "agent", "agents", "metric", "seat", "channel", "window", "game")
@@ -362,5 +369,6 @@ def _grade_numbers(overall: Table, partners: Table, value: str, unit: str) -> li
     if known:
         worst = min(known, key=lambda r: r[centre])
         places = digits_for([r[centre] for r in known])
-        numbers.append(KeyNumber("hardest partner", label(worst[centre], places), f"{unit} with {worst['partner']}"))
+        what = f"{unit} with {partner_name(worst, 60)}"
+        numbers.append(KeyNumber("hardest partner", label(worst[centre], places), what))
     return numbers

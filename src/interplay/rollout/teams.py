@@ -31,7 +31,7 @@ class Team:
         Raises:
             InterplayError: There are more or fewer agents than seats, or one cannot read any encoding of the game.
         """
-        seated = tuple(as_agent(agent) for agent in agents)
+        seated = tuple(as_agent(agent, game=game) for agent in agents)
         if len(seated) != game.num_seats:
             names = ", ".join(a.name for a in seated)
             raise InterplayError(f"{game.id} has {game.num_seats} seats, but {len(seated)} agents were given: {names}")
@@ -42,7 +42,7 @@ class Team:
 
 def all_teams(game: Game, agents: Sequence[Any]) -> list[Team]:
     """Every way to fill the seats with these agents, self-play included."""
-    seated = [as_agent(agent) for agent in agents]
+    seated = [as_agent(agent, game=game) for agent in agents]
     names = [agent.name for agent in seated]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
@@ -56,7 +56,23 @@ def all_teams(game: Game, agents: Sequence[Any]) -> list[Team]:
 
 
 def ego_teams(game: Game, agent: Any, partners: Sequence[Any]) -> list[Team]:
-    """The agent in each seat in turn, with all other seats taken by one partner."""
-    ego = as_agent(agent)
-    seats = range(game.num_seats)
-    return [Team.of(game, [ego if s == seat else p for s in seats]) for p in map(as_agent, partners) for seat in seats]
+    """Return the agent in each seat in turn with each partner.
+
+    Args:
+        game: The game.
+        agent: Who is in one seat.
+        partners: Agents that take all other seats, or tuples of agents, one for each other seat in their order.
+
+    Raises:
+        InterplayError: A tuple has more or fewer agents than there are other seats.
+    """
+    ego, others = as_agent(agent, game=game), game.num_seats - 1
+    made = []
+    for partner in partners:
+        several = partner if isinstance(partner, tuple) else (partner,) * others
+        beside = tuple(as_agent(one, game=game) for one in several)
+        if len(beside) != others:
+            names = ", ".join(a.name for a in beside)
+            raise InterplayError(f"{game.id} has {others} seats beside the agent; the set has {len(beside)}: {names}")
+        made += [Team.of(game, [*beside[:seat], ego, *beside[seat:]]) for seat in range(game.num_seats)]
+    return made

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -50,10 +50,13 @@ class Base:
     page_policy: str = PAGE_POLICY
     requests_per_second: float | None = None  # from one address, of any kind; None: tenants have limits of their own
     burst: float = 400
-    lease: Lease | None = None  # of what is served; hosts acquire it when they open, if it was not before
+    prefix: str = ""  # of all addresses, such as /lab
+    address_key: bytes | None = None  # with which addresses are hashed, of processes that serve together
+    lease: InitVar[Lease | None] = None  # one that was acquired before; hosts acquire theirs when they open
 
-    def __post_init__(self) -> None:
-        self.addresses = Addresses()
+    def __post_init__(self, lease: Lease | None) -> None:
+        self.leases: dict[str, Lease] = {} if lease is None else {lease.name: lease}  # of what is served, by name
+        self.addresses = Addresses(self.address_key)
         rate = self.requests_per_second
         self.visitors = None if rate is None else Buckets(self.clock, rate, self.burst)
         self.refusals = Refusals(self.database, self.clock)
@@ -65,15 +68,15 @@ class Base:
         Raises:
             InterplayError: Another server serves it from this database.
         """
-        if self.lease is None:
-            self.lease = await asyncio.to_thread(acquire, self.database, name)
-        return self.lease
+        if name not in self.leases:
+            self.leases[name] = await asyncio.to_thread(acquire, self.database, name)
+        return self.leases[name]
 
     async def disown(self) -> None:
-        """Give the lease back: nothing more is written."""
-        if self.lease is not None:
-            await asyncio.to_thread(self.lease.release)
-            self.lease = None
+        """Give all leases back: nothing more is written."""
+        while self.leases:
+            _, lease = self.leases.popitem()
+            await asyncio.to_thread(lease.release)
 
     def headers(self) -> dict[str, str]:
         """What every answer carries."""

@@ -176,6 +176,55 @@ def _beat(tx: Tx, name: str, owner: str) -> None:
         raise LeaseLost(name)
 
 
+def with_prefix(tx: Tx, prefix: str) -> list[LeaseRow]:
+    """Return the leases that have an owner and whose names begin like this."""
+    query = sa.select(leases).where(leases.c.name.startswith(prefix, autoescape=True), leases.c.owner != "")
+    return [LeaseRow(*row) for row in tx.execute(query.order_by(leases.c.name))]
+
+
+def of_owner(tx: Tx, owner: str) -> LeaseRow | None:
+    """Return the lease of an owner; None if it was released or taken."""
+    row = tx.execute(sa.select(leases).where(leases.c.owner == owner)).first()
+    return None if row is None else LeaseRow(*row)
+
+
+def expire(tx: Tx, row: LeaseRow) -> bool:
+    """Take a lease away from an owner that is gone; False if it was renewed or taken since it was read."""
+    same = (leases.c.name == row.name) & (leases.c.owner == row.owner) & (leases.c.beats == row.beats)
+    return tx.execute(sa.update(leases).where(same).values(owner="", fence=leases.c.fence + 1)).rowcount == 1
+
+
+class LeaseWatch:
+    """Takes the leases of other processes away once these have ended or stand still.
+
+    Args:
+        database: Where the leases are.
+        prefix: How the names of the leases begin.
+    """
+
+    def __init__(self, database: Database, prefix: str):
+        self._database, self._prefix = database, prefix
+        self._seen: dict[str, tuple[LeaseRow, float]] = {}  # by name: as it last changed, and when that was
+
+    async def look(self, own: str) -> list[LeaseRow]:
+        """Look at all leases once, and return those that were taken away.
+
+        Args:
+            own: The owner of this process's lease, which is left alone.
+        """
+        rows, now, gone = await self._database.aread(with_prefix, self._prefix), time.monotonic(), []
+        for row in rows:
+            known, since = self._seen.get(row.name, (row, now))
+            if (known.owner, known.beats) != (row.owner, row.beats):
+                known, since = row, now
+            self._seen[row.name] = known, since
+            dead = row.ended or now - since > EXPIRES_S
+            if row.owner != own and dead and await self._database.awrite(expire, row):
+                LOG.warning("%s of %s is gone: its games are free", row.name, row.described)
+                gone.append(row)
+        return gone
+
+
 def _release(tx: Tx, name: str, owner: str) -> None:
     tx.execute(sa.update(leases).where(leases.c.name == name, leases.c.owner == owner).values(owner=""))
 

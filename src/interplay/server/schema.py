@@ -90,6 +90,14 @@ secrets = sa.Table(
     sa.Column("created", UtcTime, nullable=False),
 )
 
+buckets = sa.Table(
+    "buckets",  # rate limits that several processes share (`limits.SharedBuckets`)
+    METADATA,
+    sa.Column("name", sa.String(200), primary_key=True),
+    sa.Column("level", sa.Float, nullable=False),  # what was left
+    sa.Column("at", UtcTime, nullable=False),  # when that was so
+)
+
 leases = sa.Table(
     "leases",  # who serves what (`lease.py`)
     METADATA,

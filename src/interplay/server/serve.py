@@ -58,8 +58,23 @@ def _check_tls(listen: Listen) -> None:
         raise InterplayError("TLS needs both a certificate and its private key")
 
 
-def config(app: Any, listen: Listen, *, largest_frame: int = 256 * 1024, ping_s: tuple[float, float] = (20, 60)) -> Any:
-    """`ping_s`: how often sockets are asked whether anyone is there, and how long the answer may take."""
+def config(
+    app: Any,
+    listen: Listen,
+    *,
+    largest_frame: int = 256 * 1024,
+    ping_s: tuple[float, float] = (20, 60),
+    unix_socket: Path | None = None,
+) -> Any:
+    """Return uvicorn's configuration.
+
+    Args:
+        app: The application.
+        listen: Where to listen.
+        largest_frame: Bytes of a socket's frame.
+        ping_s: How often sockets are asked whether anyone is there, and how long the answer may take.
+        unix_socket: Listen here instead, behind a proxy, whose headers are trusted.
+    """
     import uvicorn
 
     _check_tls(listen)
@@ -67,10 +82,11 @@ def config(app: Any, listen: Listen, *, largest_frame: int = 256 * 1024, ping_s:
         app,
         host=listen.host,
         port=listen.port,
-        ssl_certfile=str(listen.certificate) if listen.certificate else None,
-        ssl_keyfile=str(listen.private_key) if listen.private_key else None,
-        proxy_headers=bool(listen.proxies),
-        forwarded_allow_ips=listen.proxies or None,
+        uds=str(unix_socket) if unix_socket else None,
+        ssl_certfile=str(listen.certificate) if listen.certificate and not unix_socket else None,
+        ssl_keyfile=str(listen.private_key) if listen.private_key and not unix_socket else None,
+        proxy_headers=bool(listen.proxies) or unix_socket is not None,
+        forwarded_allow_ips="*" if unix_socket is not None else listen.proxies or None,
         ws_max_size=largest_frame,
         ws_per_message_deflate=False,  # costs more than it saves on a local network, and bombs cannot be hidden in it
         ws_ping_interval=ping_s[0],
@@ -97,8 +113,8 @@ def run(
 
     reduce_latency()
     server = Server(config(app, listen, **options))
-    if base is not None and base.lease is not None:
-        base.lease.on_lost = lambda: setattr(server, "should_exit", True)
+    for lease in base.leases.values() if base is not None else ():
+        lease.on_lost = lambda: setattr(server, "should_exit", True)
     try:
         server.run()
     finally:

@@ -57,6 +57,11 @@ def end(tx: Tx, session: LoginSession) -> None:
     tx.execute(sa.delete(sessions).where(sessions.c.id == session.id))
 
 
+def end_all(tx: Tx, subject: str) -> None:
+    """Delete all sessions of a subject."""
+    tx.execute(sa.delete(sessions).where(sessions.c.subject == subject))
+
+
 def csrf_token(token: str) -> str:
     """Return the CSRF token of a session's cookie; other sites cannot read the cookie, and nothing need be stored."""
     return hmac.new(token.encode(), b"csrf", hashlib.sha256).hexdigest()

@@ -9,13 +9,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from interplay.agents.basic import masked
+from interplay.games.api import Step
 from interplay.games.records import record
 from interplay.training import recurrent_state
 from interplay.training.actor_critic import ActorCritic
@@ -135,6 +136,24 @@ def collect(
     Returns:
         The environments after the rollout, the rollout, the states in which the horizon struck, and scores.
     """
+    draws = draw(setup, key, progress)
+    if _fits_in_memory(setup, draws["reset"]):
+        draws["fresh"] = jax.vmap(jax.vmap(setup.game.init))(draws.pop("reset"))
+    cuts, finished = nothing_yet(setup, world)
+    playing = members_for_play(setup, members)
+
+    def turn(carry: tuple[RolloutWorld, Cuts, Finished], now: dict[str, Any]) -> tuple[Any, Rollout]:
+        world, cuts, finished = carry
+        decision = decide(setup, playing, partners, world, now)
+        outcome = jax.vmap(setup.game.step)(world.state, decision.joint, now["step"])
+        return settle(setup, members, weights, shaping, (world, cuts, finished), decision, outcome, now)
+
+    (world, cuts, finished), rollout = jax.lax.scan(turn, (world, cuts, finished), draws)
+    return world, rollout, cuts, finished
+
+
+def draw(setup: TrainingSetup, key: PRNGKeyArray, progress: Any) -> dict[str, Any]:
+    """Return all random numbers of a rollout, [step, ...]."""
     steps, envs, plan = setup.experiment.rollout, setup.experiment.envs, setup.plan
     for_noise, for_rotation, for_reset, for_step, for_partners = jax.random.split(key, 5)
     actions = len(setup.game.action_names)
@@ -147,13 +166,16 @@ def collect(
         "partners": jax.random.split(for_partners, steps),
         "method": setup.method.draw_randomness(setup, key, steps, progress),
     }
-    if _fits_in_memory(setup, draws["reset"]):
-        draws["fresh"] = jax.vmap(jax.vmap(setup.game.init))(draws.pop("reset"))
     if plan.start_from is not None:
         for_place, for_time = jax.random.split(jax.random.fold_in(key, 1))
         draws["place"] = jax.random.uniform(for_place, (steps, envs))
         draws["keep"] = jnp.arange(steps)[:, None] == jax.random.randint(for_time, (envs,), 0, steps)
-    recalls = setup.values_use_policy_memory
+    return draws
+
+
+def nothing_yet(setup: TrainingSetup, world: RolloutWorld) -> tuple[Cuts, Finished]:
+    """Return cuts and finished episodes at the start of a rollout."""
+    envs, plan, recalls = setup.experiment.envs, setup.plan, setup.values_use_policy_memory
     cuts = Cuts(
         state=jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (setup.cuts, *x.shape)), world.state),
         rotation=jnp.zeros((setup.cuts, envs), jnp.int32),
@@ -164,29 +186,29 @@ def collect(
     zeros = jnp.zeros((envs, plan.roles), jnp.float32)
     recorder = setup.event_recorder
     recorded = None if recorder is None else jnp.zeros((envs, len(recorder.kinds)), jnp.float32)
-    finished = Finished(score=zeros, episodes=zeros, recorded=recorded)
-    playing = members_for_play(setup, members)
-
-    def turn(carry: tuple[RolloutWorld, Cuts, Finished], now: dict[str, Any]) -> tuple[Any, Rollout]:
-        return _step(setup, (members, playing), weights, partners, shaping, *carry, now)
-
-    (world, cuts, finished), rollout = jax.lax.scan(turn, (world, cuts, finished), draws)
-    return world, rollout, cuts, finished
+    return cuts, Finished(score=zeros, episodes=zeros, recorded=recorded)
 
 
-def _step(
-    setup: TrainingSetup,
-    learners: tuple[Any, Any],
-    weights: RewardWeights,
-    partners: Any,
-    shaping: Array,
-    world: RolloutWorld,
-    cuts: Cuts,
-    finished: Finished,
-    now: dict[str, Any],
-) -> tuple[tuple[RolloutWorld, Cuts, Finished], Rollout]:
-    """Step all environments. `learners` are the members, and the same in the precision of play."""
-    game, plan, method, (members, playing) = setup.game, setup.plan, setup.method, learners
+class Decision(NamedTuple):
+    """What everybody chose in a step, and what the choice was made from."""
+
+    seen: Array
+    view: Any
+    legal: Array
+    turn: Array
+    seat: Any  # whose memory was used, where a slot has several
+    memory: Any
+    memories: Any  # after the step
+    logits: Array
+    action: Array  # [learner, slot]
+    partner_memory: Any
+    by_role: Int[Array, "env role"]
+    joint: Int[Array, "env seat"]
+
+
+def decide(setup: TrainingSetup, playing: Any, partners: Any, world: RolloutWorld, now: dict[str, Any]) -> Decision:
+    """Choose the joint actions of all environments; `playing` are the members in the precision of play."""
+    game, plan, method = setup.game, setup.plan, setup.method
     seen, view = (to_network_dtype(setup, x) for x in observe(setup, world.state, world.rotation))
     legal = to_learners(plan, seats_to_roles(plan, jax.vmap(game.legal)(world.state), world.rotation))
     on_turn = to_learners(plan, seats_to_roles(plan, jax.vmap(game.to_move)(world.state), world.rotation))
@@ -198,28 +220,54 @@ def _step(
     action = jnp.argmax(masked(logits, legal) + now["noise"], axis=-1)
     partner_memory, by_role = method.joint_actions(setup, partners, world, action, now["partners"])
     joint = roles_to_seats(plan, by_role, world.rotation).astype(jnp.int32)
-    state, step = jax.vmap(game.step)(world.state, joint, now["step"])
-    event_record, recorded = _record_events(setup, world, state, joint)
+    return Decision(seen, view, legal, on_turn, seat, memory, memories, logits, action, partner_memory, by_role, joint)
+
+
+def settle(
+    setup: TrainingSetup,
+    members: Any,
+    weights: RewardWeights,
+    shaping: Array,
+    carry: tuple[RolloutWorld, Cuts, Finished],
+    decision: Decision,
+    outcome: tuple[Any, Step],
+    now: dict[str, Any],
+) -> tuple[tuple[RolloutWorld, Cuts, Finished], Rollout]:
+    """Note what came of a decision: rewards, cuts and scores; new episodes begin where some ended.
+
+    Args:
+        setup: Of the stage.
+        members: Networks of the learners, [learner, ...].
+        weights: Of the rewards, [learner, ...].
+        shaping: Weight of the shaped reward now.
+        carry: The environments before the step, and what the rollout has gathered so far.
+        decision: What was chosen.
+        outcome: The states after the step, [env, ...], and the steps.
+        now: The random numbers of this step, with the states of new episodes under `fresh` if they are made already.
+    """
+    (world, cuts, finished), (state, step), game, plan = carry, outcome, setup.game, setup.plan
+    event_record, recorded = _record_events(setup, world, state, decision.joint)
     reward = _reward(setup, weights, shaping, step, recorded, world.rotation)
 
     done, score = step.terminated | step.truncated, world.score + jnp.sum(step.reward, axis=-1)
     struck = step.truncated & ~step.terminated
-    cuts, cut = _keep_cut(plan, cuts, state, world.rotation, memories, now["t"], struck)
+    cuts, cut = _keep_cut(plan, cuts, state, world.rotation, decision.memories, now["t"], struck)
+    joint_step = JointStep(decision.by_role, decision.joint, now["method"])
     played = Rollout(
-        seen=seen,
-        view=view,
-        legal=legal,
-        turn=on_turn,
-        logits=logits,
-        action=action.astype(jnp.int8 if len(game.action_names) < 128 else jnp.int32),
+        seen=decision.seen,
+        view=decision.view,
+        legal=decision.legal,
+        turn=decision.turn,
+        logits=decision.logits,
+        action=decision.action.astype(jnp.int8 if len(game.action_names) < 128 else jnp.int32),
         reward=reward,
-        memory=memory,
+        memory=decision.memory,
         start=world.start,
         terminated=step.terminated,
         done=done,
         cut=cut,
-        extra=method.record_step(setup, members, world, JointStep(by_role, joint, now["method"])),
-        memory_seat=seat,
+        extra=setup.method.record_step(setup, members, world, joint_step),
+        memory_seat=decision.seat,
     )
     here = jax.nn.one_hot(world.rotation, plan.roles) * done[:, None]
     finished = Finished(
@@ -233,8 +281,8 @@ def _step(
         event_record=event_record,
         start=done,
         score=score,
-        memory=memories,
-        partner_memory=partner_memory,
+        memory=decision.memories,
+        partner_memory=decision.partner_memory,
     )
     return (_reset(setup, world, after, now), cuts, finished), played
 

@@ -91,8 +91,10 @@ class Rewards:
     share_shaping: bool = False  # every seat earns the sum of all seats' shaped rewards, not its own
     events: Mapping[str, float] = field(default_factory=dict)  # weight of each of the game's events
     events_weight: Schedule = ((0.0, 1.0),)  # times their weights, so that preferences can come after skill
-    teaming: float = 0.0  # weight of constructive hand-overs (Overcooked)
-    watch_teaming: bool = False  # log constructive hand-overs even if they are not paid
+    teaming: float = 0.0  # weight of hand-overs (Overcooked)
+    teaming_channels: tuple[str, ...] = ("counters",)  # those that pay: counters, pots
+    teaming_at: str = "delivery"  # constructive ones pay at the delivery; hand_over: all pay when taken, loops pay back
+    watch_teaming: bool = False  # log hand-overs even if they are not paid
     conduct: Mapping[str, float] = field(default_factory=dict)  # price of dominated (g1, g2) and dominant (g3) moves
     known: str = "public"  # how those are judged: by hints and open cards, or by all that is seen (Hanabi)
     entropies: Mapping[str, float] = field(default_factory=dict)  # weight of ad_entropy, ard_entropy and ic
@@ -137,6 +139,10 @@ class Output:
     # this allows at the pace so far; null: never
     wandb: str | None = None  # project of a wandb run that is told all log lines too
 
+    def __post_init__(self) -> None:
+        if self.precision not in ("float16", "float32"):
+            raise InterplayError(f"output.precision: {self.precision!r}; float16 or float32")
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -150,6 +156,7 @@ class Experiment:
     steps: float = 1e6  # environment steps of each run
     envs: int = 64  # environments of each run
     rollout: int = 400  # steps of each environment between updates
+    actors: int = 0  # processes that play a game in plain Python; 0: as many as processors. Changes no result
     network: Network = field(default_factory=Network)
     ppo: PPO = field(default_factory=PPO)
     rewards: Rewards = field(default_factory=Rewards)

@@ -14,10 +14,10 @@ from interplay.errors import InterplayError
 from interplay.training import entropy_terms, schedule
 from interplay.training.actor_critic import ActorCritic, new_networks
 from interplay.training.advantages import new_normaliser
-from interplay.training.collect import Rollout, begin, collect
+from interplay.training.collect import Cuts, Finished, Rollout, begin, collect
 from interplay.training.method import TableScores
 from interplay.training.reward_weights import RewardWeights
-from interplay.training.setup import RunState, TrainingSetup
+from interplay.training.setup import RolloutWorld, RunState, TrainingSetup
 from interplay.training.update import ValueEstimates, improve, optimiser, prepare
 
 
@@ -33,6 +33,9 @@ class Program:
     def partners(self) -> Any:
         """Arrays of the frozen partners; () without any."""
         return () if self.setup.partners is None else self.setup.partners.arrays
+
+    def close(self) -> None:
+        """Let go of what the program holds beside its arrays: nothing, where all of it is compiled."""
 
     def with_setup(self, setup: TrainingSetup) -> Program:
         """Return the same compiled program for other partners.
@@ -123,19 +126,24 @@ class Program:
         self, runs: RunState, weights: RewardWeights, partners: Any, number: Array, progress: Array
     ) -> tuple[RunState, dict[str, Array]]:
         """Update all runs. What is the same for all is computed once: schedules, and the orders of sequences."""
-        ppo, setup = self.experiment.ppo, self.setup
-        for_order = jax.random.fold_in(jax.random.key(self.experiment.seed), number)
-        orders = jnp.broadcast_to(jnp.arange(setup.sequences), (ppo.epochs, setup.sequences))
-        if ppo.minibatches > 1:
-            keys = jax.random.split(for_order, ppo.epochs)
-            orders = jnp.stack([jax.random.permutation(k, setup.sequences) for k in keys])
+        orders = self._orders(number)
         each = jax.vmap(self._update, in_axes=(0, 0, self._partner_axis, None, None, None))
         return each(runs, weights, partners, orders, progress, number)
+
+    def _orders(self, number: Array) -> Array:
+        """Return the orders in which an update goes through its sequences, [epoch, sequence]."""
+        ppo, setup = self.experiment.ppo, self.setup
+        orders = jnp.broadcast_to(jnp.arange(setup.sequences), (ppo.epochs, setup.sequences))
+        if ppo.minibatches > 1:
+            for_order = jax.random.fold_in(jax.random.key(self.experiment.seed), number)
+            keys = jax.random.split(for_order, ppo.epochs)
+            orders = jnp.stack([jax.random.permutation(k, setup.sequences) for k in keys])
+        return orders
 
     def _update(
         self, run: RunState, weights: RewardWeights, partners: Any, orders: Array, progress: Array, number: Array
     ) -> tuple[RunState, dict[str, Array]]:
-        setup, experiment, plan, method = self.setup, self.experiment, self.setup.plan, self.setup.method
+        setup, method = self.setup, self.setup.method
         partners = run.partners if method.changes_partners else partners
         key, for_world, for_rollout = jax.random.split(run.key, 3)
         world = run.world
@@ -147,13 +155,28 @@ class Program:
                 lambda: begin(setup, one, run.stats, partners, for_world, run.world.kept_states),
                 lambda: run.world,
             )
-        shaping = schedule.at(experiment.rewards.shaping, progress)
-        if setup.pays_events:
-            scale = schedule.at(experiment.rewards.events_weight, progress)
+        weights, shaping = self._rewards(weights, progress)
+        played = collect(setup, run.members, weights, partners, world, shaping, for_rollout, progress)
+        return self._learn(dataclasses.replace(run, key=key, world=world), weights, played, orders, progress)
+
+    def _rewards(self, weights: RewardWeights, progress: Array) -> tuple[RewardWeights, Array]:
+        """Return the weights of the rewards and that of the shaped reward at this time."""
+        if self.setup.pays_events:
+            scale = schedule.at(self.experiment.rewards.events_weight, progress)
             weights = dataclasses.replace(weights, events=scale * weights.events)
-        after, rollout, cuts, finished = collect(
-            setup, run.members, weights, partners, world, shaping, for_rollout, progress
-        )
+        return weights, schedule.at(self.experiment.rewards.shaping, progress)
+
+    def _learn(
+        self,
+        run: RunState,
+        weights: RewardWeights,
+        played: tuple[RolloutWorld, Rollout, Cuts, Finished],
+        orders: Array,
+        progress: Array,
+    ) -> tuple[RunState, dict[str, Array]]:
+        """Learn from what was played; `run.world` are the environments before it."""
+        setup, experiment, plan, method = self.setup, self.experiment, self.setup.plan, self.setup.method
+        world, (after, rollout, cuts, finished) = run.world, played
         state, rollout, logs = method.process_rollout(setup, run.method_state, run.members, rollout)
         if experiment.rewards.entropies:
             rollout, more = _with_entropy_rewards(setup, weights, rollout)
@@ -180,7 +203,7 @@ class Program:
         if setup.event_recorder is not None:
             logs |= setup.event_recorder.logs(jnp.mean(finished.recorded, axis=0) / experiment.rollout)
         new = RunState(
-            key=key,
+            key=run.key,
             members=members,
             optimiser=optimiser_state,
             normaliser=prepared.normaliser,

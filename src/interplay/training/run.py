@@ -19,6 +19,7 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make
 from interplay.training import checkpoint, continuation, gate, log
+from interplay.training.actor_pool import for_training, program_for
 from interplay.training.config import Experiment, Gate
 from interplay.training.frozen_partners import FrozenPartners
 from interplay.training.method import Method
@@ -103,9 +104,13 @@ def train(
     if weights is None:
         weights = method.reward_weights(game, experiment)
     pays_events = bool(np.any(np.asarray(weights.events)))
-    setup = TrainingSetup.create(experiment, method.wrap_game(game), method, partners, pays_events)
-    program = Program(setup) if like is None or like.program is None else like.program.with_setup(setup)
-    trained = _Stage(program, weights, members, stage, notes, quiet).train()
+    playable = for_training(method.wrap_game(game), experiment.network.encoding)
+    setup = TrainingSetup.create(experiment, playable, method, partners, pays_events)
+    program = program_for(setup) if like is None or like.program is None else like.program.with_setup(setup)
+    try:
+        trained = _Stage(program, weights, members, stage, notes, quiet).train()
+    finally:
+        program.close()
     trained = replace(trained, game=game)  # not the wrapped one
     if experiment.gate.least_return is None:
         return trained

@@ -20,7 +20,7 @@ def test_they_are_there_and_tell_how_they_were_made():
     for name in names:
         found = agent(f"trained/{name}")
         found.policy.bind(make(name.rpartition("/")[0]))  # type: ignore[union-attr]
-        clone = found.config["algorithm"] == "bc"
+        clone = found.config["algorithm"] == "move clone"
         assert ("held_out_cross_entropy" if clone else "return") in found.config
     assert agent("trained/hanabi/2p/obl1-1").config["method"] == "OBL-1, analytic belief"
 

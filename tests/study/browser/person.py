@@ -136,8 +136,10 @@ class Person:
     def public(self) -> int:
         """Who this is in the books, by the cookie."""
         from interplay.server import sessions
-        from interplay.study.http.app import COOKIE
+        from interplay.study.http.app import cookie_name
 
-        [token] = [c["value"] for c in self.page.context.cookies() if c["name"] == COOKIE]
+        [token] = [
+            c["value"] for c in self.page.context.cookies() if c["name"] == cookie_name(self.served.host.protocol)
+        ]
         base = self.served.base
         return int(base.database.read(sessions.find, base.clock, token).subject.rpartition(":")[2])

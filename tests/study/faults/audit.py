@@ -71,12 +71,13 @@ def _check_game(rows, number, page, seqs, seen):
         return
     (game,) = games
     events = [row for row in rows["study_events"] if row["game"] == game["id"]]
+    lead = game["joint"] or game["id"]
     taken = [seq for row in events for seq in row["payload"].get("seqs", ())]
     assert len(taken) == len(set(taken)), "an action was stored twice"
     assert seqs <= set(taken), f"{page}: acknowledged and lost: {sorted(seqs - set(taken))}"
     flagged = {seq for row in events if row["kind"] == "flag" for seq in row["payload"]["seqs"]}
     assert seen.flags[page] <= flagged
-    steps = [row["t"] for row in events if row["kind"] == "step"]
+    steps = [row["t"] for row in rows["study_events"] if row["kind"] == "step" and row["game"] == lead]
     assert steps == list(range(len(steps)))
     if page in seen.scores:
         assert game["status"] == "done"
@@ -94,15 +95,15 @@ def _check_end(rows, number, seen):
 
 def replayed(rows, most=8):
     """Games that went through restarts are ordinary traces: they replay to the stored score."""
-    done = [row for row in rows["study_games"] if row["status"] == "done"]
+    done = [row for row in rows["study_games"] if row["status"] == "done" and row["joint"] is None]
     for row in done[-most:]:
         episode = game_rows.unpack(row["episode"])
-        stored = [e["payload"]["joint"] for e in rows["study_events"] if e["game"] == row["id"] and e["kind"] == "step"]
-        assert stored == episode.actions.tolist()
-        flags = [e for e in rows["study_events"] if e["game"] == row["id"] and e["kind"] == "flag"]
+        seats = {r["id"]: r["seat"] for r in rows["study_games"] if row["id"] in (r["id"], r["joint"])}
+        own = [e for e in rows["study_events"] if e["game"] in seats]
+        assert [e["payload"]["joint"] for e in own if e["kind"] == "step"] == episode.actions.tolist()
+        flags = [e for e in own if e["kind"] == "flag"]
         assert len(flags) == sum(remark.kind == "flag" for remark in episode.events)
-        own = [e for e in rows["study_events"] if e["game"] == row["id"]]
-        folded = fold(((e["game"], e["kind"], e["t"], e["payload"]) for e in own), {row["id"]: row["seat"]})
+        folded = fold(((e["game"], e["kind"], e["t"], e["payload"]) for e in own), seats)
         assert folded.joints == episode.actions.tolist()
         kept = [(e.t, e.seat, e.kind, dict(e.payload)) for e in episode.events]
         assert sorted(map(repr, [*folded.remarks, *folded.attention()])) == sorted(map(repr, kept)), (

@@ -91,8 +91,10 @@ def test_a_server_that_was_suspended_and_replaced_forks_no_game(address, monkeyp
             await one.answer(agree=True)
             async with one.game() as line:
                 await line.until(lambda m: m["type"] == "tick" and m["t"] == 10)
-                base.lease._over.set()  # its counter stands still, as if the process were stopped, but the game goes on
-                base.lease._thread.join()
+                next(
+                    iter(base.leases.values())
+                )._over.set()  # its counter stands still, as if the process were stopped, but the game goes on
+                next(iter(base.leases.values()))._thread.join()
                 with_next = await asyncio.to_thread(serving, other, other_base)
                 second = await asyncio.to_thread(with_next.__enter__)
                 try:
@@ -116,7 +118,7 @@ def test_a_server_that_was_suspended_and_replaced_forks_no_game(address, monkeyp
 
     with serving(app, base) as first:
         acked, end = within_a_minute(go(first.url))
-        base.lease._over.clear()
+        next(iter(base.leases.values()))._over.clear()
     stored = steps(address)
     assert [t for _, t in stored] == list(range(STEPS)), "a step was stored twice, or not at all"
     rows = held(address)
@@ -162,6 +164,11 @@ def test_an_old_database_with_steps_stored_twice_is_upgraded(address):
         tx.exec_driver_sql("ALTER TABLE study_games DROP COLUMN owner")
         tx.exec_driver_sql("ALTER TABLE study_answers DROP COLUMN about")
         tx.exec_driver_sql("UPDATE study_version SET version_num = 'study_0004'")
+        for table, columns in {"study_people": ("test", "page_opened"), "study_files": ("closed",)}.items():
+            for column in columns:
+                tx.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for table in ("study_waiting", "study_live", "buckets"):
+            tx.exec_driver_sql(f"DROP TABLE {table}")
         tx.exec_driver_sql("DROP TABLE leases")
         tx.exec_driver_sql("UPDATE server_version SET version_num = 'server_0001'")
     for t, who in ((0, "a"), (1, "a"), (1, "b"), (2, "b"), (2, "a"), (3, "a")):

@@ -68,4 +68,5 @@ def keep(tmp_path_factory):
         assert path.stat().st_size > 5000
         assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
 
+    save.folder = folder
     return save

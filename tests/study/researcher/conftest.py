@@ -28,13 +28,18 @@ class Quiet:
         pass
 
 
+async def nobody():
+    """No game is in play."""
+    return []
+
+
 class Study:
     """A study with its researchers' pages and one researcher, `ana`."""
 
     def __init__(self, database, clock, study, *, add=True):
         self.database, self.clock, self.protocol = database, clock, study
         self.base = Base(database, clock)
-        host = SimpleNamespace(protocol=study, base=self.base, games_by_person={}, event_log=Quiet())
+        host = SimpleNamespace(protocol=study, base=self.base, games_by_person={}, event_log=Quiet(), running=nobody)
         self.desk = AdminContext(host, secure=False)
         self.app = make_app(self.base, "Study", docs=False)
         mount(self.app, self.desk)

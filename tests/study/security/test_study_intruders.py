@@ -16,8 +16,9 @@ import websockets.sync.client as sync
 from interplay.server.schema import sessions
 from interplay.study.db import game_rows
 from interplay.study.db.schema import answers, events, games, people
-from interplay.study.http.app import COOKIE
 from tests.study.security.conftest import fresh_source, hear
+
+COOKIE = "interplay_study_secure"
 
 
 def refused(secure, cookie, origin=None, source="127.0.0.1"):

@@ -365,6 +365,56 @@ class ChallengeIssue:
 
 
 @dataclass(frozen=True)
+class ChallengeBaselines:
+    """Fill the leaderboard: every baseline plays an evaluation over the wire, by the schedule that everybody gets.
+
+    Baselines that stand there already are left out, so that the command may be stopped between two and started again.
+
+    Examples:
+      interplay challenge baselines hanabi_proxies
+      interplay challenge baselines hanabi_demo --agents random hanabi/iggi --database demo.db
+      interplay challenge baselines hanabi_proxies --agents "trained/hanabi/{setting}/ippo-1"
+    """
+
+    challenge: Annotated[Path, tyro.conf.Positional]
+    """The challenge file, or the name of a challenge that comes with the package (`interplay challenge example`)."""
+    agents: tuple[str, ...] = ()
+    """Who plays; {setting} stands for the setting's name. By default a dozen that come with interplay (Hanabi)."""
+    games: int | None = None
+    """Games of each setting, for a trial: this is then another challenge, with another hash."""
+    at_once: int = 64
+    """Games in play at a time."""
+    database: Annotated[str | None, tyro.conf.arg(aliases=["--db"])] = None
+    """The database; by default NAME.db here."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Play all baselines and print the leaderboard."""
+        _needs_server()
+        from interplay.challenge import admin, baselines
+        from interplay.challenge.spec import load
+
+        challenge = load(self.challenge)
+        if self.games is not None:
+            fewer = tuple(s.model_copy(update={"games": self.games}) for s in challenge.settings)
+            challenge = challenge.model_copy(update={"settings": fewer, "name": f"{challenge.name}-{self.games}"})
+        hanabi = all(s.game.startswith("hanabi/") for s in challenge.settings)
+        if not self.agents and not hanabi:
+            raise InterplayError("name the baselines: --agents AGENT ...")
+        database = admin.open_challenge_database(self.database or admin.default_address(challenge))
+        try:
+            with _progress("playing") as progress:
+                table = baselines.run_baselines(
+                    challenge, database, self.agents or baselines.HANABI, at_once=self.at_once, tell=note,
+                    progress=progress,
+                )  # fmt: skip
+        finally:
+            database.close()
+        show(table, json=self.json)
+
+
+@dataclass(frozen=True)
 class DatabaseCommand:
     """The host's view of a challenge's database: read the audit log, export traces, strike an evaluation.
 
@@ -372,6 +422,8 @@ class DatabaseCommand:
       interplay challenge books challenges/hanabi_demo.yaml
       interplay challenge books challenges/hanabi_demo.yaml --evaluation 0a1b2c3d4e5f --out traces
       interplay challenge books challenges/hanabi_demo.yaml --evaluation 0a1b2c3d4e5f --void "found to cheat"
+      interplay challenge books hanabi_proxies --review
+      interplay challenge books hanabi_proxies --evaluation 0a1b2c3d4e5f --approve
     """
 
     challenge: Annotated[Path, tyro.conf.Positional]
@@ -384,6 +436,10 @@ class DatabaseCommand:
     """Folder for its traces, with the hidden partners' names: a trace set for `interplay measure` and `report`."""
     void: str | None = None
     """Strike the evaluation from the table, for this reason."""
+    approve: bool = False
+    """Approve the plan of the evaluation, so that it can be played (challenges with `plans: reviewed`)."""
+    review: bool = False
+    """Print the plans that wait for the host."""
     revoke: str | None = None
     """Make a key useless; give the part of it between the two dots."""
     json: bool = False
@@ -399,14 +455,18 @@ class DatabaseCommand:
 
         challenge = load(self.challenge)
         database = admin.open_challenge_database(self.database or admin.default_address(challenge))
-        if (self.out or self.void) and not self.evaluation:
+        if (self.out or self.void or self.approve) and not self.evaluation:
             raise InterplayError("name the evaluation: --evaluation NAME")
         if self.out and self.evaluation:
             note(f"traces: {admin.traces(database, challenge, self.evaluation, self.out).path}")
         if self.void and self.evaluation:
             database.write(repository.void, SystemClock(), self.evaluation, self.void)
+        if self.approve and self.evaluation:
+            database.write(repository.approve, SystemClock(), self.evaluation)
+        if self.review:
+            show(Table.of(database.read(repository.under_review, challenge), "Plans under review"), json=self.json)
         if self.revoke and not database.write(keys.revoke, SystemClock(), self.revoke):
             raise InterplayError(f"there is no key {self.revoke!r} that could be revoked")
-        if not (self.out or self.void or self.revoke):
+        if not (self.out or self.void or self.revoke or self.approve or self.review):
             show(database.read(audit.read), json=self.json)
         database.close()

@@ -18,6 +18,7 @@ class GradeCommand:
       interplay grade --game overcooked/counter_circuit --agent overcooked/greedy
       interplay grade --game overcooked/forced_coordination --agent my_package:MyPolicy --episodes 50 --out grades/mine
       interplay grade --game overcooked/cramped_room --agent random --partners overcooked/greedy stay --json
+      interplay grade --game football/keepaway --agent football/passer --mixed
     """
 
     game: str
@@ -28,6 +29,8 @@ class GradeCommand:
     """The panel: a name of `interplay list panels`, or a folder; by default the game's own."""
     partners: tuple[str, ...] = ()
     """Partners of your own choice in place of a panel."""
+    mixed: bool = False
+    """In games of more than two seats: the other seats are filled with every ordered set of partners, not with one."""
     episodes: int = 20
     """Episodes for each partner and seat, at least 20."""
     seed: int = 0
@@ -56,6 +59,7 @@ class GradeCommand:
             game,
             panel=self.panel,
             partners=self.partners,
+            mixed=self.mixed,
             episodes=self.episodes,
             seed=self.seed,
             out=self.out,

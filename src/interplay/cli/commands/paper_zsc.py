@@ -239,3 +239,37 @@ class ZscTable11:
         from interplay.papers.zsc.figures import table11
 
         show(table11(), json=self.json)
+
+
+@dataclass(frozen=True)
+class ZscConvert:
+    """Result files of the ZSC-Eval repository as one table for `interplay brprox`, with the right best responses.
+
+    Examples:
+      interplay paper zsc convert ZSC-Eval/zsceval/scripts/overcooked/eval/results random1 --out random1.csv
+      interplay paper zsc convert results unident_s --selected 3 7 12 20 --out unident_s.csv
+    """
+
+    folder: Annotated[Path, tyro.conf.Positional]
+    """The repository's folder eval/results."""
+    layout: Annotated[str, tyro.conf.Positional]
+    """The repository's name of a layout, such as random1."""
+    selected: tuple[int, ...] = ()
+    """Numbers of the candidates behind partners 1, 2, ...; by default the published selection of the layout."""
+    out: Path = Path("br_prox.csv")
+    """The table to write."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Write the table, and print BR-Prox of what is in it."""
+        from interplay.metrics.brprox.table import read_table
+        from interplay.papers.zsc.convert import convert
+        from interplay.partners.returns import write_rows
+        from interplay.reports.brprox import on_screen
+        from interplay.stats.brprox.summary import summarise
+
+        write_rows(self.out, convert(self.folder, self.layout, self.selected))
+        summary = summarise(read_table(self.out), seed=0).summary
+        show(summary if self.json else on_screen(summary), json=self.json)
+        note(f"table: {self.out}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -32,68 +33,85 @@ class StudyServe(Listen):
 
     Examples:
       interplay study serve my_study.yaml
-      interplay study serve kitchen_chat
+      interplay study serve kitchen_chat --test
       interplay study serve my.yaml --database postgresql://user@host/name --host 0.0.0.0 --port 443
         --certificate server.pem --private-key server.key
+      interplay study serve first.yaml second.yaml --database postgresql://user@host/name --workers 4 --prefix /lab
     """
 
-    study: Annotated[Path, tyro.conf.Positional]
-    """The study file, or the name of a study that comes with the package (`interplay study example`)."""
+    study: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    """Study files, or names of studies that come with the package (`interplay study example`)."""
     database: str | None = None
     """The database: a path (SQLite) or postgresql://...; by default NAME.db here."""
     secure: bool = False
     """Cookies for TLS only: for a server behind a proxy that does TLS. With --certificate this is so by itself."""
     batch: tuple[int, ...] = (1, 8, 64)
     """Numbers of games for which steps are compiled; fewer start sooner."""
+    workers: int = 1
+    """Processes that serve together, on PostgreSQL; nginx is started in front of them."""
+    proxy_config: Path | None = None
+    """With --workers: write nginx's configuration here, for an nginx of your own, instead of starting one."""
+    prefix: str = ""
+    """A path before all addresses, such as /lab, for a server that shares its host with others."""
+    test: bool = False
+    """Try the study out: everyone who comes is marked as a test, takes no place in the design and is in no export."""
+    recruiter_keys: Path | None = None
+    """The recruiter's keys, for studies that take signed ids only (`completion: signature`)."""
+    logs: Literal["text", "json"] = "text"
+    """How the server's log is written to standard error."""
     check: bool = False
-    """Only check the file, its games and its partners, and stop."""
+    """Only check the files, their games and partners, and stop."""
 
     def run(self) -> None:
-        """Serve the study until interrupted; with --check, only check its file."""
+        """Serve the studies until interrupted; with --check, only check their files."""
         _needs_server()
-        from interplay.server.lease import acquire
-        from interplay.server.serve import check_listen, run
-        from interplay.study.admin.researchers import first_invitation
-        from interplay.study.db.connect import make_base, open_study_database
-        from interplay.study.http.app import build
-        from interplay.study.live.app_state import lease_name
+        from interplay.server.serve import check_listen
+        from interplay.study.http.serve import ServeSettings, serve
         from interplay.study.protocol.frame_words import untranslated
-        from interplay.study.protocol.reading import load
 
-        if not self.batch or min(self.batch) < 1:
-            raise InterplayError(f"--batch {' '.join(map(str, self.batch))}: numbers from 1")
-        protocol = load(self.study)
-        for language in protocol.languages:
-            if missing := untranslated(protocol.words, language):
-                note(f"{len(missing)} texts of the frame are English in {language}: interplay study words {language}")
+        self._check()
+        listen = Listen(
+            host=self.host, port=self.port, certificate=self.certificate, private_key=self.private_key,
+            proxies=self.proxies,
+        )  # fmt: skip
+        settings = ServeSettings(
+            self.study, self.database or "", listen, self.secure or self.certificate is not None, self.batch,
+            self.prefix, self.test, self.recruiter_keys, self.workers, self.proxy_config, self.logs,
+        )  # fmt: skip
+        protocols = settings.protocols
+        for protocol in protocols:
+            for language in protocol.languages:
+                if lacking := untranslated(protocol.words, language):
+                    note(
+                        f"{len(lacking)} texts of the frame are English in {language}: interplay study words {language}"
+                    )
         if self.check:
-            database = open_study_database("sqlite://")
-            app = build(protocol, make_base(database), sizes=self.batch)
-            note(f"{self.study}: fine; {len(app.state.study.engines)} games, {len(protocol.partners)} partners")
-            database.close()
+            self._try(settings)
             return
         check_listen(self)
-        database = open_study_database(self.database or f"{protocol.name}.db")
-        try:
-            secure = self.secure or self.certificate is not None
-            base = make_base(database)
-            base.lease = acquire(database, lease_name(protocol))
-            app = build(protocol, base, sizes=self.batch, secure=secure)
-            note("compiling the games and their partners, which takes a minute or two the first time ...")
-            for engine in app.state.study.engines.values():
-                engine.warm()
-            key = database.write(first_invitation, base.clock, protocol.name)
+        if not self.database and len(protocols) > 1:
+            raise InterplayError("several studies share a database: name it, --database PATH")
+        serve(replace(settings, database=self.database or f"{protocols[0].name}.db"), note)
 
-            def ready() -> None:
-                note(f"participants: {self.url}/study/{protocol.name}")
-                note(f"researchers:  {self.url}/researcher")
-                if key is not None:
-                    note(f"the first researcher chooses a password once at {self.url}/researcher/invite?key={key}")
-                note(f"database {database.engine.url}; stop with Ctrl-C")
+    def _check(self) -> None:
+        if not self.study:
+            raise InterplayError("name a study file, or a study that comes with the package: interplay study example")
+        if not self.batch or min(self.batch) < 1:
+            raise InterplayError(f"--batch {' '.join(map(str, self.batch))}: numbers from 1")
+        if self.workers < 1:
+            raise InterplayError(f"--workers {self.workers}: at least 1")
+        if not re.fullmatch(r"(/[A-Za-z0-9_-]+)*", self.prefix):
+            raise InterplayError(f"--prefix {self.prefix!r}: a path such as /lab, of letters, digits, - and _")
 
-            # Asked often, so that a game soon waits for someone whose line has died without a word.
-            run(app, self, base=base, ready=ready, largest_frame=64 * 1024, ping_s=(5, 10))
-        finally:
+    def _try(self, settings: Any) -> None:
+        """Build the application, which checks games, partners and the recruiter's keys."""
+        from interplay.study.db.connect import make_base, open_study_database
+        from interplay.study.http.app import build
+
+        for path, protocol in zip(self.study, settings.protocols, strict=True):
+            database = open_study_database("sqlite://")
+            app = build(protocol, make_base(database), sizes=self.batch, recruiter_keys=self.recruiter_keys)
+            note(f"{path}: fine; {len(app.state.study.engines)} games, {len(protocol.partners)} partners")
             database.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -181,6 +182,56 @@ class Payments:
                 note(f"{many} {what} and are left out")
         if bulk.unknown:
             note(f"{len(bulk.unknown)} ids never came here: {', '.join(bulk.unknown[:10])}")
+
+
+@dataclass(frozen=True)
+class Settle:
+    """Approve and pay participants at Prolific by its API. Without --approve and --bonus, only say what would be done.
+
+    The token is read from the environment variable PROLIFIC_TOKEN. Who finished is approved; the bonus is what the
+    study's formula gives beyond --already. Whoever was paid is marked, and never paid again.
+
+    Examples:
+      interplay study settle two_chefs.db --prolific 60d9aadeb86739de712faee0 --already 2.50
+      interplay study settle two_chefs.db --prolific 60d9aadeb86739de712faee0 --already 2.50 --approve --bonus
+    """
+
+    database: Annotated[str, tyro.conf.Positional]
+    """The study's database."""
+    prolific: str
+    """The study's id at Prolific."""
+    already: float = 0.0
+    """What Prolific pays everyone who is approved; the bonus is the rest."""
+    approve: bool = False
+    """Approve the submissions of those who finished."""
+    bonus: bool = False
+    """Pay the bonuses."""
+    address: str = "https://api.prolific.com"
+    """Where the API is."""
+    study: str | None = None
+    """Which study, where the database holds several."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def run(self) -> None:
+        """Ask for the submissions, plan, carry out what was asked for, and print the plan."""
+        with _open_database(self.database) as database:
+            from interplay.server.clock import SystemClock
+            from interplay.study.admin import recruiters
+            from interplay.study.db import records
+
+            clock, protocol = SystemClock(), database.read(records.stored_protocol, self.study)
+            token = os.environ.get("PROLIFIC_TOKEN", "")
+            api = recruiters.ProlificApi(token, self.prolific, self.address)
+            plan = database.write(recruiters.plan, clock, protocol, api.submissions(), already=self.already)
+            if self.approve or self.bonus:
+                approved, total = recruiters.settle(
+                    database, clock, protocol, api, plan, approve=self.approve, bonus=self.bonus, by=BY
+                )
+                note(f"{approved} approved, {total:.2f} {protocol.payment.currency} paid as bonuses")
+            else:
+                note("nothing was done: add --approve, --bonus or both")
+        show(Table.of([item.row() for item in plan], f"Submissions to {protocol.name}"), json=self.json)
 
 
 @dataclass(frozen=True)

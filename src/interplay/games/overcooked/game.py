@@ -24,12 +24,15 @@ from interplay.games.overcooked.encodings import (
     planes,
     planes_first,
 )
+from interplay.games.overcooked.generated import generate
 from interplay.games.overcooked.interact import EVENTS
 from interplay.games.overcooked.layouts import OvercookedLayout
 from interplay.games.overcooked.recipes import Menu
 from interplay.games.overcooked.state import ACTIONS, FLOOR, IDLE, INTERACT, OvercookedState
 from interplay.games.overcooked.static_tables import StaticTables
 from interplay.games.scene import Scene
+
+GENERATED = "generated"  # the variant whose kitchen is drawn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +44,9 @@ class OvercookedOptions(Menu):
     rule_out_null_interacts: bool = False  # an interact that would do nothing is not legal
     layout: str | None = None  # a kitchen as text, rows split by "/"
     layout_file: str | None = field(default=None, metadata={"local": True})  # a file that holds such a text
+    kitchen_seed: int = 0  # of `overcooked/generated`: which kitchen is drawn
+    kitchen_size: tuple[int, ...] = (7, 6)  # of `overcooked/generated`: width and height
+    kitchen_template: str | None = None  # of `overcooked/generated`: how its walls stand; by default drawn, too
 
 
 class Overcooked:
@@ -177,9 +183,16 @@ class Overcooked:
         return places
 
 
+def _generated(settings: OvercookedOptions) -> OvercookedLayout:
+    if len(settings.kitchen_size) != 2:
+        raise InterplayError(f"kitchen_size: {list(settings.kitchen_size)}; give width and height, as in [7, 6]")
+    width, height = settings.kitchen_size
+    return generate(settings.kitchen_seed, width, height, template=settings.kitchen_template)
+
+
 def variants() -> list[str]:
     """List the names of the registered kitchens."""
-    return [*layouts.ONE_RECIPE, *layouts.SEVERAL_RECIPES]
+    return [*layouts.ONE_RECIPE, *layouts.SEVERAL_RECIPES, GENERATED]
 
 
 def make(variant: str, options: Mapping[str, Any]) -> Overcooked:
@@ -196,6 +209,8 @@ def make(variant: str, options: Mapping[str, Any]) -> Overcooked:
         layout, name = layouts.parse(text, "layout"), "custom"
         recorded_options.pop("layout_file", None)
         recorded_options["layout"] = layout.text
+    elif name == GENERATED:
+        layout = _generated(settings)
     elif name in layouts.ONE_RECIPE or name in layouts.SEVERAL_RECIPES:
         layout = layouts.parse((layouts.ONE_RECIPE | layouts.SEVERAL_RECIPES)[name], name)
     else:

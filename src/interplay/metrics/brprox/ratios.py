@@ -6,7 +6,9 @@ J(ego, partner) / J(best response, partner), both with the partner in the same s
 - `compatible`, as ZSC-Eval counts: at most 1, and 1 where the best response itself gets nothing;
 - `honest`: the same, but null where the best response gets nothing, since the ratio is then undefined.
 
-With n seats there is a best response for every set L of partner seats, 1 <= |L| < n; the ego fills the others.
+With n seats there is a best response for every set L of partner seats, 1 <= |L| < n; the ego fills the others. Several
+partners may sit in L: such a set of partners is named a|b, in the order of the seats, and has a best response of its
+own; intervals then draw the partners, not the sets.
 Source: Wang et al., ZSC-Eval, NeurIPS 2024.
 """
 

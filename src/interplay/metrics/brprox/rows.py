@@ -16,6 +16,7 @@ from interplay.table import Row, Table
 
 AT = " at"  # where a checked row stood in its source; no column can have this name, since names are stripped
 SEATS = ("ego_seat", "ego_seats", "partner_seats")
+SET_JOIN = "|"  # between partners who sit together, and between their skills
 NUMBERS = (
     "return", "return_se", "low", "high", "best_response_return", "best_response_se", "best_response_low",
     "best_response_high", "self_play_return",
@@ -82,6 +83,7 @@ def tidy(
     """
     listed = list(rows)
     pairs = [r if isinstance(r, tuple) else (f"row {i}", r) for i, r in enumerate(listed, 1)]
+    pairs = [(at, _joined_set(row)) for at, row in pairs]
     as_text = any(isinstance(r, tuple) for r in listed)
     if not pairs:
         raise InterplayError(f"{what}: no rows to work on")
@@ -94,6 +96,18 @@ def tidy(
     return [
         _checked(_read(row) if as_text else row, f"{what}, {at}", seat_columns[0], need, seats) for at, row in pairs
     ]
+
+
+def _joined_set(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row with partner_a, partner_b, ... (and skill_a, ...) as one set of partners, a|b."""
+    if "partner" in row or "partner_a" not in row:
+        return row
+    joined = dict(row)
+    for name in ("partner", "skill"):
+        columns = sorted(c for c in row if c.startswith(f"{name}_") and len(c) == len(name) + 2)
+        if columns:
+            joined[name] = SET_JOIN.join(str(row[c]) for c in columns)
+    return joined
 
 
 def _checked(row: Mapping[str, Any], at: str, seat_column: str, need: Sequence[str], seats: int | None) -> Row:

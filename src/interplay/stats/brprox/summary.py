@@ -19,6 +19,7 @@ import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.metrics.brprox.ratios import BEST_RESPONSE_KEY, CELL, Cells, cells
+from interplay.metrics.brprox.rows import SET_JOIN
 from interplay.stats.bootstrap import bootstrap_counts
 from interplay.stats.brprox.best_response_returns import BestResponses
 from interplay.stats.estimators import iqm, quantile
@@ -191,7 +192,8 @@ def _interval(
     rows = sorted(rows, key=lambda row: row[column])
     values = np.array([row[column] for row in rows])
     columns = {name: [str(row[name]) for row in rows] for name in (*UNITS, *FIXED)}  # a skill may be null
-    plan = design(columns, len(rows), units=UNITS, fixed=FIXED)
+    columns, units = _sampling_units(columns)
+    plan = design(columns, len(rows), units=units, fixed=FIXED)
     if not plan.resampled:
         return iqm(values), None, None
     redrawn = (
@@ -204,6 +206,16 @@ def _interval(
         level=options.level, method=options.method, replicates=options.replicates, redrawn=redrawn,
     )  # fmt: skip
     return interval.estimate, interval.low, interval.high
+
+
+def _sampling_units(columns: dict[str, list[str]]) -> tuple[dict[str, list[str]], tuple[str, ...]]:
+    """Return columns and units of a bootstrap: sets of partners, a|b, are drawn as partners of one population."""
+    sets = [name.split(SET_JOIN) for name in columns["partner"]]
+    size = len(sets[0])
+    if size == 1 or any(len(members) != size for members in sets):
+        return columns, UNITS
+    members = {f"partner_{i}": [of[i] for of in sets] for i in range(size)}
+    return columns | members, ("seed", "+".join(members))
 
 
 def _rank(rows: list[Row]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from csv import DictWriter
 from typing import IO, Any, get_args
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
 from interplay.server import audit
@@ -19,23 +19,25 @@ from interplay.server.api_error import ApiError
 from interplay.study.admin import erase, export, payments
 from interplay.study.admin.auth import form_value
 from interplay.study.admin.context import AdminContext
-from interplay.study.admin.views import paid
+from interplay.study.admin.views import paid, participant_page
+from interplay.study.db import admission
 from interplay.study.export.columns import Format
 
 PATIENCE_S = 5.0  # how long to wait for the browser of a participant whose session was ended
 
 
-def add(app: FastAPI, context: AdminContext) -> None:
+def add(app: APIRouter, context: AdminContext) -> None:
     """Add the routes for payments, exports and erasure to the application."""
     _add_payments(app, context)
     _add_export(app, context)
     _add_erase(app, context)
+    _add_admission(app, context)
 
 
-def _add_payments(app: FastAPI, context: AdminContext) -> None:
+def _add_payments(app: APIRouter, context: AdminContext) -> None:
     protocol, database, clock = context.protocol, context.database, context.clock
 
-    @app.post("/researcher/payments/mark")
+    @app.post("/payments/mark")
     @context.guarded
     async def mark(request: Request) -> Response:
         visit, form = await context.auth.posted(request)
@@ -45,7 +47,7 @@ def _add_payments(app: FastAPI, context: AdminContext) -> None:
         await database.awrite(payments.mark, clock, protocol, chosen, by=visit.name)
         return context.go(_back(form, chosen), "paid")
 
-    @app.post("/researcher/payments/unmark")
+    @app.post("/payments/unmark")
     @context.guarded
     async def unmark(request: Request) -> Response:
         visit, form = await context.auth.posted(request)
@@ -53,7 +55,7 @@ def _add_payments(app: FastAPI, context: AdminContext) -> None:
         await database.awrite(payments.unmark, clock, protocol, chosen, by=visit.name)
         return context.go(_back(form, [chosen]), "unpaid")
 
-    @app.post("/researcher/payments/csv")
+    @app.post("/payments/csv")
     @context.guarded
     async def as_csv(request: Request) -> Response:
         visit, _ = await context.auth.posted(request)
@@ -65,7 +67,7 @@ def _add_payments(app: FastAPI, context: AdminContext) -> None:
         writer.writerows(rows)
         return Response(out.getvalue(), media_type="text/csv", headers=_download(f"{protocol.name}-payments.csv"))
 
-    @app.post("/researcher/payments/bulk")
+    @app.post("/payments/bulk")
     @context.guarded
     async def bulk(request: Request) -> Response:
         visit, form = await context.auth.posted(request)
@@ -103,8 +105,8 @@ def _download(name: str) -> dict[str, str]:
     return {"content-disposition": f'attachment; filename="{name}"'}
 
 
-def _add_export(app: FastAPI, context: AdminContext) -> None:
-    @app.post("/researcher/export")
+def _add_export(app: APIRouter, context: AdminContext) -> None:
+    @app.post("/export")
     @context.guarded
     async def make(request: Request) -> Response:
         visit, form = await context.auth.posted(request)
@@ -128,8 +130,8 @@ def _chunks(file: IO[bytes]) -> Iterator[bytes]:
             yield chunk
 
 
-def _add_erase(app: FastAPI, context: AdminContext) -> None:
-    @app.post("/researcher/participants/{public}/erase")
+def _add_erase(app: APIRouter, context: AdminContext) -> None:
+    @app.post("/participants/{public}/erase")
     @context.guarded
     async def forget(request: Request, public: str) -> Response:
         visit, form = await context.auth.posted(request)
@@ -141,6 +143,28 @@ def _add_erase(app: FastAPI, context: AdminContext) -> None:
         if erased.kept:
             return context.go("participants", "kept")
         return context.go("participants", "erased" if clean else "erased-later")
+
+
+def _add_admission(app: APIRouter, context: AdminContext) -> None:
+    protocol, database, clock = context.protocol, context.database, context.clock
+
+    @app.post("/participants/{public}/readmit")
+    @context.guarded
+    async def readmit(request: Request, public: str) -> Response:
+        visit, _ = await context.auth.posted(request)
+        link = await database.awrite(admission.readmit, clock, protocol, public, by=visit.name)
+        origin = f"{request.url.scheme}://{request.headers.get('host', '')}{context.base.prefix}"
+        return await participant_page(
+            context, visit, request, public, link=f"{origin}/study/{protocol.name}?enter={link.key}"
+        )
+
+    @app.post("/recruitment")
+    @context.guarded
+    async def recruitment(request: Request) -> Response:
+        visit, form = await context.auth.posted(request)
+        closed = form_value(form, "closed") == "yes"
+        await database.awrite(admission.set_closed, clock, protocol, closed, by=visit.name)
+        return context.go("monitor", "closed" if closed else "opened")
 
 
 async def erase_live(context: AdminContext, public: str, *, keep_games: bool, by: str) -> tuple[erase.Erased, bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import PlainTextResponse, Response
 
 from interplay.errors import InterplayError
@@ -15,24 +15,26 @@ from interplay.study.admin.context import AdminContext
 
 def mount(app: FastAPI, context: AdminContext) -> None:
     """Add the researchers' side to the application of a study."""
-    _add_login(app, context)
-    views.add(app, context)
-    actions.add(app, context)
+    routes = APIRouter(prefix=context.root)
+    _add_login(routes, context)
+    views.add(routes, context)
+    actions.add(routes, context)
+    app.include_router(routes)
 
 
-def _add_login(app: FastAPI, context: AdminContext) -> None:
+def _add_login(app: APIRouter, context: AdminContext) -> None:
     auth = context.auth
 
-    @app.get("/researcher/files/{name}")
+    @app.get("/files/{name}")
     async def asset(name: str) -> Response:
         return pages.file(name) or PlainTextResponse("there is no such file", 404)
 
-    @app.get("/researcher")
+    @app.get("")
     @context.guarded
     async def home(request: Request) -> Response:
         return context.go("monitor") if await auth.visit(request) else context.login_page()
 
-    @app.post("/researcher/login")
+    @app.post("/login")
     @context.guarded
     async def login(request: Request) -> Response:
         form = await auth.before(request)
@@ -40,7 +42,7 @@ def _add_login(app: FastAPI, context: AdminContext) -> None:
         auth.keep(response, await auth.log_in(request, form_value(form, "name").strip(), form_value(form, "password")))
         return response
 
-    @app.post("/researcher/logout")
+    @app.post("/logout")
     @context.guarded
     async def logout(request: Request) -> Response:
         visit, _ = await auth.posted(request)
@@ -49,12 +51,12 @@ def _add_login(app: FastAPI, context: AdminContext) -> None:
         auth.forget(response)
         return response
 
-    @app.get("/researcher/invite")
+    @app.get("/invite")
     @context.guarded
     async def invited(request: Request) -> Response:
         return await _choose(context, request, request.query_params.get("key", ""))
 
-    @app.post("/researcher/invite")
+    @app.post("/invite")
     @context.guarded
     async def accept(request: Request) -> Response:
         form = await auth.before(request)

@@ -17,7 +17,7 @@ from interplay.server.accounts import Account
 from interplay.server.api_error import ApiError
 from interplay.server.app import Base
 from interplay.server.database import Tx
-from interplay.server.limits import Buckets
+from interplay.server.limits import Buckets, SharedBuckets
 from interplay.study.admin import researchers
 
 COOKIE = "interplay_researcher"
@@ -49,10 +49,11 @@ class Visit:
 class AdminAuth:
     """Logins, sessions and rate limits of the researchers of one study."""
 
-    def __init__(self, base: Base, study: str, secure: bool):
-        self.base, self.study, self.secure = base, study, secure
-        self._by_address = Buckets(base.clock, 10 / 60, 10)  # wrong passwords from one address
-        self._by_name = Buckets(base.clock, 30 / 60, 60)  # and for one name, from wherever
+    def __init__(self, base: Base, study: str, secure: bool, path: str = "/researcher"):
+        self.base, self.study, self.secure, self._path = base, study, secure, path
+        # Wrong passwords from one address, and for one name, from wherever.
+        self._by_address = SharedBuckets(base.database, base.clock, "login", 10 / 60, 10)
+        self._by_name = SharedBuckets(base.database, base.clock, "account", 30 / 60, 60)
         self._requests = Buckets(base.clock, 20, 200)  # requests from one address
 
     async def visit(self, connection: HTTPConnection) -> Visit | None:
@@ -96,15 +97,15 @@ class AdminAuth:
             ApiError: The password is wrong, or there were too many wrong ones from this address or for this name.
         """
         who = self.base.who(request)
-        if self._by_address.exhausted(who) or self._by_name.exhausted(name[:200]):
+        if await self._by_address.exhausted(who) or await self._by_name.exhausted(name[:200]):
             raise ApiError("too_many", "too many wrong passwords: wait a minute")
         try:
             account = await self.base.database.aread(accounts.log_in, name[:200], password[:1000])
             if not researchers.may(account.role, self.study):
                 raise ApiError("unknown_key", "name or password is wrong", status=401)
         except ApiError:
-            self._by_address.take(who)
-            self._by_name.take(name[:200])
+            await self._by_address.note(who)
+            await self._by_name.note(name[:200])
             raise
         return await self.base.database.awrite(self._begin, account)
 
@@ -112,23 +113,23 @@ class AdminAuth:
         """Return the account that an invitation belongs to; an `ApiError` where it is used up, too old or unknown."""
         who = self.base.who(request)
         self._requests.require(who, "requests from here")
-        if self._by_address.exhausted(who):
+        if await self._by_address.exhausted(who):
             raise ApiError("too_many", "too many wrong invitations: wait a minute")
         try:
             return await self.base.database.aread(researchers.invited, self.base.clock, key[:200])
         except ApiError:
-            self._by_address.take(who)
+            await self._by_address.note(who)
             raise ApiError("not_found", "this invitation is not good: it works once, and for a week") from None
 
     async def accept(self, request: Request, key: str, password: str) -> str:
         """Set the password that was chosen with an invitation, and return the cookie of a new session."""
         who = self.base.who(request)
-        if self._by_address.exhausted(who):
+        if await self._by_address.exhausted(who):
             raise ApiError("too_many", "too many wrong invitations: wait a minute")
         try:
             account = await self.base.database.awrite(researchers.accept, self.base.clock, key[:200], password)
         except ApiError:
-            self._by_address.take(who)
+            await self._by_address.note(who)
             raise
         if not researchers.may(account.role, self.study):
             raise ApiError("not_allowed", "your password is set; this account is for another study")
@@ -146,16 +147,16 @@ class AdminAuth:
     def keep(self, response: Response, token: str) -> None:
         """Set the session cookie, and delete that of the login form."""
         self._set(response, COOKIE, token, LIFE)
-        response.delete_cookie(BEFORE, path="/researcher")
+        response.delete_cookie(BEFORE, path=self._path)
 
     def forget(self, response: Response) -> None:
         """Delete the session cookie."""
-        response.delete_cookie(COOKIE, path="/researcher")
+        response.delete_cookie(COOKIE, path=self._path)
 
     def _set(self, response: Response, name: str, token: str, life: timedelta) -> None:
         age = int(life.total_seconds())
         response.set_cookie(
-            name, token, max_age=age, httponly=True, secure=self.secure, samesite="strict", path="/researcher"
+            name, token, max_age=age, httponly=True, secure=self.secure, samesite="strict", path=self._path
         )
 
     def _begin(self, tx: Tx, account: Account) -> str:

@@ -24,6 +24,8 @@ from interplay.study.protocol.words import say
 T = TypeVar("T")
 NOTICES = {  # what a page says after an action, by the value of `done` in its address
     "paid": "Noted as paid.",
+    "closed": "The study takes no more participants. Those who have consented go on.",
+    "opened": "The study takes new participants.",
     "unpaid": "The note was taken back.",
     "erased": "The participant was erased. Nothing of them is left in the database's files.",
     "erased-later": "The participant was erased. Old pages of its file are overwritten as soon as nobody reads.",
@@ -32,12 +34,13 @@ NOTICES = {  # what a page says after an action, by the value of `done` in its a
 
 
 class AdminContext:
-    """The researchers' side of one running study."""
+    """The researchers' side of one running study, at the address `root` (by default /researcher)."""
 
-    def __init__(self, state: Any, secure: bool):
+    def __init__(self, state: Any, secure: bool, root: str = ""):
         self.state, self.protocol, self.base = state, state.protocol, state.base
         self.database, self.clock = state.base.database, state.base.clock
-        self.auth, self.worker = AdminAuth(state.base, state.protocol.name, secure), Worker()
+        self.root = root or f"{state.base.prefix}/researcher"
+        self.auth, self.worker = AdminAuth(state.base, state.protocol.name, secure, self.root), Worker()
 
     @property
     def title(self) -> str:
@@ -56,7 +59,13 @@ class AdminContext:
             code: The HTTP status.
             **values: The values of the template.
         """
-        shared = {"visit": visit, "study": self.title, "notice": NOTICES.get(request.query_params.get("done", ""))}
+        shared = {
+            "root": self.root,
+            "site": self.base.prefix,
+            "visit": visit,
+            "study": self.title,
+            "notice": NOTICES.get(request.query_params.get("done", "")),
+        }
         return await asyncio.to_thread(pages.page, name, code, **{"place": name, **shared, **values})
 
     async def read(self, work: Callable[..., T], *args: Any) -> T:
@@ -74,6 +83,7 @@ class AdminContext:
         """Render the login or the choice of a password, with a CSRF token that belongs to a cookie of its own."""
         token = secrets.token_urlsafe(24)
         fields: dict[str, Any] = {"invited": None, "key": "", "shortest": 0} | values
+        fields |= {"root": self.root, "site": self.base.prefix}
         response = pages.page(
             "login", status, study=self.title, title=title, wrong=wrong, csrf=sessions.csrf_token(token), **fields
         )
@@ -105,11 +115,13 @@ class AdminContext:
             visit = None
         if visit is None:
             return self.login_page(wrong=message, status=status)
-        return await self.page("problem", visit, request, status, place="", message=message, back="/researcher/monitor")
+        return await self.page(
+            "problem", visit, request, status, place="", message=message, back=f"{self.root}/monitor"
+        )
 
     def go(self, path: str, done: str = "") -> RedirectResponse:
         """Redirect to another page after a form was taken; `done` selects the notice that it shows."""
-        return RedirectResponse(f"/researcher/{path}".rstrip("/") + (f"?done={done}" if done else ""), 303)
+        return RedirectResponse(f"{self.root}/{path}".rstrip("/") + (f"?done={done}" if done else ""), 303)
 
     async def close(self) -> None:
         """Stop the process that renders replays."""

@@ -18,7 +18,7 @@ from interplay.server.schema import sessions
 from interplay.study.db.game_events import same_game
 from interplay.study.db.game_rows import DONE, PLAYING, pack, unpack
 from interplay.study.db.participants import DROPPED, OVER, SUBJECT
-from interplay.study.db.schema import answers, consents, events, games, members, paid, people, recruits, slots
+from interplay.study.db.schema import answers, consents, events, games, members, paid, people, recruits, slots, waiting
 from interplay.study.live.game_session import person_identity
 from interplay.study.protocol.model import Protocol
 
@@ -74,7 +74,7 @@ def erase(tx: Tx, clock: Clock, protocol: Protocol, public: str, *, keep_games: 
         tx.exec_driver_sql("PRAGMA secure_delete = ON")  # what is deleted is overwritten
     number = shut(tx, clock, protocol, public)
     versions = list(tx.execute(sa.select(consents.c.version).where(consents.c.person == number)).scalars())
-    for table in (recruits, consents, paid, members):
+    for table in (recruits, consents, paid, members, waiting):
         tx.execute(sa.delete(table).where(table.c.person == number))
     gone = tx.execute(sa.delete(answers).where(answers.c.person == number)).rowcount
     kept, name = 0, secrets.token_hex(6)  # how the games that are kept call the person

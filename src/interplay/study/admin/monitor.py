@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -19,14 +18,14 @@ from interplay.study.protocol.model import Protocol
 from interplay.study.protocol.words import say
 
 STATUSES = (NEW, ACTIVE, DONE, SCREENED, DROPPED, WITHDRAWN, ERASED)
-RECENT_STEPS = 300  # steps over which lateness is reported
 RECENT = 60  # participants that are listed with their page
 MOST_SEQUENCES = 200
 
 
 def counts(tx: Tx, protocol: Protocol) -> dict[str, int]:
     """Count participants by status."""
-    query = sa.select(people.c.status, sa.func.count()).where(people.c.study == protocol.name).group_by(people.c.status)
+    mine = people.c.study == protocol.name, people.c.test.is_(False)
+    query = sa.select(people.c.status, sa.func.count()).where(*mine).group_by(people.c.status)
     by_status = {row[0]: row[1] for row in tx.execute(query)}
     return {status: by_status.get(status, 0) for status in STATUSES}
 
@@ -70,27 +69,6 @@ def leaves(tx: Tx, numbers: list[int]) -> dict[int, int]:
     """Count by game how often its person lost the connection."""
     query = sa.select(events.c.game, sa.func.count()).where(events.c.game.in_(numbers), events.c.kind == "leave")
     return {row[0]: row[1] for row in tx.execute(query.group_by(events.c.game))}
-
-
-def running(games_by_person: Mapping[Any, Any]) -> list[dict[str, Any]]:
-    """List the games in memory, a row for each of their participants; partners are named by their agents."""
-    rows = []
-    for live in {id(live): live for live in list(games_by_person.values())}.values():
-        late = sorted(live.late_s[-RECENT_STEPS:])  # must be quick: this thread drives the games
-        shared = {
-            "setting": live.record.setting,
-            "partner": ", ".join(sorted(set(live.record.bots.values()))) or "another participant",
-            "t": live.table.t,
-            "of": live.engine.game.horizon,
-            "score": live.table.score if live.table.recorder is not None else None,
-            "late_ms": round(1000 * live.late_s[-1], 1) if late else None,
-            "late_p99_ms": round(1000 * late[int(0.99 * (len(late) - 1))], 1) if late else None,
-            "missed": sum(remark.kind == "deadline" for remark in list(live.table.log.events)),
-        }
-        for slot in live.slots.values():
-            mine = {"number": slot.person, "game": slot.seated.game, "page": slot.seated.page.id}
-            rows.append({**mine, **shared, "present": slot.here})
-    return rows
 
 
 def cells(tx: Tx, protocol: Protocol) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from interplay.server import audit
@@ -15,6 +15,7 @@ from interplay.server.api_error import ApiError
 from interplay.server.database import Tx
 from interplay.server.schema import audit as audit_rows
 from interplay.study.admin import monitor, pages, payments, replay
+from interplay.study.admin.auth import Visit
 from interplay.study.admin.context import AdminContext
 from interplay.study.admin.monitor import title
 from interplay.study.admin.unfinished import so_far
@@ -30,7 +31,7 @@ MOST_EVENTS = 200
 MOST_LINES = 500
 
 
-def add(app: FastAPI, context: AdminContext) -> None:
+def add(app: APIRouter, context: AdminContext) -> None:
     """Add the routes of these pages to the application."""
     _add_monitor(app, context)
     _add_people(app, context)
@@ -38,11 +39,11 @@ def add(app: FastAPI, context: AdminContext) -> None:
     _add_lists(app, context)
 
 
-def _add_monitor(app: FastAPI, context: AdminContext) -> None:
+def _add_monitor(app: APIRouter, context: AdminContext) -> None:
     protocol = context.protocol
 
     async def now() -> dict[str, Any]:
-        running = monitor.running(context.state.games_by_person)
+        running = await context.state.running()
 
         def look(tx: Tx) -> dict[str, Any]:
             names = _names(tx, [game["number"] for game in running])
@@ -53,7 +54,9 @@ def _add_monitor(app: FastAPI, context: AdminContext) -> None:
                 for game in running
                 if game["number"] in names
             ]
-            return {"counts": monitor.counts(tx, protocol), "people": people, "running": games}
+            closed = tx.execute(sa.select(schema.files.c.closed).where(schema.files.c.name == protocol.name)).scalar()
+            counts = monitor.counts(tx, protocol)
+            return {"counts": counts, "people": people, "running": games, "closed": bool(closed)}
 
         status = await context.read(look)
         at = context.clock.now()
@@ -61,17 +64,17 @@ def _add_monitor(app: FastAPI, context: AdminContext) -> None:
             person["ago"] = _ago((at - datetime.fromisoformat(person["seen"])).total_seconds())
         return status | {"at": f"{at:%H:%M:%S}", "behind": context.state.event_log.behind}
 
-    @app.get("/researcher/monitor")
+    @app.get("/monitor")
     @context.guarded
     async def show(request: Request) -> Response:
         visit = await context.auth.required(request)
         return await context.page("monitor", visit, request, **await now())
 
-    @app.get("/researcher/monitor/now")
+    @app.get("/monitor/now")
     @context.guarded
     async def part(request: Request) -> Response:
         await context.auth.required(request)
-        return await asyncio.to_thread(pages.page, "now", **await now())
+        return await asyncio.to_thread(pages.page, "now", root=context.root, **await now())
 
 
 def _names(tx: Tx, numbers: list[int]) -> dict[int, str]:
@@ -85,10 +88,10 @@ def _ago(seconds: float) -> str:
     return f"{round(seconds / 60)} min ago" if seconds < 5400 else f"{round(seconds / 3600)} h ago"
 
 
-def _add_people(app: FastAPI, context: AdminContext) -> None:
+def _add_people(app: APIRouter, context: AdminContext) -> None:
     protocol = context.protocol
 
-    @app.get("/researcher/participants")
+    @app.get("/participants")
     @context.guarded
     async def participants(request: Request) -> Response:
         visit = await context.auth.required(request)
@@ -106,15 +109,22 @@ def _add_people(app: FastAPI, context: AdminContext) -> None:
         values = await context.read(look)
         return await context.page("participants", visit, request, status=status, first=first, **values)
 
-    @app.get("/researcher/participants/{public}")
+    @app.get("/participants/{public}")
     @context.guarded
     async def participant(request: Request, public: str) -> Response:
-        visit = await context.auth.required(request)
-        values = await context.read(one_participant, protocol, public)
-        return await context.page(
-            "participant", visit, request, place="participants", currency=protocol.payment.currency,
-            keep_games=protocol.erasure == "keep_games", **values,
-        )  # fmt: skip
+        return await participant_page(context, await context.auth.required(request), request, public)
+
+
+async def participant_page(
+    context: AdminContext, visit: Visit, request: Request, public: str, *, link: str = ""
+) -> Response:
+    """Return the page of one participant, with their re-entry link if one was just made."""
+    protocol = context.protocol
+    values = await context.read(one_participant, protocol, public)
+    return await context.page(
+        "participant", visit, request, place="participants", currency=protocol.payment.currency,
+        keep_games=protocol.erasure == "keep_games", link=link, **values,
+    )  # fmt: skip
 
 
 def one_participant(tx: Tx, protocol: Protocol, public: str) -> dict[str, Any]:
@@ -140,10 +150,10 @@ def one_participant(tx: Tx, protocol: Protocol, public: str) -> dict[str, Any]:
     }
 
 
-def _add_games(app: FastAPI, context: AdminContext) -> None:
+def _add_games(app: APIRouter, context: AdminContext) -> None:
     protocol, database = context.protocol, context.database
 
-    @app.get("/researcher/games")
+    @app.get("/games")
     @context.guarded
     async def games(request: Request) -> Response:
         visit = await context.auth.required(request)
@@ -156,7 +166,7 @@ def _add_games(app: FastAPI, context: AdminContext) -> None:
             settings=list(protocol.games), partners=list(protocol.partners),
         )  # fmt: skip
 
-    @app.get("/researcher/games/{number}/replay")
+    @app.get("/games/{number}/replay")
     @context.guarded
     async def watch(request: Request, number: int) -> Response:
         visit = await context.auth.required(request)
@@ -211,10 +221,10 @@ def _details(protocol: Protocol, row: Any) -> dict[str, Any]:
     }
 
 
-def _add_lists(app: FastAPI, context: AdminContext) -> None:
+def _add_lists(app: APIRouter, context: AdminContext) -> None:
     protocol = context.protocol
 
-    @app.get("/researcher/design")
+    @app.get("/design")
     @context.guarded
     async def design(request: Request) -> Response:
         visit = await context.auth.required(request)
@@ -224,20 +234,20 @@ def _add_lists(app: FastAPI, context: AdminContext) -> None:
         played = await context.read(monitor.played, protocol)
         return await context.page("design", visit, request, cells=cells, played=played)
 
-    @app.get("/researcher/payments")
+    @app.get("/payments")
     @context.guarded
     async def pay(request: Request) -> Response:
         visit = await context.auth.required(request)
         return await context.page("payments", visit, request, bulk=None, already=0, **await paid(context))
 
-    @app.get("/researcher/export")
+    @app.get("/export")
     @context.guarded
     async def export(request: Request) -> Response:
         visit = await context.auth.required(request)
         tables = {name: list(columns) for name, columns in COLUMNS.items()}
         return await context.page("export", visit, request, tables=tables)
 
-    @app.get("/researcher/audit")
+    @app.get("/audit")
     @context.guarded
     async def log(request: Request) -> Response:
         visit = await context.auth.required(request)

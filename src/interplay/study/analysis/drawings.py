@@ -99,6 +99,7 @@ class Box(NamedTuple):
     mean: float | None = None
     low: float | None = None
     high: float | None = None
+    colour: int | None = None  # a partner's, the same in every figure; None: by its place in this one
 
 
 def boxes(rows: Sequence[Box], *, title: str, x_title: str, bounds: tuple[float, float] | None = None) -> str:
@@ -111,7 +112,8 @@ def boxes(rows: Sequence[Box], *, title: str, x_title: str, bounds: tuple[float,
     floor = height - 40
 
     def x(value: float) -> float:
-        return left + plot * (value - low) / (high - low)
+        inside = min(max(value, low), high)  # an interval may reach beyond the scale, an answer cannot
+        return left + plot * (inside - low) / (high - low)
 
     ticks = svg.ticks(low, high)
     body = ""
@@ -121,7 +123,7 @@ def boxes(rows: Sequence[Box], *, title: str, x_title: str, bounds: tuple[float,
     for i, row in enumerate(rows):
         y = top + step * (i + 0.5)
         body += text(left - 12, y, svg.shorten(row.name, 34), 12, INK, text_anchor="end", dominant_baseline="central")
-        body += _box(row, x, y, svg.seat_colour(i))
+        body += _box(row, x, y, svg.seat_colour(i if row.colour is None else row.colour))
     body += text(left + plot / 2, height - 6, x_title, 12, MUTED, text_anchor="middle")
     return svg.picture(left + plot + 24, height, body, title)
 

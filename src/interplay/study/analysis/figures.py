@@ -14,6 +14,7 @@ from interplay.study.analysis.drawings import Box, DrawnLine, answer_bars, boxes
 from interplay.table import Row, Table
 
 MOST_SCATTERS = 8
+FEWEST = 5  # answers for which an interval is drawn
 WIDEST_SCALE = 11  # points; a scale with more is drawn as boxes
 
 
@@ -34,14 +35,26 @@ def rating_figures(data: Data, summary: Table, names: Sequence[str]) -> list[Sec
             bars = [(r["partner"], {p: values[r["partner"]].count(p) for p in points}) for r in rows]
             drawing = answer_bars(bars, points, title=title, ends=_ends(data, name))
         else:
-            drawn = [Box(r["partner"], values[r["partner"]], r["mean"], r["mean_low"], r["mean_high"]) for r in rows]
+            order = sorted(row["partner"] for row in rows)  # a partner has one colour in all figures
+            drawn = [
+                Box(r["partner"], values[r["partner"]], r["mean"], *_interval(r, values), order.index(r["partner"]))
+                for r in rows
+            ]
             pad = (ends[1] - ends[0]) * 0.02
             limits = (ends[0] - pad, ends[1] + pad)
             drawing = boxes(
                 drawn, title=title, x_title=f"{data.label(name)}, {ends[0]:g} to {ends[1]:g}", bounds=limits
             )
-        figures.append(Figure(drawing, title, "", about))
+        few = any(len(answers) < FEWEST for answers in values.values())
+        note = f"No interval is drawn for fewer than {FEWEST} answers." if few else ""
+        figures.append(Figure(drawing, title, note, about))
     return in_pairs(figures)
+
+
+def _interval(row: Row, values: Mapping[str, Sequence[float]]) -> tuple[float | None, float | None]:
+    """Return the interval of a mean, or none where there are too few answers to speak of one."""
+    few = len(values[row["partner"]]) < FEWEST
+    return (None, None) if few else (row["mean_low"], row["mean_high"])
 
 
 def in_pairs(figures: Sequence[Section]) -> list[Section]:

@@ -22,9 +22,9 @@ def open_study_database(address: str) -> Database:
     return open_database(address, (SERVER, HISTORY), patience_s=PATIENCE_S)
 
 
-def make_base(database: Database) -> Base:
+def make_base(database: Database, prefix: str = "", address_key: bytes | None = None) -> Base:
     """Return the server's base for a database, with request limits that suit a class of people behind one address."""
-    return Base(database, requests_per_second=100, burst=600)
+    return Base(database, requests_per_second=100, burst=600, prefix=prefix, address_key=address_key)
 
 
 def write_traces(database: Database, protocol: Protocol, out: str | Path) -> TraceSet:
@@ -37,6 +37,7 @@ def write_traces(database: Database, protocol: Protocol, out: str | Path) -> Tra
         sa.select(games.c.episode)
         .join(people, people.c.id == games.c.person)
         .where(people.c.study == protocol.name, games.c.status == DONE, games.c.joint.is_(None))
+        .where(people.c.test.is_(False))
         .order_by(games.c.id)
     )
     episodes = database.read(lambda tx: [unpack(row.episode) for row in tx.execute(query)])

@@ -16,7 +16,7 @@ from interplay.safe_files import inflate, parse_json
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
-from interplay.server.schema import leases
+from interplay.server.lease import expire, of_owner, with_prefix
 from interplay.study.db.game_events import GameEvents, StoredEvent, same_game, stored_events
 from interplay.study.db.groups import Room, leave, present, room_of
 from interplay.study.db.participants import OVER, WITHDRAWN, Person, advance, person
@@ -126,9 +126,38 @@ def begin_or_resume(
 def _own(tx: Tx, rows: Sequence[Any], owner: str | None) -> None:
     """Make a server the owner of a game, unless another one owns it whose lease was not taken or given back."""
     for other in {row.owner for row in rows} - {owner, None}:
-        if tx.execute(sa.select(leases.c.name).where(leases.c.owner == other)).first() is not None:
+        lease = of_owner(tx, other)
+        if lease is not None and not (lease.ended and expire(tx, lease)):
             raise GameElsewhere(other)
     tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(owner=owner))
+
+
+def placed(tx: Tx, prefix: str, number: int, page: str) -> int | None:
+    """Return the number of the process that plays a participant's game, or that is to play it: the one with the fewest.
+
+    Args:
+        tx: The transaction.
+        prefix: How the names of the processes' leases begin; their numbers follow.
+        number: The participant.
+        page: The page of the game.
+
+    Returns:
+        The process's number; None if no process is known.
+    """
+    slots = {row.owner: int(row.name.removeprefix(prefix)) for row in with_prefix(tx, prefix) if not row.ended}
+    query = sa.select(games.c.owner).where(games.c.person == number, games.c.page == page)
+    owner = tx.execute(query).scalar_one_or_none()
+    if owner in slots:
+        return slots[owner]
+    busy = sa.select(games.c.owner, sa.func.count()).where(games.c.status == PLAYING, games.c.owner.in_(slots))
+    load = {row[0]: row[1] for row in tx.execute(busy.group_by(games.c.owner))}
+    return min(((load.get(name, 0), slot) for name, slot in slots.items()), default=(0, None))[1]
+
+
+def in_play(tx: Tx, number: int) -> bool:
+    """Return whether a participant's game has begun and its end is not stored."""
+    query = sa.select(games.c.id).where(games.c.person == number, games.c.score.is_(None), games.c.owner.is_not(None))
+    return tx.execute(query).first() is not None
 
 
 def check_owner(tx: Tx, numbers: Iterable[int], owner: str) -> None:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from interplay.server.clock import Clock
+from interplay.server.clock import Clock, boot
 from interplay.server.database import Tx
 from interplay.study.db.participants import OVER, Person, advance, person
-from interplay.study.db.schema import events, members, people, slots
+from interplay.study.db.schema import events, files, members, people, slots, waiting
 from interplay.study.pages.wait import Wait
 from interplay.study.protocol.flow import Page
 from interplay.study.protocol.model import Protocol
@@ -49,6 +49,70 @@ def waiting_at(protocol: Protocol, who: Person) -> Room | None:
         return None
     page = who.pages(protocol)[who.position]
     return Room(page.id, page.item) if page.item.kind == "wait" else None
+
+
+HERE_S = 8.0  # browsers poll every three seconds; one that has not for so long has gone
+
+
+def attend(tx: Tx, clock: Clock, protocol: Protocol, number: int, speed: float = 1.0) -> float | None:
+    """Handle a poll of a waiting participant's browser. Those who have waited longest go on first.
+
+    Args:
+        tx: The transaction.
+        clock: The clock; times in waiting rooms are its monotonic ones, which nobody sets.
+        protocol: The study.
+        number: The participant.
+        speed: How many times faster than real time everything goes.
+
+    Returns:
+        The seconds left to wait; None for a participant who is in no waiting room, or has just left it.
+    """
+    # One poll at a time, of all processes that serve this study.
+    tx.execute(sa.select(files.c.name).where(files.c.name == protocol.name).with_for_update()).one_or_none()
+    who = person(tx, number)
+    room = waiting_at(protocol, who)
+    if room is None:
+        return None
+    began = _note_poll(tx, clock, number, room)
+    while True:
+        here = _here(tx, clock, room, who.test)
+        left = room.item.patience_s / speed - (clock.monotonic() - began)
+        enough = len(here) >= room.item.people
+        if not enough and left > 0:
+            return left
+        together = here[: room.item.people] if enough else [*dict.fromkeys([number, *here])]
+        gone = join(tx, clock, protocol, together, room.page)
+        leave_room(tx, gone or together)
+        if number in (gone or together):
+            return None
+
+
+def _note_poll(tx: Tx, clock: Clock, number: int, room: Room) -> float:
+    """Note that a participant is there, and return since when, on this machine's monotonic clock."""
+    now, row = clock.monotonic(), tx.execute(sa.select(waiting).where(waiting.c.person == number)).one_or_none()
+    if row is None or row.page != room.page:
+        came(tx, clock, number, room.page)
+        began = now
+    else:  # after the machine was started again, only the time before counts
+        began = row.began if row.boot == boot() else now - (row.asked - row.began)
+    values = {"page": room.page, "boot": boot(), "began": began, "asked": now}
+    if row is None:
+        tx.execute(sa.insert(waiting).values(person=number, **values))
+    else:
+        tx.execute(sa.update(waiting).where(waiting.c.person == number).values(**values))
+    return began
+
+
+def _here(tx: Tx, clock: Clock, room: Room, test: bool) -> list[int]:
+    """Return who waits, the longest first, without those whose browsers have gone."""
+    recent = (waiting.c.boot == boot()) & (waiting.c.asked >= clock.monotonic() - HERE_S)
+    query = sa.select(waiting.c.person).join(people).where(waiting.c.page == room.page, recent, people.c.test == test)
+    return list(tx.execute(query.order_by(waiting.c.began, waiting.c.person)).scalars())
+
+
+def leave_room(tx: Tx, numbers: Sequence[int]) -> None:
+    """Take participants off the list of those who wait."""
+    tx.execute(sa.delete(waiting).where(waiting.c.person.in_(numbers)))
 
 
 def came(tx: Tx, clock: Clock, number: int, page: str) -> datetime:

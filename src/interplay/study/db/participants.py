@@ -17,10 +17,10 @@ import sqlalchemy as sa
 from interplay.errors import InterplayError
 from interplay.server import sessions
 from interplay.server.api_error import ApiError
-from interplay.server.clock import Clock
+from interplay.server.clock import Clock, seconds_since, stamp
 from interplay.server.database import Tx
 from interplay.study.db.schema import answers as answer_rows
-from interplay.study.db.schema import consents, files, games, people, recruits, slots
+from interplay.study.db.schema import consents, files, games, people, recruits, slots, waiting
 from interplay.study.pages.page_type import Checked, PageVisit, page_type
 from interplay.study.protocol import aliases
 from interplay.study.protocol.about import PlayedGame, about, played
@@ -49,6 +49,8 @@ class Person:
     slots: Mapping[str, int | None]  # by use of a design: the sequence; empty before the consent
     payment: float | None
     code: str | None
+    test: bool = False  # came while the study was being tried out: not in the data
+    page_opened: str | None = None  # when the open page was first shown, as `clock.stamp`
 
     def pages(self, protocol: Protocol) -> list[Page]:
         """Return all pages of this participant, in order."""
@@ -82,11 +84,12 @@ def open_study(tx: Tx, clock: Clock, protocol: Protocol) -> None:
 
 
 def enter(
-    tx: Tx, clock: Clock, protocol: Protocol, language: str, recruit: str | None
+    tx: Tx, clock: Clock, protocol: Protocol, language: str, recruit: str | None, *, test: bool = False
 ) -> tuple[Person, sessions.LoginSession, str]:
     """Create a participant and the session of their visit.
 
-    A participant who comes again with the same recruiter's id before consenting gets a new session.
+    A recruiter's id belongs to whoever consents with it first, not to whoever comes first: until then everyone who
+    comes with it is somebody else, so that a visit with another's id shares nothing with theirs.
 
     Args:
         tx: The transaction.
@@ -94,6 +97,7 @@ def enter(
         protocol: The study.
         language: The language in which pages are shown.
         recruit: The keyed hash of a recruiter's id; None without a recruiter.
+        test: Whether the study is only tried out.
 
     Returns:
         The participant, the session, and the session's cookie.
@@ -101,24 +105,20 @@ def enter(
     Raises:
         ApiError: A participant with this recruiter's id has begun already.
     """
-    if recruit is not None:
-        query = sa.select(recruits.c.person).where(recruits.c.study == protocol.name, recruits.c.hash == recruit)
-        known = tx.execute(query).scalar_one_or_none()
-        if known is not None:
-            before = person(tx, known, lock=True)
-            if before.status != NEW:
-                raise ApiError("conflict", "you have begun this study already: go on in the browser in which you began")
-            # The cookie of the first visit may be lost, and nothing was agreed to or answered yet.
-            session, token = sessions.begin(tx, clock, f"{SUBJECT}{known}", {"study": protocol.name})
-            return before, session, token
+    _check_recruit(tx, protocol, recruit)
     now = clock.now()
     row = {"public": secrets.token_hex(6), "study": protocol.name, "status": NEW, "language": language, "position": 0}
-    row |= {"tries": 0, "seed": secrets.randbits(31), "created": now, "seen": now}
+    row |= {"tries": 0, "seed": secrets.randbits(31), "created": now, "seen": now, "test": test}
     number = tx.execute(sa.insert(people).values(**row).returning(people.c.id)).scalar_one()
-    if recruit is not None:
-        tx.execute(sa.insert(recruits).values(study=protocol.name, hash=recruit, person=number))
-    session, token = sessions.begin(tx, clock, f"{SUBJECT}{number}", {"study": protocol.name})
+    data = {"study": protocol.name} | ({} if recruit is None else {"recruit": recruit})
+    session, token = sessions.begin(tx, clock, f"{SUBJECT}{number}", data)
     return person(tx, number), session, token
+
+
+def _check_recruit(tx: Tx, protocol: Protocol, recruit: str | None) -> None:
+    query = sa.select(recruits.c.person).where(recruits.c.study == protocol.name, recruits.c.hash == recruit)
+    if recruit is not None and tx.execute(query).first() is not None:
+        raise ApiError("conflict", "you have begun this study already: go on in the browser in which you began")
 
 
 def person_of_session(
@@ -138,7 +138,7 @@ def person(tx: Tx, number: int, *, lock: bool = False) -> Person:
     slot_rows = tx.execute(sa.select(slots.c.key, slots.c.number).where(slots.c.person == number))
     return Person(
         row.id, row.public, row.status, row.language, row.position, row.tries, row.seed,
-        {r.key: r.number for r in slot_rows}, row.payment, row.code,
+        {r.key: r.number for r in slot_rows}, row.payment, row.code, row.test, row.page_opened,
     )  # fmt: skip
 
 
@@ -157,6 +157,9 @@ def submit(
     submitted: Mapping[str, Any],
     seconds: float | None,
     tries_left: int | None = None,
+    *,
+    recruit: str | None = None,
+    timed_out: bool = False,
 ) -> dict[str, str]:
     """Store the answers to a participant's open page, and move on if they pass.
 
@@ -171,6 +174,8 @@ def submit(
         submitted: The answers by question.
         seconds: How long the page was open; None if unknown.
         tries_left: What a quiz showed, to tell a repeated try from a new one.
+        recruit: The keyed hash of the recruiter's id with which the participant came; it is theirs once they consent.
+        timed_out: Whether the page's time was over: then questions may be left open.
 
     Returns:
         What is wrong, by question; empty if the answers were taken.
@@ -185,6 +190,8 @@ def submit(
         _check_repeated(tx, protocol, who, all_pages, page_id, submitted)
         return {}
     clean, errors = _read(protocol, who, page, submitted)
+    if errors and timed_out and _time_is_over(clock, who, page):
+        clean, errors = {name: value for name, value in clean.items() if name not in errors}, {}
     if errors:
         return errors
     kind = page_type(page.item.kind)
@@ -195,12 +202,30 @@ def submit(
     tx.execute(sa.insert(answer_rows).values(**row, seconds=seconds, about=told._asdict()))
     tx.execute(sa.update(people).where(people.c.id == number).values(tries=tries, seen=clock.now()))
     if page.item.kind == "consent":
-        _begin(tx, clock, protocol, who, page)
+        _begin(tx, clock, protocol, who, page, recruit)
     if passed:
         advance(tx, clock, protocol, person(tx, number))
     elif most is not None and tries >= most:
         end(tx, clock, protocol, who, SCREENED)
     return {}
+
+
+def _time_is_over(clock: Clock, who: Person, page: Page) -> bool:
+    passed = seconds_since(clock, who.page_opened)
+    return page.item.limit_s is not None and passed is not None and passed >= page.item.limit_s - 1
+
+
+def time_left(clock: Clock, who: Person, page: Page) -> float | None:
+    """Return the seconds left for the open page; None if it has no limit."""
+    if page.item.limit_s is None:
+        return None
+    return max(0.0, page.item.limit_s - (seconds_since(clock, who.page_opened) or 0.0))
+
+
+def opened_page(tx: Tx, clock: Clock, number: int) -> Person:
+    """Note that a page with a time limit is shown for the first time, or since the machine was started."""
+    tx.execute(sa.update(people).where(people.c.id == number).values(page_opened=stamp(clock)))
+    return person(tx, number)
 
 
 def begun_games(tx: Tx, number: int) -> list[PlayedGame]:
@@ -236,8 +261,14 @@ def _check_repeated(
         raise ApiError("conflict", "this page was answered before, and otherwise: the first answers count")
 
 
-def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page) -> None:
-    """Store the consent and assign a sequence of every design."""
+def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page, recruit: str | None) -> None:
+    """Store the consent, take the recruiter's id and assign a sequence of every design."""
+    from interplay.study.db.admission import require_open
+
+    require_open(tx, clock, protocol, who)
+    _check_recruit(tx, protocol, recruit)
+    if recruit is not None:
+        tx.execute(sa.insert(recruits).values(study=protocol.name, hash=recruit, person=who.id))
     row = {"version": page.item.version, "language": who.language, "protocol": protocol.hash, "at": clock.now()}
     tx.execute(sa.insert(consents).values(person=who.id, **row))
     # Lock the study's row: two people who consent at the same time must not get the same least-used sequence.
@@ -253,7 +284,8 @@ def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page) ->
                 .group_by(slots.c.number)
             )
             number = least_used({r[0]: r[1] for r in tx.execute(query)}, size, chance)
-        row = {"study": protocol.name, "key": place.key, "number": number, "person": who.id, "released": False}
+        # Who only tries the study out takes no place in the design.
+        row = {"study": protocol.name, "key": place.key, "number": number, "person": who.id, "released": who.test}
         tx.execute(sa.insert(slots).values(**row))
     tx.execute(sa.update(people).where(people.c.id == who.id).values(status=ACTIVE))
 
@@ -264,12 +296,17 @@ def advance(tx: Tx, clock: Clock, protocol: Protocol, who: Person) -> None:
     if position >= len(who.pages(protocol)):
         end(tx, clock, protocol, who, DONE)
         return
-    tx.execute(sa.update(people).where(people.c.id == who.id).values(position=position, tries=0, seen=clock.now()))
+    tx.execute(
+        sa.update(people)
+        .where(people.c.id == who.id)
+        .values(position=position, tries=0, seen=clock.now(), page_opened=None)
+    )
 
 
 def end(tx: Tx, clock: Clock, protocol: Protocol, who: Person, status: str) -> None:
     """End a participant's study: store payment and code, and release the sequences of those who did not finish."""
     code = paid = None
+    tx.execute(sa.delete(waiting).where(waiting.c.person == who.id))
     if status == DONE:
         code = protocol.completion.code or secrets.token_hex(4).upper()
         paid = payment(tx, protocol.payment.formula, who.id)
@@ -277,6 +314,11 @@ def end(tx: Tx, clock: Clock, protocol: Protocol, who: Person, status: str) -> N
         code = protocol.completion.screened_code
     elif status == WITHDRAWN and who.status == ACTIVE:  # who never consented took no part that could be paid
         code, formula = protocol.withdrawal.code, protocol.withdrawal.payment
+        paid = payment(tx, formula, who.id) if formula is not None else None
+    elif status == DROPPED:
+        rule, other = protocol.dropout, protocol.withdrawal
+        code = rule.code or other.code or secrets.token_hex(4).upper()
+        formula = other.payment if rule.payment is None else rule.payment
         paid = payment(tx, formula, who.id) if formula is not None else None
     values = {"status": status, "finished": clock.now(), "payment": paid, "code": code}
     tx.execute(sa.update(people).where(people.c.id == who.id).values(**values))
@@ -311,9 +353,10 @@ def drop_away(tx: Tx, clock: Clock, protocol: Protocol) -> int:
     query = sa.select(people.c.id).where(
         people.c.study == protocol.name, people.c.status == ACTIVE, people.c.seen < before
     )
-    gone = [row.id for row in tx.execute(query)]
-    for number in gone:
-        end(tx, clock, protocol, person(tx, number, lock=True), DROPPED)
+    gone = [person(tx, number, lock=True) for number in sorted(tx.execute(query).scalars())]
+    gone = [who for who in gone if who.status == ACTIVE]  # another process may have been first
+    for who in gone:
+        end(tx, clock, protocol, who, DROPPED)
     return len(gone)
 
 

@@ -34,13 +34,15 @@ class ParticipantView:
         return self.pages[self.places[name]] if name in self.places else None
 
 
-def people(tx: Tx, protocol: Protocol) -> dict[int, ParticipantView]:
-    """Return everyone who ever came, by number, in the order of coming."""
+def people(tx: Tx, protocol: Protocol, *, tests: bool = False) -> dict[int, ParticipantView]:
+    """Return everyone who ever came, by number, in the order of coming; those who tried it out only with `tests`."""
     slots: dict[int, dict[str, int | None]] = {}
     for row in tx.execute(sa.select(schema.slots).where(schema.slots.c.study == protocol.name)):
         slots.setdefault(row.person, {})[row.key] = row.number
     return {
-        row.id: participant_view(protocol, row, slots.get(row.id, {})) for row in tx.execute(people_query(protocol))
+        row.id: participant_view(protocol, row, slots.get(row.id, {}))
+        for row in tx.execute(people_query(protocol))
+        if tests or not row.test
     }
 
 
@@ -74,6 +76,17 @@ def people_query(protocol: Protocol) -> Any:
 def participant_view(protocol: Protocol, row: Any, slots: Mapping[str, int | None]) -> ParticipantView:
     """Return a participant from their row and the sequences assigned to them."""
     person = Person(
-        row.id, row.public, row.status, row.language, row.position, row.tries, row.seed, slots, row.payment, row.code
+        row.id,
+        row.public,
+        row.status,
+        row.language,
+        row.position,
+        row.tries,
+        row.seed,
+        slots,
+        row.payment,
+        row.code,
+        row.test,
+        row.page_opened,
     )
     return ParticipantView(row, person, person.pages(protocol))

@@ -383,7 +383,8 @@ def _rows_of(tx: Tx, table: sa.Table, protocol: Protocol, known: Mapping[int, Pa
 def _ours(table: sa.Table, protocol: Protocol, known: Mapping[int, ParticipantView]) -> Any:
     if len(known) <= FEW:
         return table.c.person.in_(list(known))
-    everyone = sa.select(schema.people.c.id).where(schema.people.c.study == protocol.name)
+    mine = schema.people.c.study == protocol.name, schema.people.c.test.is_(False)
+    everyone = sa.select(schema.people.c.id).where(*mine)
     return table.c.person.in_(everyone.scalar_subquery())
 
 

@@ -21,6 +21,7 @@ files = sa.Table(
     sa.Column("hash", sa.String(16), nullable=False),
     sa.Column("protocol", sa.JSON, nullable=False),
     sa.Column("opened", UtcTime, nullable=False),
+    sa.Column("closed", sa.Boolean, nullable=False, server_default=sa.false()),  # by a researcher: nobody new is taken
 )
 
 people = sa.Table(
@@ -39,6 +40,10 @@ people = sa.Table(
     sa.Column("finished", UtcTime),
     sa.Column("payment", sa.Float),
     sa.Column("code", sa.String(40)),
+    sa.Column(
+        "test", sa.Boolean, nullable=False, server_default=sa.false()
+    ),  # came while the study was being tried out
+    sa.Column("page_opened", sa.String(80)),  # when the open page was first shown, as `clock.stamp`
 )
 
 recruits = sa.Table(
@@ -132,6 +137,25 @@ members = sa.Table(
     sa.Column("left", sa.Boolean, nullable=False),  # gone for good: from then on a bot plays instead
     sa.Column("at", UtcTime, nullable=False),
     sa.UniqueConstraint("person", "page", name="study_members_once"),
+)
+
+waiting = sa.Table(
+    "study_waiting",  # who is in a waiting room now; times are the monotonic clock's of the machine `boot`
+    METADATA,
+    sa.Column("person", sa.Integer, sa.ForeignKey("study_people.id", name="study_waiting_person"), primary_key=True),
+    sa.Column("page", sa.String(200), nullable=False),
+    sa.Column("boot", sa.String(40), nullable=False),
+    sa.Column("began", sa.Float, nullable=False),
+    sa.Column("asked", sa.Float, nullable=False),  # when the browser last polled
+)
+
+live = sa.Table(
+    "study_live",  # what each process that serves a study plays now, for the researchers' monitor
+    METADATA,
+    sa.Column("owner", sa.String(40), primary_key=True),  # of its lease
+    sa.Column("study", sa.String(40), nullable=False),
+    sa.Column("at", UtcTime, nullable=False),
+    sa.Column("games", sa.JSON, nullable=False),
 )
 
 events = sa.Table(

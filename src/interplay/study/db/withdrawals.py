@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sqlalchemy as sa
 
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.study.db.game_rows import ABANDONED, PLAYING
 from interplay.study.db.participants import OVER, WITHDRAWN, end, person
-from interplay.study.db.schema import events, games
+from interplay.study.db.schema import events, games, people
 from interplay.study.protocol.model import Protocol
 
 WITHDRAW = "withdraw"  # the kind of event
+
+
+def withdrawn(tx: Tx, numbers: Sequence[int]) -> list[int]:
+    """Return those of these participants who have withdrawn."""
+    query = sa.select(people.c.id).where(people.c.id.in_(numbers), people.c.status == WITHDRAWN)
+    return list(tx.execute(query).scalars())
 
 
 def withdraw(tx: Tx, clock: Clock, protocol: Protocol, number: int, t: int | None = None) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Request, WebSocket
-from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import HTTPConnection
 
@@ -17,8 +17,8 @@ from interplay.rollout.live_compiled import SIZES
 from interplay.server import sessions
 from interplay.server.api_error import ApiError
 from interplay.server.app import Base, make_app
-from interplay.server.database import DatabaseUnavailable
-from interplay.server.limits import Buckets
+from interplay.server.database import DatabaseUnavailable, Tx
+from interplay.server.limits import Buckets, SharedBuckets
 from interplay.server.plain import PlainObject, PlainText
 from interplay.server.signatures import secret
 from interplay.server.sockets import ClientDisconnected, Frames
@@ -26,18 +26,34 @@ from interplay.study.admin.actions import erase_idle
 from interplay.study.admin.app import mount
 from interplay.study.admin.context import AdminContext
 from interplay.study.admin.payments import hashed
-from interplay.study.db import groups, participants
+from interplay.study.db import admission, groups, participants
 from interplay.study.db.participants import Person
 from interplay.study.http import page_views
+from interplay.study.http.metrics import add_metrics
+from interplay.study.http.recruiter_ids import RecruiterIds
 from interplay.study.http.scripts import study_scripts
 from interplay.study.live.app_state import FRAMES_A_SECOND, LARGEST_FRAME, StudyState, hold_off, refuse
-from interplay.study.protocol.model import Protocol
+from interplay.study.protocol.model import Device, Protocol
 
-COOKIE = "interplay_study"
 CSRF = "x-csrf"
 STATIC = Path(__file__).parents[1] / "static"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-RECRUITERS = {"prolific": "PROLIFIC_PID", "mturk": "workerId"}  # the query parameter with the recruiter's id
+OLD_COOKIE = "interplay_study"  # of all studies, in earlier versions; it is good for the study that it was given for
+
+
+def cookie_name(protocol: Protocol) -> str:
+    """Return the name of the session cookie, of which every study has its own."""
+    return f"interplay_study_{protocol.name}"
+
+
+class DeviceReport(BaseModel):
+    """What a browser says of its device."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    width: Annotated[int, Field(ge=0, le=100_000)]
+    height: Annotated[int, Field(ge=0, le=100_000)]
+    keyboard: bool
 
 
 class AnswerRequest(BaseModel):
@@ -49,6 +65,8 @@ class AnswerRequest(BaseModel):
     answers: Annotated[PlainObject, Field(max_length=200)] = {}
     seconds: Annotated[float, Field(ge=0, le=1e6)] | None = None
     tries_left: Annotated[int, Field(ge=0, le=100)] | None = None  # as the quiz showed them
+    timed_out: bool = False  # the time for the page was over
+    device: DeviceReport | None = None  # with the consent, where the study asks for it
 
 
 class LanguageRequest(BaseModel):
@@ -60,19 +78,36 @@ class LanguageRequest(BaseModel):
 
 
 class Visits:
-    """Sessions of participants: cookies, rate limits and CSRF tokens."""
+    """Sessions of participants: cookies, rate limits and CSRF tokens.
 
-    def __init__(self, protocol: Protocol, base: Base, secure: bool):
-        self.protocol, self.base, self.secure = protocol, base, secure
+    Args:
+        protocol: The study.
+        base: The server's base.
+        secure: Whether cookies are sent over HTTPS only.
+        test: Whether everyone who comes only tries the study out.
+        recruiter_keys: The file with the recruiter's keys, where it signs ids.
+    """
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        base: Base,
+        secure: bool,
+        test: bool = False,
+        recruiter_keys: Path | None = None,
+    ):
+        self.protocol, self.base, self.secure, self.test = protocol, base, secure, test
+        self.cookie = cookie_name(protocol)
+        self._recruiter_ids = RecruiterIds(protocol.completion, base.clock, recruiter_keys)
         self._hash_key = base.database.write(secret, base.clock, "recruits")
-        self._arrivals = Buckets(base.clock, 0.5, 60)  # new people from one address
+        self._arrivals = SharedBuckets(base.database, base.clock, "arrivals", 0.5, 60)  # new people from one address
         self._anyone = Buckets(base.clock, 50, 400)  # requests from one address: a class may share it
         self._requests = Buckets(base.clock, 10, 60)  # requests of one person
 
     async def known(self, connection: HTTPConnection) -> tuple[Person, sessions.LoginSession] | None:
         """Return the participant and session of a request; None without a valid cookie."""
         self._anyone.require(self.base.who(connection), "requests from here")
-        token = connection.cookies.get(COOKIE)
+        token = connection.cookies.get(self.cookie) or connection.cookies.get(OLD_COOKIE)
         visit = await self.base.database.aread(participants.person_of_session, self.base.clock, self.protocol, token)
         if visit is not None:
             self._requests.require(f"person:{visit[0].id}", "requests")
@@ -93,20 +128,42 @@ class Visits:
         return who, session
 
     async def arrive(self, request: Request) -> tuple[Person, sessions.LoginSession, str]:
-        """Create a participant for a new visitor, and return them with the session and its cookie."""
-        self._arrivals.require(self.base.who(request), "visits from here")
-        language = self._language(request.headers.get("accept-language", ""))
-        return await self.base.database.awrite(
-            participants.enter, self.base.clock, self.protocol, language, self._recruit(request)
-        )
+        """Create a participant for a new visitor, and return them with the session and its cookie.
+
+        Raises:
+            StudyClosed: The study takes no new participants.
+        """
+        visitor, clock, protocol = self.base.who(request), self.base.clock, self.protocol
+        language = self.language(request)
+        recruit = None if self.test else self._recruit(request)
+
+        def work(tx: Tx) -> tuple[Person, sessions.LoginSession, str]:
+            if admission.closed(tx, clock, protocol, test=self.test):
+                raise StudyClosed
+            self._arrivals.require(tx, visitor, "visits from here")
+            return participants.enter(tx, clock, protocol, language, recruit, test=self.test)
+
+        return await self.base.database.awrite(work)
+
+    async def reenter(self, request: Request, key: str) -> tuple[Person, sessions.LoginSession, str]:
+        """Open a session for the participant to whom a researcher gave this re-entry link."""
+        visitor = self.base.who(request)
+        if self.base.guesses.exhausted(visitor):
+            raise ApiError("too_many", "too many wrong links from here: wait a minute")
+        try:
+            return await self.base.database.awrite(admission.reenter, self.base.clock, self.protocol, key)
+        except ApiError:
+            self.base.guesses.take(visitor)
+            raise
 
     def _recruit(self, request: Request) -> str | None:
         """Return the keyed hash of the recruiter's id in the address, which itself is not stored; None without one."""
-        name = RECRUITERS.get(self.protocol.completion.recruiter or "")
-        recruiter_id = request.query_params.get(name) if name else None
+        recruiter_id = self._recruiter_ids.read(request.query_params, request.headers.get("host", ""))
         return hashed(self._hash_key, recruiter_id) if recruiter_id else None
 
-    def _language(self, header: str) -> str:
+    def language(self, request: Request) -> str:
+        """Return the language of the study that suits a visitor's browser best."""
+        header = request.headers.get("accept-language", "")
         wanted = [part.partition(";")[0].strip().lower() for part in header.split(",")[:20]]
         for language in wanted:
             for known in self.protocol.languages:
@@ -117,58 +174,111 @@ class Visits:
     def keep(self, response: Response, token: str) -> None:
         """Set the session cookie."""
         age = int(sessions.LIFE.total_seconds())
-        response.set_cookie(COOKIE, token, max_age=age, httponly=True, secure=self.secure, samesite="lax", path="/")
+        path = f"{self.base.prefix}/"
+        response.set_cookie(
+            self.cookie, token, max_age=age, httponly=True, secure=self.secure, samesite="lax", path=path
+        )
+
+
+class StudyClosed(ApiError):
+    """The study takes no new participants."""
+
+    def __init__(self):
+        super().__init__("conflict", "this study takes no more participants")
 
 
 def build(
-    protocol: Protocol, base: Base, *, sizes: Sequence[int] = SIZES, secure: bool = False, speed: float = 1.0
+    protocol: Protocol | Sequence[Protocol],
+    base: Base,
+    *,
+    sizes: Sequence[int] = SIZES,
+    secure: bool = False,
+    speed: float = 1.0,
+    test: bool = False,
+    recruiter_keys: Path | None = None,
+    slot: int | None = None,
 ) -> FastAPI:
-    """Return the application of a study, whose state is `app.state.study`.
+    """Return the application of a study or of several, whose states are `app.state.studies`.
 
     Args:
-        protocol: The study.
+        protocol: The study, or several of different names.
         base: The server's base, with the database and the clock.
         sizes: Batch sizes for which engines are compiled.
         secure: Whether cookies are sent over HTTPS only.
         speed: How many times faster than real time games run.
+        test: Whether everyone who comes only tries the studies out.
+        recruiter_keys: The file with the recruiter's keys, where it signs ids.
+        slot: The number of this process among several that serve together; None if it serves alone.
     """
-    study = StudyState(protocol, base, sizes=sizes, speed=speed)
-    context = AdminContext(study, secure)
+    protocols = [protocol] if isinstance(protocol, Protocol) else list(protocol)
+    studies = [StudyState(one, base, sizes=sizes, speed=speed, slot=slot) for one in protocols]
+    several = len(studies) > 1
+    home = f"{base.prefix}/researcher"
+    contexts = [AdminContext(study, secure, f"{home}/{study.protocol.name}" if several else home) for study in studies]
 
     @asynccontextmanager
     async def living() -> AsyncIterator[None]:
-        await study.open()
+        for study in studies:
+            await study.open()
         yield
-        await context.close()
-        await study.close()
+        for context, study in zip(contexts, studies, strict=True):
+            await context.close()
+            await study.close()
 
     app = make_app(base, "Study", living, docs=False)
-    app.state.study = study
-    visits = Visits(protocol, base, secure)
-    _add_files(app, protocol)
-    _add_flow(app, study, visits)
-    _add_leaving(app, study, context, visits)
-    _add_play(app, study, visits)
-    mount(app, context)
+    app.state.study, app.state.studies = studies[0], studies
+    _add_files(app, base.prefix, protocols, home if several else None)
+    for study, context in zip(studies, contexts, strict=True):
+        visits = Visits(study.protocol, base, secure, test, recruiter_keys)
+        _add_flow(app, study, visits)
+        _add_leaving(app, study, context, visits)
+        _add_play(app, study, visits)
+        mount(app, context)
+    add_metrics(app, studies)
     return app
 
 
-def _add_files(app: FastAPI, protocol: Protocol) -> None:
-    @app.get("/")
-    async def front(request: Request) -> Response:
-        """Redirect the bare address to the study, with the recruiter's query."""
-        query = f"?{request.url.query}" if request.url.query else ""
-        return RedirectResponse(f"/study/{protocol.name}{query}", 307)
+def _add_files(app: FastAPI, prefix: str, protocols: Sequence[Protocol], researchers: str | None) -> None:
+    if len(protocols) == 1:
 
-    @app.get(f"/study/{protocol.name}")
-    async def shell() -> Response:
-        return _file("index.html")
+        @app.get(f"{prefix}/")
+        async def front(request: Request) -> Response:
+            """Redirect the bare address to the study, with the recruiter's query."""
+            query = f"?{request.url.query}" if request.url.query else ""
+            return RedirectResponse(f"{prefix}/study/{protocols[0].name}{query}", 307)
 
-    scripts = study_scripts(protocol)  # of page types and games of other packages
+    for protocol in protocols:
+        app.add_api_route(f"{prefix}/study/{protocol.name}", _shell, response_model=None)
+    if researchers is not None:
+        names = [protocol.name for protocol in protocols]
 
-    @app.get("/static/{name}")
+        @app.get(researchers)
+        async def choose() -> Response:
+            """List the studies: each has its own researchers."""
+            links = "".join(f'<li><a href="{researchers}/{name}">{name}</a></li>' for name in names)
+            return HTMLResponse(f"<!doctype html><title>Studies</title><h1>Studies</h1><ul>{links}</ul>")
+
+    scripts: dict[str, bytes] = {}  # of page types and games of other packages
+    for protocol in protocols:
+        scripts |= study_scripts(protocol)
+
+    @app.get(f"{prefix}/static/{{name}}")
     async def static(name: str) -> Response:
         return _file(name, scripts)
+
+
+async def _shell() -> Response:
+    return _file("index.html")
+
+
+def suitable(protocol: Protocol, device: DeviceReport | None) -> bool:
+    """Return whether a device has what the study asks for."""
+    rule = protocol.device
+    if rule == Device():
+        return True
+    if device is None or (rule.keyboard and not device.keyboard):
+        return False
+    return device.width >= rule.min_width and device.height >= rule.min_height
 
 
 def _file(name: str, more: Mapping[str, bytes] | None = None) -> Response:
@@ -194,19 +304,37 @@ async def _state(study: StudyState, number: int, csrf: str) -> dict[str, Any]:
         return who, participants.context(tx, protocol, who)
 
     who, context = await base.database.aread(look)
+    if page_is_timed(protocol, who) and who.page_opened is None:
+        who = await base.database.awrite(participants.opened_page, base.clock, number)
     left_s = None
     if groups.waiting_at(protocol, who) is not None:
         left_s = await study.rooms.attend(who)
         who, context = await base.database.aread(look)  # perhaps let out
-    answer = page_views.state(protocol, who, context, csrf, study.figures)
+    closed = who.status == participants.NEW and await base.database.aread(
+        admission.closed, base.clock, protocol, test=who.test
+    )
+    answer = page_views.state(protocol, who, context, csrf, study.figures, closed=closed)
+    if answer["page"]["kind"] == "game":
+        answer["page"]["socket"] = await study.socket(number, answer["page"]["id"])
+    if page_is_timed(protocol, who):
+        answer["page"]["left_s"] = participants.time_left(base.clock, who, who.pages(protocol)[who.position])
     if answer["page"]["kind"] == "wait":
         answer["page"] |= {"until_s": round(left_s or 0.0, 1), "message": ""}
     return answer
 
 
+def page_is_timed(protocol: Protocol, who: Person) -> bool:
+    """Return whether a participant's open page has a time limit."""
+    return who.status not in participants.OVER and who.pages(protocol)[who.position].item.limit_s is not None
+
+
+def _api(study: StudyState) -> str:
+    return f"{study.base.prefix}/api/study/{study.protocol.name}"
+
+
 def _add_flow(app: FastAPI, study: StudyState, visits: Visits) -> None:
     protocol, base = study.protocol, study.base
-    api = f"/api/study/{protocol.name}"
+    api = _api(study)
 
     @app.get(f"{api}/state")
     async def state(request: Request) -> JSONResponse:
@@ -216,10 +344,15 @@ def _add_flow(app: FastAPI, study: StudyState, visits: Visits) -> None:
         many people share one.
         """
         visit = await visits.known(request)
-        if visit is not None and not (visit[0].status in participants.OVER and "new" in request.query_params):
+        link = request.query_params.get("enter")
+        fresh = visit is not None and visit[0].status in participants.OVER and "new" in request.query_params
+        if visit is not None and not fresh and link is None:
             return JSONResponse(await _state(study, visit[0].id, visit[1].csrf))
         sessions.check_origin(request)
-        who, session, token = await visits.arrive(request)
+        try:
+            who, session, token = await (visits.reenter(request, link) if link else visits.arrive(request))
+        except StudyClosed:
+            return JSONResponse(page_views.closed(protocol, visits.language(request)))
         response = JSONResponse(await _state(study, who.id, session.csrf))
         visits.keep(response, token)
         return response
@@ -228,9 +361,12 @@ def _add_flow(app: FastAPI, study: StudyState, visits: Visits) -> None:
     async def answer(request: Request, sent: AnswerRequest) -> JSONResponse:
         """Store the answers to the open page; they are stored when this returns."""
         who, session = await visits.sent(request)
+        if who.status == participants.NEW and not suitable(protocol, sent.device):
+            raise ApiError("not_allowed", "this study needs another device: a larger window, or one with a keyboard")
         errors = await base.database.awrite(
-            participants.submit, base.clock, protocol, who.id, sent.page, sent.answers, sent.seconds, sent.tries_left
-        )
+            participants.submit, base.clock, protocol, who.id, sent.page, sent.answers, sent.seconds, sent.tries_left,
+            recruit=session.data.get("recruit"), timed_out=sent.timed_out,
+        )  # fmt: skip
         if errors:
             return JSONResponse({"errors": errors}, 422)
         return JSONResponse(await _state(study, who.id, session.csrf))
@@ -246,7 +382,7 @@ def _add_flow(app: FastAPI, study: StudyState, visits: Visits) -> None:
 
 def _add_leaving(app: FastAPI, study: StudyState, context: AdminContext, visits: Visits) -> None:
     protocol = study.protocol
-    api = f"/api/study/{protocol.name}"
+    api = _api(study)
 
     @app.post(f"{api}/withdraw")
     async def withdraw(request: Request) -> JSONResponse:
@@ -267,12 +403,14 @@ def _add_leaving(app: FastAPI, study: StudyState, context: AdminContext, visits:
         keep = protocol.erasure == "keep_games"
         await erase_idle(context, who.id, who.public, keep_games=keep, by="the participant")
         response = JSONResponse(page_views.erased(protocol, who))
-        response.delete_cookie(COOKIE, path="/", httponly=True, secure=visits.secure, samesite="lax")
+        path = f"{study.base.prefix}/"
+        response.delete_cookie(visits.cookie, path=path, httponly=True, secure=visits.secure, samesite="lax")
         return response
 
 
 def _add_play(app: FastAPI, study: StudyState, visits: Visits) -> None:
-    @app.websocket(f"/api/study/{study.protocol.name}/play")
+    @app.websocket(f"{_api(study)}/play")
+    @app.websocket(f"{_api(study)}/worker/{{slot}}/play")  # the proxy sends it to that process
     async def play(socket: WebSocket) -> None:
         """Serve the game of the open page. The socket must come from our own pages, with the cookie of a session."""
         rate = FRAMES_A_SECOND * max(1.0, study.speed)

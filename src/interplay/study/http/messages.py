@@ -6,7 +6,13 @@ add fields to `PageView`.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import (
+    Any,
+    Literal,
+    NotRequired,  # pydantic reads no other TypedDict before Python 3.12
+)
+
+from typing_extensions import TypedDict
 
 from interplay.study.protocol.model import Question
 

@@ -5,23 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from interplay.study.db.participants import DONE, OVER, WITHDRAWN, ParticipantContext, Person
+from interplay.study.db.participants import DONE, DROPPED, NEW, OVER, WITHDRAWN, ParticipantContext, Person
 from interplay.study.http.scripts import page_scripts
 from interplay.study.pages.page_type import PageVisit, page_type
 from interplay.study.protocol.flow import Page
 from interplay.study.protocol.frame_words import browser_overrides
-from interplay.study.protocol.model import Protocol
+from interplay.study.protocol.model import Device, Protocol
 from interplay.study.protocol.words import html, phrase, say
 
 
 def state(
-    protocol: Protocol, who: Person, context: ParticipantContext, csrf: str, figures: Mapping[str, str]
+    protocol: Protocol,
+    who: Person,
+    context: ParticipantContext,
+    csrf: str,
+    figures: Mapping[str, str],
+    *,
+    closed: bool = False,
 ) -> dict[str, Any]:
     """Return the answer to `GET state`: the open page, with languages and progress."""
     all_pages = who.pages(protocol)
-    over = who.status in OVER
-    page = done(protocol, who) if over else screen(protocol, who, all_pages, context, figures)
-    return {
+    if closed:
+        page = closed_page(protocol, who.language)
+    elif who.status in OVER:
+        page = done(protocol, who)
+    else:
+        page = screen(protocol, who, all_pages, context, figures)
+    more: dict[str, Any] = {"test": True} if who.test else {}
+    if who.status == NEW and protocol.device != Device():
+        more["device"] = protocol.device.model_dump()
+    return more | {
         "csrf": csrf,
         "language": who.language,
         "languages": list(protocol.languages),
@@ -90,9 +103,31 @@ def _last_words(protocol: Protocol, who: Person) -> str:
     language, own = who.language, protocol.withdrawal.text
     if who.status == DONE:
         return say(protocol.end, language)
+    if who.status == DROPPED and protocol.dropout.text:
+        return say(protocol.dropout.text, language)
     if who.status == WITHDRAWN and who.position == 0:  # before the consent: the file does not speak to these
         return phrase("declined", language, protocol.words)
     return say(own, language) if who.status == WITHDRAWN and own else phrase(who.status, language, protocol.words)
+
+
+def closed_page(protocol: Protocol, language: str) -> dict[str, Any]:
+    """Return the page of those who come when no more participants are taken."""
+    own = protocol.recruitment.closed_text
+    text = html(say(own, language) if own else phrase("closed", language, protocol.words))
+    nothing = {"code": None, "url": None, "payment": None, "erasable": False}
+    return {"id": "closed", "kind": "done", "title": say(protocol.title, language), "text": text, **nothing}
+
+
+def closed(protocol: Protocol, language: str) -> dict[str, Any]:
+    """Return the state of a visitor who is nobody yet, when no more participants are taken."""
+    return {
+        "csrf": "",
+        "language": language,
+        "languages": [language],
+        "title": say(protocol.title, language),
+        "progress": {"done": 0, "of": 0},
+        "page": closed_page(protocol, language),
+    }
 
 
 def erased(protocol: Protocol, who: Person) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, TypeVar
 from interplay.rollout.live_compiled import SIZES
 from interplay.server.api_error import ApiError
 from interplay.server.app import Base
-from interplay.server.clock import SteadyTime
+from interplay.server.clock import GAP_S, SteadyTime
 from interplay.server.database import DatabaseUnavailable
-from interplay.server.lease import LeaseLost
+from interplay.server.lease import LeaseLost, LeaseWatch
 from interplay.server.sockets import REFUSED, TRY_LATER, ClientDisconnected, Frames
 from interplay.study.db import game_rows, participants, withdrawals
 from interplay.study.db.game_rows import GameElsewhere, GameRecord
@@ -24,12 +24,14 @@ from interplay.study.live.event_log import GameEventLog
 from interplay.study.live.kitchen_view import ENGLISH
 from interplay.study.live.kitchen_words import Speech
 from interplay.study.live.live_game import LiveGame
+from interplay.study.live.running_games import elsewhere, publish, running
 from interplay.study.live.staging import faster, figure, make_engine
 from interplay.study.live.waiting_room import WaitingRooms
 from interplay.study.protocol.model import Protocol
 
 T = TypeVar("T")
 LOG = logging.getLogger("interplay.study")
+WATCH_S = 1.0  # between two looks at the processes that serve the same study
 SWEEP_S = 30.0  # between two looks for participants who stay away
 OUTBOX = 200  # messages that a slow browser may be behind
 LARGEST_FRAME = 4096
@@ -45,11 +47,20 @@ class StudyState:
         base: The server's base, with the database and the clock.
         sizes: Batch sizes for which engines are compiled.
         speed: How many times faster than real time games run; above 1 for simulated participants only.
+        slot: The number of this process among several that serve together; None if it serves alone.
     """
 
-    def __init__(self, protocol: Protocol, base: Base, *, sizes: Sequence[int] = SIZES, speed: float = 1.0):
+    def __init__(
+        self,
+        protocol: Protocol,
+        base: Base,
+        *,
+        sizes: Sequence[int] = SIZES,
+        speed: float = 1.0,
+        slot: int | None = None,
+    ):
         self.protocol, self.base = protocol, base
-        self.speed = speed
+        self.speed, self.slot = speed, slot
         self.engines = {name: make_engine(protocol, name, sizes) for name in protocol.games}
         self.figures = {name: figure(engine.game) for name, engine in self.engines.items()}
         self.rooms = WaitingRooms(protocol, base, speed)
@@ -63,7 +74,7 @@ class StudyState:
         self._opening = asyncio.Lock()  # so that a shared game is opened once
         self._event_log: GameEventLog | None = None
         self._owner = ""  # of the study's lease
-        self._sweeper: asyncio.Task | None = None
+        self._tasks_beside: list[asyncio.Task] = []
 
     @property
     def event_log(self) -> GameEventLog:
@@ -77,17 +88,18 @@ class StudyState:
         Raises:
             InterplayError: Another server serves the study from this database.
         """
-        self._owner = (await self.base.own(lease_name(self.protocol))).owner
+        self._owner = (await self.base.own(lease_name(self.protocol, self.slot))).owner
         await self.base.database.awrite(participants.open_study, self.base.clock, self.protocol)
         self._event_log = GameEventLog(self.base.database, self.base.clock, self._owner)
         self._event_log.open()
-        self._sweeper = asyncio.create_task(self._sweep())
+        self._tasks_beside.append(asyncio.create_task(self._sweep()))
+        if self.slot is not None:
+            self._tasks_beside.append(asyncio.create_task(self._watch_others()))
 
     async def close(self) -> None:
         """Stop all games, write the pending events, and close the engines."""
-        for task in [self._sweeper, *self._tasks.values()]:
-            if task is not None:
-                task.cancel()
+        for task in [*self._tasks_beside, *self._tasks.values()]:
+            task.cancel()
         await self.event_log.close()
         for engine in self.engines.values():
             engine.close()
@@ -95,7 +107,7 @@ class StudyState:
 
     async def _sweep(self) -> None:
         """Release the sequences of participants who stay away."""
-        steady = SteadyTime(self.base.clock)
+        steady = SteadyTime(self.base.clock, SWEEP_S + GAP_S)
         while True:
             await asyncio.sleep(SWEEP_S)
             try:
@@ -110,6 +122,43 @@ class StudyState:
                 LOG.warning("the database is away")
             except Exception:
                 LOG.exception("looking after those who are away failed")
+
+    # Other processes that serve the same study.
+
+    async def _watch_others(self) -> None:
+        """Free the games of processes that are gone, end those of people who withdrew elsewhere, publish our own."""
+        watch, database = LeaseWatch(self.base.database, worker_leases(self.protocol)), self.base.database
+        while True:
+            await asyncio.sleep(WATCH_S)
+            try:
+                await watch.look(self._owner)
+                here = {number for live in self._games_by_id.values() for number in live.slots}
+                for number in await database.aread(withdrawals.withdrawn, sorted(here)) if here else ():
+                    live = self._game_of(number)
+                    if live is not None and not live.slots[number].stopped:
+                        self._stopped.add(number)
+                        live.stop(number)
+                rows = running(self.games_by_person)
+                await database.awrite(publish, self.base.clock, self.protocol, self._owner, rows)
+            except DatabaseUnavailable:
+                LOG.warning("the database is away")
+            except Exception:
+                LOG.exception("looking after the other processes failed")
+
+    async def running(self) -> list[dict[str, Any]]:
+        """List the games in play, of this process and of those that serve with it."""
+        rows = running(self.games_by_person)
+        if self.slot is None:
+            return rows
+        return rows + await self.base.database.aread(elsewhere, self.base.clock, self.protocol, self._owner)
+
+    async def socket(self, number: int, page: str) -> str:
+        """Return the address of the socket on which a participant's game is played."""
+        api = f"{self.base.prefix}/api/study/{self.protocol.name}"
+        if self.slot is None:
+            return f"{api}/play"
+        slot = await self.base.database.aread(game_rows.placed, worker_leases(self.protocol), number, page)
+        return f"{api}/worker/{slot or self.slot}/play"
 
     # Games.
 
@@ -137,7 +186,14 @@ class StudyState:
             await frames.send(_end(ended.score, ended.left))
             await frames.close()
             return
-        live = await self._patiently(frames, lambda: self._live(who.id, page))
+        try:
+            live = await self._patiently(frames, lambda: self._live(who.id, page))
+        except GameElsewhere:
+            if self.slot is None or page is None:
+                raise
+            await frames.send({"type": "moved", "socket": await self.socket(who.id, page)})
+            await frames.close(TRY_LATER, "moved")
+            return
         due = live.slots[who.id].seated.page
         alias = who.aliases(self.protocol)[due.value(due.item.partner)].record(who.language)
         sender = asyncio.create_task(_send_all(frames, outbox))
@@ -255,7 +311,6 @@ class StudyState:
             if not await write(withdrawals.withdraw, self.base.clock, self.protocol, number, t):
                 return  # their study had ended already, in another way
             self._stopped.add(number)
-            self.rooms.forget(number)
             live = self._game_of(number)
             if live is not None:
                 live.stop(number)
@@ -263,9 +318,12 @@ class StudyState:
     async def wait_stored(self, number: int, patience_s: float = 30.0) -> None:
         """Wait until the game of a withdrawn participant is stored, at most `patience_s` seconds."""
         live = self._game_of(number)
-        if live is not None:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(live.over.wait(), patience_s)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience_s):
+                if live is not None:
+                    await live.over.wait()
+                while self.slot is not None and await self.base.database.aread(game_rows.in_play, number):
+                    await asyncio.sleep(0.25)  # another process plays it
 
     def _game_of(self, number: int) -> LiveGame | None:
         """Return the game in memory in which a participant has a seat, whether they have connected to it or not."""
@@ -288,9 +346,14 @@ class StudyState:
             self._forget(live)
 
 
-def lease_name(protocol: Protocol) -> str:
-    """Return the name of a study's lease, which one server at a time owns."""
-    return f"study {protocol.name}"
+def lease_name(protocol: Protocol, slot: int | None = None) -> str:
+    """Return the name of a study's lease, which one server at a time owns, or that of one of its processes."""
+    return f"study {protocol.name}" if slot is None else f"{worker_leases(protocol)}{slot}"
+
+
+def worker_leases(protocol: Protocol) -> str:
+    """Return how the names of the leases of a study's processes begin; their numbers follow."""
+    return f"study {protocol.name} worker "
 
 
 def _end(score: float | None, left: bool) -> dict[str, Any]:

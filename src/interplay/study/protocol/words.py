@@ -54,6 +54,10 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "en": "What was stored of you is erased. Thank you for your time.",
         "zh": "有关您的存储内容已删除。感谢您的时间。",
     },
+    "closed": {
+        "en": "This study takes no more participants. Thank you for your interest.",
+        "zh": "本研究不再接受新的参与者。感谢您的关注。",
+    },
     "dropped": {
         "en": "You were away for too long, so your place was given to someone else. Thank you for your time.",
         "zh": "您离开的时间过长，名额已让给他人。感谢您的时间。",

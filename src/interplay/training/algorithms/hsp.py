@@ -3,7 +3,8 @@
     Stage 1: pairs of a biased player, max w_task r + φ.w over the game's events, and its best response, max r
     Stage 2: a best response to biased players that act unlike each other, and to a maximum-entropy population
 
-A run of stage 1 is a pair, whose players are trained together and change seats; all pairs train at once. Biased players
+A run of stage 1 is a pair, whose players are trained together and change seats; all pairs train at once. In games of
+more than two seats they share the seats in every proportion (`pair_plan`). Biased players
 are chosen by greedy selection on the counts of events, as in the paper. Preferences are drawn from one half of the
 reward space, so that evaluation partners from the other half are new to the ego.
 """
@@ -72,14 +73,20 @@ class PoolOptions(HSPOptions, coplay.PopulationOptions):
             raise InterplayError(f"algorithm.options.events_of: {self.events_of!r}; biased or response")
 
 
-PAIR_PLAN = TeamPlan(((BIASED, RESPONSE),), rotate=True)
+def pair_plan(seats: int) -> TeamPlan:
+    """Return the teams of a pair: one seat to all but one are the biased player's, the others its best response's.
+
+    With two seats that is one team. With more, each of the two fills as many seats over all teams, and the best
+    response meets every number of biased players.
+    """
+    teams = tuple((BIASED,) * biased + (RESPONSE,) * (seats - biased) for biased in range(1, seats))
+    return TeamPlan(teams, rotate=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class HiddenUtilitySelfPlay(Method):
     """Stage 1: a biased player and its best response, which differ in what they are rewarded for."""
 
-    plan: TeamPlan = PAIR_PLAN
     preferences: tuple[Mapping[str, float], ...]  # [run] event -> weight
     biased_shaping: bool  # whether the biased player is paid the shaped reward too
 
@@ -214,13 +221,14 @@ def pairs(
     """Train these pairs, a run each.
 
     Raises:
-        InterplayError: If there are not as many runs, or not two seats.
+        InterplayError: If there are not as many runs, or only one seat.
     """
     if len(preferences) != experiment.runs:
         raise InterplayError(f"runs: {experiment.runs}, but {len(preferences)} preferences; each run trains one pair")
-    if game.num_seats != 2:
-        raise InterplayError(f"{game.id} has {game.num_seats} seats; a pair is for two")
-    method = HiddenUtilitySelfPlay(preferences=tuple(preferences), biased_shaping=biased_shaping)
+    if game.num_seats < 2:
+        raise InterplayError(f"{game.id} has one seat; a pair is for two and more")
+    plan = pair_plan(game.num_seats)
+    method = HiddenUtilitySelfPlay(plan=plan, preferences=tuple(preferences), biased_shaping=biased_shaping)
     notes = [{"preference": p} for p in preferences]
     experiment = replace(experiment, gate=Gate())  # some preferences allow no points
     return train_stage(experiment, method, stage=stage, notes=notes, quiet=quiet)

@@ -29,7 +29,7 @@ from interplay.agents.basic import masked
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError
 from interplay.games.hanabi.game import Hanabi
-from interplay.games.hanabi.hand_sampling import draw_hand, set_hand
+from interplay.games.hanabi.hand_sampling import draw_hand, set_hand_for_a_step
 from interplay.games.records import record
 from interplay.training import belief as beliefs
 from interplay.training.actor_critic import new_member
@@ -92,14 +92,20 @@ class OffBeliefLearning(SelfPlay):
 
     def record_step(self, setup: TrainingSetup, members: Any, world: RolloutWorld, step: JointStep) -> SimulatedStep:
         """Simulate a step for every environment and seat."""
-        plan, seats = self.plan, jnp.arange(setup.game.num_seats)
+        plan, seats = self.plan, setup.game.num_seats
         member = jax.tree_util.tree_map(lambda x: x[0], members)
 
         def of_env(state: Any, actions: Array, key: PRNGKeyArray) -> SimulatedStep:
-            def of_seat(seat: Array, keys: PRNGKeyArray) -> SimulatedStep:
-                return _mean(jax.vmap(lambda k: self._simulate(setup, member, state, actions, seat, k))(keys))
+            keys, mover = jax.random.split(key, (seats, self.options.hands)), state.time % seats
 
-            return jax.vmap(of_seat)(seats, jax.random.split(key, (len(seats), self.options.hands)))
+            def of_seat(seat: Array, keys: PRNGKeyArray, action: Any) -> SimulatedStep:
+                return _mean(jax.vmap(lambda k: self._simulate(setup, member, state, action, seat, k))(keys))
+
+            own = of_seat(mover, keys[0], actions[mover])  # the mover's action is known: no policy is asked
+            others = (mover + jnp.arange(1, seats)) % seats
+            rest = jax.vmap(lambda seat, k: of_seat(seat, k, None))(others, keys[1:])
+            by_offset = jax.tree_util.tree_map(lambda a, b: jnp.concatenate([a[None], b]), own, rest)
+            return jax.tree_util.tree_map(lambda x: jnp.roll(x, mover, axis=0), by_offset)
 
         steps = jax.vmap(of_env)(world.state, step.by_seat, step.randomness["simulation"])
         return jax.tree_util.tree_map(lambda x: to_learners(plan, seats_to_roles(plan, x, world.rotation)), steps)
@@ -112,22 +118,24 @@ class OffBeliefLearning(SelfPlay):
         return LearningSignal(signal.value, advantage, advantage + signal.value, signal.counted * step.sound)
 
     def _simulate(
-        self, setup: TrainingSetup, member: Any, state: Any, actions: Array, seat: Array, key: PRNGKeyArray
+        self, setup: TrainingSetup, member: Any, state: Any, action: Array | None, seat: Array, key: PRNGKeyArray
     ) -> SimulatedStep:
+        """Return one step for a seat; `action` is that of the mover, None: what its policy does in the other state."""
         game: Any = setup.game
         encoding = setup.experiment.network.encoding
         for_hand, for_deck, for_move = jax.random.split(key, 3)
         if self.belief is None:
             hand, sound = draw_hand(game.rules, state, seat, for_hand, self.options.candidates)
         else:
-            view = game.observe(state, self.belief.encoding)[seat]
+            view = game.observe_as(state, self.belief.encoding, seat)
             hand, sound = self.belief.draw(game.rules, state, seat, view, for_hand)
-        there = set_hand(game.rules, state, seat, hand, for_deck)
-        mover = state.time % game.num_seats
-        logits = masked(member.logits(game.observe(there, encoding)[mover]), game.legal(there)[mover])
-        action = jnp.where(seat == mover, actions[mover], jax.random.categorical(for_move, logits))
+        there = set_hand_for_a_step(game.rules, state, seat, hand, for_deck)
+        if action is None:
+            mover = state.time % game.num_seats
+            logits = masked(member.logits(game.observe_as(there, encoding, mover)), game.legal(there)[mover])
+            action = jax.random.categorical(for_move, logits)
         after, step = game.step(there, jnp.full(game.num_seats, action))
-        seen = game.observe(after, encoding)[seat]
+        seen = game.observe_as(after, encoding, seat)
         _, value = member.values(member.start(), seen[None], jnp.ones(1, bool), jnp.zeros(0))
         points = setup.experiment.rewards.task * jnp.sum(step.reward)
         goes_on = 1.0 - step.terminated.astype(jnp.float32)

@@ -1,0 +1,1 @@
+"""Places where people play, and our agents with them."""

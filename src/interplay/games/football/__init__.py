@@ -1,0 +1,1 @@
+"""Football: three attackers against a defender and a keeper, in the real engine and in a light one."""

@@ -1,0 +1,333 @@
+"""Learning in Hanabi as a page: `interplay paper ah2ac2 page`.
+
+Reads what benchmarks/hanabi_learning left in its results: stages (take_in.py), evaluation_*.json (evaluate.py),
+crossplay_*.json (crossplay.py), likeness_*.json (likeness.py), table3_*.json (table3.py) and speed.json. Writes
+docs/results/hanabi_learning.md and its pictures. What was not trained is not on the page.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.papers.ah2ac2.ablation import ablation, proxies
+from interplay.papers.ah2ac2.curves import HELD, curves, draw, speed
+from interplay.papers.ah2ac2.formatting import interval, number, steps, table
+from interplay.papers.ah2ac2.published import METHODS, PUBLISHED_TABLE3, PUBLISHED_TABLE5, TABLE3_COLUMNS
+from interplay.papers.ah2ac2.stage_results import (
+    LINES,
+    RESULTS,
+    ROOT,
+    Found,
+    cells,
+    counts,
+    load,
+    median,
+    method_of,
+    split,
+    trained_steps,
+)
+from interplay.papers.ah2ac2.words import findings
+
+PAGE = ROOT / "docs" / "results" / "hanabi_learning.md"
+IMAGES = ROOT / "docs" / "images"
+
+TABLE3 = (
+    "self_play", "inter_xp", "ad_entropy", "ard_entropy", "ic", "ci", "g1", "g2", "g3", "ipp", "communicativeness",
+)  # fmt: skip
+BOTS_3P = "No games of three people are here: at three players clones, HDR-IPPO and BR-BC are of H-Group bots' games."
+
+
+def budgets(found: Found) -> list[str]:
+    """What was trained, beside what the papers trained. Nothing on this page is claimed beyond these steps."""
+    rows = []
+    for name, told in found.stages.items():
+        for number_of, attempt in enumerate([told, *found.earlier.get(name, [])]):
+            rows.append(_budget(name + (" (earlier)" if number_of else ""), name, attempt))
+    head = ["stage", "runs", "steps of each run", "published", "share", "steps/s (all runs)"]
+    head += ["seconds, with compiling", "machine"]
+    about = (
+        "Nothing on this page is claimed beyond these steps. The tables below are of the longest attempt at each stage."
+    )
+    return ["## Budgets", "", about, "", *table(head, rows)]
+
+
+def _budget(label: str, stage: str, told: dict[str, Any]) -> list[Any]:
+    method, _ = split(stage)
+    theirs, config, last = METHODS.get(method), told["config"], told["curve"][-1]
+    small = " (small deck)" if (config.get("game") or {}).get("options") else ""
+    here = trained_steps(told)
+    share = f"1/{theirs.number / here:,.0f}" if theirs and theirs.number and here else "–"
+    done = steps(here) if here else f"{last['update']} epochs"
+    # The first line compiles, the last one hardly waits.
+    speeds = [line["steps_per_s"] for line in told["curve"] if line.get("steps_per_s")]
+    pace = round(float(np.median(speeds))) if speeds and here else None
+    return [
+        label + small, config.get("runs", 1), done, theirs.steps if theirs else "–", share,
+        f"{pace:,}" if pace else "–", number(told.get("wall_s"), 0), told.get("device", "–"),
+    ]  # fmt: skip
+
+
+def targets(found: Found) -> list[str]:
+    """Return scores with themselves beside what the papers print."""
+    rows = []
+    for name, told in found.stages.items():
+        method, players = split(name)
+        theirs = METHODS.get(method)
+        if method in ("metric_rewards", "metric_rewards_small", "fcp_population", "obl_belief") or theirs is None:
+            continue
+        returns = [r for r in told["curve"][-1].get("returns") or [] if r is not None]
+        shown = ", ".join(number(r) for r in returns) or "–"
+        rows.append([name, shown, theirs.score, theirs.proxies.get(players or 0, "–"), theirs.source])
+    head = ["stage", "return at the end, by run", "published self-play", "published with human proxies", "source"]
+    lines = ["## Returns beside the published ones", "", *table(head, rows)]
+    about = "Returns are those of training: sampled moves, and for BR-BC, FCP and Any-Play with the partners of their "
+    about += "training; of OBL in real games, though it learns from imagined steps. Two published scores are those of "
+    about += f"two and three players. {BOTS_3P}"
+    return [*lines, about, ""]
+
+
+def _game(config: dict[str, Any]) -> str:
+    """The game in words: a small deck is told."""
+    options = config["game"].get("options") or {} if "game" in config else {}
+    told = ", ".join(f"{k} {v}" for k, v in options.items())
+    return f"A small deck ({told})" if told else "The full game"
+
+
+def metric_rewards(found: Found) -> list[str]:
+    """Return what metrics as rewards change."""
+    stages = [told for name, told in found.stages.items() if split(name)[0].startswith("metric_rewards")]
+    lines = [line for told in stages for line in _paid(told)]
+    return ["## Metrics as reward", "", *lines] if lines else []
+
+
+def _paid(told: dict[str, Any]) -> list[str]:
+    options, lines = told["config"]["algorithm"]["options"], told["curve"][-LINES:]
+    names = [name for name in options["variants"] for _ in range(options.get("seeds", 1))]
+    columns = ("returns", "g1s", "g2s", "g3s", "ad_entropys", "ard_entropys", "ics")
+    rows = []
+    for variant, paid in options["variants"].items():
+        mine = [i for i, name in enumerate(names) if name == variant]
+        prices = ", ".join(f"{k} {v:+g}" for k, v in paid.items()) or "–"
+        cells_of = []
+        for column in columns:
+            known = [
+                [line[column][i] for line in lines if line.get(column) and line[column][i] is not None] for i in mine
+            ]
+            values = [float(np.mean(of_run)) for of_run in known if of_run]
+            spread = f" ± {np.std(values, ddof=1):.3f}" if len(values) > 1 else ""
+            cells_of.append(f"{np.mean(values):.3f}{spread}" if values else "–")
+        rows.append([variant, prices, *cells_of])
+    head = ["variant", "paid", "score", "g1", "g2", "g3", "AD-entropy", "ARD-entropy", "IC"]
+    about = (
+        f"{_game(told['config'])}: {steps(trained_steps(told))} steps of self-play each, {options.get('seeds', 1)} "
+        f"seeds; mean over the last {len(lines)} log lines, and its spread over seeds. g1 and g2 are the shares of "
+        "turns with a dominated move, g3 with a dominant one."
+    )
+    return [about, "", *table(head, rows)]
+
+
+PUBLISHED_CLONES = {2: (0.87, 0.46), 3: (0.70, 0.40)}  # 1,000 games: loss over all steps, accuracy
+CLONES = {"bc": "", "bc_turns": " (remembers its own turns)"}
+
+
+def clones(found: Found) -> list[str]:
+    """What clones predict of those they never met."""
+    rows = []
+    for stage, attempt in found.stages.items():
+        (method, players), last = split(stage), attempt.get("last", {})
+        if method not in CLONES or players is None or "held_out" not in last:
+            continue
+        loss, accuracy = PUBLISHED_CLONES[players]
+        held, chance = last["held_out"], last["chance"]
+        told = [interval(held[what]) for what in ("cross_entropy", "accuracy")]
+        guess = [number(chance[what]["mean"]) for what in ("cross_entropy", "accuracy")]
+        who = stage + CLONES[method] + ("" if players == 2 else " (of H-Group bots)")
+        rows.append([who, *told, *guess, number(players * loss), accuracy])
+    if not rows:
+        return []
+    head = ["stage", "cross-entropy", "accuracy", "a guess by frequency", "its accuracy", "published", "its accuracy"]
+    return [
+        "## Clones and people", "",
+        "Decisions of people whom the clone never met, nats each, with Student's interval over the splits. Published: "
+        "clones of 1,000 games of practised people with each other; their loss is a mean over all steps, so it is "
+        f"given here times the players. {BOTS_3P}", "", *table(head, rows),
+    ]  # fmt: skip
+
+
+def foreseen(found: Found, players: int) -> list[str]:
+    """Who foresees people: rule bots at their best, levels of skill, clones, proxies and trained agents."""
+    held = found.people.get(players)
+    if held is None:
+        return []
+    rows = []
+    for name, one in held["policies"].items():
+        told = [f"{one[k]['mean']:.3f} ± {1.96 * one[k]['se']:.3f}" for k in ("cross_entropy", "accuracy")]
+        top = f"{one['top_10_percent']['mean']:.2f}, {one['top_20_percent']['mean']:.2f}"
+        trained = steps(one["steps"]) if one.get("steps") else "–"
+        rows.append([name, *told, top, f"{one['cross_entropy']['smoothing']:.2f}", trained])
+    decisions = next(iter(held["policies"].values()))["cross_entropy"]["n"]
+    whose = "" if held["split"] is None else f" that clones of split {held['split']} (bc-4) were not trained on"
+    return [
+        f"## Who foresees people, {players} players", "",
+        f"{decisions:,} decisions in {held['games']} games{whose}, nats and shares each, with 95 % intervals over "
+        "games. Of every opinion a share is spread evenly over the legal moves, for each half of the games the one "
+        "that fits the other half best. `hgroup-regular` and `hgroup-novice` are H-Group bots with the lapses of two "
+        "levels of skill, fitted to other people (`fit_levels.py`). `python benchmarks/hanabi_learning/people.py "
+        "TRACES` makes this table of any imported games.", "",
+        *table(["who", "cross-entropy", "accuracy", "top 10 %, 20 %", "spread evenly", "steps of training"], rows),
+    ]  # fmt: skip
+
+
+def evaluated(found: Found, players: int) -> list[str]:
+    """Likeliest moves: self-play over many games, and how well people are foreseen."""
+    held = found.evaluation.get(players)
+    if held is None or not held["self_play"]:
+        return []
+    people, rows = held.get("foreseen", {}), []
+    for name, one in sorted(held["self_play"].items()):
+        score = f"{one['mean']:.2f} ± {1.96 * one['se']:.2f}"
+        shares = [f"{100 * one['perfect']:.1f} %", f"{100 * one['zero']:.1f} %", round(one["min"])]
+        seen = [interval(people.get(name, {}).get(what)) for what in ("cross_entropy", "accuracy")]
+        rows.append([name, score, one["median"], *shares, *seen, one["games"]])
+    who = "people" if players == 2 else "H-Group bots"
+    head = ["policy", "self-play", "median", "perfect", "zero", "least", f"cross-entropy of {who}", "accuracy", "games"]
+    return [f"## Likeliest moves, {players} players", "", *table(head, rows)]
+
+
+def crossplay(found: Found, players: int) -> list[str]:
+    """Return the cross-play matrix."""
+    held = found.crossplay.get(players)
+    if held is None:
+        return []
+    names, mean = [a["name"] for a in held["agents"]], cells(found, players)
+    rows = [[a, *(f"**{mean[a, b]:.1f}**" if a == b else f"{mean[a, b]:.1f}" for b in names)] for a in names]
+    games = min(r["n"] for r in held["rows"])
+    seats = "in either seat" if players == 2 else "as one of three, in every seat, beside two of the partner"
+    about = f"Mean score of the row's agent {seats}, all by their likeliest moves; {games} games a seating."
+    about += " With itself in bold."
+    outside = {a: float(np.mean([mean[a, b] for b in names if b != a])) for a in names} if len(names) > 1 else {}
+    order = ", ".join(f"{a} {v:.1f}" for a, v in sorted(outside.items(), key=lambda x: -x[1]))
+    stages = {a["name"]: a for a in held["agents"] if "stage" in a}
+    who = ", ".join(f"{n}: {_who(stages[n])}" for n in names if n in stages)
+    return [
+        f"## Cross-play, {players} players", "", about, "", *table(["", *names], rows),
+        f"With all others on average: {order}.", "", *([f"Who they are: {who}.", ""] if who else []),
+    ]  # fmt: skip
+
+
+def _who(one: dict[str, Any]) -> str:
+    which = f"λ = {one['hold']:g}" if "hold" in one else f"run {one['run']}"
+    return f"{one['stage']}, {which}"
+
+
+def searched(found: Found) -> list[str]:
+    """Return what search adds."""
+    if not found.search:
+        return []
+    rows = []
+    for r in found.search:
+        score = f"{r['mean']:.2f} ± {1.96 * (r['sd'] or 0) / r['n'] ** 0.5:.2f}"
+        rows.append([r["agent"], r["partner"], r["players"], score, r["n"]])
+    return ["## Search", "", *table(["agent", "partner", "players", "mean score", "games"], rows)]
+
+
+def table3(found: Found) -> list[str]:
+    """Return Table 3 of the preference paper beside ours."""
+    lines: list[str] = []
+    for players, own in sorted(found.table3.items()):
+        rows = [[r["agent"], *(number(r.get(c), 3) for c in TABLE3)] for r in own]
+        for agent, values in PUBLISHED_TABLE3.items() if players == 2 else ():
+            printed: dict[str, str] = dict(zip(TABLE3_COLUMNS, values, strict=True))
+            rows.append([f"*{agent}, published*", *(printed.get(c, "–") for c in TABLE3)])
+        none = "" if players == 2 else "The paper has two players only."
+        lines += [f"### {players} players", "", *([none, ""] if none else []), *table(["agent", *TABLE3], rows)]
+    if not lines:
+        return []
+    about = "The objective metrics of the metrics paper's Table 3 for these agents as one pool, points kept after the "
+    about += "third bomb. All but self-play depend on the pool, which is another one in the published rows."
+    return ["## As rows of the metrics paper's Table 3", "", about, "", *lines]
+
+
+SHORT = {"BR-BC": "br_bc", "FCP": "fcp", "OP": "op", "HDR-IPPO": "hdr", "IPPO": "ippo", "BC": "bc", "OBL (L4)": "obl"}
+
+
+def table5(found: Found) -> list[str]:
+    """Scores with the proxies that we have, beside the published ones with the hidden proxies."""
+    lines: list[str] = []
+    for players, published in PUBLISHED_TABLE5.items():
+        rows = [_with_proxies(found, players, method, theirs) for method, theirs in published.items()]
+        if all(row[1] == "–" for row in rows):
+            continue
+        who = ", ".join(found.proxies[players])
+        head = ["method", "mean here", "median", "cross-entropy", "published mean", "median", "cross-entropy", "who"]
+        lines += [f"### {players} players: with {who}", "", *table(head, rows)]
+    if not lines:
+        return []
+    about = (
+        "Published: 1,000 games with two hidden proxies trained on 101,096 (two players) or 46,525 games of people. "
+        "Here: with the proxies of this page, likeliest moves, the agent in every seat once and the proxy in the "
+        "others. At two players the proxies learnt from about two thousand games of people with bots and are weaker "
+        f"partners. {BOTS_3P} Cross-entropies here are divided by the players, as the published ones are means over "
+        "all steps; OBL here is the highest level that was trained. The columns tell what was measured; they are not "
+        "to be compared number by number."
+    )
+    return ["## As rows of the challenge's Table 5", "", about, "", *lines]
+
+
+def _with_proxies(found: Found, players: int, method: str, theirs: tuple[str, ...]) -> list[Any]:
+    proxies_here = found.proxies[players]
+    agents = [a for a in found.crossplay.get(players, {}).get("agents", []) if not a["name"].startswith("hanabi/")]
+    if method == "human proxies":
+        mine = [a for a in agents if a["name"] in proxies_here]
+    else:
+        mine = [a for a in agents if method_of(a["name"]).startswith(SHORT[method]) and a["name"] not in proxies_here]
+        if method == "OBL (L4)":
+            mine = mine[-1:]
+    games: list[int] = []
+    for one in mine:
+        of = counts(found, players, one["name"], proxies_here)
+        games += [0] * (len(of) - len(games))
+        games = [a + b for a, b in zip(games, of + [0] * (len(games) - len(of)), strict=True)]
+    if not sum(games):
+        return [method, "–", "–", "–", *theirs, "–"]
+    mean = sum(p * n for p, n in enumerate(games)) / sum(games)
+    people = found.evaluation.get(players, {}).get("foreseen", {})
+    names = [f"{a['stage']}/{a['hold']:g}" if "hold" in a else f"{a['stage']}/{a['run']}" for a in mine if "stage" in a]
+    losses = [people[n]["cross_entropy"]["mean"] / players for n in names if n in people]
+    loss = number(float(np.mean(losses))) if losses else "–"
+    return [method, number(mean), number(median(games), 0), loss, *theirs, ", ".join(a["name"] for a in mine)]
+
+
+def page(found: Found) -> str:
+    """Return the whole page."""
+    head = [
+        "# Learning in Hanabi", "",
+        "Clones of people, HDR-IPPO and the learned baselines of Hanabi, trained here within minutes on one GPU or two "
+        "CPU cores, beside what the papers trained for days. This page is written by "
+        "`interplay paper ah2ac2 page` from `benchmarks/hanabi_learning/results`; "
+        "[the guide](../guide/hanabi_learning.md) tells what each method is.", "",
+    ]  # fmt: skip
+    if not found.stages and not found.crossplay and not found.evaluation:
+        return "\n".join([*head, "Nothing has been trained yet.", ""])
+    parts = [budgets(found), curves(found), speed(found), targets(found), clones(found)]
+    parts += [foreseen(found, players) for players in (2, 3)]
+    for players in (2, 3):
+        parts += [proxies(found, players), ablation(found, players)]
+        if players == 2 and "hdr_2p" in found.stages:
+            parts.append([f"![Return and distance from the clone by its weight](../images/{HELD})", ""])
+    parts += [part(found, players) for players in (2, 3) for part in (evaluated, crossplay)]
+    parts += [searched(found), metric_rewards(found), table3(found), table5(found)]
+    said = findings(found)
+    words = ["## What it says", "", *said, ""] if said else []
+    return "\n".join([*head, *words, *(line for part in parts for line in part)]).rstrip() + "\n"
+
+
+def write_page(folder: Path = RESULTS, page_file: Path = PAGE, images: Path = IMAGES) -> Path:
+    """Write the page of results and its pictures from the files that the benchmark's scripts left behind."""
+    results = load(folder)
+    draw(results, images)
+    page_file.write_text(page(results))
+    return page_file

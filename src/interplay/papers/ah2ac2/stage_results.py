@@ -1,0 +1,152 @@
+"""What the scripts of benchmarks/hanabi_learning left behind, read for the page of results."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[4]
+RESULTS = ROOT / "benchmarks" / "hanabi_learning" / "results"
+ROSTER = ROOT / "benchmarks" / "hanabi_learning" / "roster.json"
+LINES = 10  # of a curve's end that are averaged
+
+
+class Found(NamedTuple):
+    """What the scripts left behind."""
+
+    stages: dict[str, dict[str, Any]]  # by name, the attempt with most steps
+    earlier: dict[str, list[dict[str, Any]]]  # and those before it
+    evaluation: dict[int, dict[str, Any]]  # by players: what evaluate.py wrote
+    crossplay: dict[int, dict[str, Any]]  # by players
+    search: list[dict[str, Any]]
+    table3: dict[int, list[dict[str, Any]]]  # by players
+    likeness: dict[int, dict[str, Any]]  # by players: how clones behave beside people
+    speed: dict[str, Any]
+    proxies: dict[int, list[str]]  # by players: who stands for people
+    people: dict[int, dict[str, Any]]  # by players: what people.py wrote of who foresees them
+
+
+def load(folder: Path = RESULTS, roster: Path = ROSTER) -> Found:
+    """All files of the folder; stages/ has one for each stage."""
+    listed = json.loads(roster.read_text())
+    proxies = {players: list(listed[f"{players}p"]["proxies"]) for players in (2, 3)}
+    found = Found({}, {}, {}, {}, [], {}, {}, {}, proxies, {})
+    for path in sorted((folder / "stages").glob("*.json")):
+        held = json.loads(path.read_text())
+        first, *rest = held["attempts"]
+        found.stages[held["stage"]] = first
+        found.earlier[held["stage"]] = rest
+    for path in sorted(folder.glob("*.json")):
+        held = json.loads(path.read_text())
+        kind = held.get("kind") if isinstance(held, dict) else None
+        if kind == "crossplay":
+            found.crossplay[held["players"]] = complete(held)
+            found.search.extend(row | {"players": held["players"]} for row in held["search"])
+        elif kind == "likeness":
+            found.likeness[held["players"]] = held
+        elif kind == "people":
+            found.people[held["players"]] = held
+        elif kind == "table3":
+            found.table3[held["players"]] = held["rows"]
+        elif kind == "evaluation":
+            found.evaluation[int(held["game"].split("/")[1][0])] = held
+        elif path.name == "speed.json":
+            found.speed.update(held)
+    return found
+
+
+def complete(held: dict[str, Any]) -> dict[str, Any]:
+    """The matrix without agents that some others never met, as their files were not there when those came."""
+    met = {(r["agent"], r["partner"]) for r in held["rows"]}
+    kept: list[dict[str, Any]] = []
+    for one in sorted(held["agents"], key=lambda a: bool(a.get("absent"))):
+        names = [a["name"] for a in kept] + [one["name"]]
+        if all((a, one["name"]) in met and (one["name"], a) in met for a in names):
+            kept.append(one)
+    names = {a["name"] for a in kept}
+    rows = [r for r in held["rows"] if r["agent"] in names and r["partner"] in names]
+    return held | {"agents": [a for a in held["agents"] if a["name"] in names], "rows": rows, "all": held}
+
+
+def trained_steps(told: dict[str, Any]) -> float:
+    """Return the environment steps of a stage."""
+    return float(told["curve"][-1].get("steps") or 0)
+
+
+def split(stage: str) -> tuple[str, int | None]:
+    """A stage's method and number of players, from a name such as br_bc_2p."""
+    method, _, players = stage.rpartition("_")
+    if players.endswith("p") and players[:-1].isdigit():
+        return method, int(players[:-1])
+    return stage, None
+
+
+def method_of(name: str) -> str:
+    """br_bc of br_bc-1 and br_bc_2p/0; obl1 of obl1-1."""
+    return split(name.split("/")[0])[0] if "/" in name else name.rpartition("-")[0] or name
+
+
+def is_bot(name: str) -> bool:
+    """Return whether a name is that of a rule bot."""
+    return name.startswith("hanabi/")
+
+
+def cells(found: Found, players: int) -> dict[tuple[str, str], float]:
+    """(agent, partner) -> the mean score over seatings."""
+    by_cell: dict[tuple[str, str], list[float]] = {}
+    for r in found.crossplay.get(players, {}).get("rows", []):
+        by_cell.setdefault((r["agent"], r["partner"]), []).append(r["mean"])
+    return {key: sum(values) / len(values) for key, values in by_cell.items()}
+
+
+class Together(NamedTuple):
+    """What two runs of one method make with each other."""
+
+    names: tuple[str, str]
+    mean: float
+    half_width: float  # of the 95 % interval
+    games: int
+    alone: float  # the mean of the two with themselves
+    steps: float | None  # of training, each
+
+
+def intra_method(found: Found, players: int) -> list[Together]:
+    """Pairs of runs of one method that met, those included that others never met."""
+    held = found.crossplay.get(players, {}).get("all", {"rows": [], "agents": []})
+    rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for r in held["rows"]:
+        rows.setdefault((r["agent"], r["partner"]), []).append(r)
+    names = [a["name"] for a in held["agents"] if not is_bot(a["name"])]
+    trained = {a["name"]: a.get("steps") for a in held["agents"]}
+    pairs = []
+    for a, b in combinations(names, 2):
+        if method_of(a) != method_of(b) or (a, b) not in rows or (a, a) not in rows or (b, b) not in rows:
+            continue
+        # The other order is the same games at two players.
+        mine = rows[a, b] + (rows[b, a] if players > 2 else [])
+        games = sum(r["n"] for r in mine)
+        variance = sum(r["n"] * (r["sd"] or 0.0) ** 2 for r in mine) / games
+        alone = (rows[a, a][0]["mean"] + rows[b, b][0]["mean"]) / 2
+        mean = sum(r["n"] * r["mean"] for r in mine) / games
+        pairs.append(Together((a, b), mean, 1.96 * (variance / games) ** 0.5, games, alone, trained[a]))
+    return pairs
+
+
+def counts(found: Found, players: int, agent: str, partners: list[str]) -> list[int]:
+    """Games of an agent with these partners, by their points."""
+    total: list[int] = []
+    for r in found.crossplay.get(players, {}).get("rows", []):
+        if r["agent"] == agent and r["partner"] in partners and r["partner"] != agent:
+            total += [0] * (len(r["counts"]) - len(total))
+            for points, games in enumerate(r["counts"]):
+                total[points] += games
+    return total
+
+
+def median(of: list[int]) -> float:
+    """The median of counted points."""
+    from statistics import median as middle
+
+    return float(middle(points for points, games in enumerate(of) for _ in range(games)))

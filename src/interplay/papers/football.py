@@ -1,0 +1,164 @@
+"""ZSC-Eval's football: BR-Prox of its public results (its Tables 3 and 10), computed anew with intervals.
+
+The public files hold, for each ego seat and each pair of partners in the other seats, the mean goals of the ego and of
+the best response. The paper's tables are over 168 combinations, of which 108 have a best response that the files name
+without doubt: so the numbers differ from the paper's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from interplay.agents.api import Agent
+from interplay.errors import InterplayError
+from interplay.games.registry import make, make_recorded
+from interplay.metrics.api import measure
+from interplay.metrics.brprox.ratios import Cells, cells
+from interplay.metrics.brprox.rows import read_rows
+from interplay.papers.zsc import printed
+from interplay.partners.panel import Panel
+from interplay.partners.returns import panel_returns
+from interplay.rollout.engine import run
+from interplay.rollout.teams import Team
+from interplay.stats.brprox.summary import BRProx, summarise
+from interplay.stats.intervals import mean_interval
+from interplay.table import Row, Table
+from interplay.traces import TraceSet
+
+FILE = "zsc_eval/football.csv.gz"
+INCOMPLETE = ("fcp", "")  # a run of the public files that lacks more than half of its cells
+
+
+def public_cells(path: str | Path) -> Cells:
+    """Return the cells of the public file: egos with pairs of partners, each partner with its skill.
+
+    Raises:
+        InterplayError: The file lacks a column, or a partner's name does not end in a skill.
+    """
+    rows: list[tuple[str, Row]] = []
+    for at, row in read_rows(path):
+        missing = [c for c in ("partner_a", "partner_b", "population", "best_response_return") if c not in row]
+        if missing:
+            raise InterplayError(f"{path}, {at}: no column {missing[0]!r}; this is not the football table of ZSC-Eval")
+        if (row["algorithm"], row["population"]) == INCOMPLETE:
+            continue
+        named = dict(row)
+        for place in ("a", "b"):
+            partner, _, skill = str(row[f"partner_{place}"]).rpartition("_")
+            if skill not in ("mid", "final"):
+                raise InterplayError(f"{path}, {at}: partner {row[f'partner_{place}']!r} has no skill, mid or final")
+            named |= {f"partner_{place}": partner, f"skill_{place}": skill}
+        rows.append((at, named))
+    best: dict[tuple[Any, ...], tuple[str, Row]] = {}
+    for at, row in rows:
+        key = tuple(row[n] for n in ("ego_seat", "partner_a", "partner_b", "skill_a", "skill_b"))
+        best.setdefault(key, (at, row | {"return": row["best_response_return"]}))
+    return cells(rows, list(best.values()))  # type: ignore[arg-type] - rows with their lines, for messages
+
+
+def br_prox_of(path: str | Path, *, seed: int = 0) -> BRProx:
+    """Return BR-Prox of the public results; intervals draw training seeds and partners."""
+    return summarise(public_cells(path), seed=seed)
+
+
+def comparison(result: BRProx) -> Table:
+    """Return a row for each method: the published BR-Prox and goals beside those of the public files."""
+    tables = [{r["algorithm"]: r for r in printed.football(goals)} for goals in (False, True)]
+    rows: list[Row] = []
+    for row in result.summary:
+        near, goals = (table.get(str(row["algorithm"]), {}) for table in tables)
+        own = row["honest_iqm"]
+        rows.append(
+            {
+                "method": row["algorithm"],
+                "br_prox": own,
+                "low": row["honest_low"],
+                "high": row["honest_high"],
+                "br_prox_zero_as_one": row["iqm"],
+                "published": near.get("value"),
+                "published_low": near.get("low"),
+                "published_high": near.get("high"),
+                "inside_published": near["low"] <= own <= near["high"] if near and own is not None else None,
+                "goals": row["mean_return"],
+                "published_goals": goals.get("value"),
+                "cells": row["n"],
+                "undefined": row["n_excluded"],
+                "above_share": row["above_share"],
+            }
+        )
+    return Table.of(sorted(rows, key=lambda r: -(r["br_prox"] or 0.0)), "ZSC-Eval's football, from its public results")
+
+
+# Our own agents, trained in the light engine
+
+
+def own_table(panel: Panel, egos: Mapping[str, Sequence[Agent]], *, episodes: int = 100, seed: int = 7) -> Table:
+    """Return BR-Prox and goals of egos with a panel's sets of partners, in each seat.
+
+    Args:
+        panel: A panel of the light engine.
+        egos: By method, an agent for each training seed.
+        episodes: Of each ego, set of partners and seat.
+        seed: Of all chance.
+
+    Raises:
+        InterplayError: The panel is of another game, or an ego is no policy.
+    """
+    game = make_recorded(panel.game["id"], panel.game["options"])
+    rows = panel_returns(game, panel, egos, episodes=episodes, seed=seed)
+    for row in rows:
+        row["skill"] = row["skill"] or None
+    first = [r for r in rows if (r["algorithm"], r["seed"]) == (rows[0]["algorithm"], rows[0]["seed"])]
+    names = ("partner", "skill", "ego_seat")
+    best = [{n: r[n] for n in names} | {n: r[f"best_response_{n}"] for n in ("return", "low", "high")} for r in first]
+    result = summarise(cells(rows, best), seed=seed, propagate=True)
+    columns = {"method": "algorithm", "br_prox": "honest_iqm", "low": "honest_low", "high": "honest_high"}
+    columns |= {"goals": "mean_return", "above_share": "above_share", "cells": "n", "seeds": "n_seeds"}
+    return Table.of(
+        [{name: row[c] for name, c in columns.items()} for row in result.summary], "Egos in the light engine"
+    )
+
+
+def in_both_engines(
+    teams: Mapping[str, Sequence[Any]], *, light: int, real: int, seed: int = 0, horizon: int | None = None
+) -> Table:
+    """Return goals, passes and assists of teams in the light engine and in the real one.
+
+    Args:
+        teams: Three agents each, by a name for the table.
+        light: Episodes of each team in the light engine.
+        real: Episodes in the real engine; 0: none, as where it is not built.
+        seed: Of all chance.
+        horizon: Steps of an episode of the real engine; None: its own 400.
+
+    Raises:
+        InterplayError: A team has not three agents, or the real engine is asked for and not built.
+    """
+    games = {"light": (make("football/keepaway"), light)}
+    if real:
+        games["real"] = (make("football/3v1", **({} if horizon is None else {"horizon": horizon})), real)
+    rows: list[Row] = []
+    for engine, (game, episodes) in games.items():
+        for name, agents in teams.items():
+            team = Team.of(game, agents)
+            traces = TraceSet.in_memory(run(game, [team], episodes=episodes, seed=seed))
+            rows.append({"team": name, "engine": engine, "episodes": episodes} | _played(traces, seed))
+    return Table.of(rows, "Teams in both engines")
+
+
+def _played(traces: TraceSet, seed: int) -> Row:
+    """Return goals with their interval, and means per episode of what the team did and of who helped whom."""
+    measured = measure(traces, ["score", "events", "interdependence"])
+    goals = measured.where(metric="score").column("value")
+    interval = mean_interval(goals)
+    row: Row = {"goals": interval.estimate, "low": interval.low, "high": interval.high}
+    events = measured.where(metric="events")
+    for event in ("possession", "pass", "catch", "shot", "assist"):
+        row[event] = sum(r["value"] for r in events if r["event"] == event) / len(goals)
+    unlimited = measured.where(window="unlimited")
+    for kind in ("constructive", "irrelevant", "looping"):
+        row[kind] = sum(r["value"] or 0 for r in unlimited if r["metric"] == kind) / len(goals)
+    row["length"] = sum(measured.where(metric="length").column("value")) / len(goals)
+    return row

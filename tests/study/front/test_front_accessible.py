@@ -1,0 +1,93 @@
+"""axe-core finds nothing to complain about on any page, on a desktop and on a phone; Hanabi's moves are in view.
+
+axe-core comes with the front end's development packages (`make front`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.study.front import pages
+from tests.study.front.mock import Mock, serve
+
+AXE = Path(__file__).parents[3] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+SIZES = {"laptop": {"width": 1366, "height": 650}, "phone": {"width": 375, "height": 667}}
+PAGES = {
+    **{page["kind"]: page for page in (pages.CONSENT, pages.FORM, pages.INSTRUCTIONS, pages.QUIZ, pages.RANKING)},
+    "feedback": {**pages.QUIZ, "feedback": {"onions": "Three."}, "tries_left": 1},
+    "wait": pages.WAIT,
+    "done": pages.DONE,
+    **{name: pages.game(name, real_time=name in ("overcooked", "rescue")) for name in
+       ("overcooked", "rescue", "hanabi", "kitchen")},
+}  # fmt: skip
+RUN = """async () => {
+  const runOnly = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
+  const { violations } = await axe.run(document, { runOnly });
+  return violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.target.join(" ")} ${n.failureSummary}`));
+}"""
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: make front"),
+]
+
+
+@pytest.fixture(scope="module")
+def served():
+    mock = Mock()
+    with serve(mock) as address:
+        yield mock, address
+
+
+@pytest.fixture
+def look(chromium, served):
+    """Open a page in a window of this size."""
+    mock, address = served
+    contexts = []
+
+    def open_page(page, size):
+        mock.reset([page])
+        touch = {"has_touch": True, "is_mobile": True} if size == "phone" else {}
+        context = chromium.new_context(viewport=SIZES[size], reduced_motion="reduce", **touch)
+        contexts.append(context)
+        shown = context.new_page()
+        shown.goto(f"{address}/study/demo")
+        shown.wait_for_selector("h1")
+        if page["kind"] == "game":
+            shown.wait_for_selector("[data-t]")
+        return shown
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def complaints(page) -> list[str]:
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    return page.evaluate(RUN)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing(look, keep, name, size):
+    page = look(PAGES[name], size)
+    wrong = complaints(page)
+    assert wrong == [], "\n".join(wrong)
+    keep(page, f"axe-{name}-{size}")
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_hanabis_moves_are_in_view(look, keep, size):
+    """Own cards and partner's cards are chosen in turn: what can be done with them never has to be scrolled to."""
+    page = look(PAGES["hanabi"], size)
+    height = SIZES[size]["height"]
+    for card in page.locator(".hanabi-board .card").all():
+        card.click()
+        for button in page.locator(".hanabi-board .play > .moves button").all():
+            box = button.bounding_box()
+            assert box is not None
+            assert box["y"] >= 0, "above the window"
+            assert box["y"] + box["height"] <= height, "below the window"
+    page.screenshot(path=str(keep.folder / f"hanabi-view-{size}.png"))
