@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +33,7 @@ class RayEngine:
         self._ray: Any = ray
         if not ray.is_initialized():
             try:
-                ray.init(address=os.environ.get(ADDRESS), log_to_driver=False, logging_level="error")
+                ray.init(address=os.environ.get(ADDRESS), log_to_driver=False, logging_level=logging.ERROR)
             except (ConnectionError, ValueError, RuntimeError) as error:
                 raise InterplayError(f"no Ray cluster at {os.environ.get(ADDRESS)!r} ({ADDRESS}): {error}") from error
 
